@@ -234,7 +234,7 @@ module.exports = {
       '^src/renderer/chrome/',
       [
         '^src/renderer/(chrome|pdf)/',
-        '^src/domain/(events|page|render-manifest|request-document)\\.ts$',
+        '^src/domain/(choices|events|page|render-manifest|request-document)\\.ts$',
       ],
       'What drives Chrome knows nothing of the service.',
     ),
@@ -362,8 +362,31 @@ module.exports = {
       name: 'compose-is-for-main',
       comment: 'What puts the parts together is used by the entry point alone.',
       severity: 'error',
-      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/)' },
+      from: { path: '^(src|projections)/', pathNot: '^src/(main\\.ts$|compose/|commands/)' },
       to: { path: '^src/compose/' },
+    },
+    {
+      name: 'commands-are-given-compose',
+      comment: 'Commands know types of what opens their stores; the entry point gives it to them.',
+      severity: 'error',
+      from: { path: '^src/commands/' },
+      to: { path: '^src/compose/', dependencyTypesNot: ['type-only', 'type-import'] },
+    },
+    {
+      name: 'commands-run-late',
+      comment:
+        'Help, completion and every command load the table of commands, and no command but the one that runs.',
+      severity: 'error',
+      from: {
+        path: '^src/commands/(table/.*|all|options|convert-options|several-pages|completion|cli)\\.ts$',
+      },
+      to: {
+        path: [
+          '^(client|projections)/',
+          '^src/(use-cases|http|archive|domain/events\\.ts|read-model)/?',
+        ],
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
     },
     {
       name: 'adapters-are-named-in-compose',

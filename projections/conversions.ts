@@ -1,6 +1,7 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
-import type { BlobRef, ConversionFailureCode, PdfDigest } from '../src/domain/events.ts';
+import type { ConversionFailureCode } from '../src/domain/choices.ts';
+import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import {
   BLOCK,

@@ -1,6 +1,6 @@
 /** The latest failures of conversions, of all accounts. */
 import type { Database } from 'better-sqlite3';
-import type { ConversionFailureCode } from '../src/domain/events.ts';
+import type { ConversionFailureCode } from '../src/domain/choices.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 /** Failures that are kept: somebody who looks for an older one knows its account, whose history has it. */

@@ -1,6 +1,6 @@
 /** The conversions of each account on each day in UTC. */
 import type { Database } from 'better-sqlite3';
-import type { ConversionFailureCode } from '../src/domain/events.ts';
+import type { ConversionFailureCode } from '../src/domain/choices.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
 export const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 /**
- * Sets a clone up: `node setup/main.mjs [start|test|build|check]`. Plain JavaScript without
+ * Sets a clone up: `node setup/main.mjs [start|test|interop|build|check]`. Plain JavaScript without
  * dependencies, for Node 20 or later. What is there already is not touched.
  */
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const script = fileURLToPath(import.meta.url);
 /** @param {string} purpose @param {boolean} dev */
 async function bringService(purpose, dev) {
   await bringPackages('dependencies', root, { dev });
-  if (purpose === 'start' || purpose === 'test') {
+  if (purpose !== 'build' && purpose !== 'check') {
     const { bringChrome } = await import('./chrome.mjs');
     await bringChrome(root);
   }
@@ -44,9 +44,11 @@ async function setUp(purpose) {
   }
   const dev = purpose !== 'start';
   await Promise.all([bringService(purpose, dev), bringPages(purpose, dev)]);
-  if (purpose === 'test') {
+  if (purpose === 'test' || purpose === 'interop') {
     const { bringTestPrograms } = await import('./test-programs.mjs');
-    await bringTestPrograms(root);
+    await bringTestPrograms(root, purpose);
+  }
+  if (purpose === 'interop') {
     const tools = join(root, 'test', 'openapi-tools');
     await bringPackages('tools for the OpenAPI document', tools, { dev: false });
   }

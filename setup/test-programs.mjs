@@ -11,31 +11,41 @@ const isInstalled = (program) =>
     existsSync(join(directory, program)),
   );
 
-const PROGRAMS = [
-  {
-    tests: 'tests over NATS',
-    packages: ['nats-server'],
-    isThere: () => isInstalled('nats-server'),
-  },
-  {
-    tests: 'checks of the transparency log by Go',
-    packages: ['golang-go', 'golang-golang-x-mod-dev'],
-    isThere: () =>
-      isInstalled('go') && existsSync('/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog'),
-  },
-  {
-    tests: 'checks of metrics and alerts by promtool',
-    packages: ['prometheus'],
-    isThere: () => isInstalled('promtool'),
-    // Its package starts a server, which tests do not need.
-    unit: 'prometheus',
-  },
-];
+/** @typedef {{ tests: string, packages: string[], isThere: () => boolean, unit?: string }} Program */
 
-const lacking = () => PROGRAMS.filter(({ isThere }) => !isThere());
+/** @type {Readonly<Record<string, readonly Program[]>>} by the purpose of the set-up */
+const PROGRAMS = {
+  test: [
+    {
+      tests: 'tests over NATS',
+      packages: ['nats-server'],
+      isThere: () => isInstalled('nats-server'),
+    },
+  ],
+  interop: [
+    {
+      tests: 'checks of the transparency log by Go',
+      packages: ['golang-go', 'golang-golang-x-mod-dev'],
+      isThere: () =>
+        isInstalled('go') && existsSync('/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog'),
+    },
+    {
+      tests: 'checks of metrics and alerts by promtool',
+      packages: ['prometheus'],
+      isThere: () => isInstalled('promtool'),
+      // Its package starts a server, which tests do not need.
+      unit: 'prometheus',
+    },
+  ],
+};
 
-/** Tests that need one which cannot be had are skipped. @param {string} root of the clone */
-export async function bringTestPrograms(root) {
+/**
+ * Tests that need a program which cannot be had are skipped.
+ * @param {string} root of the clone
+ * @param {string} purpose whose programs are brought
+ */
+export async function bringTestPrograms(root, purpose) {
+  const lacking = () => (PROGRAMS[purpose] ?? []).filter(({ isThere }) => !isThere());
   if (lacking().length > 0 && mayInstall()) {
     await exclusively(root, async () => {
       const brought = lacking();

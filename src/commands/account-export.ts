@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import { exportAccount, type ExportedFile } from '../use-cases/account-export.ts';
-import { ACCOUNT, accountByEmail } from './account.ts';
-import { type Command, counted, requiredOption } from './command.ts';
+import { accountByEmail } from './account.ts';
+import { type Run, counted, requiredOption } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 
 /** A plain ZIP archive holds 65,535 files and 4 GiB. No file of an account has more than 1 GiB. */
@@ -65,36 +65,26 @@ export async function* archive(remaining: Remaining, limits = LIMITS): AsyncGene
   yield* written();
 }
 
-export const accountExport: Command = {
-  name: 'account export',
-  usage: '<email> -o <file>',
-  summary: 'Write everything that is kept about an account to a ZIP archive.',
-  positionals: { email: ACCOUNT },
-  examples: ['account export ann@example.com -o ann.zip'],
-  options: {
-    output: { short: 'o', value: 'file', help: 'the archive; further ones get -2, -3 and so on' },
-  },
-  run: async (invocation, { withCore, output }) => {
-    const [email = ''] = invocation.positionals;
-    const path = requiredOption(invocation, 'output');
-    await checkOutputFile(path);
-    await withCore(async (core) => {
-      const { id } = await accountByEmail(core, email);
-      await core.caughtUp();
-      const deps = { ...core, streams: core.store };
-      const remaining = new Remaining(exportAccount(deps, id, core.clock.now()));
-      const files: string[] = [];
-      let bytes = 0;
-      while ((await remaining.next()) !== undefined) {
-        const suffix = files.length === 0 ? '' : `-${files.length + 1}`;
-        const file = path.replace(/(\.zip)?$/i, (extension) => suffix + extension);
-        const open = async (): Promise<Readable> => Readable.from(archive(remaining));
-        await writeOutputFile(open, file, OWNER_ONLY);
-        files.push(file);
-        bytes += (await stat(file)).size;
-      }
-      output.json({ id, email, files, entries: remaining.taken, bytes });
-      output.line(`${counted(remaining.taken, 'file')} of ${email} in ${files.join(', ')}.`);
-    });
-  },
+export const accountExport: Run = async (invocation, { open, output }) => {
+  const [email = ''] = invocation.positionals;
+  const path = requiredOption(invocation, 'output');
+  await checkOutputFile(path);
+  await open.withCore(async (core) => {
+    const { id } = await accountByEmail(core, email);
+    await core.caughtUp();
+    const deps = { ...core, streams: core.store };
+    const remaining = new Remaining(exportAccount(deps, id, core.clock.now()));
+    const files: string[] = [];
+    let bytes = 0;
+    while ((await remaining.next()) !== undefined) {
+      const suffix = files.length === 0 ? '' : `-${files.length + 1}`;
+      const file = path.replace(/(\.zip)?$/i, (extension) => suffix + extension);
+      const content = async (): Promise<Readable> => Readable.from(archive(remaining));
+      await writeOutputFile(content, file, OWNER_ONLY);
+      files.push(file);
+      bytes += (await stat(file)).size;
+    }
+    output.json({ id, email, files, entries: remaining.taken, bytes });
+    output.line(`${counted(remaining.taken, 'file')} of ${email} in ${files.join(', ')}.`);
+  });
 };

@@ -1,31 +1,34 @@
+/** The commands that administrate accounts. */
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
+import { isoTime, systemClock, timeIn } from '../clock.ts';
+import { copyableCommand } from '../copyable-command.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
-import { PLANS, type Plan } from '../domain/events.ts';
+import { PLANS } from '../domain/choices.ts';
 import { ServiceError } from '../errors.ts';
-import { findAccount, type OpenedAccount } from '../use-cases/accounts.ts';
+import type { Erasure } from '../http/operator-routes.ts';
+import { findAccount, normalAddress, type OpenedAccount } from '../use-cases/accounts.ts';
 import { accountRecord } from '../use-cases/records.ts';
 import { everyRow, openerUnlessErased, withFoldedLog } from '../use-cases/state.ts';
-import { AS_OF, momentOption, readAsOf } from './as-of.ts';
+import { momentOption, readAsOf } from './as-of.ts';
 import {
   choiceOf,
-  type Command,
+  type CommandContext,
   counted,
   type Invocation,
   type Output,
+  type Run,
   secretFromInput,
   textOption,
   UsageError,
   wholeNumber,
 } from './command.ts';
-import type { Account, Details } from './operator-api.ts';
-import { take } from './service.ts';
+import { type Account, type Details, type OperatorApi, ofAccount } from './operator-api.ts';
+import { ask } from './output.ts';
+import { isPressledgerError, take } from './service.ts';
 
-/** The help of <email> in every command that takes it. */
-export const ACCOUNT = "the account's sign-in address";
-
-export function parsePlan(value: string): Plan {
+function parsePlan(value: string): (typeof PLANS)[number] {
   const plan = choiceOf(value, PLANS);
   if (!plan) throw new UsageError(`A plan is one of ${PLANS.join(', ')}.`);
   return plan;
@@ -38,6 +41,15 @@ export async function accountByEmail(core: Core, email: string) {
   return account;
 }
 
+/** Asks the operator's API about the account of the first argument. */
+async function onAccount(
+  { positionals: [email = ''] }: Invocation,
+  { open }: CommandContext,
+  act: (api: OperatorApi, id: string, email: string) => Promise<void>,
+): Promise<void> {
+  await open.withOperator(async (api) => await act(api, (await api.account(email)).id, email));
+}
+
 /** @throws {UsageError} it is not there, or there twice, or no address */
 function emailOf(invocation: Invocation): string {
   const given = [...invocation.positionals, textOption(invocation, 'email') ?? []].flat();
@@ -48,127 +60,104 @@ function emailOf(invocation: Invocation): string {
   return email;
 }
 
-export function holdInWords(hold: Details['hold']): string {
-  if (hold === null) return 'none';
-  const { placed_at, until } = hold;
-  return `since ${placed_at}, ${until === null ? 'without an end' : `until ${until}`}`;
-}
+const givenPassword = async ({ values }: Invocation): Promise<{ readonly password?: string }> =>
+  values['password-stdin'] === true ? { password: await secretFromInput() } : {};
 
-export const accountCreate: Command = {
-  name: 'account create',
-  createsStore: true,
-  usage: '<email>',
-  summary: 'Open an account; without --password-stdin, a password is generated and shown.',
-  positionals: { email: 'the sign-in address' },
-  optionalPositionals: 1,
-  examples: [
-    'account create ann@example.com --plan pro --credits 500',
-    'account create ann@example.com --password-stdin < password.txt',
-  ],
-  options: {
-    email: { value: 'email', help: 'the sign-in address, instead of the argument' },
-    plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)`, choices: PLANS },
-    credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
-    'password-stdin': { help: 'read the password from standard input' },
-  },
-  run: async (invocation, { withOperator, output }) => {
-    const email = emailOf(invocation);
-    const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
-    const wanted = textOption(invocation, 'credits');
-    const credits =
-      wanted === undefined ? undefined : wholeNumber(wanted, '--credits', 0, MAX_BALANCE);
-    const password =
-      invocation.values['password-stdin'] === true ? await secretFromInput() : undefined;
-    await withOperator(async (api) => {
-      if ((await api.find(email)) !== undefined) {
-        throw new Error(`There is an account for ${email} already.`);
-      }
-      const opened = await api.post<OpenedAccount>('/operator/accounts/', {
-        email,
-        plan,
-        ...(credits === undefined ? {} : { credits }),
-        ...(password === undefined ? {} : { password }),
-      });
-      output.json(opened);
-      output.line(
-        `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${counted(opened.credits, 'credit')}.`,
-      );
-      if (opened.password !== undefined) {
-        output.line(`Password (shown only now): ${opened.password}`);
-      }
-    });
-  },
-};
-
-export const accountPassword: Command = {
-  name: 'account password',
-  usage: '<email>',
-  summary: 'Change the password and end all sessions; without --password-stdin, one is generated.',
-  positionals: { email: ACCOUNT },
-  examples: ['account password ann@example.com'],
-  options: {
-    'password-stdin': { help: 'read the password from standard input' },
-  },
-  run: async ({ positionals: [email = ''], values }, { withOperator, output }) => {
-    const given = values['password-stdin'] === true ? await secretFromInput() : undefined;
-    await withOperator(async (api) => {
-      const { id } = await api.account(email);
-      const path = `/operator/accounts/${id}/password/`;
-      const body = given === undefined ? {} : { password: given };
-      const { password: made } = await api.post<Pick<OpenedAccount, 'password'>>(path, body);
-      output.json({ id, email, ...(made === undefined ? {} : { password: made }) });
-      output.line(`${email} has a new password, and all sessions have ended.`);
-      if (made !== undefined) output.line(`Password (shown only now): ${made}`);
-    });
-  },
-};
-
-export const accountSignOut: Command = {
-  name: 'account sign-out',
-  usage: '<email>',
-  summary: 'End all sessions of an account; their tokens are refused from then on.',
-  examples: ['account sign-out ann@example.com'],
-  positionals: { email: ACCOUNT },
-  options: {},
-  run: async ({ positionals: [email = ''] }, { withOperator, output }) => {
-    await withOperator(async (api) => {
-      const { id } = await api.account(email);
-      const path = `/operator/accounts/${id}/sessions/end/`;
-      const { sessions_ended: ended } = await api.post<{ sessions_ended: number }>(path);
-      output.json({ id, email, sessions_ended: ended });
-      output.line(`${email} is signed out: ${counted(ended, 'session')} ended.`);
-    });
-  },
-};
-
-export const accountList: Command = {
-  name: 'account list',
-  usage: '',
-  summary: 'List all accounts, oldest first.',
-  examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],
-  positionals: {},
-  options: { 'as-of': AS_OF },
-  run: async (invocation, { withCore, withOperator, output }) => {
-    if (momentOption(invocation) === undefined) {
-      await withOperator(async (api) => {
-        const newestFirst = await take(Infinity, () => api.accounts());
-        tellAccounts(output, newestFirst.toReversed().map(recordIn));
-      });
-      return;
+export const accountCreate: Run = async (invocation, { open, output }) => {
+  const email = emailOf(invocation);
+  const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
+  const wanted = textOption(invocation, 'credits');
+  const credits =
+    wanted === undefined ? {} : { credits: wholeNumber(wanted, '--credits', 0, MAX_BALANCE) };
+  const asked = { email, plan, ...credits, ...(await givenPassword(invocation)) };
+  const create = async (api: OperatorApi): Promise<void> => {
+    if ((await api.find(email)) !== undefined) {
+      throw new Error(`There is an account for ${email} already.`);
     }
-    await withCore(async ({ store, vault }) => {
-      const moment = momentOption(invocation, await store.head());
-      if (moment === undefined) return;
-      const opener = openerUnlessErased(vault);
-      const records: Awaited<ReturnType<typeof accountRecord<string | undefined>>>[] = [];
-      await withFoldedLog(store, [accounts], moment, async (fold) => {
-        const rows = everyRow((page) => fold.query(accountQueries).all(page));
-        // One by one: a keyring on a server is asked for the key of each.
-        for (const row of rows) records.push(await accountRecord(opener, row));
-      });
-      tellAccounts(output, records);
+    const opened = await api.post<OpenedAccount>('/operator/accounts/', asked);
+    output.json(opened);
+    output.line(
+      `Opened ${opened.id} for ${opened.email}: plan ${plan}, ${counted(opened.credits, 'credit')}.`,
+    );
+    if (opened.password !== undefined) {
+      output.line(`Password (shown only now): ${opened.password}`);
+    }
+  };
+  // A store is made for the first account: other commands would find nothing in an empty one.
+  await open.withOperator(create, { create: true });
+};
+
+export const accountPassword: Run = async (invocation, context) => {
+  const given = await givenPassword(invocation);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const made = await api.post<typeof given>(ofAccount(id, 'password/'), given);
+    context.output.json({ id, email, ...made });
+    context.output.line(`${email} has a new password, and all sessions have ended.`);
+    if (made.password !== undefined) {
+      context.output.line(`Password (shown only now): ${made.password}`);
+    }
+  });
+};
+
+export const accountSignOut: Run = (invocation, context) =>
+  onAccount(invocation, context, async (api, id, email) => {
+    const ended = await api.post<{ sessions_ended: number }>(ofAccount(id, 'sessions/end/'));
+    context.output.json({ id, email, ...ended });
+    context.output.line(
+      `${email} is signed out: ${counted(ended.sessions_ended, 'session')} ended.`,
+    );
+  });
+
+export const creditsGrant: Run = async (invocation, context) => {
+  const amount = wholeNumber(invocation.positionals[1] ?? '', '<credits>', 1, MAX_BALANCE);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const { credits } = await api.post<Account>(ofAccount(id, 'credits/'), { amount });
+    context.output.json({ email, credits });
+    context.output.line(`${email} now has ${counted(credits, 'credit')}.`);
+  });
+};
+
+export const planSet: Run = async (invocation, context) => {
+  const plan = parsePlan(invocation.positionals[1] ?? '');
+  await onAccount(invocation, context, async (api, id, email) => {
+    await api.post(ofAccount(id, 'plan/'), { plan });
+    context.output.json({ email, plan });
+    context.output.line(`${email} is on plan ${plan}.`);
+  });
+};
+
+export const accountOperator: Run = async (invocation, context) => {
+  const operator = invocation.values['grant'] === true;
+  if (operator === (invocation.values['revoke'] === true)) {
+    throw new UsageError('Give --grant or --revoke.');
+  }
+  await onAccount(invocation, context, async (api, id, email) => {
+    await api.post(ofAccount(id, 'operator/'), { operator });
+    context.output.json({ id, email, operator });
+    context.output.line(`${email} is ${operator ? 'an' : 'no'} operator of the service.`);
+  });
+};
+
+export const accountList: Run = async (invocation, { open, output }) => {
+  if (momentOption(invocation) === undefined) {
+    await open.withOperator(async (api) => {
+      const newestFirst = await take(Infinity, () => api.accounts());
+      tellAccounts(output, newestFirst.toReversed().map(recordIn));
     });
-  },
+    return;
+  }
+  await open.withCore(async ({ store, vault }) => {
+    const moment = momentOption(invocation, await store.head());
+    if (moment === undefined) return;
+    const opener = openerUnlessErased(vault);
+    const records: Awaited<ReturnType<typeof accountRecord<string | undefined>>>[] = [];
+    await withFoldedLog(store, [accounts], moment, async (fold) => {
+      const rows = everyRow((page) => fold.query(accountQueries).all(page));
+      // One by one: a keyring on a server is asked for the key of each.
+      for (const row of rows) records.push(await accountRecord(opener, row));
+    });
+    tellAccounts(output, records);
+  });
 };
 
 /** Its own fields, without what the API adds to them. */
@@ -185,60 +174,41 @@ function tellAccounts(
   output.json(listed);
   output.table(
     ['ID', 'PLAN', 'CREDITS', 'CREATED', 'EMAIL'],
-    listed.map(({ id, email, plan, credits, created_at }) => [
-      id,
-      plan,
-      credits,
-      new Date(created_at),
-      email,
-    ]),
+    listed.map((each) => [each.id, each.plan, each.credits, new Date(each.created_at), each.email]),
     'There is no account yet.',
   );
 }
 
-export const accountShow: Command = {
-  name: 'account show',
-  usage: '<email>',
-  summary: 'Show one account by its sign-in address.',
-  examples: [
-    'account show ann@example.com',
-    'account show ann@example.com --as-of 2026-11-21T08:15:30Z',
-  ],
-  positionals: { email: ACCOUNT },
-  options: { 'as-of': AS_OF },
-  run: async (invocation, { withCore, withOperator, output }) => {
-    const [email = ''] = invocation.positionals;
-    if (momentOption(invocation) === undefined) {
-      await withOperator(async (api) => {
-        const { id } = await api.account(email);
-        const { stored_bytes, hold, ...account } = await api.get<Details>(
-          `/operator/accounts/${id}/`,
-        );
-        const shown = { ...recordIn(account), stored_bytes };
-        output.json({ ...shown, hold });
-        tellAccount(output, { ...shown, hold: holdInWords(hold) });
-      });
-      return;
-    }
-    await withCore(async (core) => {
-      const moment = momentOption(invocation, await core.store.head());
-      const { id: accountId } = await accountByEmail(core, email);
-      const view = { accountId, projection: accounts, queries: accountQueries };
-      const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));
-      if (!row) {
-        const text = `There is no account for ${email} yet at this moment.`;
-        throw new ServiceError('not_found', text);
-      }
-      const blobs = { accountId, projection: storedBlobs, queries: storedBlobQueries };
-      // The hold of an earlier moment is in the history alone.
-      const shown = {
-        ...(await accountRecord(core.vault, row)),
-        stored_bytes: await readAsOf(core, moment, blobs, (queries) => queries.bytesOf(accountId)),
-      };
-      output.json(shown);
-      tellAccount(output, shown);
+export const accountShow: Run = async (invocation, context) => {
+  const { open, output } = context;
+  if (momentOption(invocation) === undefined) {
+    await onAccount(invocation, context, async (api, id) => {
+      const { stored_bytes, hold, ...account } = await api.get<Details>(ofAccount(id));
+      const shown = { ...recordIn(account), stored_bytes };
+      output.json({ ...shown, hold });
+      tellAccount(output, { ...shown, hold: holdInWords(hold) });
     });
-  },
+    return;
+  }
+  await open.withCore(async (core) => {
+    const [email = ''] = invocation.positionals;
+    const moment = momentOption(invocation, await core.store.head());
+    const { id: accountId } = await accountByEmail(core, email);
+    const view = { accountId, projection: accounts, queries: accountQueries };
+    const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));
+    if (!row) {
+      const text = `There is no account for ${email} yet at this moment.`;
+      throw new ServiceError('not_found', text);
+    }
+    const blobs = { accountId, projection: storedBlobs, queries: storedBlobQueries };
+    // The hold of an earlier moment is in the history alone.
+    const shown = {
+      ...(await accountRecord(core.vault, row)),
+      stored_bytes: await readAsOf(core, moment, blobs, (queries) => queries.bytesOf(accountId)),
+    };
+    output.json(shown);
+    tellAccount(output, shown);
+  });
 };
 
 function tellAccount(
@@ -256,3 +226,80 @@ function tellAccount(
     }),
   );
 }
+
+function holdInWords(hold: Details['hold']): string {
+  if (hold === null) return 'none';
+  const { placed_at, until } = hold;
+  return `since ${placed_at}, ${until === null ? 'without an end' : `until ${until}`}`;
+}
+
+/** @throws {UsageError} it is not a time @throws {Error} one line: it has passed */
+function untilOf(invocation: Invocation): { readonly until?: string } {
+  const given = textOption(invocation, 'until');
+  if (given === undefined) return {};
+  const until = timeIn(given);
+  if (until === undefined) {
+    throw new UsageError('--until is a time with its offset, such as 2027-06-30T00:00:00Z.');
+  }
+  if (until > systemClock.now()) return { until: isoTime(until) };
+  throw new Error(`A hold ends in the future: ${isoTime(until)} has passed.`);
+}
+
+export const accountHold: Run = async (invocation, context) => {
+  const asked = untilOf(invocation);
+  const release = invocation.values['release'] === true;
+  if (release && asked.until !== undefined) {
+    throw new UsageError('Give --until or --release, not both.');
+  }
+  const { output } = context;
+  await onAccount(invocation, context, async (api, id, email) => {
+    const { hold: replaced } = await api.get<Details>(ofAccount(id));
+    const path = ofAccount(id, 'hold/');
+    const placing = release ? api.delete(path) : api.post<Details>(path, asked);
+    const hold = (await placing)?.hold ?? null;
+    output.json({ id, email, hold });
+    output.line(
+      hold === null
+        ? `${email} is under no hold any more: its retention goes on.`
+        : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
+    );
+    if (!release && replaced !== null && replaced.until !== hold?.until) {
+      output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
+    }
+  });
+};
+
+const NOTHING = 'Nothing was erased.';
+
+/** @throws {Error} the user does not confirm */
+async function confirm(email: string): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new UsageError('There is no terminal to ask at: give --yes to erase without a question.');
+  }
+  const question =
+    `This erases the account of ${email} for good: its documents, its API keys and all that is personal ` +
+    'in its history.\nType the address again to confirm: ';
+  const typed = await ask(question, { cancelled: NOTHING });
+  if (normalAddress(typed) !== normalAddress(email))
+    throw new Error(`That is another address. ${NOTHING}`);
+}
+
+export const accountErase: Run = async ({ positionals: [given = ''], values }, context) => {
+  const { open, output } = context;
+  await open.withOperator(async (api) => {
+    const account = encodeURIComponent(given);
+    const { id, email, state } = await api.get<Erasure>(`/operator/erasures/${account}/`);
+    if (state === 'open' && values['yes'] !== true) await confirm(email);
+    await api.post(`/operator/erasures/${id}/`).catch((error: unknown) => {
+      if (!isPressledgerError(error, 'forbidden')) throw error;
+      const release = copyableCommand(api.dataDir, 'account', 'hold', email, '--release');
+      throw new Error(`${error.message} Release it with \`${release}\`.`);
+    });
+    output.json({ id, email, erased: true });
+    output.line(
+      state === 'erased'
+        ? `${id} was erased before: its key is destroyed, also where it had come back.`
+        : `Erased ${id}: its key is destroyed, and its documents are deleted.`,
+    );
+  });
+};

@@ -8,12 +8,7 @@ import {
   operatorLimits,
   type View,
 } from '../use-cases/look-back.ts';
-import { type Invocation, type OptionSpec, textOption, UsageError } from './command.ts';
-
-export const AS_OF = {
-  value: 'moment',
-  help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',
-} satisfies OptionSpec;
+import { type Invocation, textOption, UsageError } from './command.ts';
 
 /**
  * Called without `head` first, so that wrong usage is reported before a store is opened.

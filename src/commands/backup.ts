@@ -11,18 +11,10 @@ import { UnusableArchive } from '../archive/log-lines.ts';
 import { verifyBackup } from '../archive/verify.ts';
 import type { CheckedCopy } from '../archive/verify-keyring.ts';
 import { readNote } from '../use-cases/verify-log/checkpoints.ts';
-import {
-  assertFile,
-  type Command,
-  counted,
-  type Output,
-  textOption,
-  UsageError,
-} from './command.ts';
-import { countOn, progressOn } from './progress.ts';
+import { assertFile, type Run, counted, type Output, textOption, UsageError } from './command.ts';
+import { countOn, progressOn } from './output.ts';
 import { namingVerify, verifierKeys } from './verify.ts';
 
-export const PLACE = 'a folder, or s3://bucket/prefix?region=…&endpoint=… as in BLOB_STORE_URL';
 /** The problems that are reported one by one. */
 const MOST_TOLD = 20;
 
@@ -45,158 +37,119 @@ function refuseMistyped(place: string): void {
   );
 }
 
-export const backup: Command = {
-  name: 'backup',
-  usage: '<place>',
-  summary: 'Copy the log and its documents to a folder or bucket; a later call adds what is new.',
-  examples: ['backup /mnt/backup/pressledger', 'backup s3://backups/pressledger --json'],
-  positionals: { place: PLACE },
-  options: {
-    recheck: { help: 'look for every document there, and copy those that are missing' },
-  },
-  run: async ({ positionals: [name = ''], values }, context) => {
-    refuseMistyped(name);
-    const { withBackupPlace, withStoredLog, output } = context;
-    await withBackupPlace(name, { write: true }, async (place) => {
-      await withStoredLog(
-        async (log) => {
-          const { blobs, movedTo } = log;
-          if (movedTo !== undefined) {
-            throw new Error(
-              `This log was moved to ${movedTo} and goes on there: back up with the settings of that place.`,
-            );
-          }
-          if (blobs === undefined) throw new TypeError('The documents were not opened.');
-          const made = await namingPlace(place.name, () =>
-            namingVerify(log.dataDir, () =>
-              makeBackup({ ...log, blobs }, place, {
-                now: Date.now(),
-                recheck: values['recheck'] === true,
-                onEvents: progressOn(output),
-                onDocuments: countOn(output, 'document'),
-              }),
-            ),
-          );
-          const { manifest, addedEvents, addedDocuments, dropped, lost } = made;
-          const { events, root, checkpoint, index } = manifest;
-          output.json({
-            place: place.name,
-            events,
-            root,
-            checkpoint,
-            documents: index?.documents ?? 0,
-            bytes: index?.bytes ?? 0,
-            added: { events: addedEvents, documents: addedDocuments },
-            dropped,
-            lost: lost.map(({ key }) => key),
-          });
-          output.line(
-            `${counted(events, 'event')} and ${counted(index?.documents ?? 0, 'document')} in ${place.name}: ` +
-              `${addedEvents} and ${addedDocuments} are new.`,
-          );
-          output.line(`Root ${root}`);
-          if (dropped > 0)
-            output.line(`Removed: the documents of ${counted(dropped, 'conversion')}.`);
-          if (lost.length === 0) return;
+export const backup: Run = async ({ positionals: [name = ''], values }, context) => {
+  refuseMistyped(name);
+  const { open, output } = context;
+  await open.withBackupPlace(name, { write: true }, async (place) => {
+    await open.withStoredLog(
+      async (log) => {
+        const { blobs, movedTo } = log;
+        if (movedTo !== undefined) {
           throw new Error(
-            `The service does not have ${counted(lost.length, 'document')} that its log names, such as ${lost[0]?.key}; ` +
-              `all else is backed up. \`${copyableCommand(log.dataDir, 'verify', '--documents')}\` says more.`,
+            `This log was moved to ${movedTo} and goes on there: back up with the settings of that place.`,
           );
-        },
-        { documents: true },
-      );
-    });
-  },
-};
-
-export const backupKeyring: Command = {
-  name: 'backup keyring',
-  usage: '<file>',
-  summary: 'Write the keys of all accounts to one file, wrapped by the master key; replaces it.',
-  examples: ['backup keyring /mnt/keys/keyring.jsonl'],
-  positionals: { file: 'the file; the one before is replaced as a whole' },
-  options: {},
-  run: async ({ positionals: [file = ''] }, context) => {
-    const { withKeyring, writeSecret, recordBackup, output } = context;
-    await withKeyring(async ({ keyring, masterKey, masterKeyFile }) => {
-      const stored = await readKeyring(keyring, masterKey, Date.now());
-      await writeSecret(file, keyringText(stored));
-      const owner = stored.records.get('keyring.log');
-      await noteUnlessRecorded(output, recordBackup({ keyringCopiedAt: stored.madeAt }, owner));
-      const names = [...stored.records.keys()];
-      const [keys, erased] = [accountsOf(names, 'keys').size, accountsOf(names, 'erased').size];
-      output.json({ file, keys, erased });
-      output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'account')} erased.`);
-      output.note(
-        masterKeyFile === undefined
-          ? 'The master key is not in it: keep MASTER_KEY in another place.'
-          : `The master key is not in it: keep a copy of ${masterKeyFile} in another place.`,
-      );
-    });
-  },
-};
-
-export const backupVerify: Command = {
-  name: 'backup verify',
-  usage: '<place>',
-  summary: 'Check every file of a backup, its log with all checkpoints, and every document.',
-  examples: [
-    'backup verify /mnt/backup/pressledger --keyring /mnt/keys/keyring.jsonl',
-    'backup verify /mnt/backup/pressledger --json',
-  ],
-  positionals: { place: PLACE },
-  options: {
-    keyring: {
-      value: 'file',
-      help: 'the file that backup keyring wrote, to check against the log',
-    },
-    checkpoint: { value: 'file', help: 'a signed checkpoint that the log must contain' },
-    key: {
-      value: 'key',
-      help: "verifier keys to trust instead of the log's own, or a file of them",
-    },
-  },
-  run: async (invocation, { withBackupPlace, keyOpener, recordBackup, output }) => {
-    const [name = ''] = invocation.positionals;
-    const keys = verifierKeys(invocation, 'key');
-    const given = await checkpointOption(invocation.values['checkpoint']);
-    const checkpoints = given.map((note) => ({ at: { checkpoint: 'given' }, note }));
-    const file = textOption(invocation, 'keyring');
-    const text = file === undefined ? undefined : await readUnlessMissing(file);
-    const keyring = file === undefined ? undefined : { file, text, opener: keyOpener() };
-    await withBackupPlace(name, { write: false }, async (place) => {
-      const onProgress = progressOn(output);
-      const options = { now: Date.now(), keys, checkpoints, keyring, onProgress };
-      const verified = await namingPlace(place.name, () => verifyBackup(place, options));
-      const { made_at: madeAt, problems, keyring: copy, openedAs, ...rest } = verified;
-      const [first] = problems;
-      output.json({
-        place: place.name,
-        made_at: isoTime(madeAt),
-        ...rest,
-        ...first?.difference,
-        keyring: {
-          checked: keyring !== undefined,
-          ...(copy && { ...copy, made_at: isoTime(copy.made_at) }),
-        },
-        problems: problems.map(({ at, problem }) => ({ at, problem })),
-      });
-      const { events, documents, bytes, checkpoints: signed, root, due } = rest;
-      for (const { at, problem } of problems.slice(0, MOST_TOLD)) output.note(`${at}: ${problem}`);
-      if (first !== undefined) {
-        throw new Error(
-          `${place.name} is not whole: ${counted(problems.length, 'problem')}, first ${first.at}: ${first.problem}.`,
+        }
+        if (blobs === undefined) throw new TypeError('The documents were not opened.');
+        const made = await namingPlace(place.name, () =>
+          namingVerify(log.dataDir, () =>
+            makeBackup({ ...log, blobs }, place, {
+              now: Date.now(),
+              recheck: values['recheck'] === true,
+              onEvents: progressOn(output),
+              onDocuments: countOn(output, 'document'),
+            }),
+          ),
         );
-      }
-      output.line(`The backup of ${isoTime(madeAt)} is whole.`);
-      output.line(`${counted(events, 'event')}, root ${root}, ${counted(signed, 'checkpoint')}.`);
-      output.line(`${counted(documents, 'document')}, ${counted(bytes, 'byte')}.`);
-      if (due > 0) output.line(`Due for deletion, and not in it: ${counted(due, 'document')}.`);
-      if (copy) output.line(copyInWords(copy));
-      else output.note("The keyring's copy was not checked: name it with --keyring.");
-      await noteUnlessRecorded(output, recordBackup({ verifiedBackupOf: madeAt }, openedAs));
+        const { manifest, addedEvents, addedDocuments, dropped, lost } = made;
+        const { events, root, checkpoint, index } = manifest;
+        output.json({
+          place: place.name,
+          events,
+          root,
+          checkpoint,
+          documents: index?.documents ?? 0,
+          bytes: index?.bytes ?? 0,
+          added: { events: addedEvents, documents: addedDocuments },
+          dropped,
+          lost: lost.map(({ key }) => key),
+        });
+        output.line(
+          `${counted(events, 'event')} and ${counted(index?.documents ?? 0, 'document')} in ${place.name}: ` +
+            `${addedEvents} and ${addedDocuments} are new.`,
+        );
+        output.line(`Root ${root}`);
+        if (dropped > 0)
+          output.line(`Removed: the documents of ${counted(dropped, 'conversion')}.`);
+        if (lost.length === 0) return;
+        throw new Error(
+          `The service does not have ${counted(lost.length, 'document')} that its log names, such as ${lost[0]?.key}; ` +
+            `all else is backed up. \`${copyableCommand(log.dataDir, 'verify', '--documents')}\` says more.`,
+        );
+      },
+      { documents: true },
+    );
+  });
+};
+
+export const backupKeyring: Run = async ({ positionals: [file = ''] }, context) => {
+  const { open, output } = context;
+  await open.withKeyring(async ({ keyring, masterKey, masterKeyFile }) => {
+    const stored = await readKeyring(keyring, masterKey, Date.now());
+    await open.writeSecret(file, keyringText(stored));
+    const owner = stored.records.get('keyring.log');
+    await noteUnlessRecorded(output, open.recordBackup({ keyringCopiedAt: stored.madeAt }, owner));
+    const names = [...stored.records.keys()];
+    const [keys, erased] = [accountsOf(names, 'keys').size, accountsOf(names, 'erased').size];
+    output.json({ file, keys, erased });
+    output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'account')} erased.`);
+    output.note(
+      masterKeyFile === undefined
+        ? 'The master key is not in it: keep MASTER_KEY in another place.'
+        : `The master key is not in it: keep a copy of ${masterKeyFile} in another place.`,
+    );
+  });
+};
+
+export const backupVerify: Run = async (invocation, { open, output }) => {
+  const [name = ''] = invocation.positionals;
+  const keys = verifierKeys(invocation, 'key');
+  const given = await checkpointOption(invocation.values['checkpoint']);
+  const checkpoints = given.map((note) => ({ at: { checkpoint: 'given' }, note }));
+  const file = textOption(invocation, 'keyring');
+  const text = file === undefined ? undefined : await readUnlessMissing(file);
+  const keyring = file === undefined ? undefined : { file, text, opener: await open.keyOpener() };
+  await open.withBackupPlace(name, { write: false }, async (place) => {
+    const onProgress = progressOn(output);
+    const options = { now: Date.now(), keys, checkpoints, keyring, onProgress };
+    const verified = await namingPlace(place.name, () => verifyBackup(place, options));
+    const { made_at: madeAt, problems, keyring: copy, openedAs, ...rest } = verified;
+    const [first] = problems;
+    output.json({
+      place: place.name,
+      made_at: isoTime(madeAt),
+      ...rest,
+      ...first?.difference,
+      keyring: {
+        checked: keyring !== undefined,
+        ...(copy && { ...copy, made_at: isoTime(copy.made_at) }),
+      },
+      problems: problems.map(({ at, problem }) => ({ at, problem })),
     });
-  },
+    const { events, documents, bytes, checkpoints: signed, root, due } = rest;
+    for (const { at, problem } of problems.slice(0, MOST_TOLD)) output.note(`${at}: ${problem}`);
+    if (first !== undefined) {
+      throw new Error(
+        `${place.name} is not whole: ${counted(problems.length, 'problem')}, first ${first.at}: ${first.problem}.`,
+      );
+    }
+    output.line(`The backup of ${isoTime(madeAt)} is whole.`);
+    output.line(`${counted(events, 'event')}, root ${root}, ${counted(signed, 'checkpoint')}.`);
+    output.line(`${counted(documents, 'document')}, ${counted(bytes, 'byte')}.`);
+    if (due > 0) output.line(`Due for deletion, and not in it: ${counted(due, 'document')}.`);
+    if (copy) output.line(copyInWords(copy));
+    else output.note("The keyring's copy was not checked: name it with --keyring.");
+    await noteUnlessRecorded(output, open.recordBackup({ verifiedBackupOf: madeAt }, openedAs));
+  });
 };
 
 function copyInWords({ file, made_at: madeAt, keys, erased, opened }: CheckedCopy): string {

@@ -176,19 +176,27 @@ function configure(
   );
 }
 
+/** The arguments and the options that are needed, as the usage line names them. */
+const usageOf = ({ positionals = {}, options = {} }: Command): readonly string[] => [
+  ...Object.keys(positionals).map((name) => `<${name}>`),
+  ...Object.entries(options).flatMap(([name, { needed, short, value }]) =>
+    needed === true ? `${short === undefined ? `--${name}` : `-${short}`} <${value}>` : [],
+  ),
+];
+
 function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) => void): Commander {
   const built = new Commander(name)
-    .usage(`${command.usage} [options]`.trim())
+    .usage([...usageOf(command), '[options]'].join(' '))
     .description(command.summary);
   // A list has room for the first clause; what stands before a comma is often half of one.
   built.summary(command.summary.replace(/[.:;] .*|\.$/, ''));
   if (command.section) built.helpGroup(`${command.section.heading}:`);
-  const positionals = Object.entries(command.positionals);
+  const positionals = Object.entries(command.positionals ?? {});
   const needed = positionals.length - (command.optionalPositionals ?? 0);
   for (const [index, [argument, help]] of positionals.entries()) {
     built.addArgument(new Argument(index < needed ? `<${argument}>` : `[${argument}]`, help));
   }
-  const options = Object.entries(command.options).map(
+  const options = Object.entries(command.options ?? {}).map(
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,
   );
   return configure(built, command.role && ROLE_JSON, command.tooMany).action(() => {
@@ -273,7 +281,7 @@ function wordsOf({ code, message }: CommanderError, command: Commander): string 
 /** The option that sets a field of a request, where there is one: of `wait_for.selector` as of `scale`. */
 function optionOf(field: string, command: Command | undefined): string | undefined {
   const names = [field, field.split('.')[0] ?? field].map((each) => each.replaceAll(/[_.]/g, '-'));
-  const name = names.find((each) => command && Object.hasOwn(command.options, each));
+  const name = names.find((each) => command?.options && Object.hasOwn(command.options, each));
   return name === undefined ? undefined : `--${name}`;
 }
 

@@ -1,140 +1,24 @@
 /** The interface of a command, and what several commands share. */
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import type { BackupPlace } from '../archive/places/port.ts';
 import type { ClientConfig } from '../client-config.ts';
-import type { CopyableEventStore } from '../event-store/port.ts';
+import type * as opener from '../compose/for-commands.ts';
 import type { Role } from '../setting.ts';
-import type {
-  BackupTimes,
-  Core,
-  Examined,
-  OpenedStoredLog,
-  RunningRenderer,
-  RunningService,
-  ServiceStatus,
-} from '../core.ts';
-import type { MoveParts } from '../archive/move.ts';
-import type { KeyringSource } from '../archive/keyring-file.ts';
-import type { KeyOpener } from '../archive/verify-keyring.ts';
-import type { RestoreTarget } from '../archive/restore.ts';
-import type { OperatorApi } from './operator-api.ts';
 
-/** The composition root's part of a command. Settings are read when the first member needs them. */
+/** Opens what the settings name. */
+export type Opener = typeof opener;
+
+/** What a command works with. */
 export interface CommandContext {
-  /** Opens the store of the settings, and closes it when `use` has ended. */
-  readonly withCore: (use: (core: Core) => Promise<void>) => Promise<void>;
-  /**
-   * Asks the service that runs on the store of the settings, or opens that store, with an operator's rights.
-   * @param options `renders`: what no service renders is rendered here; `orTemporary`: opens an empty store that is deleted
-   * afterwards, where no store is named and none is found; `hurry`: aborted when nothing under way is to be waited for
-   */
-  readonly withOperator: (
-    use: (api: OperatorApi, isTemporary: boolean) => Promise<void>,
-    options?: {
-      readonly renders?: boolean;
-      readonly orTemporary?: boolean;
-      readonly hurry?: AbortSignal;
-    },
-  ) => Promise<void>;
-  /**
-   * Opens the log of the settings for reading alone, and closes it when `use` has ended.
-   * @param options `documents`: with the blob store
-   */
-  readonly withStoredLog: (
-    use: (log: OpenedStoredLog) => Promise<void>,
-    options?: { readonly documents: boolean },
-  ) => Promise<void>;
-  /** Opens the event store of the settings alone, also one that no service may start on, and closes it. */
-  readonly withEventStore: (use: (store: CopyableEventStore) => Promise<void>) => Promise<void>;
-  /** Looks at the service of the settings, as often as it is asked to; changes nothing. */
-  readonly withStatus: (
-    use: (look: () => Promise<ServiceStatus>) => Promise<void>,
-  ) => Promise<void>;
-  /** Checks what a process of the role needs, and the machine; changes nothing. */
-  readonly examine: (role: Role) => Promise<readonly Examined[]>;
-  /**
-   * Opens the place of the settings and the one that a move goes to, and closes both.
-   * @param settings those that are others there, by their names; an empty one is not set
-   * @param options `ahead`: also while a service runs on the old place; `cancels`: to take the move back
-   */
-  readonly withMove: (
-    settings: Readonly<Record<string, string>>,
-    options: { readonly ahead: boolean; readonly cancels: boolean },
-    use: (parts: MovePlaces) => Promise<void>,
-  ) => Promise<void>;
-  /**
-   * Opens a place of backups, a folder or a bucket, and closes it.
-   * @param options `write`: makes a folder where there is none
-   */
-  readonly withBackupPlace: (
-    name: string,
-    options: { readonly write: boolean },
-    use: (place: BackupPlace) => Promise<void>,
-  ) => Promise<void>;
-  /** Opens the keyring of the settings for reading alone, and closes it. */
-  readonly withKeyring: (use: (opened: OpenedKeyring) => Promise<void>) => Promise<void>;
-  /** The master key of the settings, if any, to look whether keys open with it. */
-  readonly keyOpener: () => KeyOpener | undefined;
-  /**
-   * Records in DATA_DIR when backups were made, for `status` and metrics.
-   * @param log the one that it is a backup of, by its first name
-   * @throws {Error} one line: it cannot be recorded there
-   */
-  readonly recordBackup: (times: BackupTimes, log: string | undefined) => Promise<void>;
-  /** Opens the keyring of the settings for a change of its master key, with no service on it, and closes it. */
-  readonly withKeyringChange: (use: (change: KeyringChange) => Promise<void>) => Promise<void>;
-  /** The place of the settings that a restore fills. Nothing is made there before its stores are opened. */
-  readonly restorePlace: () => RestorePlace;
-  /** Puts a file in the place of another one as a whole; its owner alone may read it. */
-  readonly writeSecret: (path: string, text: string) => Promise<void>;
-  /** Starts the API, the process managers and the renderer in this process. */
-  readonly startService: () => Promise<RunningService>;
-  /** Starts the API and the process managers in this process. */
-  readonly startApiNode: () => Promise<RunningService>;
-  /** Starts a renderer node in this process. */
-  readonly startRenderer: () => Promise<RunningRenderer>;
+  readonly open: Opener;
+  readonly output: Output;
   /** The part of the environment that the command line reads as a client of a service. */
   readonly client: ClientConfig;
   /** The permissions of a file that is made for the user. */
   readonly outputMode: number;
-  readonly output: Output;
 }
 
-export interface OpenedKeyring {
-  readonly keyring: KeyringSource;
-  /** Tells the master key of the keyring from others. */
-  readonly masterKey: string;
-  /** The file of the master key, where no setting names it. */
-  readonly masterKeyFile?: string;
-}
-
-export interface KeyringChange {
-  /** An absolute path. */
-  readonly dataDir: string;
-  /** The file that the new master key lies in, where no setting has it. */
-  readonly masterKeyFile?: string;
-  /** Can be killed and called again, with the same keys. @returns the number of data keys */
-  readonly rewrap: (onKeys: (done: number, total: number) => void) => Promise<number>;
-}
-
-export interface RestorePlace {
-  /** Tells the master key of the settings from others. */
-  readonly masterKey: string;
-  /** The checkpoint that this node signed or saw last, where it lies in DATA_DIR. */
-  readonly lastCheckpoint?: string;
-  /** Looks at the event store and changes nothing. @throws {Error} one line: it holds a log */
-  readonly refuseUsed: () => Promise<void>;
-  /** Opens the stores, and closes them when `use` has ended. */
-  readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
-}
-
-export interface MovePlaces extends MoveParts {
-  /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */
-  readonly masterKeyFile?: string;
-  /** A command for the user to copy that acts on the new place. */
-  readonly commandThere: (...args: readonly string[]) => string;
-}
+export type Run = (invocation: Invocation, context: CommandContext) => Promise<void>;
 
 /** A date is shown to the second on a terminal, as ISO 8601 elsewhere; in UTC on both. */
 export type Cell = string | number | Date | null | undefined;
@@ -163,18 +47,14 @@ export interface Output {
 export interface Command {
   /** The name as it is typed, for example `account create`. */
   readonly name: string;
-  /** The arguments and required options, as the usage line names them. */
-  readonly usage: string;
   readonly summary: string;
   /** The part of the help that lists it, as the registry sets it. */
   readonly section?: Section;
   /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
   readonly role?: Role;
-  /** It opens an empty store where there is none; others would then find nothing in it. */
-  readonly createsStore?: true;
-  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly options?: Readonly<Record<string, OptionSpec>>;
   /** The positional arguments by name, in their order, with what each is. */
-  readonly positionals: Readonly<Record<string, string>>;
+  readonly positionals?: Readonly<Record<string, string>>;
   /** The answer to more arguments than it takes: what to do instead. */
   readonly tooMany?: string;
   /** The number of positional arguments at the end that may be left out; none unless given. */
@@ -183,7 +63,8 @@ export interface Command {
   readonly argumentChoices?: readonly string[];
   /** Lines that work as they are, but for names. */
   readonly examples: readonly string[];
-  run(invocation: Invocation, context: CommandContext): Promise<void>;
+  /** Loads the command's own module. */
+  readonly run: Run;
 }
 
 export interface Section {
@@ -196,6 +77,8 @@ export interface OptionSpec {
   /** The name of its value in help; an option without a value is on or off. */
   readonly value?: string;
   readonly short?: string;
+  /** The usage line names it. */
+  readonly needed?: boolean;
   readonly help: string;
   /** The values that completion offers. */
   readonly choices?: readonly string[];
@@ -259,19 +142,6 @@ export async function assertFile(path: string): Promise<void> {
 /** `1 page`, `2 pages`. */
 export const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
-
-/** The progress of reading the log. */
-export function eventsRead(progress: {
-  readonly done: number;
-  readonly total: number;
-  readonly isEstimate?: boolean;
-  readonly perSecond: number;
-}): string {
-  const { done, total, isEstimate = false, perSecond } = progress;
-  const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
-  const rate = Math.round(perSecond);
-  return `${done} of ${isEstimate ? 'about ' : ''}${counted(total, 'event')} (${percent} %), ${rate} a second`;
-}
 
 /** Seconds as `--json` prints them. */
 export const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;

@@ -171,11 +171,8 @@ export function completionCommands(
     ([shell, { script, file }]): Command => ({
       name: `completion ${shell}`,
       section,
-      usage: '',
       summary: `Print the completion script for ${shell}.`,
       examples: [`completion ${shell} > ${file}`],
-      positionals: {},
-      options: {},
       run: async (_, { output }) => {
         const lines = script([...commands, ...own]);
         output.json({ shell, script: lines.join('\n') });

@@ -1,5 +1,5 @@
 /** The conversion options as flags of `convert`. */
-import { PAGE_SIZES } from '../domain/events.ts';
+import { PAGE_SIZES } from '../domain/choices.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 import type { PrintOptions } from './service.ts';

@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { inShell, program } from '../copyable-command.ts';
+import { inShell } from '../copyable-command.ts';
 import {
-  type Command,
+  type Run,
   counted,
   Interrupted,
   type Invocation,
@@ -12,7 +12,7 @@ import {
   type CommandContext,
   UsageError,
 } from './command.ts';
-import { CONVERT_FLAGS, conversionOptions } from './convert-options.ts';
+import { conversionOptions } from './convert-options.ts';
 import type { FilesBeside } from './convert-files.ts';
 import {
   type Converted,
@@ -23,16 +23,8 @@ import {
   temporaryPayer,
 } from './convert-places.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
-import {
-  type ConversionOptions,
-  findServiceUnlessAccount,
-  SERVICE_OPTIONS,
-  type Service,
-} from './service.ts';
-
-/** The remedy for those who want several pages converted. */
-const onePage = (pages: string): string =>
-  `convert takes one page, and the name of its PDF with -o. For several, run \`for page in ${pages}; do ${program()} convert "$page" -o "\${page%.html}.pdf"; done\`.`;
+import { onePage } from './several-pages.ts';
+import { type ConversionOptions, findServiceUnlessAccount, type Service } from './service.ts';
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.
@@ -179,66 +171,41 @@ async function finish(
   target.tell(record.id, facts);
 }
 
-export const convert: Command = {
-  name: 'convert',
-  usage: '<file-or-url> -o <file>',
-  summary: 'Convert an HTML file or a URL to PDF, on this machine or by a service.',
-  examples: [
-    'convert invoice.html -o invoice.pdf --page-size A5',
-    'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
-    'convert - -o - --base . < invoice.html > invoice.pdf',
-  ],
-  tooMany: onePage('FIRST.html SECOND.html'),
-  positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
-  options: {
-    output: { value: 'file', short: 'o', help: 'the PDF to write, or - for standard output' },
-    account: { value: 'email', help: 'the account here that pays (default: the first one)' },
-    ...SERVICE_OPTIONS,
-    base: {
-      value: 'dir',
-      help: "the folder whose files go with the HTML (default: the HTML file's own)",
-    },
-    strict: {
-      help: 'exit with 1 and write no PDF if a resource could not be loaded',
-    },
-    ...CONVERT_FLAGS,
-  },
-  run: async (invocation: Invocation, context) => {
-    const [fileOrUrl = ''] = invocation.positionals;
-    const path = requiredOption(invocation, 'output');
-    const remote = await remoteOf(fileOrUrl, invocation, context);
-    const target = await pdfTarget(path, context);
-    const source = await sourceOf(fileOrUrl);
-    const beside = await besideOf(source, fileOrUrl, textOption(invocation, 'base'));
-    const strict = invocation.values['strict'] === true;
-    // Nothing is spent on what is known to lack something.
-    if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
-    const { files } = beside;
-    const document =
-      source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
-    const options = { ...document, ...conversionOptions(invocation) };
-    if (remote) {
-      await untilInterrupted(context, async (interrupt) => {
-        const converted = await convertRemotely(remote, options, beside, context, interrupt);
-        await finish(converted, target, strict, context);
-      });
-      return;
-    }
-    const email = textOption(invocation, 'account');
+export const convert: Run = async (invocation: Invocation, context) => {
+  const [fileOrUrl = ''] = invocation.positionals;
+  const path = requiredOption(invocation, 'output');
+  const remote = await remoteOf(fileOrUrl, invocation, context);
+  const target = await pdfTarget(path, context);
+  const source = await sourceOf(fileOrUrl);
+  const beside = await besideOf(source, fileOrUrl, textOption(invocation, 'base'));
+  const strict = invocation.values['strict'] === true;
+  // Nothing is spent on what is known to lack something.
+  if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
+  const { files } = beside;
+  const document =
+    source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
+  const options = { ...document, ...conversionOptions(invocation) };
+  if (remote) {
     await untilInterrupted(context, async (interrupt) => {
-      await context.withOperator(
-        async (api, isTemporary) => {
-          if (isTemporary) {
-            context.output.note(
-              'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
-            );
-          }
-          const payer = await (isTemporary ? temporaryPayer(api) : payerOf(api, email));
-          const converted = await convertHere(api, payer, options, beside, context, interrupt);
-          await finish(converted, target, strict, context);
-        },
-        { renders: true, orTemporary: email === undefined, hurry: interrupt.signal },
-      );
+      const converted = await convertRemotely(remote, options, beside, context, interrupt);
+      await finish(converted, target, strict, context);
     });
-  },
+    return;
+  }
+  const email = textOption(invocation, 'account');
+  await untilInterrupted(context, async (interrupt) => {
+    await context.open.withOperator(
+      async (api, isTemporary) => {
+        if (isTemporary) {
+          context.output.note(
+            'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
+          );
+        }
+        const payer = await (isTemporary ? temporaryPayer(api) : payerOf(api, email));
+        const converted = await convertHere(api, payer, options, beside, context, interrupt);
+        await finish(converted, target, strict, context);
+      },
+      { renders: true, orTemporary: email === undefined, hurry: interrupt.signal },
+    );
+  });
 };

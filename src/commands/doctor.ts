@@ -1,6 +1,6 @@
-import type { Examined } from '../core.ts';
+import type { Examined } from '../compose/checks.ts';
 import type { Role } from '../setting.ts';
-import { choiceOf, type Command, counted, textOption, UsageError } from './command.ts';
+import { choiceOf, type Run, counted, textOption, UsageError } from './command.ts';
 
 const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 
@@ -13,36 +13,21 @@ const MARKS: Readonly<Record<Examined['verdict'], string>> = {
   wrong: 'WRONG',
 };
 
-export const doctor: Command = {
-  name: 'doctor',
-  usage: '',
-  summary:
-    'Check settings, stores, keys, Chrome and this machine, and say how to mend what is wrong.',
-  examples: ['doctor', 'doctor --json', 'doctor --role renderer'],
-  positionals: {},
-  options: {
-    role: {
-      value: 'role',
-      help: "check what 'pressledger <role>' needs: start (default), api or renderer",
-      choices: ROLES,
-    },
-  },
-  run: async (invocation, { examine, output }) => {
-    const role = choiceOf(textOption(invocation, 'role') ?? 'start', ROLES);
-    if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}.`);
-    output.waiting('Checking …');
-    const checks = await examine(role);
-    // A check that was given up may hold a connection open.
-    setTimeout(() => process.exit(), GIVE_UP_MS).unref();
-    const count = (verdict: Examined['verdict']): number =>
-      checks.filter((each) => each.verdict === verdict).length;
-    const wrong = count('wrong');
-    output.json({ ok: wrong === 0, checks });
-    for (const { name, verdict, text } of checks) {
-      output.line(`${MARKS[verdict].padEnd(7)}  ${name}: ${text}`);
-    }
-    const warnings = counted(count('warning'), 'warning');
-    if (wrong > 0) throw new Error(`${counted(wrong, 'check')} failed; ${warnings}.`);
-    output.line(`Nothing is wrong; ${warnings}.`);
-  },
+export const doctor: Run = async (invocation, { open, output }) => {
+  const role = choiceOf(textOption(invocation, 'role') ?? 'start', ROLES);
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}.`);
+  output.waiting('Checking …');
+  const checks = await open.examine(role);
+  // A check that was given up may hold a connection open.
+  setTimeout(() => process.exit(), GIVE_UP_MS).unref();
+  const count = (verdict: Examined['verdict']): number =>
+    checks.filter((each) => each.verdict === verdict).length;
+  const wrong = count('wrong');
+  output.json({ ok: wrong === 0, checks });
+  for (const { name, verdict, text } of checks) {
+    output.line(`${MARKS[verdict].padEnd(7)}  ${name}: ${text}`);
+  }
+  const warnings = counted(count('warning'), 'warning');
+  if (wrong > 0) throw new Error(`${counted(wrong, 'check')} failed; ${warnings}.`);
+  output.line(`Nothing is wrong; ${warnings}.`);
 };

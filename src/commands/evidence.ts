@@ -4,68 +4,40 @@ import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
 import { gatherEvidence } from '../use-cases/evidence/gather.ts';
 import { errorMessage } from '../error-message.ts';
-import { assertFile, type Command, requiredOption, UsageError } from './command.ts';
+import { assertFile, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';
 
-export const evidence: Command = {
-  name: 'evidence',
-  usage: '<id> -o <file>',
-  summary: 'Write all that the log proves about a conversion into one ZIP file.',
-  examples: ['evidence conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o evidence.zip'],
-  positionals: { id: "the conversion's id" },
-  options: { output: { value: 'file', short: 'o', help: 'the ZIP file to write' } },
-  run: async (invocation, { withCore, output }) => {
-    const [id = ''] = invocation.positionals;
-    const path = requiredOption(invocation, 'output');
-    await checkOutputFile(path);
-    await withCore(async (core) => {
-      const found = await gatherEvidence({ ...core, streams: core.store }, id);
-      const { bytes, size, absent } = found;
-      await writeOutputFile(async () => Readable.from(found.open()), path, OWNER_ONLY);
-      const missing = Object.fromEntries(absent);
-      output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
-      output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
-      for (const [name, reason] of absent) output.note(`It has no ${name}: ${reason}`);
-    });
-  },
+export const evidence: Run = async (invocation, { open, output }) => {
+  const [id = ''] = invocation.positionals;
+  const path = requiredOption(invocation, 'output');
+  await checkOutputFile(path);
+  await open.withCore(async (core) => {
+    const found = await gatherEvidence({ ...core, streams: core.store }, id);
+    const { bytes, size, absent } = found;
+    await writeOutputFile(async () => Readable.from(found.open()), path, OWNER_ONLY);
+    const missing = Object.fromEntries(absent);
+    output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
+    output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
+    for (const [name, reason] of absent) output.note(`It has no ${name}: ${reason}`);
+  });
 };
 
-export const verifyEvidence: Command = {
-  name: 'verify-evidence',
-  usage: '<file> --key <key>',
-  summary: "Verify a file that 'evidence' has written, without any service.",
-  examples: [
-    'verify-evidence evidence.zip --key log.key',
-    'verify-evidence evidence.zip --key log.key --witness witness.key --json',
-  ],
-  positionals: { file: 'the ZIP file' },
-  options: {
-    key: {
-      value: 'key',
-      help: 'the verifier key of the log, or a file that holds it; from your records or the service, never from the ZIP file',
-    },
-    witness: {
-      value: 'key',
-      help: 'the verifier key of a witness that must have cosigned, or a file of several',
-    },
-  },
-  run: async (invocation, { output }) => {
-    const [path = ''] = invocation.positionals;
-    requiredOption(invocation, 'key');
-    const keys = verifierKeys(invocation, 'key');
-    const witnesses = verifierKeys(invocation, 'witness');
-    await assertFile(path);
-    try {
-      const found = await verify(await readFile(path), keys, witnesses);
-      output.json(found);
-      for (const line of describe(found)) output.line(line);
-    } catch (error) {
-      // A fault of the file is a `Difference`. A key of another type is wrong usage.
-      if (!(error instanceof Difference)) throw new UsageError(errorMessage(error));
-      const { at, expected, found } = error;
-      output.json({ ok: false, at, expected, found });
-      throw new Error(`${path} does not verify: ${error.message}`, { cause: error });
-    }
-  },
+export const verifyEvidence: Run = async (invocation, { output }) => {
+  const [path = ''] = invocation.positionals;
+  requiredOption(invocation, 'key');
+  const keys = verifierKeys(invocation, 'key');
+  const witnesses = verifierKeys(invocation, 'witness');
+  await assertFile(path);
+  try {
+    const found = await verify(await readFile(path), keys, witnesses);
+    output.json(found);
+    for (const line of describe(found)) output.line(line);
+  } catch (error) {
+    // A fault of the file is a `Difference`. A key of another type is wrong usage.
+    if (!(error instanceof Difference)) throw new UsageError(errorMessage(error));
+    const { at, expected, found } = error;
+    output.json({ ok: false, at, expected, found });
+    throw new Error(`${path} does not verify: ${error.message}`, { cause: error });
+  }
 };

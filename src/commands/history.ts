@@ -11,7 +11,7 @@ import { unlessErased, type Vault } from '../keyring/vault.ts';
 import { consistentQuery } from '../use-cases/consistent-query.ts';
 import { type HistoryEntry, readHistory } from '../use-cases/history.ts';
 import { accountByEmail } from './account.ts';
-import { choiceOf, type Command, textOption, UsageError } from './command.ts';
+import { choiceOf, type Run, textOption, UsageError } from './command.ts';
 
 const PAGE = 500;
 const WHOLE_ACCOUNT_ID = new RegExp(`^${ACCOUNT_ID}$`);
@@ -56,41 +56,28 @@ function describe(
   return `${time}  ${summary}${isNews ? `  ${conversionId}` : ''}  (${by}${from})`;
 }
 
-export const history: Command = {
-  name: 'history',
-  usage: '<id-or-email>',
-  summary: 'Show what happened to a conversion or an account, oldest first.',
-  positionals: { 'id-or-email': "a conversion's id, or an account's id or sign-in address" },
-  examples: [
-    'history conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
-    'history ann@example.com --type DocumentDownloaded --json',
-  ],
-  options: {
-    type: { value: 'type', help: 'only events of this type', choices: EVENT_TYPES },
-  },
-  run: async (invocation, { withCore, output }) => {
-    const [subject = ''] = invocation.positionals;
-    const text = textOption(invocation, 'type');
-    const type = text === undefined ? undefined : choiceOf(text, EVENT_TYPES);
-    if (text !== undefined && type === undefined) {
-      throw new UsageError(`--type is one of ${EVENT_TYPES.join(', ')}.`);
-    }
-    await withCore(async (core) => {
-      const [accountId, of] = await subjectOf(core, subject);
-      const deps = { ...core, streams: core.store };
-      const filter = { ...of, ...(type && { type }) };
-      const all: HistoryEntry[] = [];
-      for (let offset = 0, total = 1; offset < total; offset += PAGE) {
-        const page = { order: 'oldest first', offset, limit: PAGE } as const;
-        const read = await readHistory(deps, accountId, filter, page);
-        ({ total } = read);
-        const keys = core.readModel.query(apiKeyQueries);
-        for (const entry of read.entries) {
-          output.line(describe(entry, await actorText(entry.actor, keys, core.vault), of));
-          if (output.wantsJson) all.push(entry);
-        }
+export const history: Run = async (invocation, { open, output }) => {
+  const [subject = ''] = invocation.positionals;
+  const text = textOption(invocation, 'type');
+  const type = text === undefined ? undefined : choiceOf(text, EVENT_TYPES);
+  if (text !== undefined && type === undefined) {
+    throw new UsageError(`--type is one of ${EVENT_TYPES.join(', ')}.`);
+  }
+  await open.withCore(async (core) => {
+    const [accountId, of] = await subjectOf(core, subject);
+    const deps = { ...core, streams: core.store };
+    const filter = { ...of, ...(type && { type }) };
+    const all: HistoryEntry[] = [];
+    for (let offset = 0, total = 1; offset < total; offset += PAGE) {
+      const page = { order: 'oldest first', offset, limit: PAGE } as const;
+      const read = await readHistory(deps, accountId, filter, page);
+      ({ total } = read);
+      const keys = core.readModel.query(apiKeyQueries);
+      for (const entry of read.entries) {
+        output.line(describe(entry, await actorText(entry.actor, keys, core.vault), of));
+        if (output.wantsJson) all.push(entry);
       }
-      output.json(all);
-    });
-  },
+    }
+    output.json(all);
+  });
 };

@@ -1,32 +1,23 @@
 /** `keyring rewrap`: another master key for the keyring of the settings. */
 import { copyableCommand } from '../copyable-command.ts';
-import { type Command, counted } from './command.ts';
-import { countOn } from './progress.ts';
+import { type Run, counted } from './command.ts';
+import { countOn } from './output.ts';
 
-export const keyringRewrap: Command = {
-  name: 'keyring rewrap',
-  usage: '',
-  summary:
-    'Wrap the keys of all accounts with NEW_MASTER_KEY; a new master.key is made where DATA_DIR has one.',
-  examples: ['keyring rewrap', 'keyring rewrap --json'],
-  positionals: {},
-  options: {},
-  run: async (_, { withKeyringChange, output }) => {
-    await withKeyringChange(async ({ rewrap, dataDir, masterKeyFile }) => {
-      const keys = await rewrap(countOn(output, 'key'));
-      output.json({ keys, master_key_file: masterKeyFile ?? null });
-      output.line(`${counted(keys, 'key')} wrapped with the new master key.`);
-      output.note(
-        masterKeyFile === undefined
-          ? 'Set MASTER_KEY to the new one on every API node, start them, and destroy the old one.'
-          : `The new master key is in ${masterKeyFile}: keep a copy of it in another place, and destroy copies of the old one.`,
-      );
-      output.note(
-        `Older copies of the keyring open with the old master key: replace them (${copyableCommand(dataDir, 'backup', 'keyring', 'FILE')}) and destroy them.`,
-      );
-      output.note(
-        `The log's signing keys stay those that follow from the old one until you rotate twice: ${copyableCommand(dataDir, 'tlog', 'rotate')}`,
-      );
-    });
-  },
+export const keyringRewrap: Run = async (_, { open, output }) => {
+  await open.withKeyringChange(async ({ rewrap, dataDir, masterKeyFile }) => {
+    const keys = await rewrap(countOn(output, 'key'));
+    output.json({ keys, master_key_file: masterKeyFile ?? null });
+    output.line(`${counted(keys, 'key')} wrapped with the new master key.`);
+    output.note(
+      masterKeyFile === undefined
+        ? 'Set MASTER_KEY to the new one on every API node, start them, and destroy the old one.'
+        : `The new master key is in ${masterKeyFile}: keep a copy of it in another place, and destroy copies of the old one.`,
+    );
+    output.note(
+      `Older copies of the keyring open with the old master key: replace them (${copyableCommand(dataDir, 'backup', 'keyring', 'FILE')}) and destroy them.`,
+    );
+    output.note(
+      `The log's signing keys stay those that follow from the old one until you rotate twice: ${copyableCommand(dataDir, 'tlog', 'rotate')}`,
+    );
+  });
 };

@@ -1,50 +1,71 @@
-/** The API keys of the account at a service. */
-import { AS_OF, pastOf } from './as-of.ts';
-import { type Command, requiredOption } from './command.ts';
-import { tellKeys, tellNewKey } from './key.ts';
-import { LIMIT, limitOf, SERVICE_OPTIONS, serviceOf, take } from './service.ts';
+/** API keys: of any account on this machine, and of the account at a service. */
+import type { PressledgerClient } from '../../client/src/client.ts';
+import { momentOption, pastOf } from './as-of.ts';
+import { type CommandContext, type Invocation, requiredOption, type Run } from './command.ts';
+import { limitOf, serviceOf, take } from './service.ts';
 
-export const keysList: Command = {
-  name: 'keys list',
-  usage: '',
-  summary: 'List the valid API keys of your own account at a service, newest first.',
-  examples: ['keys list'],
-  positionals: {},
-  options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
-  run: async (invocation, context) => {
-    const limit = limitOf(invocation);
-    const { client } = await serviceOf(invocation, context);
-    const keys = await take(limit, (query) => client.keys({ ...query, ...pastOf(invocation) }));
-    tellKeys(context.output, keys);
-  },
-};
+type Use = (client: PressledgerClient) => Promise<void>;
 
-export const keysCreate: Command = {
-  name: 'keys create',
-  usage: '--name <name>',
-  summary: 'Create an API key for your own account at a service; the full key is shown only now.',
-  examples: ["keys create --name 'build server'"],
-  positionals: {},
-  options: { name: { value: 'name', help: 'a label for the key' }, ...SERVICE_OPTIONS },
-  run: async (invocation, context) => {
-    const name = requiredOption(invocation, 'name');
-    const { client } = await serviceOf(invocation, context);
-    tellNewKey(context.output, await client.createKey(name));
-  },
-};
+/** The client of the account that signs in with the first argument. */
+const ofAccount = ({ positionals: [email = ''] }: Invocation, { open }: CommandContext, use: Use) =>
+  open.withOperator(async (api) => await use(api.as((await api.account(email)).id)));
 
-export const keysRevoke: Command = {
-  name: 'keys revoke',
-  usage: '<id>',
-  summary: 'Revoke an API key of your own account at a service. This cannot be undone.',
-  examples: ['keys revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
-  positionals: { id: "the key's id, as 'keys list' shows it" },
-  options: SERVICE_OPTIONS,
-  run: async (invocation, context) => {
-    const [id = ''] = invocation.positionals;
-    const { client } = await serviceOf(invocation, context);
+const ofService = async (invocation: Invocation, context: CommandContext, use: Use) =>
+  await use((await serviceOf(invocation, context)).client);
+
+function creating(invocation: Invocation, { output }: CommandContext): Use {
+  const name = requiredOption(invocation, 'name');
+  return async (client) => {
+    const made = await client.createKey(name);
+    output.json(made);
+    output.line(`Created ${made.id}, '${made.name}'.`);
+    output.line(`Key (shown only now): ${made.key}`);
+  };
+}
+
+const listing =
+  (invocation: Invocation, { output }: CommandContext, limit: number): Use =>
+  async (client) => {
+    const past = pastOf(invocation);
+    const keys = await take(limit, (query) => client.keys({ ...query, ...past }));
+    output.json(keys);
+    output.table(
+      ['ID', 'PREFIX', 'CREATED', 'LAST USED', 'NAME'],
+      keys.map(({ id, prefix, created_at, last_used_at, name }) => [
+        id,
+        prefix,
+        new Date(created_at),
+        last_used_at === null ? undefined : new Date(last_used_at),
+        name,
+      ]),
+      'There is no API key.',
+    );
+  };
+
+const revoking =
+  ({ positionals: [id = ''] }: Invocation, { output }: CommandContext): Use =>
+  async (client) => {
     await client.revokeKey(id);
-    context.output.json({ id });
-    context.output.line(`${id} is revoked.`);
-  },
+    output.json({ id });
+    output.line(`${id} is revoked.`);
+  };
+
+export const keyCreate: Run = (invocation, context) =>
+  ofAccount(invocation, context, creating(invocation, context));
+
+export const keysCreate: Run = (invocation, context) =>
+  ofService(invocation, context, creating(invocation, context));
+
+export const keyList: Run = async (invocation, context) => {
+  momentOption(invocation);
+  await ofAccount(invocation, context, listing(invocation, context, Infinity));
 };
+
+export const keysList: Run = (invocation, context) =>
+  ofService(invocation, context, listing(invocation, context, limitOf(invocation)));
+
+export const keyRevoke: Run = (invocation, context) =>
+  context.open.withOperator((api) => revoking(invocation, context)(api.as()));
+
+export const keysRevoke: Run = (invocation, context) =>
+  ofService(invocation, context, revoking(invocation, context));

@@ -1,14 +1,9 @@
 /** Signing in to a service, and out of it: the key of the command line there. */
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { ask as askAtTerminal } from './ask.ts';
-import {
-  type Command,
-  type Invocation,
-  secretFromInput,
-  textOption,
-  UsageError,
-} from './command.ts';
+import { type Run, type Invocation, secretFromInput, textOption, UsageError } from './command.ts';
+import { DEFAULT_SERVER } from './options.ts';
+import { ask as askAtTerminal } from './output.ts';
 import {
   serverAddress,
   type Login,
@@ -17,8 +12,6 @@ import {
   revokeKeyOf,
   writeLogin,
 } from './service.ts';
-
-const DEFAULT_SERVER = 'http://localhost:8080';
 
 const ask = (question: string, { hidden = false } = {}): Promise<string> =>
   askAtTerminal(question, { hidden, cancelled: 'The sign-in was cancelled.' });
@@ -72,71 +65,42 @@ async function obtainKey(
   }
 }
 
-export const login: Command = {
-  name: 'login',
-  usage: '',
-  summary: 'Sign in to a service. It creates an API key, which the other commands use.',
-  examples: [
-    'login',
-    'login --server https://pdf.example.com --email ann@example.com',
-    'login --server localhost:8080 --api-key-stdin < key.txt',
-  ],
-  positionals: {},
-  options: {
-    server: {
-      value: 'url',
-      help: `the service; asked for if not given (default ${DEFAULT_SERVER})`,
-    },
-    email: { value: 'email', help: 'the sign-in address; asked for if not given' },
-    'password-stdin': { help: 'read the password from standard input' },
-    'api-key-stdin': { help: 'sign in with an API key, read from standard input' },
-    name: { value: 'name', help: "the label of the new API key (default: this machine's name)" },
-  },
-  run: async (invocation, { client: { server: named, loginFile }, output }) => {
-    const former = await readLogin(loginFile);
-    const usual = named ?? former?.server ?? DEFAULT_SERVER;
-    const given = textOption(invocation, 'server');
-    const asked = given ?? (process.stdin.isTTY ? await ask(`Server [${usual}]: `) : named);
-    if (asked === undefined) {
-      throw new UsageError('--server is needed where there is no terminal to ask at.');
-    }
-    const server = serverAddress(asked.trim() || usual);
-    const credential = await credentialOf(invocation);
-    const name = textOption(invocation, 'name') ?? hostname();
-    const { email, ...made } = await obtainKey(server, credential, name);
-    await writeLogin(loginFile, made);
-    if (former) {
-      await revokeKeyOf(former).catch((error: unknown) => {
-        output.note(`The former key at ${former.server} is still valid: ${String(error)}`);
-      });
-    }
-    output.json({ server, email, key_id: made.key_id ?? null, file: loginFile });
-    const what = made.key_id === undefined ? 'The API key' : `A new API key, '${name}',`;
-    output.line(`Signed in to ${server} as ${email}. ${what} is kept in ${loginFile}.`);
-  },
+export const login: Run = async (invocation, { client: { server: named, loginFile }, output }) => {
+  const former = await readLogin(loginFile);
+  const usual = named ?? former?.server ?? DEFAULT_SERVER;
+  const given = textOption(invocation, 'server');
+  const asked = given ?? (process.stdin.isTTY ? await ask(`Server [${usual}]: `) : named);
+  if (asked === undefined) {
+    throw new UsageError('--server is needed where there is no terminal to ask at.');
+  }
+  const server = serverAddress(asked.trim() || usual);
+  const credential = await credentialOf(invocation);
+  const name = textOption(invocation, 'name') ?? hostname();
+  const { email, ...made } = await obtainKey(server, credential, name);
+  await writeLogin(loginFile, made);
+  if (former) {
+    await revokeKeyOf(former).catch((error: unknown) => {
+      output.note(`The former key at ${former.server} is still valid: ${String(error)}`);
+    });
+  }
+  output.json({ server, email, key_id: made.key_id ?? null, file: loginFile });
+  const what = made.key_id === undefined ? 'The API key' : `A new API key, '${name}',`;
+  output.line(`Signed in to ${server} as ${email}. ${what} is kept in ${loginFile}.`);
 };
 
-export const logout: Command = {
-  name: 'logout',
-  usage: '',
-  summary: 'Sign out of the service, and revoke the API key that login has created.',
-  examples: ['logout'],
-  positionals: {},
-  options: { 'keep-key': { help: 'forget the key on this machine only; it stays valid' } },
-  run: async ({ values }, { client: { loginFile }, output }) => {
-    const kept = await readLogin(loginFile);
-    if (!kept) throw new Error('You are not signed in.');
-    const keepsKey = values['keep-key'] === true;
-    try {
-      if (!keepsKey) await revokeKeyOf(kept);
-    } catch (error) {
-      const text = "The API key could not be revoked; 'logout --keep-key' forgets it here alone";
-      throw new Error(text, { cause: error });
-    }
-    await rm(loginFile, { force: true });
-    const revoked = kept.key_id !== undefined && !keepsKey;
-    output.json({ server: kept.server, revoked: revoked ? kept.key_id : null });
-    const rest = revoked ? 'Its API key is revoked.' : 'The API key itself is still valid.';
-    output.line(`Signed out of ${kept.server}. ${rest}`);
-  },
+export const logout: Run = async ({ values }, { client: { loginFile }, output }) => {
+  const kept = await readLogin(loginFile);
+  if (!kept) throw new Error('You are not signed in.');
+  const keepsKey = values['keep-key'] === true;
+  try {
+    if (!keepsKey) await revokeKeyOf(kept);
+  } catch (error) {
+    const text = "The API key could not be revoked; 'logout --keep-key' forgets it here alone";
+    throw new Error(text, { cause: error });
+  }
+  await rm(loginFile, { force: true });
+  const revoked = kept.key_id !== undefined && !keepsKey;
+  output.json({ server: kept.server, revoked: revoked ? kept.key_id : null });
+  const rest = revoked ? 'Its API key is revoked.' : 'The API key itself is still valid.';
+  output.line(`Signed out of ${kept.server}. ${rest}`);
 };

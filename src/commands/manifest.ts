@@ -1,5 +1,5 @@
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
-import { type Command, counted } from './command.ts';
+import { type Run, counted } from './command.ts';
 import { isPressledgerError } from './service.ts';
 
 function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {
@@ -39,22 +39,14 @@ function describe(manifest: RenderManifest): string[] {
   ];
 }
 
-export const manifest: Command = {
-  name: 'manifest',
-  usage: '<id>',
-  summary: 'Show how a PDF was made: Chrome, fonts, resources, errors, times.',
-  examples: ['manifest conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
-  positionals: { id: "the conversion's id" },
-  options: {},
-  run: async ({ positionals: [id = ''] }, { withOperator, output }) => {
-    await withOperator(async (api) => {
-      const path = `/conversions/${encodeURIComponent(id)}/manifest/`;
-      const found = await api.get<RenderManifest>(path).catch((error: unknown) => {
-        if (!isPressledgerError(error)) throw error;
-        throw new Error(`There is no manifest of ${id}: ${error.message}`);
-      });
-      output.json(found);
-      for (const line of [id, ...describe(found)]) output.line(line);
+export const manifest: Run = async ({ positionals: [id = ''] }, { open, output }) => {
+  await open.withOperator(async (api) => {
+    const path = `/conversions/${encodeURIComponent(id)}/manifest/`;
+    const found = await api.get<RenderManifest>(path).catch((error: unknown) => {
+      if (!isPressledgerError(error)) throw error;
+      throw new Error(`There is no manifest of ${id}: ${error.message}`);
     });
-  },
+    output.json(found);
+    for (const line of [id, ...describe(found)]) output.line(line);
+  });
 };

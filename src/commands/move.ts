@@ -4,15 +4,14 @@ import { MOVE_OPTIONS } from '../move-settings.ts';
 import { keyOf, move as moveLog, type Moved } from '../archive/move.ts';
 import { cancelMove } from '../archive/move-marks.ts';
 import {
-  type Command,
+  type Run,
   counted,
-  eventsRead,
   type Invocation,
   type Output,
   textOption,
   UsageError,
 } from './command.ts';
-import { seldom } from './progress.ts';
+import { eventsRead, seldom } from './output.ts';
 import { namingVerify } from './verify.ts';
 
 /** Words for "no such setting", which is where one machine keeps it. */
@@ -50,63 +49,41 @@ function tell(output: Output, moved: Moved): void {
   }
 }
 
-export const move: Command = {
-  name: 'move',
-  usage: '',
-  summary: 'Move the log, its documents and keys to other places.',
-  examples: [
-    'move --ahead --to-event-store kurrentdb://host --to-blobs s3://bucket?region=eu-west-1',
-    'move --to-event-store kurrentdb://host --to-blobs s3://bucket?region=eu-west-1',
-    'move --to-data-dir /srv/pressledger',
-  ],
-  positionals: {},
-  options: {
-    'to-event-store': { value: 'url', help: 'the new EVENT_STORE_URL; sqlite: none' },
-    'to-blobs': { value: 'url', help: 'the new BLOB_STORE_URL; files: none' },
-    'to-nats': { value: 'url', help: 'the new NATS_URL, where --to-blobs is nats:' },
-    'to-data-dir': { value: 'directory', help: 'the new DATA_DIR' },
-    ahead: { help: 'copy beside a running service, and leave the old place in use' },
-    'leave-lost': {
-      help: 'move although the old place lacks documents or keys that the log names',
-    },
-    cancel: { help: 'take a move back, before anything was started in the new place' },
-  },
-  run: async (invocation, { withMove, output }) => {
-    const settings = targetSettings(invocation);
-    const { values } = invocation;
-    const [ahead, cancels] = [values['ahead'] === true, values['cancel'] === true];
-    if (ahead && cancels) throw new UsageError('--ahead or --cancel, not both.');
-    await withMove(settings, { ahead, cancels }, async (parts) => {
-      if (cancels) {
-        await cancelMove(parts);
-        output.json({ cancelled: true });
-        return output.line('The move is taken back: start with the old settings.');
-      }
-      const telling = seldom(output);
-      const moved = await namingVerify(parts.oldDataDir, () =>
-        moveLog(parts, {
-          ahead,
-          leaveLost: values['leave-lost'] === true,
-          now: Date.now(),
-          onEvents: (progress) => telling(() => eventsRead(progress)),
-          onKeys: (done, total) => telling(() => `${done} of ${counted(total, 'key')}`),
-          onDocuments: (files) => telling(() => counted(files, 'file')),
-        }),
+export const move: Run = async (invocation, { open, output }) => {
+  const settings = targetSettings(invocation);
+  const { values } = invocation;
+  const [ahead, cancels] = [values['ahead'] === true, values['cancel'] === true];
+  if (ahead && cancels) throw new UsageError('--ahead or --cancel, not both.');
+  await open.withMove(settings, { ahead, cancels }, async (parts) => {
+    if (cancels) {
+      await cancelMove(parts);
+      output.json({ cancelled: true });
+      return output.line('The move is taken back: start with the old settings.');
+    }
+    const telling = seldom(output);
+    const moved = await namingVerify(parts.oldDataDir, () =>
+      moveLog(parts, {
+        ahead,
+        leaveLost: values['leave-lost'] === true,
+        now: Date.now(),
+        onEvents: (progress) => telling(() => eventsRead(progress)),
+        onKeys: (done, total) => telling(() => `${done} of ${counted(total, 'key')}`),
+        onDocuments: (files) => telling(() => counted(files, 'file')),
+      }),
+    );
+    output.json({ ...moved, ahead });
+    tell(output, moved);
+    if (ahead) {
+      return output.note(
+        'Copied ahead. To move, stop every node, and repeat the command without --ahead.',
       );
-      output.json({ ...moved, ahead });
-      tell(output, moved);
-      if (ahead) {
-        return output.note(
-          'Copied ahead. To move, stop every node, and repeat the command without --ahead.',
-        );
-      }
-      const { commandThere, masterKeyFile } = parts;
-      if (masterKeyFile !== undefined) {
-        output.note(`The new place needs MASTER_KEY: set it to what is in ${masterKeyFile}.`);
-      }
-      output.note(
-        `Moved: start with the new settings, and look once with them: ${commandThere('verify', '--documents')}`,
-      );
-    });
-  },
+    }
+    const { commandThere, masterKeyFile } = parts;
+    if (masterKeyFile !== undefined) {
+      output.note(`The new place needs MASTER_KEY: set it to what is in ${masterKeyFile}.`);
+    }
+    output.note(
+      `Moved: start with the new settings, and look once with them: ${commandThere('verify', '--documents')}`,
+    );
+  });
 };

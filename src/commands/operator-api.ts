@@ -17,6 +17,9 @@ const SERVER = 'http://localhost';
 /** What it is asked for may take long, such as the end of an account with many documents. */
 const LONGEST_MS = 24 * 60 * 60_000;
 
+/** The path of an account, or of what is below it. */
+export const ofAccount = (id: string, below = ''): string => `/operator/accounts/${id}/${below}`;
+
 export class OperatorApi {
   readonly dataDir: string;
   readonly #fetch: typeof fetch;

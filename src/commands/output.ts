@@ -2,8 +2,11 @@
  * All that a command writes for people and programs. Text in it comes from clients, pages and servers
  * too, so whatever is written here is made harmless for terminals first.
  */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { plainJson, plainText } from '../plain-text.ts';
-import type { Cell, Output } from './command.ts';
+import type { VerifyProgress } from '../use-cases/verify-log.ts';
+import { type Cell, counted, type Output } from './command.ts';
 
 const TICK_MS = 1000;
 
@@ -104,4 +107,72 @@ export function createOutput(wantsJson: boolean): Output & { end(): void } {
     },
     end: endProgress,
   };
+}
+
+const PAUSE_MS = 1000;
+
+/** Makes a text only where it is time to tell one. */
+export function seldom(output: Output): (text: () => string) => void {
+  let toldAt = performance.now();
+  return (text) => {
+    if (performance.now() - toldAt < PAUSE_MS) return;
+    toldAt = performance.now();
+    output.progress(text());
+  };
+}
+
+/** Of reading a log, and its files. */
+export function progressOn(output: Output): (progress: VerifyProgress) => void {
+  const tell = seldom(output);
+  return ({ done, total, isEstimate = false, perSecond }) =>
+    tell(() =>
+      total === undefined
+        ? `${counted(done, 'file')}, ${Math.round(perSecond)} a second`
+        : eventsRead({ done, total, isEstimate, perSecond }),
+    );
+}
+
+/** @param what each thing is, in the singular */
+export function countOn(output: Output, what: string): (done: number, total: number) => void {
+  const tell = seldom(output);
+  return (done, total) => tell(() => `${done} of ${counted(total, what)}`);
+}
+
+/** The progress of reading the log. */
+export function eventsRead(progress: {
+  readonly done: number;
+  readonly total: number;
+  readonly isEstimate?: boolean;
+  readonly perSecond: number;
+}): string {
+  const { done, total, isEstimate = false, perSecond } = progress;
+  const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
+  const rate = Math.round(perSecond);
+  return `${done} of ${isEstimate ? 'about ' : ''}${counted(total, 'event')} (${percent} %), ${rate} a second`;
+}
+
+/**
+ * Asks the user of a terminal, on standard error.
+ * @throws {Error} the user gives up with Ctrl-C or Ctrl-D: `cancelled` says what that means
+ */
+export async function ask(
+  question: string,
+  { hidden = false, cancelled }: { readonly hidden?: boolean; readonly cancelled: string },
+): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = hidden ? nowhere : process.stderr;
+  const terminal = createInterface({ input: process.stdin, output, terminal: true });
+  // Only now does the terminal no longer echo.
+  if (hidden) process.stderr.write(question);
+  const stop = new AbortController();
+  terminal.once('close', () => stop.abort());
+  try {
+    return await terminal.question(hidden ? '' : question, { signal: stop.signal });
+  } catch {
+    process.stderr.write('\n');
+    throw new Error(cancelled);
+  } finally {
+    terminal.close();
+    if (hidden) process.stderr.write('\n');
+  }
 }

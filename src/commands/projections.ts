@@ -15,107 +15,73 @@ import {
   type Verification,
 } from '../read-model/verification.ts';
 import {
-  type Command,
+  type Run,
   type CommandContext,
   counted,
-  eventsRead,
   type Invocation,
   type Output,
   textOption,
   toMilliseconds,
   wholeNumber,
 } from './command.ts';
+import { eventsRead } from './output.ts';
 
 const showProgress =
   (output: Output) =>
   (progress: RebuildProgress): void =>
     output.progress(eventsRead(progress));
 
-export const projectionsRebuild: Command = {
-  name: 'projections rebuild',
-  usage: '',
-  summary: 'Rebuild all read models from the event log, even beside a running service.',
-  examples: ['projections rebuild'],
-  positionals: {},
-  options: {},
-  run: async (_, { withCore, output }) => {
-    await withCore(async (core) => {
-      const { events, seconds } = await core.rebuildReadModel(showProgress(output));
-      output.json({ events, seconds: toMilliseconds(seconds) });
-      output.line(
-        `Rebuilt from ${counted(events, 'event')} in ${Math.max(seconds, 0.1).toFixed(1)} s.`,
-      );
-    });
-  },
+export const projectionsRebuild: Run = async (_, { open, output }) => {
+  await open.withCore(async (core) => {
+    const { events, seconds } = await core.rebuildReadModel(showProgress(output));
+    output.json({ events, seconds: toMilliseconds(seconds) });
+    output.line(
+      `Rebuilt from ${counted(events, 'event')} in ${Math.max(seconds, 0.1).toFixed(1)} s.`,
+    );
+  });
 };
 
-export const projectionsList: Command = {
-  name: 'projections list',
-  usage: '',
-  summary:
-    'List the projections: how far each is, and whether this release defines it as it was made.',
-  examples: ['projections list'],
-  positionals: {},
-  options: {},
-  run: async (_, { withStoredLog, output }) => {
-    await withStoredLog(async (log) => {
-      const listed = await listProjections(log);
-      output.json(
-        listed.map(({ name, definition, version, liveVersion, rows, position, lag }) => ({
-          name,
-          definition,
-          version: version ?? null,
-          live_version: liveVersion ?? null,
-          tables: rows,
-          position: position.toString(),
-          lag,
-        })),
-      );
-      const rows = listed.map(({ name, version, liveVersion, rows: of, ...each }) => [
+export const projectionsList: Run = async (_, { open, output }) => {
+  await open.withStoredLog(async (log) => {
+    const listed = await listProjections(log);
+    output.json(
+      listed.map(({ name, definition, version, liveVersion, rows, position, lag }) => ({
         name,
-        liveVersion ?? version ?? '-',
-        Object.entries(of)
-          .map(([table, count]) => `${table} ${count}`)
-          .join(', '),
-        each.position.toString(),
-        each.lag < MOST_LAG ? each.lag : `${MOST_LAG} or more`,
-        each.definition,
-      ]);
-      output.table(['projection', 'version', 'rows', 'position', 'lag', 'definition'], rows);
-    });
-  },
+        definition,
+        version: version ?? null,
+        live_version: liveVersion ?? null,
+        tables: rows,
+        position: position.toString(),
+        lag,
+      })),
+    );
+    const rows = listed.map(({ name, version, liveVersion, rows: of, ...each }) => [
+      name,
+      liveVersion ?? version ?? '-',
+      Object.entries(of)
+        .map(([table, count]) => `${table} ${count}`)
+        .join(', '),
+      each.position.toString(),
+      each.lag < MOST_LAG ? each.lag : `${MOST_LAG} or more`,
+      each.definition,
+    ]);
+    output.table(['projection', 'version', 'rows', 'position', 'lag', 'definition'], rows);
+  });
 };
 
-const LIMIT = { value: 'number', help: 'show at most this many differences (default 20)' };
+export const projectionsVerify: Run = async (invocation, context) =>
+  await compare(invocation, context, true);
 
-export const projectionsVerify: Command = {
-  name: 'projections verify',
-  usage: '',
-  summary:
-    'Compare the read models in use with what the event log gives, and name the rows that differ.',
-  examples: ['projections verify', 'projections verify --json --limit 1000'],
-  positionals: {},
-  options: { limit: LIMIT },
-  run: async (invocation, context) => await compare(invocation, context, true),
-};
-
-export const projectionsDiff: Command = {
-  name: 'projections diff',
-  usage: '',
-  summary: 'Compare what this release would make of the event log with the read models in use.',
-  examples: ['projections diff', 'projections diff --limit 100'],
-  positionals: {},
-  options: { limit: LIMIT },
-  run: async (invocation, context) => await compare(invocation, context, false),
-};
+export const projectionsDiff: Run = async (invocation, context) =>
+  await compare(invocation, context, false);
 
 async function compare(
   invocation: Invocation,
-  { withStoredLog, output }: CommandContext,
+  { open, output }: CommandContext,
   mustBeSame: boolean,
 ): Promise<void> {
   const most = wholeNumber(textOption(invocation, 'limit') ?? '20', '--limit', 1, 100_000);
-  await withStoredLog(async ({ store, readModel }) => {
+  await open.withStoredLog(async ({ store, readModel }) => {
     const verification = await compareWithLog({
       store,
       readModel,

@@ -5,83 +5,60 @@ import { errorLine, errorMessage } from '../error-message.ts';
 import { parseKeyring, type StoredKeyring } from '../archive/keyring-file.ts';
 import { planRestore, type RestorePlan, type Until } from '../archive/restore-plan.ts';
 import { checkKeyringFile, restore as restoreBackup } from '../archive/restore.ts';
-import { checkpointOption, namingPlace, PLACE } from './backup.ts';
+import { checkpointOption, namingPlace } from './backup.ts';
 import {
   assertFile,
-  type Command,
+  type Run,
   counted,
   type Invocation,
+  type Opener,
   requiredOption,
-  type RestorePlace,
   textOption,
   UsageError,
 } from './command.ts';
-import { countOn, progressOn } from './progress.ts';
+import { countOn, progressOn } from './output.ts';
 
 const NEW_ORIGIN =
   'give --new-origin, and the log goes on under a new name, with an event that names the old one.';
 
-export const restore: Command = {
-  name: 'restore',
-  usage: '<place> --keyring <file>',
-  summary: 'Bring a backup into the stores of the settings, which must be empty.',
-  examples: [
-    'restore /mnt/backup/pressledger --keyring keyring.jsonl --checkpoint newest.txt',
-    'restore s3://backups/pressledger --keyring keyring.jsonl --new-origin',
-    'restore backup --keyring keyring.jsonl --as-of 2026-11-21T08:15:30Z --new-origin',
-  ],
-  positionals: { place: PLACE },
-  options: {
-    keyring: { value: 'file', help: 'the file that backup keyring wrote, the newest there is' },
-    'as-of': {
-      value: 'moment',
-      help: 'end the log there: a time in ISO 8601 with its offset, or a number of events',
-    },
-    checkpoint: {
-      value: 'file',
-      help: "the newest checkpoint that was published, as the service's /tlog/checkpoint or a witness has it",
-    },
-    'new-origin': { help: 'go on under a new name, as more may have been signed than is restored' },
-  },
-  run: async (invocation, { withBackupPlace, restorePlace, output }) => {
-    const [name = ''] = invocation.positionals;
-    const newOrigin = invocation.values['new-origin'] === true;
-    const works = [
-      readKeyringFile(requiredOption(invocation, 'keyring')),
-      untilOption(invocation),
-      checkpointOption(invocation.values['checkpoint']),
-      usableTarget(restorePlace),
-    ] as const;
-    refuseAll(await Promise.allSettled(works));
-    const [keyring, until, given, settings] = await Promise.all(works);
-    const { masterKey, lastCheckpoint, withTarget } = settings;
-    const known = [...given, ...(lastCheckpoint === undefined ? [] : [lastCheckpoint])];
-    if (known.length === 0 && !newOrigin) throw unknownCheckpoints();
-    await withBackupPlace(name, { write: false }, async (place) => {
-      output.note(`Checking ${place.name}`);
-      const plan = await namingPlace(place.name, () =>
-        planRestore(place, until, known, progressOn(output)),
-      );
-      checkKeyringFile(plan, keyring, masterKey);
-      if (!newOrigin) refuseSecondHistory(plan);
-      output.note('Restoring');
-      const restored = await withTarget((target) =>
-        restoreBackup(plan, keyring, place, target, {
-          newOrigin,
-          onEvents: progressOn(output),
-          onDocuments: countOn(output, 'document'),
-        }),
-      );
-      const { events, root, manifest } = plan;
-      const { documents, missing, erased, origin } = restored;
-      const madeAt = isoTime(manifest.madeAt);
-      output.json({ place: place.name, made_at: madeAt, events, root, ...restored });
-      output.line(`${counted(events, 'event')}, root ${root}, of the backup of ${madeAt}.`);
-      output.line(`${counted(documents, 'document')}; origin ${origin}`);
-      if (missing > 0) output.line(`Not in the backup any more: ${counted(missing, 'document')}.`);
-      if (erased.length > 0) output.line(`Erased again: ${counted(erased.length, 'account')}.`);
-    });
-  },
+export const restore: Run = async (invocation, { open, output }) => {
+  const [name = ''] = invocation.positionals;
+  const newOrigin = invocation.values['new-origin'] === true;
+  const works = [
+    readKeyringFile(requiredOption(invocation, 'keyring')),
+    untilOption(invocation),
+    checkpointOption(invocation.values['checkpoint']),
+    usableTarget(open),
+  ] as const;
+  refuseAll(await Promise.allSettled(works));
+  const [keyring, until, given, settings] = await Promise.all(works);
+  const { masterKey, lastCheckpoint, withTarget } = settings;
+  const known = [...given, ...(lastCheckpoint === undefined ? [] : [lastCheckpoint])];
+  if (known.length === 0 && !newOrigin) throw unknownCheckpoints();
+  await open.withBackupPlace(name, { write: false }, async (place) => {
+    output.note(`Checking ${place.name}`);
+    const plan = await namingPlace(place.name, () =>
+      planRestore(place, until, known, progressOn(output)),
+    );
+    checkKeyringFile(plan, keyring, masterKey);
+    if (!newOrigin) refuseSecondHistory(plan);
+    output.note('Restoring');
+    const restored = await withTarget((target) =>
+      restoreBackup(plan, keyring, place, target, {
+        newOrigin,
+        onEvents: progressOn(output),
+        onDocuments: countOn(output, 'document'),
+      }),
+    );
+    const { events, root, manifest } = plan;
+    const { documents, missing, erased, origin } = restored;
+    const madeAt = isoTime(manifest.madeAt);
+    output.json({ place: place.name, made_at: madeAt, events, root, ...restored });
+    output.line(`${counted(events, 'event')}, root ${root}, of the backup of ${madeAt}.`);
+    output.line(`${counted(documents, 'document')}; origin ${origin}`);
+    if (missing > 0) output.line(`Not in the backup any more: ${counted(missing, 'document')}.`);
+    if (erased.length > 0) output.line(`Erased again: ${counted(erased.length, 'account')}.`);
+  });
 };
 
 /** @throws {Error} one line: more was signed under the log's name */
@@ -100,8 +77,8 @@ const unknownCheckpoints = (): Error =>
   );
 
 /** @throws {Error} one line: there is no master key, or the event store holds a log */
-async function usableTarget(restorePlace: () => RestorePlace): Promise<RestorePlace> {
-  const place = restorePlace();
+async function usableTarget(open: Opener) {
+  const place = await open.restorePlace();
   await place.refuseUsed();
   return place;
 }

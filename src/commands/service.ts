@@ -7,12 +7,12 @@ import { addressOf } from '../../client/src/options.ts';
 import {
   type CommandContext,
   type Invocation,
-  type OptionSpec,
   secretFromInput,
   textOption,
   UsageError,
   wholeNumber,
 } from './command.ts';
+import { SERVICE_OPTIONS } from './options.ts';
 
 export { isPressledgerError, PressledgerClient };
 export type {
@@ -47,24 +47,6 @@ export interface Service {
   /** The rate limit after the last answer, where that named one. */
   readonly rateLimit: () => RateLimit | undefined;
 }
-
-/** The options of every command that is a client of a service. */
-export const SERVICE_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  server: {
-    value: 'url',
-    help: 'the service (default PRESSLEDGER_SERVER, or that of pressledger login)',
-    heading: 'Service:',
-  },
-  'api-key-stdin': {
-    help: 'read the API key from standard input',
-    heading: 'Service:',
-  },
-  'api-key': {
-    value: 'key',
-    help: 'the API key; other users see it in ps, so prefer PRESSLEDGER_API_KEY',
-    heading: 'Service:',
-  },
-};
 
 /** @throws {Error} it cannot be read, or other users of the machine can read it */
 export async function readLogin(file: string): Promise<Login | undefined> {
@@ -208,9 +190,6 @@ export async function findServiceUnlessAccount(
   if (given === undefined) return undefined;
   throw new UsageError(`--account is for the store of the settings, not for --${given}.`);
 }
-
-/** The option that bounds a list. */
-export const LIMIT = { value: 'number', help: 'show at most this many (default 20)' };
 
 export function limitOf(invocation: Invocation): number {
   return wholeNumber(textOption(invocation, 'limit') ?? '20', '--limit', 1, 100_000);

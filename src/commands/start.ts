@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { copyableCommand } from '../copyable-command.ts';
-import type { RunningService } from '../core.ts';
+import type { RunningService } from '../compose/roles.ts';
 import type { FirstAccount } from '../use-cases/accounts.ts';
-import type { Command, Output } from './command.ts';
+import type { Run, Output } from './command.ts';
 
 /** Signals this close together count as one: Ctrl-C reaches the process from the terminal and from npm. */
 const ONE_SIGNAL_MS = 1000;
@@ -101,24 +101,18 @@ async function serve(begin: () => Promise<RunningService>, output: Output): Prom
   }
 }
 
-export const start: Command = {
-  name: 'start',
-  usage: '',
-  summary: 'Run the whole service in one process: API, process managers, renderer.',
-  role: 'start',
-  examples: ['start'],
-  positionals: {},
-  options: {},
-  run: (_, { startService, output }) => serve(startService, output),
-};
+export const start: Run = (_, { open, output }) => serve(open.startService, output);
 
-export const api: Command = {
-  name: 'api',
-  usage: '',
-  summary: 'Run the API and the process managers; renderers take jobs from NATS_URL.',
-  role: 'api',
-  examples: ['api'],
-  positionals: {},
-  options: {},
-  run: (_, { startApiNode, output }) => serve(startApiNode, output),
+export const api: Run = (_, { open, output }) => serve(open.startApiNode, output);
+
+export const renderer: Run = async (_, { open, output }) => {
+  const { stop, hurry } = shutdownSignals();
+  const node = await open.startRenderer();
+  try {
+    output.json({ health_url: node.healthUrl });
+    output.line(`Pressledger's renderer is ready; its health is at ${node.healthUrl}/readyz`);
+    await stop;
+  } finally {
+    await node.stop(hurry);
+  }
 };

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { plainJson } from '../plain-text.ts';
 import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../use-cases/state.ts';
-import { AS_OF, momentOption, momentText } from './as-of.ts';
-import { type Command, counted, requiredOption, textOption, UsageError } from './command.ts';
+import { momentOption, momentText } from './as-of.ts';
+import { type Run, counted, requiredOption, textOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOut, writeOutputFile } from './pdf-target.ts';
 
 const PIECE_CHARACTERS = 64 * 1024;
@@ -18,47 +18,33 @@ async function* inPieces(document: AsyncIterable<string>): AsyncGenerator<Buffer
   yield Buffer.from(plainJson(piece));
 }
 
-export const state: Command = {
-  name: 'state',
-  usage: '--as-of <moment>',
-  summary: 'Write the state of all accounts at an earlier moment as JSON, from the log alone.',
-  examples: [
-    'state --as-of 2026-11-21T08:15:30Z -o state.json',
-    "state --as-of 4711 | jq '.accounts[] | {email, credits}'",
-  ],
-  positionals: {},
-  options: {
-    'as-of': AS_OF,
-    output: { value: 'file', short: 'o', help: 'the file to write (default: standard output)' },
-  },
-  run: async (invocation, { withCore, output }) => {
-    requiredOption(invocation, 'as-of');
-    const path = textOption(invocation, 'output') ?? '-';
-    if (path === '') throw new UsageError('--output needs the name of a file.');
-    if (path !== '-') await checkOutputFile(path);
-    momentOption(invocation);
-    await withCore(async (core) => {
-      const moment = momentOption(invocation, await core.store.head());
-      if (moment === undefined) return;
-      const asOf = momentText(moment);
-      await withFoldedLog(
-        core.store,
-        STATE_PROJECTIONS,
-        moment,
-        async (fold) => {
-          const document = inPieces(stateDocument(fold, core.vault, asOf));
-          if (path === '-') {
-            for await (const piece of document) await writeOut(piece);
-            return;
-          }
-          const open = async () => Readable.from(document, { objectMode: false });
-          await writeOutputFile(open, path, OWNER_ONLY);
-          output.json({ as_of: asOf, file: path });
-          output.line(`The state as of ${asOf} is in ${path}.`);
-        },
-        // The document and the progress may go to the same terminal.
-        (events) => path !== '-' && output.progress(`${counted(events, 'event')} read`),
-      );
-    });
-  },
+export const state: Run = async (invocation, { open, output }) => {
+  requiredOption(invocation, 'as-of');
+  const path = textOption(invocation, 'output') ?? '-';
+  if (path === '') throw new UsageError('--output needs the name of a file.');
+  if (path !== '-') await checkOutputFile(path);
+  momentOption(invocation);
+  await open.withCore(async (core) => {
+    const moment = momentOption(invocation, await core.store.head());
+    if (moment === undefined) return;
+    const asOf = momentText(moment);
+    await withFoldedLog(
+      core.store,
+      STATE_PROJECTIONS,
+      moment,
+      async (fold) => {
+        const document = inPieces(stateDocument(fold, core.vault, asOf));
+        if (path === '-') {
+          for await (const piece of document) await writeOut(piece);
+          return;
+        }
+        const content = async () => Readable.from(document, { objectMode: false });
+        await writeOutputFile(content, path, OWNER_ONLY);
+        output.json({ as_of: asOf, file: path });
+        output.line(`The state as of ${asOf} is in ${path}.`);
+      },
+      // The document and the progress may go to the same terminal.
+      (events) => path !== '-' && output.progress(`${counted(events, 'event')} read`),
+    );
+  });
 };

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../error-message.ts';
 import { plainText } from '../plain-text.ts';
-import { type Command, UsageError } from './command.ts';
-import { statusLines, wrapped } from './status-screen.ts';
+import { type Run, UsageError } from './command.ts';
+import { statusLines, wrapped } from './status.ts';
 
 const REFRESH_MS = 1_000;
 /** A screen of its own without a cursor, and back to the one before. */
@@ -23,40 +23,32 @@ function draw(lines: readonly string[]): void {
   process.stdout.write(HOME + drawn.join('\r\n') + REST_OF_SCREEN);
 }
 
-export const top: Command = {
-  name: 'top',
-  usage: '',
-  summary: 'Show the status again each second, until q or Ctrl-C.',
-  examples: ['top'],
-  positionals: {},
-  options: {},
-  run: async (_, { withStatus, output }) => {
-    if (output.wantsJson || !process.stdout.isTTY || !process.stdin.isTTY) {
-      throw new UsageError("top needs a terminal: use 'pressledger status' elsewhere.");
-    }
-    const ending = new AbortController();
-    const end = (): void => ending.abort();
-    const { stdin, stdout } = process;
-    const typed = (text: string): void => {
-      if (/q/i.test(text) || text.includes(CTRL_C)) end();
-    };
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    await withStatus(async (look) => {
-      for (const each of signals) process.on(each, end);
-      stdin.setRawMode(true).setEncoding('utf8').on('data', typed).resume();
-      stdout.write(ENTER);
-      try {
-        while (!ending.signal.aborted) {
-          const lines = await look().then(statusLines, (error: unknown) => [
-            plainText(errorMessage(error)),
-          ]);
-          draw([`pressledger top  ${new Date().toISOString().slice(11, 19)}Z  q: end`, ...lines]);
-          await delay(REFRESH_MS, undefined, ending).catch(() => {});
-        }
-      } finally {
-        stdout.write(LEAVE);
-        stdin.setRawMode(false).pause();
+export const top: Run = async (_, { open, output }) => {
+  if (output.wantsJson || !process.stdout.isTTY || !process.stdin.isTTY) {
+    throw new UsageError("top needs a terminal: use 'pressledger status' elsewhere.");
+  }
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const { stdin, stdout } = process;
+  const typed = (text: string): void => {
+    if (/q/i.test(text) || text.includes(CTRL_C)) end();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  await open.withStatus(async (look) => {
+    for (const each of signals) process.on(each, end);
+    stdin.setRawMode(true).setEncoding('utf8').on('data', typed).resume();
+    stdout.write(ENTER);
+    try {
+      while (!ending.signal.aborted) {
+        const lines = await look().then(statusLines, (error: unknown) => [
+          plainText(errorMessage(error)),
+        ]);
+        draw([`pressledger top  ${new Date().toISOString().slice(11, 19)}Z  q: end`, ...lines]);
+        await delay(REFRESH_MS, undefined, ending).catch(() => {});
       }
-    });
-  },
+    } finally {
+      stdout.write(LEAVE);
+      stdin.setRawMode(false).pause();
+    }
+  });
 };

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { assertFile, type Command, type CommandContext, textOption } from './command.ts';
-import { findServiceUnlessAccount, type ProvenEvent, SERVICE_OPTIONS } from './service.ts';
+import { assertFile, type Run, type CommandContext, textOption } from './command.ts';
+import { findServiceUnlessAccount, type ProvenEvent } from './service.ts';
 
 type Answer =
   | { readonly known: false }
@@ -26,12 +26,12 @@ async function sha256Of(path: string): Promise<string> {
 
 /** The answer that a service would give, of any account or of the one that is named. */
 async function askStore(
-  { withOperator }: CommandContext,
+  { open }: CommandContext,
   sha256: string,
   email: string | undefined,
 ): Promise<Answer> {
   let answer: Answer = { known: false };
-  await withOperator(async (api) => {
+  await open.withOperator(async (api) => {
     const account = email === undefined ? undefined : await api.account(email);
     const found = await api.as(account?.id).verify(sha256);
     if (!found.known) return;
@@ -41,33 +41,19 @@ async function askStore(
   return answer;
 }
 
-export const verifyPdf: Command = {
-  name: 'verify-pdf',
-  usage: '<file>',
-  summary: 'Tell whether the service has made a PDF, when, and for which conversion.',
-  examples: [
-    'verify-pdf invoice.pdf',
-    'verify-pdf invoice.pdf --server https://pdf.example.com --json',
-  ],
-  positionals: { file: 'the PDF' },
-  options: {
-    account: { value: 'email', help: 'look only at conversions of this account here' },
-    ...SERVICE_OPTIONS,
-  },
-  run: async (invocation, context) => {
-    const [path = ''] = invocation.positionals;
-    const email = textOption(invocation, 'account');
-    const service = await findServiceUnlessAccount(invocation, context);
-    await assertFile(path);
-    const sha256 = await sha256Of(path);
-    const answer: Answer = service
-      ? await service.client.verify(sha256)
-      : await askStore(context, sha256, email);
-    context.output.json(answer);
-    if (!answer.known) throw new Error(`${path} is not known: no conversion has made it.`);
-    const { id, created_at, completed_at } = answer.conversion;
-    context.output.line(`${path} is the PDF of ${id}.`);
-    context.output.line(`  requested ${created_at}, completed ${completed_at}`);
-    context.output.line(`  proved by ${answer.entries.length} events of the log; sha256 ${sha256}`);
-  },
+export const verifyPdf: Run = async (invocation, context) => {
+  const [path = ''] = invocation.positionals;
+  const email = textOption(invocation, 'account');
+  const service = await findServiceUnlessAccount(invocation, context);
+  await assertFile(path);
+  const sha256 = await sha256Of(path);
+  const answer: Answer = service
+    ? await service.client.verify(sha256)
+    : await askStore(context, sha256, email);
+  context.output.json(answer);
+  if (!answer.known) throw new Error(`${path} is not known: no conversion has made it.`);
+  const { id, created_at, completed_at } = answer.conversion;
+  context.output.line(`${path} is the PDF of ${id}.`);
+  context.output.line(`  requested ${created_at}, completed ${completed_at}`);
+  context.output.line(`  proved by ${answer.entries.length} events of the log; sha256 ${sha256}`);
 };

@@ -14,7 +14,7 @@ import {
 } from '../use-cases/verify-log.ts';
 import {
   assertFile,
-  type Command,
+  type Run,
   counted,
   type Invocation,
   type Output,
@@ -22,7 +22,7 @@ import {
   toMilliseconds,
   UsageError,
 } from './command.ts';
-import { progressOn } from './progress.ts';
+import { progressOn } from './output.ts';
 
 /**
  * The keys of an option that takes verifier keys, or the name of a file of them; none where it is not given.
@@ -92,59 +92,40 @@ const placeText = (at: Differs['at']): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(', ') || 'the log';
 
-export const verify: Command = {
-  name: 'verify',
-  usage: '',
-  summary: 'Check the whole event log: its tree, checkpoints, revisions, balances; and its files.',
-  examples: [
-    'verify',
-    'verify --documents --json',
-    'verify --checkpoint received.txt --key log.key',
-  ],
-  positionals: {},
-  options: {
-    documents: { help: 'check every stored file against its event, too' },
-    checkpoint: { value: 'file', help: 'a signed checkpoint that the log must still contain' },
-    key: {
-      value: 'key',
-      help: "verifier keys to trust instead of the log's own, or a file of them",
+export const verify: Run = async (invocation, { open, output }) => {
+  const keys = verifierKeys(invocation, 'key');
+  const file = textOption(invocation, 'checkpoint');
+  const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
+  const documents = invocation.values['documents'] === true;
+  const differs = (result: Differs): never => {
+    output.json(result);
+    const { at, expected, found } = result;
+    const text = found.replace(/\.$/, '');
+    throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`);
+  };
+  const verified = open.withStoredLog(
+    async (log) => {
+      const began = performance.now();
+      const onProgress = progressOn(output);
+      const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
+      const seconds = (performance.now() - began) / 1000;
+      const { movedTo } = log;
+      if (result.ok) {
+        const moved = movedTo === undefined ? {} : { ok: false, moved_to: movedTo };
+        output.json({ ...result, ...moved, seconds: toMilliseconds(seconds) });
+        tellVerified(result, seconds, output);
+        if (movedTo === undefined) return;
+        throw new Error(
+          `This is the old copy: the log was moved to ${movedTo} and goes on there. Verify it with the settings of that place.`,
+        );
+      }
+      return differs(result);
     },
-  },
-  run: async (invocation, { withStoredLog, output }) => {
-    const keys = verifierKeys(invocation, 'key');
-    const file = textOption(invocation, 'checkpoint');
-    const checkpoints = file === undefined ? [] : [await readCheckpoint(file)];
-    const documents = invocation.values['documents'] === true;
-    const differs = (result: Differs): never => {
-      output.json(result);
-      const { at, expected, found } = result;
-      const text = found.replace(/\.$/, '');
-      throw new Error(`Not as it must be: ${placeText(at)}. Expected ${expected}. Found ${text}.`);
-    };
-    const verified = withStoredLog(
-      async (log) => {
-        const began = performance.now();
-        const onProgress = progressOn(output);
-        const result = await verifyLog(log, { checkpoints, keys, onProgress, now: Date.now() });
-        const seconds = (performance.now() - began) / 1000;
-        const { movedTo } = log;
-        if (result.ok) {
-          const moved = movedTo === undefined ? {} : { ok: false, moved_to: movedTo };
-          output.json({ ...result, ...moved, seconds: toMilliseconds(seconds) });
-          tellVerified(result, seconds, output);
-          if (movedTo === undefined) return;
-          throw new Error(
-            `This is the old copy: the log was moved to ${movedTo} and goes on there. Verify it with the settings of that place.`,
-          );
-        }
-        return differs(result);
-      },
-      { documents },
-    );
-    await verified.catch((error: unknown) => {
-      if (!(error instanceof ForeignSchema)) throw error;
-      const { at, expected, found } = schemaDifference(error.fault);
-      differs({ ok: false, at, expected, found });
-    });
-  },
+    { documents },
+  );
+  await verified.catch((error: unknown) => {
+    if (!(error instanceof ForeignSchema)) throw error;
+    const { at, expected, found } = schemaDifference(error.fault);
+    differs({ ok: false, at, expected, found });
+  });
 };

@@ -2,7 +2,7 @@
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import type { Core } from '../core.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
-import { FAILURE_CODES } from '../domain/events.ts';
+import { FAILURE_CODES } from '../domain/choices.ts';
 import type { ApiMetrics } from '../metrics/definitions.ts';
 import { eventCounter } from '../metrics/log-counts.ts';
 import { backupTimes } from './backup-times.ts';

@@ -1,7 +1,7 @@
 /** The times of backups that commands with this DATA_DIR have made or verified. */
 import { join } from 'node:path';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
-import type { BackupTimes } from '../core.ts';
+import type { BackupTimes } from '../use-cases/service-status.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import { isDirectory } from './directories.ts';
 

@@ -7,7 +7,7 @@ import { ActorSystem } from '../actors/system.ts';
 import { DOCUMENTS_FOLDER, FILES_FOLDER, BackupBucket } from '../archive/places/bucket.ts';
 import { BackupFolder } from '../archive/places/folder.ts';
 import type { BackupPlace } from '../archive/places/port.ts';
-import type { OpenedKeyring, RestorePlace } from '../commands/command.ts';
+import type { KeyringSource } from '../archive/keyring-file.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { temporaryName, writeDurably } from '../blob-store/durable-file.ts';
@@ -74,11 +74,17 @@ function refuseUsed(path: string): void {
   throw new Error(`${path} holds something else than a backup: name an empty folder.`);
 }
 
+export interface OpenedKeyring {
+  readonly keyring: KeyringSource;
+  /** Tells the master key of the keyring from others. */
+  readonly masterKey: string;
+  /** The file of the master key, where no setting names it. */
+  readonly masterKeyFile?: string;
+  close(): Promise<void>;
+}
+
 /** The keyring of the settings. @throws {Error} one line: there is none, or the master key is another one */
-export function openKeyringSource(
-  config: Config,
-  logger: Logger,
-): Promise<OpenedKeyring & { close(): Promise<void> }> {
+export function openKeyringSource(config: Config, logger: Logger): Promise<OpenedKeyring> {
   return Openings.all(async (openings) => {
     const { blobStoreUrl: place, dataDir, masterKey: given } = config;
     const close = () => openings.close();
@@ -117,6 +123,17 @@ export function keyOpener({ dataDir, masterKey: given }: Config): KeyOpener | un
     }
   };
   return { masterKey: fingerprintOf(masterKey), opens };
+}
+
+export interface RestorePlace {
+  /** Tells the master key of the settings from others. */
+  readonly masterKey: string;
+  /** The checkpoint that this node signed or saw last, where it lies in DATA_DIR. */
+  readonly lastCheckpoint?: string;
+  /** Looks at the event store and changes nothing. @throws {Error} one line: it holds a log */
+  readonly refuseUsed: () => Promise<void>;
+  /** Opens the stores, and closes them when `use` has ended. */
+  readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }
 
 /** @throws {Error} one line: the master key is missing, or is not the one that DATA_DIR belongs to */

@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config.ts';
-import type { Examined, Finding } from '../core.ts';
 import { errorLine } from '../error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -24,6 +23,18 @@ import { openEventStore, refuseBarrier } from './event-stores.ts';
 import { Openings } from './openings.ts';
 import { refuseForeignSchema } from './store-schema.ts';
 import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
+
+/** The result of a check. */
+export interface Finding {
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  /** One line: what was found and, where that is not ok, how to mend it. */
+  readonly text: string;
+}
+
+/** The result of the check of that name. */
+export interface Examined extends Finding {
+  readonly name: string;
+}
 
 export interface Check {
   readonly name: string;

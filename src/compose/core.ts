@@ -1,5 +1,4 @@
 /** The log, its actors and its read models, on the adapters of the settings. */
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { Passwords } from '../use-cases/passwords.ts';
 import { Bounds, type BoundCheck, diskBound, memoryBound, queueBound } from '../bounds.ts';
 import { Budgets } from '../budgets.ts';
 import { systemClock } from '../clock.ts';
-import { type Config, SETTINGS } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import { ed25519Key } from '../ed25519.ts';
 import { signingPurpose } from '../keyring/master-key.ts';
@@ -114,12 +113,6 @@ function boundsOf(config: Config, readModel: ReadModel): readonly BoundCheck[] {
     diskBound(directories, minFreeDiskBytes),
     ...(maxMemoryBytes > 0 ? [memoryBound(maxMemoryBytes)] : []),
   ];
-}
-
-/** True if the settings name no store, and there is none below the current directory either. */
-export function hasNoStore({ dataDir, eventStoreUrl, natsUrl, blobStoreUrl }: Config): boolean {
-  const named = eventStoreUrl ?? natsUrl ?? blobStoreUrl;
-  return named === undefined && dataDir === SETTINGS.dataDir.default() && !existsSync(dataDir);
 }
 
 /** Opens an empty store in a temporary directory, which is deleted when the store is closed. */

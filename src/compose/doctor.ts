@@ -1,6 +1,5 @@
 /** The doctor: the checks of a start, each in full, and those of the machine around it. Nothing is changed. */
 import type { Config, SettingsRead } from '../config.ts';
-import type { Examined, Finding } from '../core.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
@@ -14,6 +13,8 @@ import {
   metricsAddress,
   ok,
   warning,
+  type Examined,
+  type Finding,
 } from './checks.ts';
 import { checkAddress } from '../http/server.ts';
 

@@ -5,8 +5,7 @@ import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../config.ts';
-import type { Finding } from '../core.ts';
-import { ok, warning } from './checks.ts';
+import { type Finding, ok, warning } from './checks.ts';
 
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;

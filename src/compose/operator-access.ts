@@ -1,15 +1,10 @@
 /** How commands reach the API: at the service that runs on their store, or inside their own process. */
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type Duplex, duplexPair, Readable } from 'node:stream';
-import { refundsDueQueries } from '../../projections/refunds-due.ts';
 import type { Config } from '../config.ts';
 import type { Core } from '../core.ts';
 import type { Logger } from '../log.ts';
-import { openLog } from '../use-cases/log-origin.ts';
-import { openApi } from './api.ts';
-import { openCore, openTemporaryCore } from './core.ts';
 import { connectToService } from './operator-socket.ts';
-import { startRendering } from './roles.ts';
 
 export interface OperatorAccess {
   /** Sends requests with an operator's rights, whatever host their address names. */
@@ -71,10 +66,14 @@ async function openInside(
   logger: Logger,
   { create, renders = false, temporary = false }: AccessOptions,
 ): Promise<Inside> {
+  // Loaded where no service runs: what it takes to open a store takes longer than to ask.
+  const { openCore, openTemporaryCore } = await import('./core.ts');
   const core = temporary
     ? await openTemporaryCore(config, logger)
     : await openCore(config, logger, { create });
   try {
+    const { openLog } = await import('../use-cases/log-origin.ts');
+    const { openApi } = await import('./api.ts');
     const { origin } = await openLog(core);
     const { app, stop } = await openApi(core, {
       origin,
@@ -83,7 +82,7 @@ async function openInside(
       rateLimiter: await core.openRateLimiter(core.clock),
     });
     const server = createServer(app.handleOperator);
-    const rendering = renders ? await startRendering(core) : undefined;
+    const rendering = renders ? await (await import('./roles.ts')).startRendering(core) : undefined;
     return {
       connect: () => {
         const [here, there] = duplexPair();
@@ -105,6 +104,7 @@ async function openInside(
 
 /** Resolves when all credits of failed conversions are back, or nobody would see it. */
 async function refundsGiven({ readModel, runner }: Core, hurry?: AbortSignal): Promise<void> {
+  const { refundsDueQueries } = await import('../../projections/refunds-due.ts');
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (): void => {
     if (readModel.query(refundsDueQueries).next(1).length === 0) resolve();

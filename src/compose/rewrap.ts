@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
-import type { KeyringChange } from '../commands/command.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError, type Environment } from '../config.ts';
 import { LOG_ID, logAggregate } from '../domain/log.ts';
@@ -35,12 +34,22 @@ import type { Surroundings } from './stores.ts';
 const NEW_KEY = 'NEW_MASTER_KEY';
 const REMEDY = 'stop every node, then repeat';
 
+export interface KeyringChange {
+  /** An absolute path. */
+  readonly dataDir: string;
+  /** The file that the new master key lies in, where no setting has it. */
+  readonly masterKeyFile?: string;
+  /** Can be killed and called again, with the same keys. @returns the number of data keys */
+  readonly rewrap: (onKeys: (done: number, total: number) => void) => Promise<number>;
+  close(): Promise<void>;
+}
+
 /** @throws {Error} one line that names the file, server or setting and the remedy; nothing was changed */
 export function openKeyringChange(
   config: Config,
   env: Environment,
   logger: Logger,
-): Promise<KeyringChange & { close(): Promise<void> }> {
+): Promise<KeyringChange> {
   return Openings.all(async (openings) => {
     const { blobStoreUrl, dataDir } = config;
     const given = newKeyIn(env);

@@ -1,7 +1,8 @@
 /** The roles that a process can play: the whole service, an API node, a renderer node. */
+import type { FirstAccount } from '../use-cases/accounts.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
-import type { Core, RunningRenderer, RunningService } from '../core.ts';
+import type { Core } from '../core.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import type { Logger } from '../log.ts';
 import type { Stoppable } from '../stoppable.ts';
@@ -15,6 +16,29 @@ import { openCore } from './core.ts';
 import type { Observers } from './observe.ts';
 import { tellReadiness, withObservers } from './observers.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
+
+export interface RunningService extends Stoppable {
+  /** The origin where clients reach it, such as `https://pdf.example.com`. */
+  readonly publicUrl: string;
+  /** An absolute path. */
+  readonly dataDir: string;
+  /**
+   * Resolves when it can accept and render, with the account that the first start has opened; rejects
+   * when it never will.
+   */
+  readonly ready: Promise<FirstAccount | undefined>;
+  /**
+   * Resolves after a stop; rejects when the read models cannot go on. Accepting on, it would take
+   * credits for conversions that nobody could see and nothing would render.
+   */
+  readonly ended: Promise<void>;
+}
+
+/** A renderer node that is ready. */
+export interface RunningRenderer extends Stoppable {
+  /** The origin where its /healthz and /readyz answer. */
+  readonly healthUrl: string;
+}
 
 /** The whole service in one process: the API and a renderer. */
 export function startService(

@@ -6,7 +6,7 @@ import { logTreeQueries } from '../../projections/log-tree.ts';
 import { queueQueries } from '../../projections/unfinished-conversions.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { ServiceStatus } from '../core.ts';
+import type { ServiceStatus } from '../use-cases/service-status.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';

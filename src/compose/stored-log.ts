@@ -1,9 +1,11 @@
 /** The log as the commands read it that compare it with something: nothing on this machine is made, changed or followed. */
 import { existsSync } from 'node:fs';
+import type { CopyableEventStore } from '../event-store/port.ts';
+import type { ReadModelOptions } from '../read-model/database.ts';
+import type { StoredLog } from '../use-cases/verify-log.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { readIfThere } from '../keyring/durable-file.ts';
 import type { Config } from '../config.ts';
-import type { OpenedStoredLog } from '../core.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { Logger } from '../log.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
@@ -13,6 +15,17 @@ import { openEventStore } from './event-stores.ts';
 import { Openings } from './openings.ts';
 import { refuseForeignSchema, schemaFault } from './store-schema.ts';
 import { lastCheckpointPath, openBlobs, readModelOf } from './stores.ts';
+
+/** The log as it is stored, and the place of the read models in use. Nothing of it is changed. */
+export interface OpenedStoredLog extends StoredLog {
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly store: CopyableEventStore;
+  /** The place where the log goes on, where it was moved: this one is an old copy. */
+  readonly movedTo: string | undefined;
+  readonly readModel: ReadModelOptions;
+  close(): Promise<void>;
+}
 
 /**
  * @param options `documents`: opens the blob store too

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { PAGE_SIZES } from '../domain/events.ts';
+import { PAGE_SIZES } from '../domain/choices.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
 

@@ -5,6 +5,7 @@
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
 import Type, { type Static } from 'typebox';
+import { FAILURE_CODES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from './ids.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
@@ -27,14 +28,11 @@ export const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
 /** From 1. */
 const Count = Type.Integer({ minimum: 1, maximum });
 
-export const PLANS = ['free', 'starter', 'pro'] as const;
 export const Plan = Type.Enum([...PLANS]);
-export type Plan = (typeof PLANS)[number];
+export type Plan = Static<typeof Plan>;
 
-/** `dashboard`: of a browser, held by a cookie; `api`: of a program, held by a refresh token. */
-export const SESSION_KINDS = ['dashboard', 'api'] as const;
 export const SessionKind = Type.Enum([...SESSION_KINDS]);
-export type SessionKind = (typeof SESSION_KINDS)[number];
+export type SessionKind = Static<typeof SessionKind>;
 
 /** The place of a blob, and the SHA-256 and the length of what is stored there: ciphertext. */
 export const BlobRef = Type.Object({
@@ -50,8 +48,6 @@ export const PdfDigest = Type.Object({
   bytes: Type.Integer({ minimum: 0, maximum }),
 });
 export type PdfDigest = Static<typeof PdfDigest>;
-
-export const PAGE_SIZES = ['A4', 'Letter', 'Legal', 'A3', 'A5'] as const;
 
 /** The options that say nothing about the client's content, with every default filled in. */
 export const PrintOptions = Type.Object({
@@ -81,23 +77,6 @@ export const RenderTimings = Type.Object({
   store: Type.Number(),
 });
 export type RenderTimings = Static<typeof RenderTimings>;
-
-export const FAILURE_CODES = [
-  'timeout',
-  'address_refused',
-  'navigation_failed',
-  'page_status',
-  'not_html',
-  'selector_missing',
-  'page_range',
-  'page_crashed',
-  'page_memory',
-  'too_large',
-  'incomplete',
-  'renderer_failed',
-  'account_erased',
-] as const;
-export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {

@@ -87,7 +87,8 @@ export function createApp(given: HttpDependencies): ApiApp {
     const routes = new Map(paths.map((path) => [pattern(path), path]));
     app.use(observe({ routes, onEnd, tracing }));
   }
-  app.use(requestId({ logger: deps.logger, key: deps.addressKey, paths }));
+  const isTraced = tracing !== undefined;
+  app.use(requestId({ logger: deps.logger, key: deps.addressKey, paths, isTraced }));
   app.use(securityHeaders);
   app.use(clientAddress(deps.config));
   app.use(errors);

@@ -85,22 +85,23 @@ export async function commandContext(
 
 const disconnections = new WeakMap<Context['res'], AbortSignal>();
 
-/** Aborted when the connection has taken the whole answer, or is closed. One listener serves the whole request. */
+/** Aborted when the connection has taken the whole answer, or is closed. */
 export function disconnection({ res }: Pick<Context, 'res'>): AbortSignal {
   const known = disconnections.get(res);
   if (known !== undefined) return known;
   const controller = new AbortController();
-  if (res.destroyed) controller.abort();
-  else res.once('close', () => controller.abort());
+  releaseAtEnd({ res }, () => controller.abort());
   disconnections.set(res, controller.signal);
   return controller.signal;
 }
 
-/** Calls `release` when the connection has taken the whole answer, or is closed. */
-export function releaseAtEnd(ctx: Pick<Context, 'res'>, release: () => void): void {
-  const closed = disconnection(ctx);
-  if (closed.aborted) release();
-  else closed.addEventListener('abort', release);
+/**
+ * Calls `release` when the connection has taken the whole answer, or is closed. Without a signal, which costs more than
+ * all that a short request does.
+ */
+export function releaseAtEnd({ res }: Pick<Context, 'res'>, release: () => void): void {
+  if (res.destroyed) release();
+  else res.once('close', release);
 }
 
 /** True if the client has this version already. Not `ctx.fresh`: clients that keep no cache say `no-cache` too. */

@@ -15,7 +15,7 @@ export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readine
   const app = new Koa<RequestState>();
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
   const paths = ['/healthz', '/readyz'];
-  app.use(requestId({ logger: deps.logger, key: randomBytes(32), paths }));
+  app.use(requestId({ logger: deps.logger, key: randomBytes(32), paths, isTraced: false }));
   app.use(securityHeaders);
   app.use(errors);
   const handlers = new Map([

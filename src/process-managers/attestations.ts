@@ -4,31 +4,21 @@
  */
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import type { ActorSystem } from '../actors/system.ts';
 import type { Attestors } from '../attestation/port.ts';
-import type { Clock } from '../clock.ts';
 import { LOG_ID, type LogCommand, logAggregate } from '../domain/log.ts';
 import { errorMessage } from '../error-message.ts';
 import type { Logger } from '../log.ts';
-import type { ReadModel } from '../read-model/database.ts';
-import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { signedByLog } from '../transparency-log/checkpoint.ts';
 import { consistencyProof } from '../transparency-log/merkle-tree.ts';
 import { firstCommand } from '../use-cases/command-context.ts';
+import type { Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** The time between two tries while one of them is away. Checkpoints of that time are not made up for. */
 const RETRY_MS = 30_000;
 
-interface Dependencies extends Attestors {
-  readonly actors: ActorSystem;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly readModel: ReadModel;
-  readonly runner: ProjectionRunner;
-  readonly retryMs?: number;
-}
+type Dependencies = Log & Attestors & { readonly logger: Logger; readonly retryMs?: number };
 
 /** A party that can say something about a checkpoint. */
 interface Attestor {

@@ -1,12 +1,10 @@
 /** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { unfinishedQueries, type UnfinishedRow } from '../../projections/unfinished-conversions.ts';
-import type { EventStore } from '../event-store/port.ts';
-import { unlessErased, type Vault } from '../keyring/vault.ts';
+import { unlessErased } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { ReadModel } from '../read-model/database.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
+import type { Documents, Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** Jobs kept waiting in the queue; the rest wait in the log. */
@@ -15,23 +13,24 @@ const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */
 const SWEEP_MS = 30_000;
 
-export interface DispatchDependencies {
-  readonly logger: Logger;
-  readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
-  readonly readModel: ReadModel;
-  readonly runner: ProjectionRunner;
-  readonly store: EventStore;
-  readonly vault: Pick<Vault, 'contentKey' | 'unsealExactly'>;
-}
-
 export interface Dispatch {
   /** Offers everything unfinished again; what the queue still has is not queued twice. */
   sweep(): void;
   stop(): Promise<void>;
 }
 
-export function startDispatch(deps: DispatchDependencies): Dispatch {
-  const { logger, queue, readModel, runner, store, vault } = deps;
+export function startDispatch({
+  logger,
+  queue,
+  readModel,
+  runner,
+  store,
+  vault,
+}: Log &
+  Documents & {
+    readonly logger: Logger;
+    readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
+  }): Dispatch {
   let cursor = 0n;
   // The first round too: a read model that is being rebuilt still shows what has long ended.
   let sweepDue = true;

@@ -3,15 +3,11 @@
  * the PDF of a rendering that died before its report. They would outlive every retention.
  */
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
-import type { BlobStore } from '../blob-store/port.ts';
-import type { Clock } from '../clock.ts';
 import type { BlobAddress } from '../domain/blob-key.ts';
-import type { EventStore } from '../event-store/port.ts';
 import { timeOfId } from '../ids.ts';
 import type { Logger } from '../log.ts';
-import type { ReadModel } from '../read-model/database.ts';
-import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { Documents, Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** A blob's event follows within seconds; nodes' clocks may differ by minutes. */
@@ -20,19 +16,10 @@ const SETTLED_MS = 15 * 60 * 1000;
 const SHORTEST_PAUSE_MS = 10 * 60 * 1000;
 const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
 
-interface SweepDependencies {
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly readModel: ReadModel;
-  readonly runner: ProjectionRunner;
-  readonly store: Pick<EventStore, 'head' | 'readAll'>;
-}
+type Sweeper = Log & Documents & { readonly logger: Logger };
 
 /** Sweeps at once, and again after each pause. */
-export function startOrphanSweep(
-  deps: SweepDependencies & { readonly retentionSeconds: number },
-): Stoppable {
+export function startOrphanSweep(deps: Sweeper & { readonly retentionSeconds: number }): Stoppable {
   const { logger, retentionSeconds } = deps;
   const step = async (stopping: AbortSignal): Promise<void> => {
     try {
@@ -53,7 +40,7 @@ export function startOrphanSweep(
   };
 }
 
-async function sweep(deps: SweepDependencies, stopping: AbortSignal): Promise<void> {
+async function sweep(deps: Sweeper, stopping: AbortSignal): Promise<void> {
   const { blobs, logger, store } = deps;
   const [first] = await store.readAll({ limit: 1 });
   if (first === undefined) return;
@@ -72,10 +59,7 @@ async function sweep(deps: SweepDependencies, stopping: AbortSignal): Promise<vo
   if (deleted > 0) logger.info({ deleted }, 'blobs that no event names are deleted');
 }
 
-function isOrphan(
-  { conversionId, sha256 }: BlobAddress,
-  { clock, readModel }: SweepDependencies,
-): boolean {
+function isOrphan({ conversionId, sha256 }: BlobAddress, { clock, readModel }: Sweeper): boolean {
   const settled = clock.now() - SETTLED_MS;
   const kept = readModel.query(storedBlobQueries).of(conversionId);
   if (kept === undefined) return timeOfId(conversionId) < settled;
@@ -84,7 +68,7 @@ function isOrphan(
 }
 
 /** Asks once the read model holds all that the log held a moment ago: a missing row then says something. */
-async function isOrphanByLog(blob: BlobAddress, deps: SweepDependencies): Promise<boolean> {
+async function isOrphanByLog(blob: BlobAddress, deps: Sweeper): Promise<boolean> {
   const head = await deps.store.head();
   await deps.runner.waitFor(head);
   // The order matters: the query may go over to another generation, which has not reached as far.

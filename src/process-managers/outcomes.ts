@@ -1,12 +1,10 @@
 /** Records what renderers report as events of their conversions, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
-import type { ActorSystem } from '../actors/system.ts';
 import { hasContentOfLength } from '../blob-store/decryption.ts';
 import { UnencryptedText } from '../blob-store/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
 import type { Budgets } from '../budgets.ts';
-import type { Clock } from '../clock.ts';
 import { accountAggregate } from '../domain/account.ts';
 import {
   conversionAggregate,
@@ -20,15 +18,14 @@ import type { Actor } from '../domain/event-metadata.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { errorReason } from '../error-message.ts';
 import { ServiceError } from '../errors.ts';
-import { type EventStore, EventStoreUnavailable } from '../event-store/port.ts';
+import { EventStoreUnavailable } from '../event-store/port.ts';
 import { KeyringUnavailable } from '../keyring/port.ts';
 import { unlessErased, UNREADABLE, type Vault } from '../keyring/vault.ts';
 import type { Logger } from '../log.ts';
-import type { ReadModel } from '../read-model/database.ts';
-import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { CompletedOutcome, FailedOutcome, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 import { LogThrottle } from '../log-throttle.ts';
+import type { Documents, Log } from '../use-cases/log-origin.ts';
 
 type Seals = Pick<Vault, 'seal' | 'contentKey'>;
 
@@ -80,7 +77,7 @@ const BROKEN_OFF = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
  * Room was there when the conversion was accepted. Others that waited at the same time may have taken it:
  * nobody knew the size of their PDFs. The read model is a moment behind, by one PDF of each slot at most.
  */
-function withinRoom(report: RenderReport, { budgets, readModel }: OutcomesDependencies) {
+function withinRoom(report: RenderReport, { budgets, readModel }: Recorder) {
   if (report.kind !== 'completed') return report;
   const budget = budgets.get('maxAccountStoredBytes');
   const stored = readModel.query(storedBlobQueries).bytesOf(report.accountId);
@@ -146,24 +143,18 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-interface OutcomesDependencies {
-  readonly actors: ActorSystem;
-  readonly blobs: BlobStore;
-  readonly budgets: Budgets;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly queue: RenderQueue;
-  readonly readModel: ReadModel;
-  readonly runner: ProjectionRunner;
-  readonly store: EventStore;
-  readonly vault: Seals;
-}
+type Recorder = Log &
+  Documents & {
+    readonly budgets: Budgets;
+    readonly logger: Logger;
+    readonly queue: Pick<RenderQueue, 'onReport'>;
+  };
 
 /**
  * Handles reports. The handler rejects where the same report may be recorded later; one that never can be
  * is logged and dropped. What it was about is still unfinished in the log, so it is rendered again.
  */
-export function startOutcomes(deps: OutcomesDependencies): Consumer {
+export function startOutcomes(deps: Recorder): Consumer {
   const { clock, logger, queue } = deps;
   const unknownConversions = new LogThrottle();
   const putOff = new LogThrottle();
@@ -223,7 +214,7 @@ interface Accepted {
  */
 async function acceptedOf(
   conversionId: string,
-  { readModel, runner, store }: OutcomesDependencies,
+  { readModel, runner, store }: Recorder,
 ): Promise<Accepted | undefined> {
   const find = (): Accepted | undefined => readModel.query(conversionQueries).byId(conversionId);
   const found = find();
@@ -236,7 +227,7 @@ async function acceptedOf(
 async function record(
   report: RenderReport,
   { createdAt }: Accepted,
-  deps: OutcomesDependencies,
+  deps: Recorder,
 ): Promise<ConversionState> {
   const { actors, blobs, vault } = deps;
   const { conversionId, accountId, renderer, delivery, at } = report;

@@ -1,24 +1,19 @@
 /** A failed conversion's credit goes back, once: the account's state knows how far refunds have got. */
 import { type RefundDue, refundsDueQueries } from '../../projections/refunds-due.ts';
-import type { ActorSystem } from '../actors/system.ts';
 import { accountAggregate } from '../domain/account.ts';
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { ReadModel } from '../read-model/database.ts';
 import type { Stoppable } from '../stoppable.ts';
+import type { Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 import { drainList } from './drain.ts';
 
-export function startRefunds(deps: {
-  readonly actors: ActorSystem;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly readModel: ReadModel;
-  readonly runner: ProjectionRunner;
-}): Stoppable {
-  const { actors, clock, logger, readModel, runner } = deps;
-
+export function startRefunds({
+  actors,
+  clock,
+  logger,
+  readModel,
+  runner,
+}: Log & { readonly logger: Logger }): Stoppable {
   const refund = async (due: RefundDue) => {
     const { position, failure, conversionId, accountId, failedEventId } = due;
     const outcome = await actors.send(

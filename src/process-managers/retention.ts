@@ -8,9 +8,8 @@ import { BlobStoreUnavailable } from '../blob-store/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
 import type { Logger } from '../log.ts';
-import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { ReadModel } from '../read-model/database.ts';
-import { type ExpiryDependencies, expireConversion } from '../use-cases/expire-conversion.ts';
+import { expireConversion } from '../use-cases/expire-conversion.ts';
+import type { Documents, Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop, type BackgroundLoop } from './background-loop.ts';
 import { drainList } from './drain.ts';
 
@@ -20,14 +19,9 @@ const FAILED_KEPT_MS = 1000;
 /** More that cannot be deleted than this, and the blob store itself is away. */
 const MOST_LEFT = 50;
 
-interface RetentionDependencies extends ExpiryDependencies {
-  readonly logger: Logger;
-  readonly readModel: ReadModel;
-  readonly runner: ProjectionRunner;
-  readonly retentionSeconds: number;
-}
-
-export function startRetention(deps: RetentionDependencies): BackgroundLoop {
+export function startRetention(
+  deps: Log & Documents & { readonly logger: Logger; readonly retentionSeconds: number },
+): BackgroundLoop {
   const { actors, clock, logger, readModel, runner } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
 

@@ -7,11 +7,11 @@ import Type, { type Static, type TProperties } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { blobKey } from '../domain/blob-key.ts';
 import { MAX_ATTEMPTS } from '../domain/conversion.ts';
+import { FAILURE_CODES } from '../domain/choices.ts';
 import {
   AccountId,
   BlobRef,
   ConversionId,
-  FAILURE_CODES,
   PdfDigest,
   PrintOptions,
   type RenderTimings,

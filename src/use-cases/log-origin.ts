@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { ActorSystem } from '../actors/system.ts';
+import type { BlobStore } from '../blob-store/port.ts';
 import type { Clock } from '../clock.ts';
 import { LOG_ID, type LogState, logAggregate } from '../domain/log.ts';
+import type { EventStore } from '../event-store/port.ts';
+import type { Vault } from '../keyring/vault.ts';
+import type { ReadModel } from '../read-model/database.ts';
+import type { ProjectionRunner } from '../read-model/runner.ts';
 import { firstCommand, orThrow } from './command-context.ts';
 
 export interface OpenedLog extends LogState {
@@ -11,10 +16,22 @@ export interface OpenedLog extends LogState {
   readonly origin: string;
 }
 
-interface LogDependencies {
+/** The log of a process: what it stores, what decides on it, and what was read of it. */
+export interface Log {
+  readonly store: EventStore;
   readonly actors: ActorSystem;
+  readonly readModel: ReadModel;
+  readonly runner: ProjectionRunner;
   readonly clock: Clock;
 }
+
+/** The documents of conversions, and the keys that open them. */
+export interface Documents {
+  readonly blobs: BlobStore;
+  readonly vault: Vault;
+}
+
+type Decides = Pick<Log, 'actors' | 'clock'>;
 
 /**
  * The log, which is named where it has no name; of nodes that start at the same time, one stores its own
@@ -24,11 +41,7 @@ interface LogDependencies {
  * @throws {Error} one line: the log has signed checkpoints under another name
  * @throws {EventStoreUnavailable}
  */
-export async function openLog(
-  deps: LogDependencies,
-  name?: string,
-  keyring?: string,
-): Promise<OpenedLog> {
+export async function openLog(deps: Decides, name?: string, keyring?: string): Promise<OpenedLog> {
   const { state } = await deps.actors.read(logAggregate, LOG_ID);
   if (isOpened(state) && (name === undefined || name === state.origin)) return state;
   const origin = randomOrigin();
@@ -58,7 +71,7 @@ export async function openLog(
  * @param checkpoint the newest one of the old name that is known, as it was signed
  */
 export async function continueLog(
-  { actors, clock }: LogDependencies,
+  { actors, clock }: Decides,
   formerOrigin: string,
   checkpoint?: string,
 ): Promise<string> {
@@ -98,7 +111,7 @@ export interface BoundKeyring {
  * @throws {EventStoreUnavailable} @throws {KeyringUnavailable}
  */
 export async function checkKeyring(
-  deps: LogDependencies,
+  deps: Decides,
   keyring: BoundKeyring,
   { create }: { readonly create: boolean },
 ): Promise<void> {

@@ -1,15 +1,54 @@
 /** The state of the service, as one of its API nodes sees it. */
 import { accountQueries } from '../../projections/accounts.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import { queueQueries, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import {
+  type QueuedAccount,
+  queueQueries,
+  unfinishedQueries,
+} from '../../projections/unfinished-conversions.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Vault } from '../keyring/vault.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { RendererWatch } from '../render-queue/port.ts';
-import { lagBehind } from './log-lag.ts';
+import { type Lag, lagBehind } from './log-lag.ts';
 import { type Activity, type LogPlaces, RecentActivity } from './recent-activity.ts';
 import { openerUnlessErased } from './state.ts';
+
+/** A service as it is seen from one machine. What is not known there is undefined, and said in `notKnown`. */
+export interface ServiceStatus {
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly log: {
+    readonly position: bigint;
+    /** How far the read models of this machine are behind the log. */
+    readonly readModel: Lag | undefined;
+  };
+  /** The API node at HOST and PORT; `missing` says what it lacks to be ready, and is empty where it is. */
+  readonly api: { readonly address: string; readonly missing: string | undefined };
+  /** True while a process feeds the queue and records outcomes; undefined while nobody can be asked. */
+  readonly isLed: boolean | undefined;
+  /** `nodes` and `total` are those of all renderers, `busy` the documents being rendered. */
+  readonly slots: {
+    readonly nodes: number;
+    readonly total: number;
+    readonly busy: number | undefined;
+  };
+  /** The accounts that have unfinished conversions, those with most first. */
+  readonly queue: readonly QueuedAccount[] | undefined;
+  readonly recent: Activity;
+  readonly backups: BackupTimes;
+  /** One line each. */
+  readonly notKnown: readonly string[];
+}
+
+/** Times in milliseconds since the Unix epoch, as far as a DATA_DIR knows. */
+export interface BackupTimes {
+  /** The time of the keyring that was copied last. */
+  readonly keyringCopiedAt?: number;
+  /** The time of the newest backup that was verified: of its log, not of the verification. */
+  readonly verifiedBackupOf?: number;
+}
 
 /** Accounts that are listed, those that wait for most first. */
 const MOST_ACCOUNTS = 100;

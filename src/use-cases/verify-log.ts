@@ -268,7 +268,7 @@ class Verification {
     this.#signed.checkEnd(this.#position);
     const { size } = this.#tree;
     for (const given of this.#given) given.check(size, this.#signed);
-    this.#checkKept(size);
+    this.#kept?.checkEnd(size, this.#signed.newest?.size ?? 0);
     this.#checkHidden(size);
   }
 
@@ -284,23 +284,6 @@ class Verification {
       'an event in the form that the service writes',
       found,
     );
-  }
-
-  #checkKept(size: number): void {
-    const { first } = this.#kept ?? {};
-    if (first !== undefined) {
-      const { at, expected, found } = first.difference;
-      const covered = this.#signed.newest?.size ?? 0;
-      const blame =
-        first.index < covered
-          ? 'the checkpoints agree with the log, so the read models are at fault: rebuild them'
-          : 'no checkpoint covers it yet';
-      throw new Difference(at, `${expected}, as the read models have it`, `${found} (${blame})`);
-    }
-    const kept = this.#kept?.size ?? 0;
-    if (kept <= size) return;
-    const expected = `${kept} events, as the read models have them`;
-    throw new Difference({ index: size }, expected, `${size}: the log was truncated`);
   }
 
   async #checkDocuments(): Promise<VerifiedDocuments | undefined> {

@@ -10,7 +10,6 @@ import { eventually } from '../support/deadline.ts';
 import { metricsUrl, type Scrape, scrape } from '../support/metrics.ts';
 import { KINDS, Nodes } from '../support/nodes.ts';
 import { createPlace } from '../support/place.ts';
-import { needsPromtool, promtool } from '../support/promtool.ts';
 import { Service, startService } from '../support/service.ts';
 
 const ON = { METRICS_PORT: '0' };
@@ -105,15 +104,6 @@ void test('downloads print nothing but lines of the log', async (t) => {
     .filter((line) => !/^(pressledger: .*)?$/.test(line));
   t.ok(lines.length > 0);
   for (const line of lines) t.doesNotThrow(() => JSON.parse(line) as unknown, line);
-});
-
-void test('Prometheus takes what is told without a remark', needsPromtool, async (t) => {
-  const service = await startService(t, ON);
-  const client = service.client();
-  await client.wait((await client.create({ html: '<h1>Checked</h1>' })).id);
-  const { status, said } = promtool(['check', 'metrics'], (await scrape(service)).text);
-  t.equal(status, 0, said);
-  t.equal(said, '');
 });
 
 void test('nothing is served unless it is asked for, and a taken port stops the start', async (t) => {

@@ -1,31 +1,23 @@
-import type { CommandContext } from '../../src/commands/command.ts';
+import type { CommandContext, Opener } from '../../src/commands/command.ts';
 import { createOutput } from '../../src/commands/output.ts';
+import * as real from '../../src/compose/for-commands.ts';
 
 function unneeded(): never {
   throw new Error('the store would be opened now');
 }
 
+/** Opens nothing but by these functions. */
+export const opener = (parts: Partial<Opener> = {}): Opener => ({
+  ...real,
+  ...Object.fromEntries(Object.keys(real).map((name) => [name, unneeded])),
+  ...parts,
+});
+
 /** The surroundings of a command that gets as far as it can without a store. */
 export function commandContext(parts: Partial<CommandContext> = {}): CommandContext {
   return {
     output: createOutput(true),
-    withCore: unneeded,
-    withOperator: unneeded,
-    withStoredLog: unneeded,
-    withEventStore: unneeded,
-    withStatus: unneeded,
-    withBackupPlace: unneeded,
-    withKeyring: unneeded,
-    withKeyringChange: unneeded,
-    keyOpener: () => undefined,
-    recordBackup: unneeded,
-    restorePlace: unneeded,
-    writeSecret: unneeded,
-    examine: unneeded,
-    withMove: unneeded,
-    startService: unneeded,
-    startApiNode: unneeded,
-    startRenderer: unneeded,
+    open: opener(),
     client: { server: undefined, apiKey: undefined, loginFile: '/nonexistent/login.json' },
     outputMode: 0o600,
     ...parts,

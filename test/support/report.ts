@@ -6,6 +6,7 @@ export interface Tally {
   failed: number;
   /** Names and reasons of what did not run: skipped and todo. */
   readonly skipped: string[];
+  readonly files: { readonly name: string; readonly seconds: number }[];
 }
 
 /** The closing line: alone on its line, the last one of a run. */
@@ -42,7 +43,7 @@ function failure(path: readonly string[], { diag }: Result): string {
  * crashed, timed out, or ended early) is one failure of its own.
  */
 export function reportTap(write: (line: string) => void): { parser: Parser; tally: Tally } {
-  const tally: Tally = { passed: 0, failed: 0, skipped: [] };
+  const tally: Tally = { passed: 0, failed: 0, skipped: [], files: [] };
   let failures: string[] = [];
 
   const follow = (parser: Parser, path: readonly string[]): void => {
@@ -70,8 +71,11 @@ export function reportTap(write: (line: string) => void): { parser: Parser; tall
 
   const endFile = (file: Result, countedBefore: number): void => {
     const count = tally.passed + tally.failed - countedBefore;
-    const seconds = ((file.time ?? 0) / 1000).toFixed(1);
-    write(`${file.ok ? 'ok  ' : 'FAIL'} ${file.name}  ${count} assertions, ${seconds} s`);
+    const seconds = Math.round((file.time ?? 0) / 100) / 10;
+    tally.files.push({ name: file.name, seconds });
+    write(
+      `${file.ok ? 'ok  ' : 'FAIL'} ${file.name}  ${count} assertions, ${seconds.toFixed(1)} s`,
+    );
     for (const each of failures) write(each);
     failures = [];
   };

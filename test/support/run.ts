@@ -1,10 +1,11 @@
-/** `npm test [-- FILE…]`: runs the test files with tap and closes with one line that counts. */
+/** `run.ts PART [FILE…]`: runs a part of the tests, or only the files, and closes with one line that counts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { findNatsServer } from './nats-server.ts';
+import { COMMANDS, filesOf, isTooLong, PARTS } from './parts.ts';
 import { closingLine, reportTap } from './report.ts';
 
 /** The test files that run at once. Many wait half of their time. */
@@ -19,16 +20,22 @@ const COMPILE_CACHE = resolve('node_modules/.cache/pressledger');
 /** Files that start a nats-server, by what they import. */
 const NEEDS_NATS = /\/(nats-server|nodes|node-faults)\.ts'/;
 
-const given = process.argv.slice(2);
-const wanted =
-  given.length > 0
-    ? given
-    : globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted();
+const args = process.argv.slice(2);
+const part = PARTS.find((name) => name === args[0]) ?? 'quick';
+const given = args.filter((arg) => arg !== part);
+const wanted = given.length > 0 ? given : filesOf(part);
 const { parser, tally } = reportTap(write);
 const hasNats = findNatsServer() !== undefined;
 const files = wanted.filter((file) => hasNats || !NEEDS_NATS.test(readFileSync(file, 'utf8')));
 for (const file of wanted) {
   if (!files.includes(file)) tally.skipped.push(`${file}: no nats-server is installed`);
+}
+
+function whatRan(): string {
+  if (given.length > 0) return `${files.length} of the given files ran.`;
+  const others = PARTS.filter((name) => name !== part);
+  const left = others.map((name) => `${COMMANDS[name]} (${filesOf(name).length} files)`);
+  return `${COMMANDS[part]} ran ${files.length} files. Others are run by ${left.join(' and ')}.`;
 }
 
 if (files.length > 0) {
@@ -46,7 +53,15 @@ if (files.length > 0) {
 }
 
 for (const line of tally.skipped) write(`skipped ${line}`);
+for (const { name, seconds } of tally.files) {
+  if (isTooLong(name, seconds)) {
+    write(
+      `long ${name}: if a quiet machine needs ${seconds} s too, name it in test/support/parts.ts`,
+    );
+  }
+}
 const ran = tally.passed + tally.failed > 0;
 if (!ran) write('FAIL no test ran');
+write(whatRan());
 write(closingLine(tally));
 process.exitCode = ran && tally.failed === 0 ? 0 : 1;

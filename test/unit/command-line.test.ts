@@ -256,7 +256,7 @@ void test('help names every command, argument and option, with a line each', (t)
   for (const line of ['--help', '-h', 'help', '--json --help']) {
     for (const { name } of allCommands) t.match(helpOf(line), lineAbout(name), line);
   }
-  for (const { name, positionals, options } of allCommands) {
+  for (const { name, positionals = {}, options = {} } of allCommands) {
     const help = helpOf(`${name} --help`);
     for (const argument of Object.keys(positionals)) {
       t.match(help, lineAbout(`<${argument}>`), name);

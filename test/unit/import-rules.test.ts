@@ -120,9 +120,14 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'samples-stand-alone': [imports('samples/curl.ts', 'src/errors.ts')],
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors.ts')],
-  'compose-is-for-main': [
+  'compose-is-for-main': [imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly)],
+  'commands-are-given-compose': [
+    imports('src/commands/start.ts', 'src/compose/for-commands.ts'),
     imports('src/commands/start.ts', 'src/compose/roles.ts', dynamic),
-    imports('src/leader/election.ts', 'src/compose/core.ts', typeOnly),
+  ],
+  'commands-run-late': [
+    imports('src/commands/table/log.ts', 'src/domain/events.ts'),
+    imports('src/commands/convert-options.ts', 'src/use-cases/accounts.ts'),
   ],
   'adapters-are-named-in-compose': [
     imports('src/commands/convert.ts', 'src/blob-store/files.ts'),

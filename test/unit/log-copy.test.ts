@@ -7,7 +7,7 @@ import { type Test, test } from 'tap';
 import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { encodeBlock } from '../../src/archive/blocks.ts';
-import { eventsRead } from '../../src/commands/command.ts';
+import { eventsRead } from '../../src/commands/output.ts';
 import type { LogReader } from '../../src/archive/checked-log.ts';
 import type { CopyProgress } from '../../src/archive/copy.ts';
 import { exportLog } from '../../src/archive/export.ts';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import { parse } from 'yaml';
 import { callObserver } from '../../src/metrics/calls.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 
@@ -27,6 +28,11 @@ interface Described {
   readonly labelNames: readonly string[];
 }
 
+interface Alert {
+  readonly alert: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
 void test('docs/monitoring.md has every metric, its kind, its labels and its meaning', async (t) => {
   const page = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8');
   const documented = page.split('\n').filter((line) => line.startsWith('| `pressledger_'));
@@ -38,6 +44,18 @@ void test('docs/monitoring.md has every metric, its kind, its labels and its mea
     return `| \`${name}\` | ${type} | ${labels} | ${help} |`;
   });
   t.strictSame(documented, rows);
+});
+
+void test('docs/monitoring.md has every alert in the words of its rule', (t) => {
+  const page = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8');
+  const { groups } = parse(readFileSync(join(ROOT, 'deploy/prometheus/alerts.yml'), 'utf8')) as {
+    readonly groups: readonly { readonly rules: readonly Alert[] }[];
+  };
+  for (const { alert, annotations } of groups.flatMap(({ rules }) => rules)) {
+    const { description = '', action = '' } = annotations;
+    t.ok(page.includes(`| \`${alert}\` | ${description} | ${action} |`), alert);
+  }
+  t.end();
 });
 
 void test('names and units follow the conventions of Prometheus', (t) => {

@@ -4,11 +4,10 @@ import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.
 import type { Logger } from '../../log.ts';
 import { addressKey } from '../../use-cases/rate-limits.ts';
 import {
-  type Caller,
   type HttpContext,
   type HttpMiddleware,
-  releaseAtEnd,
   type RequestState,
+  releaseAtEnd,
 } from '../context.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
@@ -19,7 +18,7 @@ const PSEUDONYM_CHARACTERS = 16;
 /** Clients whose pseudonym is remembered: making it costs more than the rest of a line. */
 const MAX_CLIENTS = 1_000;
 
-/** The client's own name for its request, where it gave a fit one. */
+/** Returns the client's own name for its request, if it gave a fit one, else a new name. */
 export function requestIdOf(given: string | readonly string[] | undefined): string {
   return typeof given === 'string' && PRINTABLE.test(given) ? given : randomUUID();
 }
@@ -30,78 +29,67 @@ export interface RequestLogOptions {
   readonly key: Buffer;
   /** The paths that are served: their words, and ids, are all that is logged of a path. */
   readonly paths: readonly string[];
+  /** True if requests are traced: then a line is written within the trace of its request. */
+  readonly isTraced: boolean;
 }
 
 /** Says in log lines who asked for what, and repeats nothing that a client wrote or that names it. */
-class RequestLog {
-  readonly logger: Logger;
-  readonly #key: Buffer;
-  readonly #words: ReadonlySet<string>;
-  /** By address. */
-  readonly #clients = new Map<string, string>();
-
-  constructor({ logger, key, paths }: RequestLogOptions) {
-    this.logger = logger;
-    this.#key = key;
-    this.#words = new Set(paths.flatMap((path) => path.split('/')));
-  }
-
-  idOf(id: string): string {
-    return NEUTRAL.test(id) ? id : this.#pseudonym(`request id\0${id}`);
-  }
-
-  clientOf(address: string): string {
-    const known = this.#clients.get(address);
-    if (known !== undefined) return known;
-    if (this.#clients.size >= MAX_CLIENTS) this.#clients.clear();
-    const made = this.#pseudonym(`logged client\0${addressKey(address)}`);
-    this.#clients.set(address, made);
-    return made;
-  }
-
-  pathOf(path: string): string {
-    const shown = path.split('/').map((part) => (this.#isKnown(part) ? part : '…'));
-    return shown.join('/').replace(/…(\/…)+/, '…');
-  }
-
-  #isKnown(part: string): boolean {
-    return this.#words.has(part) || ID.test(part);
-  }
-
-  #pseudonym(text: string): string {
-    return createHmac('sha256', this.#key)
-      .update(text)
-      .digest('hex')
-      .slice(0, PSEUDONYM_CHARACTERS);
-  }
+function createNames({ key, paths }: RequestLogOptions) {
+  const words = new Set(paths.flatMap((path) => path.split('/')));
+  const clients = new Map<string, string>();
+  const pseudonym = (text: string): string =>
+    createHmac('sha256', key).update(text).digest('hex').slice(0, PSEUDONYM_CHARACTERS);
+  return {
+    id: (id: string): string => (NEUTRAL.test(id) ? id : pseudonym(`request id\0${id}`)),
+    client(address: string): string {
+      const known = clients.get(address);
+      if (known !== undefined) return known;
+      if (clients.size >= MAX_CLIENTS) clients.clear();
+      const made = pseudonym(`logged client\0${addressKey(address)}`);
+      clients.set(address, made);
+      return made;
+    },
+    path(path: string): string {
+      const shown = path.split('/').map((part) => (words.has(part) || ID.test(part) ? part : '…'));
+      return shown.join('/').replace(/…(\/…)+/, '…');
+    },
+  };
 }
+
+type Names = ReturnType<typeof createNames>;
 
 /** Few requests have anything to log, and a logger of its own costs each some microseconds. */
 class KnownRequest implements RequestState {
-  readonly requestId: string;
   clientAddress = 'unknown';
-  caller: Caller | undefined;
+  caller: RequestState['caller'];
   asOf: bigint | undefined;
+  readonly requestId: string;
   readonly #path: string;
-  readonly #log: RequestLog;
+  readonly #logger: Logger;
+  readonly #names: Names;
 
-  constructor(id: string, path: string, log: RequestLog) {
+  constructor(id: string, path: string, logger: Logger, names: Names) {
     this.requestId = id;
     this.#path = path;
-    this.#log = log;
+    this.#logger = logger;
+    this.#names = names;
   }
 
   get loggedId(): string {
-    return this.#log.idOf(this.requestId);
+    return this.#names.id(this.requestId);
   }
 
   get loggedPath(): string {
-    return this.#log.pathOf(this.#path);
+    return this.#names.path(this.#path);
+  }
+
+  /** What each line about the request begins with. */
+  get logged(): { readonly requestId: string; readonly client: string } {
+    return { requestId: this.loggedId, client: this.#names.client(this.clientAddress) };
   }
 
   get log(): Logger {
-    const client = this.#log.clientOf(this.clientAddress);
-    return this.#log.logger.child({ requestId: this.loggedId, client });
+    return this.#logger.child(this.logged);
   }
 }
 
@@ -109,39 +97,37 @@ class KnownRequest implements RequestState {
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** @param begun by `performance.now()` */
-function logRequest({ method, path, res, state }: HttpContext, begun: number): void {
-  const { log, loggedPath, caller } = state;
+function logRequest(
+  { method, path, res }: HttpContext,
+  known: KnownRequest,
+  logger: Logger,
+  begun: number,
+): void {
+  const { logged, loggedPath, caller } = known;
   // A client that went away has seen no answer, or not the whole of it.
   const status = res.headersSent ? res.statusCode : undefined;
-  const aborted = !res.writableFinished;
   const ms = Math.round(performance.now() - begun);
-  log[PROBES.has(path) ? 'debug' : 'info'](
-    {
-      method,
-      path: loggedPath,
-      status,
-      ms,
-      accountId: caller?.accountId,
-      ...(aborted && { aborted }),
-    },
+  const facts = { ...logged, method, path: loggedPath, status, ms, accountId: caller?.accountId };
+  logger[PROBES.has(path) ? 'debug' : 'info'](
+    res.writableFinished ? facts : { ...facts, aborted: true },
     `${method} ${loggedPath} ${status ?? 'unanswered'}, ${ms} ms`,
   );
 }
 
 /** Names the request in the answer, in the log and in every event that it causes, and logs how it ended. */
 export function requestId(options: RequestLogOptions): HttpMiddleware {
-  const log = new RequestLog(options);
+  const { logger } = options;
+  const names = createNames(options);
   return (ctx, next) => {
     const id = requestIdOf(ctx.req.headers['x-request-id']);
-    ctx.state = new KnownRequest(id, ctx.path, log);
+    const known = new KnownRequest(id, ctx.path, logger, names);
+    ctx.state = known;
     ctx.res.setHeader('X-Request-Id', id);
     const begun = performance.now();
-    if (log.logger.isLevelEnabled('info')) {
-      // Within the trace of the request, which the event does not bring along.
-      releaseAtEnd(
-        ctx,
-        AsyncLocalStorage.bind(() => logRequest(ctx, begun)),
-      );
+    if (logger.isLevelEnabled('info')) {
+      const log = (): void => logRequest(ctx, known, logger, begun);
+      // The event does not bring the trace along, and to bind it costs more than the line.
+      releaseAtEnd(ctx, options.isTraced ? AsyncLocalStorage.bind(log) : log);
     }
     return next();
   };

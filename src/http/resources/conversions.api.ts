@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
 import { ConversionRequest } from '../../conversion-request/schema.ts';
-import { FAILURE_CODES } from '../../domain/events.ts';
+import { FAILURE_CODES } from '../../domain/choices.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';

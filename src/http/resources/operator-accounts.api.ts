@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { MAX_BALANCE } from '../../domain/account.ts';
-import { PLANS } from '../../domain/events.ts';
+import { PLANS } from '../../domain/choices.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import {
   IN_THE_BODY,

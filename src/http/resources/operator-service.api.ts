@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { FAILURE_CODES } from '../../domain/events.ts';
+import { FAILURE_CODES } from '../../domain/choices.ts';
 import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { SESSION_KINDS } from '../../domain/events.ts';
+import { SESSION_KINDS } from '../../domain/choices.ts';
 import { SESSION_ID } from '../../domain/ids.ts';
 import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';

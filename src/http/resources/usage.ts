@@ -1,7 +1,7 @@
 /** The conversions of the account, by day. */
 import { DAY_MS, type UsageDay, usageQueries } from '../../../projections/usage.ts';
 import { dayIn } from '../../clock.ts';
-import { FAILURE_CODES } from '../../domain/events.ts';
+import { FAILURE_CODES } from '../../domain/choices.ts';
 import { consistentQuery } from '../../use-cases/consistent-query.ts';
 import { ValidationIssues } from '../../validation.ts';
 import { callerOf, type HttpContext, type HttpMiddleware } from '../context.ts';

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { ConversionFailureCode } from '../../domain/events.ts';
+import type { ConversionFailureCode } from '../../domain/choices.ts';
 
 /** The conversion ends here: the page or its request is at fault. The message is the client's text. */
 export class PageFailure extends Error {

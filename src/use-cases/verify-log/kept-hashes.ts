@@ -52,6 +52,24 @@ export class KeptHashes {
     return frontier.size === size && frontier.root().equals(root);
   }
 
+  /**
+   * @param size of the whole log @param covered the size of its newest checkpoint
+   * @throws {Difference} the log is not the one that these are the hashes of
+   */
+  checkEnd(size: number, covered: number): void {
+    if (this.#first !== undefined) {
+      const { at, expected, found } = this.#first.difference;
+      const blame =
+        this.#first.index < covered
+          ? 'the checkpoints agree with the log, so the read models are at fault: rebuild them'
+          : 'no checkpoint covers it yet';
+      throw new Difference(at, `${expected}, as the read models have it`, `${found} (${blame})`);
+    }
+    if (this.size <= size) return;
+    const expected = `${this.size} events, as the read models have them`;
+    throw new Difference({ index: size }, expected, `${size}: the log was truncated`);
+  }
+
   #describe(
     event: RecordedEvent,
     index: number,

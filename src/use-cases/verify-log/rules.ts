@@ -1,13 +1,26 @@
 /**
  * The rules that every log keeps: revisions without gaps, balances, debits and refunds,
- * and one life for each conversion. It sees the events in the order of the log, once.
+ * and one life for each conversion. It sees the events in the order of the log, once. The aggregates fold them;
+ * here are the rules for their states, and what no aggregate sees because it lies in two streams.
  */
-import { type AccountEvent, accountStream } from '../../domain/account.ts';
+import {
+  type AccountEvent,
+  type AccountState,
+  accountStream,
+  account as accounts,
+} from '../../domain/account.ts';
 import { blobKey } from '../../domain/blob-key.ts';
-import { type ConversionEvent, conversionStream, MAX_ATTEMPTS } from '../../domain/conversion.ts';
+import {
+  type ConversionEvent,
+  type ConversionState,
+  conversionStream,
+  conversion as conversions,
+  isOpen,
+  MAX_ATTEMPTS,
+} from '../../domain/conversion.ts';
 import type { EventMetadata } from '../../domain/event-metadata.ts';
 import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
-import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
+import { IDEMPOTENCY_WINDOW_MS, isForgotten, noKeys } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { Broken, Difference, type Place, placeOf } from './difference.ts';
 import { EventIds, type LastCommand } from './event-ids.ts';
@@ -24,7 +37,7 @@ interface Conversion {
   readonly accountId: string;
   /** Credits that it was debited for. */
   readonly amount: number;
-  attempts: number;
+  state: ConversionState;
   /** The event that ended it. */
   end?: {
     readonly type: string;
@@ -35,13 +48,18 @@ interface Conversion {
   /** The number of this failure among those of its account, from 1. */
   failure?: number;
   isRefunded?: true;
-  isExpired?: true;
   blobs?: NamedBlob[];
+}
+
+interface Account {
+  /** Its keys have a table of their own: there may be more of a day than memory has room for. */
+  state: Omit<AccountState, 'keys'>;
+  failures: number;
 }
 
 interface StreamState extends StreamEnd {
   command?: LastCommand | undefined;
-  account?: { credits: number; failures: number; refunds: number; isErased?: true };
+  account?: Account;
   conversion?: Conversion;
 }
 
@@ -104,9 +122,9 @@ export class LogRules {
   /** The conversions whose files are not deleted, in the order of their ids. */
   *keptConversions(): Generator<KeptConversion> {
     for (const [name, { revision, conversion }] of this.#streams.entries('conversion-')) {
-      if (conversion === undefined || conversion.isExpired) continue;
+      if (conversion === undefined || conversion.state.expired) continue;
       const owner = this.#streams.get(accountStream(conversion.accountId));
-      if (owner?.account?.isErased) continue;
+      if (isErased(owner?.account)) continue;
       const id = name.slice('conversion-'.length);
       yield { id, revision, conversion, accountRevision: owner?.revision ?? -1 };
     }
@@ -151,8 +169,8 @@ export class LogRules {
     if (this.#streams.get(stream) !== undefined) {
       throw new Broken(`one request of ${conversionId}`, 'another one');
     }
-    const conversion = { accountId, amount, attempts: 0 };
-    this.#streams.set(stream, { revision: -1, conversion });
+    const state = conversions.initialState;
+    this.#streams.set(stream, { revision: -1, conversion: { accountId, amount, state } });
     this.unfinished += 1;
     if (idempotencyKey !== undefined) {
       this.#useKey(account, idempotencyKey, requestedAt, 'conversion');
@@ -182,57 +200,33 @@ export class LogRules {
     }
   }
 
-  #account(state: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
-    state.account ??= { credits: 0, failures: 0, refunds: 0 };
-    const { account } = state;
-    switch (event.type) {
-      case 'CreditGranted':
-        this.#grant(event, recorded.stream);
-        account.credits += event.data.amount;
-        break;
-      case 'CreditDebited':
-        account.credits -= event.data.amount;
-        if (account.credits < 0) throw new Broken('a balance of at least 0', `${account.credits}`);
-        break;
-      case 'CreditRefunded':
-        this.#refund(account, event, recorded);
-        break;
-      case 'ConversionRequested':
-        this.#name(event.data.conversionId, 'request', event.data.request, recorded, index);
-        break;
-      case 'AccountErased':
-        account.isErased = true;
-        this.refundsDue -= account.failures - account.refunds;
-        break;
-      case 'AccountOpened':
-      case 'PlanChanged':
-      case 'PasswordChanged':
-      case 'SessionsEnded':
-      case 'OperatorGranted':
-      case 'OperatorRevoked':
-      case 'HoldPlaced':
-      case 'HoldReleased':
-        break;
-      case 'ErasureCompleted':
-        if (!account.isErased) throw new Broken('an AccountErased before it', 'none');
-        break;
+  #account(stream: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
+    stream.account ??= { state: accounts.initialState, failures: 0 };
+    const owner = stream.account;
+    const { state } = owner;
+    if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
+    else if (event.type === 'CreditRefunded') this.#refund(owner, event, recorded);
+    else if (event.type === 'ConversionRequested') {
+      this.#name(event.data.conversionId, 'request', event.data.request, recorded, index);
+    } else if (event.type === 'AccountErased') this.refundsDue -= owner.failures - state.refunds;
+    else if (event.type === 'ErasureCompleted' && !isErased(owner)) {
+      throw new Broken('an AccountErased before it', 'none');
     }
+    const { keys: _, ...evolved } = accounts.evolve({ ...state, keys: noKeys }, event);
+    if (evolved.credits < 0) throw new Broken('a balance of at least 0', `${evolved.credits}`);
+    owner.state = evolved;
   }
 
-  #refund(
-    account: NonNullable<StreamState['account']>,
-    { data }: EventOf<'CreditRefunded'>,
-    recorded: RecordedEvent,
-  ): void {
+  #refund(owner: Account, { data }: EventOf<'CreditRefunded'>, recorded: RecordedEvent): void {
     const { accountId, conversionId, amount } = data;
-    const conversion = this.#streams.get(conversionStream(conversionId))?.conversion;
+    const refunded = this.#streams.get(conversionStream(conversionId))?.conversion;
     const failed = `a failure of ${conversionId} that is to be refunded`;
-    if (conversion?.accountId !== accountId) throw new Broken(failed, 'no such conversion of it');
-    const { end, failure } = conversion;
+    if (refunded?.accountId !== accountId) throw new Broken(failed, 'no such conversion of it');
+    const { end, failure } = refunded;
     if (failure === undefined) throw new Broken(failed, end?.type ?? 'a conversion without an end');
-    if (conversion.isRefunded) throw new Broken(failed, 'one that was refunded before');
-    if (amount !== conversion.amount) {
-      throw new Broken(`a refund of the ${conversion.amount} that was debited`, `${amount}`);
+    if (refunded.isRefunded) throw new Broken(failed, 'one that was refunded before');
+    if (amount !== refunded.amount) {
+      throw new Broken(`a refund of the ${refunded.amount} that was debited`, `${amount}`);
     }
     const { failedAt } = data;
     const { causationId } = recorded.metadata as Partial<EventMetadata>;
@@ -241,80 +235,74 @@ export class LogRules {
       throw new Broken(`a refund for the failure ${end?.id}`, `one for ${causationId}`);
     }
     // They are given in the order of the failures, and one that was passed over is never given.
-    if (failure !== account.refunds + 1) {
-      throw new Broken(
-        `the refund of ${accountId}'s failure ${account.refunds + 1} first`,
-        `that of ${failure}`,
-      );
+    const next = owner.state.refunds + 1;
+    if (failure !== next) {
+      throw new Broken(`the refund of ${accountId}'s failure ${next} first`, `that of ${failure}`);
     }
-    account.refunds += 1;
-    account.credits += amount;
-    conversion.isRefunded = true;
-    if (!account.isErased) this.refundsDue -= 1;
+    refunded.isRefunded = true;
+    if (!isErased(owner)) this.refundsDue -= 1;
   }
 
   #conversion(
-    { conversion }: StreamState,
-    { type, data }: ConversionEvent,
+    { conversion: known }: StreamState,
+    event: ConversionEvent,
     recorded: RecordedEvent,
     index: number,
   ): void {
-    if (conversion === undefined) throw new Broken(`a request before ${type}`, 'none');
-    if (data.accountId !== conversion.accountId) {
-      throw new Broken(`a conversion of ${conversion.accountId}`, `one of ${data.accountId}`);
+    const { type, data } = event;
+    if (known === undefined) throw new Broken(`a request before ${type}`, 'none');
+    const { accountId, end, state } = known;
+    if (data.accountId !== accountId) {
+      throw new Broken(`a conversion of ${accountId}`, `one of ${data.accountId}`);
     }
-    const { end } = conversion;
+    const evolved = conversions.evolve(state, event);
     switch (type) {
       case 'ConversionStarted':
-      case 'ConversionRequeued':
+      case 'ConversionRequeued': {
         if (end !== undefined) throw new Broken(`nothing after ${end.type}`, type);
-        if (type === 'ConversionStarted') conversion.attempts += 1;
-        if (data.attempt !== conversion.attempts || data.attempt > MAX_ATTEMPTS) {
-          throw new Broken(
-            `attempt ${conversion.attempts}, of ${MAX_ATTEMPTS} at most`,
-            `attempt ${data.attempt}`,
-          );
+        const { length } = (type === 'ConversionStarted' ? evolved : state).tries;
+        if (data.attempt !== length || length > MAX_ATTEMPTS) {
+          const expected = `attempt ${length}, of ${MAX_ATTEMPTS} at most`;
+          throw new Broken(expected, `attempt ${data.attempt}`);
         }
-        if (type === 'ConversionRequeued') conversion.attempts -= 1;
         break;
+      }
       case 'ConversionCompleted':
       case 'ConversionFailed': {
         if (end !== undefined) throw new Broken(`one end: ${end.type}`, `also ${type}`);
         const at = type === 'ConversionCompleted' ? data.completedAt : data.failedAt;
-        conversion.end = { type, id: recorded.id, position: `${recorded.position}`, at };
+        known.end = { type, id: recorded.id, position: `${recorded.position}`, at };
         this.unfinished -= 1;
-        if (type === 'ConversionFailed') this.#fail(conversion);
+        if (type === 'ConversionFailed') this.#fail(known);
         if (type !== 'ConversionCompleted') break;
         this.#name(data.conversionId, 'document', data.document, recorded, index);
         this.#name(data.conversionId, 'manifest', data.manifest, recorded, index);
         break;
       }
       case 'DocumentDownloaded':
-        if (end?.type !== 'ConversionCompleted') {
-          throw new Broken(
-            'a download of a completed conversion',
-            end?.type ?? 'one without an end',
-          );
+        if (state.status !== 'completed') {
+          const found = end?.type ?? 'one without an end';
+          throw new Broken('a download of a completed conversion', found);
         }
         break;
       case 'ConversionExpired':
-        if (conversion.isExpired) throw new Broken('one ConversionExpired', 'another one');
-        if (end === undefined) throw new Broken(`an end before ${type}`, 'none');
-        conversion.isExpired = true;
-        delete conversion.blobs;
+        if (state.expired) throw new Broken('one ConversionExpired', 'another one');
+        if (isOpen(state)) throw new Broken(`an end before ${type}`, 'none');
+        delete known.blobs;
         break;
       case 'ConversionOutcomeIgnored':
-        if (end === undefined) throw new Broken(`an end before ${type}`, 'none');
+        if (isOpen(state)) throw new Broken(`an end before ${type}`, 'none');
         break;
     }
+    known.state = evolved;
   }
 
-  #fail(conversion: Conversion): void {
-    const owner = this.#streams.get(accountStream(conversion.accountId))?.account;
+  #fail(failed: Conversion): void {
+    const owner = this.#streams.get(accountStream(failed.accountId))?.account;
     if (owner === undefined) return;
     owner.failures += 1;
-    conversion.failure = owner.failures;
-    if (!owner.isErased) this.refundsDue += 1;
+    failed.failure = owner.failures;
+    if (!isErased(owner)) this.refundsDue += 1;
   }
 
   #name(
@@ -327,12 +315,14 @@ export class LogRules {
     const key = blobKey(conversionId, kind, ref.sha256);
     if (ref.key !== key) throw new Broken(`a file ${key}`, ref.key);
     if (!this.#keepsBlobs) return;
-    const conversion = this.#streams.get(conversionStream(conversionId))?.conversion;
-    if (conversion === undefined) return;
-    conversion.blobs = [...(conversion.blobs ?? []), { ref, at: placeOf(recorded, index) }];
+    const known = this.#streams.get(conversionStream(conversionId))?.conversion;
+    if (known === undefined) return;
+    known.blobs = [...(known.blobs ?? []), { ref, at: placeOf(recorded, index) }];
   }
 }
 
 /** The same for all events of one command. */
 const commandOf = ({ metadata }: RecordedEvent): string | undefined =>
   (metadata as Partial<EventMetadata>).correlationId;
+
+const isErased = (owner: Account | undefined): boolean => owner?.state.status === 'erased';

@@ -6,7 +6,7 @@ import { commandContext } from '../../support/command-context.ts';
 import { testDirectory } from '../../support/directory.ts';
 
 const backedUpTo = async (place: string): Promise<unknown> =>
-  await backup.run({ positionals: [place], values: {} }, commandContext());
+  await backup({ positionals: [place], values: {} }, commandContext());
 
 void test('a mistyped name of a command is not a place for a backup', async (t) => {
   for (const [typed, meant] of [

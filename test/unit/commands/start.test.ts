@@ -2,10 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'tap';
 import { createOutput } from '../../../src/commands/output.ts';
-import { renderer } from '../../../src/commands/renderer.ts';
-import { start } from '../../../src/commands/start.ts';
+import { renderer, start } from '../../../src/commands/start.ts';
 import type { FirstAccount } from '../../../src/use-cases/accounts.ts';
-import { commandContext } from '../../support/command-context.ts';
+import { commandContext, opener } from '../../support/command-context.ts';
 
 const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1', credits: 100 };
 
@@ -14,19 +13,21 @@ async function jsonOf(role: 'service' | 'renderer', firstAccount?: FirstAccount)
   const printed: unknown[] = [];
   const toolbox = commandContext({
     output: { ...createOutput(true), json: (value) => printed.push(value) },
-    startService: async () => ({
-      publicUrl: 'http://localhost:8080',
-      dataDir: '/data',
-      ready: Promise.resolve(firstAccount),
-      ended: setImmediate(),
-      stop: async () => {},
+    open: opener({
+      startService: async () => ({
+        publicUrl: 'http://localhost:8080',
+        dataDir: '/data',
+        ready: Promise.resolve(firstAccount),
+        ended: setImmediate(),
+        stop: async () => {},
+      }),
+      startRenderer: async () => {
+        void setImmediate().then(() => process.emit('SIGTERM'));
+        return { healthUrl: 'http://127.0.0.1:8081', stop: async () => {} };
+      },
     }),
-    startRenderer: async () => {
-      void setImmediate().then(() => process.emit('SIGTERM'));
-      return { healthUrl: 'http://127.0.0.1:8081', stop: async () => {} };
-    },
   });
-  await (role === 'service' ? start : renderer).run({ values: {}, positionals: [] }, toolbox);
+  await (role === 'service' ? start : renderer)({ values: {}, positionals: [] }, toolbox);
   return printed;
 }
 

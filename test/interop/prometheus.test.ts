@@ -1,10 +1,26 @@
-/** deploy/prometheus, checked by Prometheus' own tool: when each alert fires, and when it does not. */
+/** Metrics and deploy/prometheus, checked by Prometheus' own tool: when each alert fires, and when it does not. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { testDirectory } from '../support/directory.ts';
-import { needsPromtool, promtool } from '../support/promtool.ts';
+import { scrape } from '../support/metrics.ts';
+import { startService } from '../support/service.ts';
+
+const isThere = spawnSync('promtool', ['--version']).status === 0;
+
+/** Options of a test: skips it, by name, where promtool is missing. */
+const needsPromtool = isThere ? {} : { skip: 'promtool is missing: install prometheus' };
+
+/** Its exit status, and all that it says. */
+function promtool(
+  args: readonly string[],
+  input = '',
+): { readonly status: number | null; readonly said: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
 
 const ROOT = join(import.meta.dirname, '../..');
 const RULES = join(ROOT, 'deploy/prometheus/alerts.yml');
@@ -225,15 +241,6 @@ void test('each alert has a case, and says what it means and what to do', (t) =>
   t.end();
 });
 
-void test('docs/monitoring.md has each alert in the same words', (t) => {
-  const page = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8');
-  for (const { alert, annotations } of rules) {
-    const { description = '', action = '' } = annotations;
-    t.ok(page.includes(`| \`${alert}\` | ${description} | ${action} |`), alert);
-  }
-  t.end();
-});
-
 void test('Prometheus takes the rules and the configuration', needsPromtool, (t) => {
   for (const args of [
     ['check', 'rules', RULES],
@@ -251,4 +258,13 @@ void test('each alert fires when it should, and not otherwise', needsPromtool, (
   const { status, said } = promtool(['test', 'rules', file]);
   t.equal(status, 0, said);
   t.end();
+});
+
+void test('Prometheus takes what is told without a remark', needsPromtool, async (t) => {
+  const service = await startService(t, { METRICS_PORT: '0' });
+  const client = service.client();
+  await client.wait((await client.create({ html: '<h1>Checked</h1>' })).id);
+  const { status, said } = promtool(['check', 'metrics'], (await scrape(service)).text);
+  t.equal(status, 0, said);
+  t.equal(said, '');
 });

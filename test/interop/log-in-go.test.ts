@@ -1,24 +1,78 @@
 /** Notes, checkpoints, proofs and tiles of ours, checked by golang.org/x/mod/sumdb. */
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
-import { formatProof, parseProof } from '../../../src/transparency-log/inclusion-proof-text.ts';
+import { checkpointText, parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
+import { formatProof, parseProof } from '../../src/transparency-log/inclusion-proof-text.ts';
 import {
   consistencyProof,
   inclusionProof,
   rootHash,
-} from '../../../src/transparency-log/merkle-tree.ts';
+} from '../../src/transparency-log/merkle-tree.ts';
 import {
   openNote,
   signNote,
   verifiedBy,
   verifierKey,
-} from '../../../src/transparency-log/signed-note.ts';
-import { parseTilePath, tile } from '../../../src/transparency-log/tiles.ts';
-import { type Claim, faultsByGo, WITH_GO } from '../../support/go-checker.ts';
-import { madeEntry, madeLeaves, treeOf } from '../../support/merkle-trees.ts';
-import { newSigner } from '../../support/note-signer.ts';
+} from '../../src/transparency-log/signed-note.ts';
+import { parseTilePath, tile } from '../../src/transparency-log/tiles.ts';
+import { madeEntry, madeLeaves, treeOf } from '../support/merkle-trees.ts';
+import { newSigner } from '../support/note-signer.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PROGRAM = join(ROOT, 'test/transparency-log-tools/check.go');
+/** The folder of Go's libraries on Debian and Ubuntu. */
+const GOPATH = '/usr/share/gocode';
+const LONGEST_MS = 120_000;
+
+/** Options of a test: skips it where Go or its library is missing. */
+const WITH_GO =
+  existsSync(join(GOPATH, 'src/golang.org/x/mod/sumdb/tlog')) &&
+  spawnSync('go', ['version']).status === 0
+    ? {}
+    : { skip: 'golang-go or golang-golang-x-mod-dev is missing' };
+
+/** The statements of a log. Those that are given are checked. */
+interface Claim {
+  /** The log's verifier keys: one of them must have signed. */
+  readonly keys: readonly string[];
+  readonly origin: string;
+  /** A signed note; left out where there is a proof, which has its own. */
+  readonly checkpoint?: string;
+  /** The text of an inclusion proof, and the canonical event that it is for. */
+  readonly proof?: string;
+  readonly event?: string;
+  /** An earlier checkpoint, and the consistency proof to the other, in base64. */
+  readonly older?: string;
+  readonly consistency?: readonly string[];
+  /** The URL before `/tile/`. All leaves are read from there, and the proofs compared with its own. */
+  readonly tiles?: string;
+}
+
+/** Gives for each claim what Go finds wrong with it: an empty text for nothing. */
+async function faultsByGo(claims: readonly Claim[]): Promise<string[]> {
+  const env = {
+    ...process.env,
+    GO111MODULE: 'off',
+    GOPATH,
+    GOPROXY: 'off',
+    GOCACHE: join(ROOT, 'node_modules/.cache/go'),
+    // Without it no C compiler is needed.
+    CGO_ENABLED: '0',
+    NO_PROXY: '127.0.0.1',
+  };
+  const stdout = await new Promise<string>((resolve, reject) => {
+    const options = { env, timeout: LONGEST_MS, maxBuffer: 2 ** 26 };
+    const child = execFile('go', ['run', PROGRAM], options, (error, output) =>
+      error ? reject(error) : resolve(output),
+    );
+    child.stdin?.end(JSON.stringify(claims));
+  });
+  return JSON.parse(stdout) as string[];
+}
 
 const ORIGIN = 'pressledger/0123456789abcdef';
 const [OLD_KEY, NEW_KEY, STRANGER] = [newSigner(ORIGIN), newSigner(ORIGIN), newSigner(ORIGIN)];

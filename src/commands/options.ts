@@ -1,0 +1,34 @@
+/** Arguments and options that several commands have. */
+import type { Role } from '../setting.ts';
+import type { OptionSpec } from './command.ts';
+
+export const DEFAULT_SERVER = 'http://localhost:8080';
+export const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
+export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+
+/** The help of <email> in every command that takes it. */
+export const ACCOUNT = "the account's sign-in address";
+export const KEY_NAME = { value: 'name', help: 'a label for the key', needed: true };
+export const LIMIT = { value: 'number', help: 'show at most this many (default 20)' };
+export const AS_OF = {
+  value: 'moment',
+  help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',
+};
+
+/** The options of every command that is a client of a service. */
+export const SERVICE_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  server: {
+    value: 'url',
+    help: 'the service (default PRESSLEDGER_SERVER, or that of pressledger login)',
+    heading: 'Service:',
+  },
+  'api-key-stdin': {
+    help: 'read the API key from standard input',
+    heading: 'Service:',
+  },
+  'api-key': {
+    value: 'key',
+    help: 'the API key; other users see it in ps, so prefer PRESSLEDGER_API_KEY',
+    heading: 'Service:',
+  },
+};

@@ -1,0 +1,153 @@
+/** The commands that administrate accounts and their keys. */
+import { PLANS } from '../../domain/choices.ts';
+import type { Command } from '../command.ts';
+import { ACCOUNT, AS_OF, KEY_NAME } from '../options.ts';
+
+export const ACCOUNTS: readonly Command[] = [
+  {
+    name: 'account create',
+    summary: 'Open an account; without --password-stdin, a password is generated and shown.',
+    positionals: { email: 'the sign-in address' },
+    optionalPositionals: 1,
+    examples: [
+      'account create ann@example.com --plan pro --credits 500',
+      'account create ann@example.com --password-stdin < password.txt',
+    ],
+    options: {
+      email: { value: 'email', help: 'the sign-in address, instead of the argument' },
+      plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)`, choices: PLANS },
+      credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
+      'password-stdin': { help: 'read the password from standard input' },
+    },
+    run: async (...given) => (await import('../account.ts')).accountCreate(...given),
+  },
+  {
+    name: 'account list',
+    summary: 'List all accounts, oldest first.',
+    examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],
+    options: { 'as-of': AS_OF },
+    run: async (...given) => (await import('../account.ts')).accountList(...given),
+  },
+  {
+    name: 'account show',
+    summary: 'Show one account by its sign-in address.',
+    examples: [
+      'account show ann@example.com',
+      'account show ann@example.com --as-of 2026-11-21T08:15:30Z',
+    ],
+    positionals: { email: ACCOUNT },
+    options: { 'as-of': AS_OF },
+    run: async (...given) => (await import('../account.ts')).accountShow(...given),
+  },
+  {
+    name: 'account password',
+    summary:
+      'Change the password and end all sessions; without --password-stdin, one is generated.',
+    positionals: { email: ACCOUNT },
+    examples: ['account password ann@example.com'],
+    options: {
+      'password-stdin': { help: 'read the password from standard input' },
+    },
+    run: async (...given) => (await import('../account.ts')).accountPassword(...given),
+  },
+  {
+    name: 'account sign-out',
+    summary: 'End all sessions of an account; their tokens are refused from then on.',
+    examples: ['account sign-out ann@example.com'],
+    positionals: { email: ACCOUNT },
+    run: async (...given) => (await import('../account.ts')).accountSignOut(...given),
+  },
+  {
+    name: 'account operator',
+    summary: 'Let an account act for the service in the dashboard, or end that.',
+    positionals: { email: ACCOUNT },
+    examples: [
+      'account operator ann@example.com --grant',
+      'account operator ann@example.com --revoke',
+    ],
+    options: {
+      grant: { help: 'make the account an operator: it sees and changes all accounts' },
+      revoke: { help: 'end that; the next request of the account as an operator is refused' },
+    },
+    run: async (...given) => (await import('../account.ts')).accountOperator(...given),
+  },
+  {
+    name: 'account hold',
+    summary: 'Keep an account and its documents from being deleted, by retention or by erasing.',
+    positionals: { email: ACCOUNT },
+    examples: [
+      'account hold ann@example.com',
+      'account hold ann@example.com --until 2027-06-30T00:00:00Z',
+      'account hold ann@example.com --release',
+    ],
+    options: {
+      until: {
+        value: 'time',
+        help: 'the end of the hold, in ISO 8601 (default: until its release); takes the place of a hold in force',
+      },
+      release: { help: 'end the hold that is in force' },
+    },
+    run: async (...given) => (await import('../account.ts')).accountHold(...given),
+  },
+  {
+    name: 'account export',
+    summary: 'Write everything that is kept about an account to a ZIP archive.',
+    positionals: { email: ACCOUNT },
+    examples: ['account export ann@example.com -o ann.zip'],
+    options: {
+      output: {
+        short: 'o',
+        value: 'file',
+        help: 'the archive; further ones get -2, -3 and so on',
+        needed: true,
+      },
+    },
+    run: async (...given) => (await import('../account-export.ts')).accountExport(...given),
+  },
+  {
+    name: 'account erase',
+    summary: 'Erase an account for good; asks for the address again, unless --yes is given.',
+    positionals: { email: `${ACCOUNT}, or its id` },
+    examples: ['account erase ann@example.com', 'account erase ann@example.com --yes --json'],
+    options: { yes: { help: 'do not ask' } },
+    run: async (...given) => (await import('../account.ts')).accountErase(...given),
+  },
+  {
+    name: 'credits grant',
+    summary: 'Give an account more credits.',
+    examples: ['credits grant ann@example.com 500'],
+    positionals: { email: ACCOUNT, credits: 'how many more' },
+    run: async (...given) => (await import('../account.ts')).creditsGrant(...given),
+  },
+  {
+    name: 'plan set',
+    summary: 'Change the plan of an account.',
+    examples: ['plan set ann@example.com pro'],
+    positionals: { email: ACCOUNT, plan: PLANS.join(', ') },
+    argumentChoices: PLANS,
+    run: async (...given) => (await import('../account.ts')).planSet(...given),
+  },
+  {
+    name: 'key create',
+    summary: 'Create an API key for any account on this machine; the full key is shown only now.',
+    examples: ["key create ann@example.com --name 'build server'"],
+    positionals: { email: ACCOUNT },
+    options: { name: KEY_NAME },
+    run: async (...given) => (await import('../keys.ts')).keyCreate(...given),
+  },
+  {
+    name: 'key list',
+    summary: 'List the valid API keys of any account on this machine, newest first.',
+    examples: ['key list ann@example.com', 'key list ann@example.com --as-of 2026-11-21T08:15:30Z'],
+    positionals: { email: ACCOUNT },
+    options: { 'as-of': AS_OF },
+    run: async (...given) => (await import('../keys.ts')).keyList(...given),
+  },
+  {
+    name: 'key revoke',
+    summary: 'Revoke an API key of any account on this machine. This cannot be undone.',
+    examples: ['key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: { id: "the key's id, as 'key list' shows it" },
+    run: async (...given) => (await import('../keys.ts')).keyRevoke(...given),
+  },
+];

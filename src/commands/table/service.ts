@@ -1,0 +1,260 @@
+/** The commands that run, look at and use a service. */
+import { onePage } from '../several-pages.ts';
+import type { Command } from '../command.ts';
+import { CONVERT_FLAGS } from '../convert-options.ts';
+import {
+  AS_OF,
+  DEFAULT_SERVER,
+  KEY_NAME,
+  LIMIT,
+  ROLES,
+  SERVICE_OPTIONS,
+  STATUSES,
+} from '../options.ts';
+
+const ID = { id: "the conversion's id, as 'conversions list' shows it" };
+
+export const RUN: readonly Command[] = [
+  {
+    name: 'start',
+    summary: 'Run the whole service in one process: API, process managers, renderer.',
+    role: 'start',
+    examples: ['start'],
+    run: async (...given) => (await import('../start.ts')).start(...given),
+  },
+  {
+    name: 'api',
+    summary: 'Run the API and the process managers; renderers take jobs from NATS_URL.',
+    role: 'api',
+    examples: ['api'],
+    run: async (...given) => (await import('../start.ts')).api(...given),
+  },
+  {
+    name: 'renderer',
+    summary: 'Run a renderer node, which takes jobs from NATS_URL.',
+    role: 'renderer',
+    examples: ['renderer'],
+    run: async (...given) => (await import('../start.ts')).renderer(...given),
+  },
+];
+
+export const LOOK: readonly Command[] = [
+  {
+    name: 'doctor',
+    summary:
+      'Check settings, stores, keys, Chrome and this machine, and say how to mend what is wrong.',
+    examples: ['doctor', 'doctor --json', 'doctor --role renderer'],
+    options: {
+      role: {
+        value: 'role',
+        help: "check what 'pressledger <role>' needs: start (default), api or renderer",
+        choices: ROLES,
+      },
+    },
+    run: async (...given) => (await import('../doctor.ts')).doctor(...given),
+  },
+  {
+    name: 'status',
+    summary: 'Show nodes, slots, queue, rates, failures and lag, as they are now.',
+    examples: ['status', 'status --json'],
+    run: async (...given) => (await import('../status.ts')).status(...given),
+  },
+  {
+    name: 'top',
+    summary: 'Show the status again each second, until q or Ctrl-C.',
+    examples: ['top'],
+    run: async (...given) => (await import('../top.ts')).top(...given),
+  },
+];
+
+export const CONVERT: readonly Command[] = [
+  {
+    name: 'convert',
+    summary: 'Convert an HTML file or a URL to PDF, on this machine or by a service.',
+    examples: [
+      'convert invoice.html -o invoice.pdf --page-size A5',
+      'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
+      'convert - -o - --base . < invoice.html > invoice.pdf',
+    ],
+    tooMany: onePage('FIRST.html SECOND.html'),
+    positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
+    options: {
+      output: {
+        value: 'file',
+        short: 'o',
+        help: 'the PDF to write, or - for standard output',
+        needed: true,
+      },
+      account: { value: 'email', help: 'the account here that pays (default: the first one)' },
+      ...SERVICE_OPTIONS,
+      base: {
+        value: 'dir',
+        help: "the folder whose files go with the HTML (default: the HTML file's own)",
+      },
+      strict: {
+        help: 'exit with 1 and write no PDF if a resource could not be loaded',
+      },
+      ...CONVERT_FLAGS,
+    },
+    run: async (...given) => (await import('../convert.ts')).convert(...given),
+  },
+];
+
+export const SIGN_IN: readonly Command[] = [
+  {
+    name: 'login',
+    summary: 'Sign in to a service. It creates an API key, which the other commands use.',
+    examples: [
+      'login',
+      'login --server https://pdf.example.com --email ann@example.com',
+      'login --server localhost:8080 --api-key-stdin < key.txt',
+    ],
+    options: {
+      server: {
+        value: 'url',
+        help: `the service; asked for if not given (default ${DEFAULT_SERVER})`,
+      },
+      email: { value: 'email', help: 'the sign-in address; asked for if not given' },
+      'password-stdin': { help: 'read the password from standard input' },
+      'api-key-stdin': { help: 'sign in with an API key, read from standard input' },
+      name: { value: 'name', help: "the label of the new API key (default: this machine's name)" },
+    },
+    run: async (...given) => (await import('../login.ts')).login(...given),
+  },
+  {
+    name: 'logout',
+    summary: 'Sign out of the service, and revoke the API key that login has created.',
+    examples: ['logout'],
+    options: { 'keep-key': { help: 'forget the key on this machine only; it stays valid' } },
+    run: async (...given) => (await import('../login.ts')).logout(...given),
+  },
+];
+
+export const USE: readonly Command[] = [
+  {
+    name: 'conversions list',
+    summary: 'List the conversions of your account, newest first.',
+    examples: [
+      'conversions list',
+      'conversions list --status failed --limit 5',
+      'conversions list --as-of 2026-11-21T08:15:30Z',
+    ],
+    options: {
+      status: { value: 'status', help: STATUSES.join(', '), choices: STATUSES },
+      limit: LIMIT,
+      'as-of': AS_OF,
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../conversions.ts')).conversionsList(...given),
+  },
+  {
+    name: 'conversions get',
+    summary: 'Show one conversion: status, times, link to the PDF or reason of failure.',
+    examples: ['conversions get conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: ID,
+    options: { 'as-of': AS_OF, ...SERVICE_OPTIONS },
+    run: async (...given) => (await import('../conversions.ts')).conversionsGet(...given),
+  },
+  {
+    name: 'conversions download',
+    summary: 'Download the PDF of a conversion, as soon as it has completed.',
+    examples: [
+      'conversions download conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o invoice.pdf',
+      'conversions download conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o - | lp',
+    ],
+    positionals: ID,
+    options: {
+      output: {
+        value: 'file',
+        short: 'o',
+        help: 'the PDF to write, or - for standard output (default <id>.pdf)',
+      },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../conversions.ts')).conversionsDownload(...given),
+  },
+  {
+    name: 'conversions open',
+    summary: "Show the PDF of a conversion with the system's viewer.",
+    examples: ['conversions open conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: ID,
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../conversions.ts')).conversionsOpen(...given),
+  },
+  {
+    name: 'usage',
+    summary: 'Show your plan and credits, the ledger, and the requests left this minute.',
+    examples: ['usage', 'usage --limit 100 --json', 'usage --as-of 2026-11-21T08:15:30Z'],
+    options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
+    run: async (...given) => (await import('../usage.ts')).usage(...given),
+  },
+  {
+    name: 'keys list',
+    summary: 'List the valid API keys of your own account at a service, newest first.',
+    examples: ['keys list'],
+    options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
+    run: async (...given) => (await import('../keys.ts')).keysList(...given),
+  },
+  {
+    name: 'keys create',
+    summary: 'Create an API key for your own account at a service; the full key is shown only now.',
+    examples: ["keys create --name 'build server'"],
+    options: { name: KEY_NAME, ...SERVICE_OPTIONS },
+    run: async (...given) => (await import('../keys.ts')).keysCreate(...given),
+  },
+  {
+    name: 'keys revoke',
+    summary: 'Revoke an API key of your own account at a service. This cannot be undone.',
+    examples: ['keys revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: { id: "the key's id, as 'keys list' shows it" },
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../keys.ts')).keysRevoke(...given),
+  },
+];
+
+export const VERIFY: readonly Command[] = [
+  {
+    name: 'verify-pdf',
+    summary: 'Tell whether the service has made a PDF, when, and for which conversion.',
+    examples: [
+      'verify-pdf invoice.pdf',
+      'verify-pdf invoice.pdf --server https://pdf.example.com --json',
+    ],
+    positionals: { file: 'the PDF' },
+    options: {
+      account: { value: 'email', help: 'look only at conversions of this account here' },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../verify-pdf.ts')).verifyPdf(...given),
+  },
+  {
+    name: 'verify-evidence',
+    summary: "Verify a file that 'evidence' has written, without any service.",
+    examples: [
+      'verify-evidence evidence.zip --key log.key',
+      'verify-evidence evidence.zip --key log.key --witness witness.key --json',
+    ],
+    positionals: { file: 'the ZIP file' },
+    options: {
+      key: {
+        value: 'key',
+        help: 'the verifier key of the log, or a file that holds it; from your records or the service, never from the ZIP file',
+        needed: true,
+      },
+      witness: {
+        value: 'key',
+        help: 'the verifier key of a witness that must have cosigned, or a file of several',
+      },
+    },
+    run: async (...given) => (await import('../evidence.ts')).verifyEvidence(...given),
+  },
+];
+
+export const OTHER: readonly Command[] = [
+  {
+    name: 'version',
+    summary: 'Show the version.',
+    examples: ['version'],
+    run: async (...given) => (await import('../version.ts')).version(...given),
+  },
+];

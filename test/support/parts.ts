@@ -1,0 +1,85 @@
+/** The parts of the tests, each with its command, and the rule that puts a file into one of them. */
+import { existsSync, globSync } from 'node:fs';
+
+/**
+ * Files of e2e, crash, attack and dashboard that take more than `LONGEST_QUICK_SECONDS` on two quiet cores. All others, and
+ * every unit, contract, api and renderer test, run with each change.
+ */
+const LONG: readonly string[] = [
+  'test/attack/bodies.test.ts',
+  'test/attack/dashboard.test.ts',
+  'test/attack/data-dir.test.ts',
+  'test/attack/disk.test.ts',
+  'test/attack/page-memory.test.ts',
+  'test/attack/sessions.test.ts',
+  'test/attack/sign-ins.test.ts',
+  'test/attack/slots.test.ts',
+  'test/crash/backups.test.ts',
+  'test/crash/log-copies.test.ts',
+  'test/crash/move.test.ts',
+  'test/crash/nodes.test.ts',
+  'test/crash/one-machine.test.ts',
+  'test/dashboard/conversions.test.ts',
+  'test/dashboard/operations.test.ts',
+  'test/e2e/backup-keyring.test.ts',
+  'test/e2e/cli-as-of.test.ts',
+  'test/e2e/cli-client.test.ts',
+  'test/e2e/cli-files.test.ts',
+  'test/e2e/cli-move.test.ts',
+  'test/e2e/cli-projections.test.ts',
+  'test/e2e/cli-standard-streams.test.ts',
+  'test/e2e/cli.test.ts',
+  'test/e2e/convert-interrupted.test.ts',
+  'test/e2e/ctrl-c.test.ts',
+  'test/e2e/doctor.test.ts',
+  'test/e2e/erasure-nodes.test.ts',
+  'test/e2e/erasure.test.ts',
+  'test/e2e/faults.test.ts',
+  'test/e2e/first-start.test.ts',
+  'test/e2e/keyring-rewrap.test.ts',
+  'test/e2e/metrics.test.ts',
+  'test/e2e/node-faults-embedded.test.ts',
+  'test/e2e/node-faults-server.test.ts',
+  'test/e2e/nodes.test.ts',
+  'test/e2e/package.test.ts',
+  'test/e2e/status.test.ts',
+  'test/e2e/traces.test.ts',
+  'test/e2e/transparency-log.test.ts',
+  'test/e2e/two-processes.test.ts',
+  'test/e2e/upgrades.test.ts',
+  'test/e2e/verify.test.ts',
+];
+
+const LONGEST_QUICK_SECONDS = 20;
+
+export type Part = 'quick' | 'long' | 'interop';
+
+/** The command of each part. */
+export const COMMANDS: Readonly<Record<Part, string>> = {
+  quick: 'npm test',
+  long: 'npm run test:all',
+  interop: 'npm run test:interop',
+};
+
+export const PARTS: readonly Part[] = ['quick', 'long', 'interop'];
+
+/** Interop tests need programs that are written in other languages. */
+export function partOf(file: string): Part {
+  if (file.startsWith('test/interop/')) return 'interop';
+  return LONG.includes(file) ? 'long' : 'quick';
+}
+
+/** @throws {Error} the list above names a file that does not exist */
+export function filesOf(part: Part): readonly string[] {
+  const lost = LONG.filter((file) => !existsSync(file));
+  if (lost.length > 0)
+    throw new Error(`test/support/parts.ts names ${lost.join(', ')}: no such file.`);
+  const all = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] });
+  return all.filter((file) => partOf(file) === part).toSorted();
+}
+
+/** Tells that a file which took so long belongs in the list above. */
+export const isTooLong = (file: string, seconds: number): boolean =>
+  seconds > LONGEST_QUICK_SECONDS &&
+  partOf(file) === 'quick' &&
+  /^test\/(e2e|crash|attack|dashboard)\//.test(file);
