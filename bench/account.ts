@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ActorSystem } from '../src/actors/system.ts';
 import { accountAggregate } from '../src/domain/account.ts';
-import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { createEventTables, INSERT_EVENT } from '../src/event-store/sqlite/append.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
+import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { noSnapshots, OPEN, request, sentBy } from '../test/support/actors.ts';
 import { accountId, sha256 } from '../test/support/samples.ts';
 

@@ -6,10 +6,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import type { NewEvent } from '../src/event-store/port.ts';
-import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
 import { createEventTables, INSERT_EVENT } from '../src/event-store/sqlite/append.ts';
+import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
+import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
 import { inTemporaryDirectory, median, perSecond, print } from './measure.ts';
 
 const ROUNDS = 15;

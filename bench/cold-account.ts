@@ -11,12 +11,12 @@ import { DEFAULT_LIMITS } from '../src/actors/command.ts';
 import { type SnapshotCache, SqliteSnapshots } from '../src/actors/snapshots.ts';
 import { ActorSystem } from '../src/actors/system.ts';
 import { accountAggregate } from '../src/domain/account.ts';
-import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import type { DomainEvent } from '../src/domain/events.ts';
 import { encodeEvent } from '../src/event-store/codec.ts';
 import type { NewEvent } from '../src/event-store/port.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import type { DomainEvent } from '../src/domain/events.ts';
-import { eventId } from '../src/ids.ts';
+import { openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { eventId } from '../src/time/ids.ts';
 import { noSnapshots, OPEN, request, sentBy } from '../test/support/actors.ts';
 import {
   accountId,

@@ -2,8 +2,8 @@
 import { encodeEvent } from '../src/event-store/codec.ts';
 import type { CopiedEvent } from '../src/event-store/port.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import { eventId } from '../src/ids.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { eventId } from '../src/time/ids.ts';
 import { commandOf } from '../test/support/events.ts';
 import { history, type Step } from '../test/support/history.ts';
 import { NOW } from '../test/support/samples.ts';

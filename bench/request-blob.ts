@@ -5,12 +5,12 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { EmbeddedBlobStore } from '../src/blob-store/embedded.ts';
-import { FileBlobStore } from '../src/blob-store/files.ts';
-import type { BlobStore } from '../src/blob-store/port.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { EmbeddedBlobStore } from '../src/documents/embedded.ts';
+import { FileBlobStore } from '../src/documents/files.ts';
+import type { BlobStore } from '../src/documents/port.ts';
 import { SqliteEventStore } from '../src/event-store/sqlite/store.ts';
-import { newConversionId } from '../src/ids.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../src/sqlite/database.ts';
+import { newConversionId } from '../src/time/ids.ts';
 import { inTemporaryDirectory, median, perSecond, print } from './measure.ts';
 
 const ROUNDS = 7;

@@ -1,17 +1,17 @@
-import type { Bounds } from './bounds.ts';
-import type { Budgets } from './budgets.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { AccountDependencies } from './accounts/accounts.ts';
+import type { Config } from './config/config.ts';
 import type { Lease } from './leader/port.ts';
-import type { Logger } from './log.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import type { RateLimiter } from './rate-limiter/port.ts';
+import type { Bounds } from './limits/bounds.ts';
+import type { Budgets } from './limits/budgets.ts';
+import type { RateLimiter } from './limits/rate-limiter/port.ts';
+import type { CheckpointSigner } from './log/checkpoint-signer.ts';
+import type { Documents, Log } from './log/log-origin.ts';
+import type { Logger } from './observe/log.ts';
+import type { Metrics } from './observe/metrics/metrics.ts';
+import type { Tracing } from './observe/tracing/port.ts';
 import type { RebuildProgress, RebuildResult } from './read-model/rebuild.ts';
 import type { RendererWatch, RenderQueue } from './render-queue/port.ts';
-import type { Tracing } from './tracing/port.ts';
-import type { AccountDependencies } from './use-cases/accounts.ts';
-import type { CheckpointSigner } from './use-cases/checkpoint-signer.ts';
-import type { Documents, Log } from './use-cases/log-origin.ts';
+import type { Clock } from './time/clock.ts';
 
 /** Access to the render queue, and to the right to feed it. */
 export interface RenderQueues {

@@ -1,10 +1,11 @@
 /** Runs the command that the command line names, and turns failures into exit statuses. */
-import { readClientConfig } from './client-config.ts';
+
 import { allCommands } from './commands/all.ts';
 import { errorLines, isWrongUsage, parseLine, seeHelp } from './commands/cli.ts';
 import { type Command, Interrupted, UsageError } from './commands/command.ts';
 import { createOutput, writeFailure } from './commands/output.ts';
-import * as open from './compose/for-commands.ts';
+import { readClientConfig } from './config/client-config.ts';
+import * as open from './service/for-commands.ts';
 
 /** The user's own umask. The service's files are for its user alone; a file made for the user follows it. */
 const usersUmask = process.umask(0o077);

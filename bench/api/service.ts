@@ -1,13 +1,13 @@
 /** The real API on a real store, with one account that has a pending and a completed conversion. */
-import { openAccount } from '../../src/use-cases/accounts.ts';
-import { createApiKey } from '../../src/use-cases/api-keys.ts';
+import { openAccount } from '../../src/accounts/accounts.ts';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
+import { operatorContext } from '../../src/actors/command-context.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { openLog } from '../../src/use-cases/log-origin.ts';
-import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { startApi } from '../../src/compose/api.ts';
-import { openCore } from '../../src/compose/core.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/log.ts';
+import { openLog } from '../../src/log/log-origin.ts';
+import { createLogger } from '../../src/observe/log.ts';
+import { startApi } from '../../src/service/api.ts';
+import { openCore } from '../../src/service/core.ts';
 import { cpuMicros, type Question, type Served, type SignedIn } from './messages.ts';
 
 const PASSWORD = 'a long enough password';

@@ -2,11 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
+import { createVault } from '../../src/documents/keys/vault.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { createVault } from '../../src/keyring/vault.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
-import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import {
   completion,
@@ -15,14 +15,14 @@ import {
   opening,
   refund,
   request,
-  start,
   type Step,
+  start,
 } from '../../test/support/history.ts';
 import { accountId, blobRef, conversionId, sha256 } from '../../test/support/samples.ts';
 import { letter } from '../documents.ts';
 import { appendSteps } from '../made-up-log.ts';
-import { MadeUpCheckpoints } from './checkpoints.ts';
 import { LAUNCHER, settingsOf, startService, untilCompleted } from '../running-service.ts';
+import { MadeUpCheckpoints } from './checkpoints.ts';
 
 /** One conversion of so many is the large account's. */
 const LARGE_SHARE = 10;

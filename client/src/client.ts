@@ -1,5 +1,6 @@
 /** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
 import { delayMs, pause, withTimeout } from './back-off.ts';
+import type { ConversionOptions } from './conversion-options.ts';
 import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
 import {
   type AsOf,
@@ -23,7 +24,6 @@ import {
   pageQuery,
   pageReader,
 } from './pages.ts';
-import type { ConversionOptions } from './conversion-options.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import type {
   AcceptedConversion,

@@ -1,4 +1,5 @@
 export { PressledgerClient } from './client.ts';
+export type * from './conversion-options.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -9,5 +10,4 @@ export {
 } from './errors.ts';
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';
-export type * from './conversion-options.ts';
 export type * from './types.ts';

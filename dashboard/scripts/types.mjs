@@ -1,7 +1,7 @@
 /** Writes src/api/schema.d.ts: the types of the service's OpenAPI document. No service needs to run. */
 import { writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { buildDocument } from '../../src/http/openapi/document.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { StagedBlob } from '../blob-store/port.ts';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { StagedBlob } from '../documents/port.ts';
 import { type AggregateType, isRejection } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors/errors.ts';
 import { decodeEvent, encodeEvent } from '../event-store/codec.ts';
 import {
   type AppendResult,
@@ -11,7 +11,7 @@ import {
   type RecordedEvent,
   VersionConflict,
 } from '../event-store/port.ts';
-import { eventId } from '../ids.ts';
+import { eventId } from '../time/ids.ts';
 import type { CommandContext, Limits, Outcome, Version } from './command.ts';
 import { type SnapshotCache, Snapshotter } from './snapshots.ts';
 

@@ -1,5 +1,5 @@
 /** The terms of the actors: the kinds of aggregates, the commands to them, and their answers. */
-import type { StagedBlob } from '../blob-store/port.ts';
+import type { StagedBlob } from '../documents/port.ts';
 import type { Rejection } from '../domain/decider.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 

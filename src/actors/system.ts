@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { type Clock, systemClock } from '../clock.ts';
 import type { AggregateType } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { EventStore } from '../event-store/port.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { Actor } from './actor.ts';
 import { type CommandContext, DEFAULT_LIMITS, type Limits, type Outcome } from './command.ts';
 import type { SnapshotCache } from './snapshots.ts';

@@ -1,7 +1,7 @@
 /** The events of a backup, as they are read from its segments one after the other. */
 
 import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../event-store/port.ts';
-import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
+import { LOG_STREAM } from '../log/verify-log/checkpoints.ts';
 import { type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import type { Manifest, Segment } from './manifest.ts';
 import { readLines } from './packed-lines.ts';

@@ -6,10 +6,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BlobStore } from '../blob-store/port.ts';
+import type { BlobStore } from '../documents/port.ts';
 import type { BlobRef } from '../domain/events.ts';
+import { LOG_STREAM } from '../log/verify-log/checkpoints.ts';
 import { Frontier } from '../transparency-log/merkle-tree.ts';
-import { LOG_STREAM } from '../use-cases/verify-log/checkpoints.ts';
 import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
 import { type CopyProgress, copy } from './copy.ts';
 import { DocumentCopies, each } from './documents.ts';

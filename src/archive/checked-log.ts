@@ -1,8 +1,8 @@
 /** The events of a log as they pass, held against every checkpoint that the log has signed. */
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
+import { LOG_STREAM, SignedCheckpoints } from '../log/verify-log/checkpoints.ts';
+import { Broken } from '../log/verify-log/difference.ts';
 import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
-import { LOG_STREAM, SignedCheckpoints } from '../use-cases/verify-log/checkpoints.ts';
-import { Broken } from '../use-cases/verify-log/difference.ts';
 import { type CopyProgress, rate } from './copy.ts';
 import { type Entry, entryOf } from './log-lines.ts';
 

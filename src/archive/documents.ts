@@ -1,7 +1,7 @@
 /** Copies documents from one blob store to another, as they are encrypted, and as their events say. */
 import { createHash } from 'node:crypto';
 import { Semaphore } from '../async/semaphore.ts';
-import { BlobDamaged, BlobNotFound, type BlobStore } from '../blob-store/port.ts';
+import { BlobDamaged, BlobNotFound, type BlobStore } from '../documents/port.ts';
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 

@@ -1,6 +1,6 @@
 /** Copies the records of a keyring, wrapped by the master key as they are, and reads each one back. */
 
-import type { KeyRecords } from '../keyring/port.ts';
+import type { KeyRecords } from '../documents/keys/port.ts';
 import type { KeyHolders } from './key-holders.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */

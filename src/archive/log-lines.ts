@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { DomainEvent } from '../domain/events.ts';
-import { errorMessage } from '../error-message.ts';
+import { errorMessage } from '../errors/error-message.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { CopiedEvent } from '../event-store/port.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';

@@ -1,8 +1,8 @@
 /** Copies the documents of a move, and goes on where the journal says that an earlier call has come to. */
-import type { BlobStore } from '../blob-store/port.ts';
+import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { isDeletedNow, isDeletionDue } from '../use-cases/verify-log/documents.ts';
-import type { KeptConversion } from '../use-cases/verify-log/rules.ts';
+import { isDeletedNow, isDeletionDue } from '../log/verify-log/documents.ts';
+import type { KeptConversion } from '../log/verify-log/rules.ts';
 import { DocumentCopies } from './documents.ts';
 import type { Journal } from './move-journal.ts';
 

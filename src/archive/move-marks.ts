@@ -1,6 +1,7 @@
 /** The marks that a move leaves in the old place, and what takes a move back by them. */
+
+import type { KeyRecords } from '../documents/keys/port.ts';
 import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
-import type { KeyRecords } from '../keyring/port.ts';
 import { eraseKey } from './keys.ts';
 import { eventsOf, incomplete, refuseOtherLog } from './store-copy.ts';
 

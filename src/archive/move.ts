@@ -2,12 +2,13 @@
  * Moves a log with its documents and keys to other places. Each call goes through the whole log, copies what is not
  * there yet and compares what is. See docs/decisions/0039-moving.md.
  */
-import type { BlobStore } from '../blob-store/port.ts';
-import { copyableCommand } from '../copyable-command.ts';
+
+import { copyableCommand } from '../config/copyable-command.ts';
+import type { KeyRecords } from '../documents/keys/port.ts';
+import type { BlobStore } from '../documents/port.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
-import type { KeyRecords } from '../keyring/port.ts';
-import { Broken } from '../use-cases/verify-log/difference.ts';
-import { LogRules } from '../use-cases/verify-log/rules.ts';
+import { Broken } from '../log/verify-log/difference.ts';
+import { LogRules } from '../log/verify-log/rules.ts';
 import { CheckedLog, type LogEntry } from './checked-log.ts';
 import { type CopyProgress, copy, type LogTarget } from './copy.ts';
 import { KeyHolders } from './key-holders.ts';

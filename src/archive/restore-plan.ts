@@ -1,6 +1,6 @@
 /** Reads a backup through once, and says what a restore of it comes to. Nothing is changed. */
 import type { EventMetadata } from '../domain/event-metadata.ts';
-import { isSignedBy, readNote } from '../use-cases/verify-log/checkpoints.ts';
+import { isSignedBy, readNote } from '../log/verify-log/checkpoints.ts';
 import { BackupLog } from './backup-log.ts';
 import { CheckedLog, NotAsSigned } from './checked-log.ts';
 import { type CopyProgress, copy, telling } from './copy.ts';

@@ -2,15 +2,16 @@
  * Brings a backup into empty stores. See docs/decisions/0045-backups.md. The barrier keeps services off until the last
  * step, and each step is safe to repeat: the same command resumes a restore that was killed.
  */
+
+import { operatorContext, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem } from '../actors/system.ts';
-import type { BlobStore } from '../blob-store/port.ts';
-import type { Clock } from '../clock.ts';
+import type { ListedKeyRecords } from '../documents/keys/port.ts';
+import type { BlobStore } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
-import type { ListedKeyRecords } from '../keyring/port.ts';
-import { operatorContext, orThrow } from '../use-cases/command-context.ts';
-import { continueLog } from '../use-cases/log-origin.ts';
+import { continueLog } from '../log/log-origin.ts';
+import type { Clock } from '../time/clock.ts';
 import { type CopyProgress, copy, telling } from './copy.ts';
 import { DocumentCopies, each } from './documents.ts';
 import { accountsOf, type StoredKeyring } from './keyring-file.ts';

@@ -1,5 +1,5 @@
 /** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
-import { Difference, type Place } from '../use-cases/verify-log/difference.ts';
+import { Difference, type Place } from '../log/verify-log/difference.ts';
 import type { KeyHolders } from './key-holders.ts';
 import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
 

@@ -1,8 +1,8 @@
 /** Checks all that a backup holds: each file, the log with its checkpoints, and each document. */
 
-import type { Difference } from '../use-cases/verify-log/difference.ts';
-import type { GivenNote } from '../use-cases/verify-log/kept-checkpoint.ts';
-import { type VerifyOptions, verifyLog } from '../use-cases/verify-log.ts';
+import type { Difference } from '../log/verify-log/difference.ts';
+import type { GivenNote } from '../log/verify-log/kept-checkpoint.ts';
+import { type VerifyOptions, verifyLog } from '../log/verify-log.ts';
 import { BackupLog } from './backup-log.ts';
 import { copy } from './copy.ts';
 import { each, faultOf } from './documents.ts';

@@ -2,9 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
-import { exportAccount, type ExportedFile } from '../use-cases/account-export.ts';
+import { type ExportedFile, exportAccount } from '../accounts/account-export.ts';
 import { accountByEmail } from './account.ts';
-import { type Run, counted, requiredOption } from './command.ts';
+import { counted, type Run, requiredOption } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 
 /** A plain ZIP archive holds 65,535 files and 4 GiB. No file of an account has more than 1 GiB. */

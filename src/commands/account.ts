@@ -1,20 +1,20 @@
 /** The commands that administrate accounts. */
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
-import { isoTime, systemClock, timeIn } from '../clock.ts';
-import { copyableCommand } from '../copyable-command.ts';
+import { findAccount, normalAddress, type OpenedAccount } from '../accounts/accounts.ts';
+import { accountRecord } from '../accounts/records.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import { everyRow, openerUnlessErased, withFoldedLog } from '../conversions/state.ts';
 import type { Core } from '../core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS } from '../domain/choices.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { Erasure } from '../http/operator-routes.ts';
-import { findAccount, normalAddress, type OpenedAccount } from '../use-cases/accounts.ts';
-import { accountRecord } from '../use-cases/records.ts';
-import { everyRow, openerUnlessErased, withFoldedLog } from '../use-cases/state.ts';
+import { isoTime, systemClock, timeIn } from '../time/clock.ts';
 import { momentOption, readAsOf } from './as-of.ts';
 import {
-  choiceOf,
   type CommandContext,
+  choiceOf,
   counted,
   type Invocation,
   type Output,

@@ -1,13 +1,14 @@
 /** `--as-of`: the answer of a command as it was at an earlier moment. */
-import type { Core } from '../core.ts';
-import { isoTime, systemClock } from '../clock.ts';
+
 import {
   LookBacks,
   type Moment,
   momentIn,
   operatorLimits,
   type View,
-} from '../use-cases/look-back.ts';
+} from '../conversions/look-back.ts';
+import type { Core } from '../core.ts';
+import { isoTime, systemClock } from '../time/clock.ts';
 import { type Invocation, textOption, UsageError } from './command.ts';
 
 /**

@@ -1,17 +1,17 @@
 /** `backup`, `backup keyring`, `backup verify`: copies of the log, the documents and the keys, in another place. */
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { isoTime } from '../clock.ts';
-import { copyableCommand } from '../copyable-command.ts';
-import { errorMessage } from '../error-message.ts';
-import { suggest } from '../suggest.ts';
-import { keyringText, accountsOf, readKeyring } from '../archive/keyring-file.ts';
 import { makeBackup } from '../archive/backup.ts';
+import { accountsOf, keyringText, readKeyring } from '../archive/keyring-file.ts';
 import { UnusableArchive } from '../archive/log-lines.ts';
 import { verifyBackup } from '../archive/verify.ts';
 import type { CheckedCopy } from '../archive/verify-keyring.ts';
-import { readNote } from '../use-cases/verify-log/checkpoints.ts';
-import { assertFile, type Run, counted, type Output, textOption, UsageError } from './command.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import { readNote } from '../log/verify-log/checkpoints.ts';
+import { suggest } from '../text/suggest.ts';
+import { isoTime } from '../time/clock.ts';
+import { assertFile, counted, type Output, type Run, textOption, UsageError } from './command.ts';
 import { countOn, progressOn } from './output.ts';
 import { namingVerify, verifierKeys } from './verify.ts';
 

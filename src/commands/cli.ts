@@ -6,14 +6,14 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { type Config, ConfigError, SETTINGS } from '../config.ts';
-import type { Role } from '../setting.ts';
-import { errorLine, errorMessage } from '../error-message.ts';
-import { ServiceError } from '../errors.ts';
-import { suggest } from '../suggest.ts';
+import { type Config, ConfigError, SETTINGS } from '../config/config.ts';
+import type { Role } from '../config/setting.ts';
+import { errorLine, errorMessage } from '../errors/error-message.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { suggest } from '../text/suggest.ts';
 import {
-  type Command,
   COMMON_OPTIONS,
+  type Command,
   type Invocation,
   type OptionSpec,
   UsageError,

@@ -1,9 +1,9 @@
 /** The interface of a command, and what several commands share. */
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import type { ClientConfig } from '../client-config.ts';
-import type * as opener from '../compose/for-commands.ts';
-import type { Role } from '../setting.ts';
+import type { ClientConfig } from '../config/client-config.ts';
+import type { Role } from '../config/setting.ts';
+import type * as opener from '../service/for-commands.ts';
 
 /** Opens what the settings name. */
 export type Opener = typeof opener;

@@ -1,5 +1,5 @@
 /** Completion scripts for shells, generated from the table of commands. */
-import { type Command, COMMON_OPTIONS, type OptionSpec, type Section } from './command.ts';
+import { COMMON_OPTIONS, type Command, type OptionSpec, type Section } from './command.ts';
 
 /** A place in a line, and the words that may follow there. */
 interface Place {

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { sizeText } from '../domain/event-summary.ts';
+import { pastOf } from './as-of.ts';
 import {
-  choiceOf,
-  type Run,
   type CommandContext,
+  choiceOf,
   type Invocation,
+  type Run,
   textOption,
   UsageError,
 } from './command.ts';
-import { pastOf } from './as-of.ts';
 import { STATUSES } from './options.ts';
 import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import { type Conversion, dateOf, limitOf, type Service, serviceOf, take } from './service.ts';

@@ -2,9 +2,9 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type DefaultTreeAdapterTypes as Tree, parse } from 'parse5';
-import { issueOfName, MAX_FILES } from '../conversion-request/files.ts';
-import { cssText } from '../conversion-request/html.ts';
+import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
+import { issueOfName, MAX_FILES } from '../requests/files.ts';
+import { cssText } from '../requests/html.ts';
 import { UsageError } from './command.ts';
 
 /** More than a service takes unless it is set otherwise, so that it says itself what it takes. */

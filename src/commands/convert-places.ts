@@ -1,8 +1,8 @@
 /** The places that convert: a service, or the store of the settings. */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { copyableCommand, program } from '../copyable-command.ts';
-import type { OpenedAccount } from '../use-cases/accounts.ts';
+import type { OpenedAccount } from '../accounts/accounts.ts';
+import { copyableCommand, program } from '../config/copyable-command.ts';
 import type { CommandContext } from './command.ts';
 import type { FilesBeside } from './convert-files.ts';
 import type { OperatorApi } from './operator-api.ts';

@@ -1,19 +1,19 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { inShell } from '../copyable-command.ts';
+import { inShell } from '../config/copyable-command.ts';
 import {
-  type Run,
+  type CommandContext,
   counted,
   Interrupted,
   type Invocation,
+  type Run,
   requiredOption,
   textOption,
-  type CommandContext,
   UsageError,
 } from './command.ts';
-import { conversionOptions } from './convert-options.ts';
 import type { FilesBeside } from './convert-files.ts';
+import { conversionOptions } from './convert-options.ts';
 import {
   type Converted,
   convertHere,
@@ -23,8 +23,8 @@ import {
   temporaryPayer,
 } from './convert-places.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
-import { onePage } from './several-pages.ts';
 import { type ConversionOptions, findServiceUnlessAccount, type Service } from './service.ts';
+import { onePage } from './several-pages.ts';
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.

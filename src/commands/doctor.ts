@@ -1,6 +1,6 @@
-import type { Examined } from '../compose/checks.ts';
-import type { Role } from '../setting.ts';
-import { choiceOf, type Run, counted, textOption, UsageError } from './command.ts';
+import type { Role } from '../config/setting.ts';
+import type { Examined } from '../service/checks.ts';
+import { choiceOf, counted, type Run, textOption, UsageError } from './command.ts';
 
 const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 

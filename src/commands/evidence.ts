@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
-import { gatherEvidence } from '../use-cases/evidence/gather.ts';
-import { errorMessage } from '../error-message.ts';
+import { gatherEvidence } from '../conversions/evidence/gather.ts';
+import { errorMessage } from '../errors/error-message.ts';
 import { assertFile, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';

@@ -1,6 +1,6 @@
 /** `keyring rewrap`: another master key for the keyring of the settings. */
-import { copyableCommand } from '../copyable-command.ts';
-import { type Run, counted } from './command.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import { counted, type Run } from './command.ts';
 import { countOn } from './output.ts';
 
 export const keyringRewrap: Run = async (_, { open, output }) => {

@@ -1,7 +1,7 @@
 /** API keys: of any account on this machine, and of the account at a service. */
 import type { PressledgerClient } from '../../client/src/client.ts';
 import { momentOption, pastOf } from './as-of.ts';
-import { type CommandContext, type Invocation, requiredOption, type Run } from './command.ts';
+import { type CommandContext, type Invocation, type Run, requiredOption } from './command.ts';
 import { limitOf, serviceOf, take } from './service.ts';
 
 type Use = (client: PressledgerClient) => Promise<void>;

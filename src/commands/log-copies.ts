@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { exportLog } from '../archive/export.ts';
 import { importLog, openExport } from '../archive/import.ts';
 import { namingPlace } from './backup.ts';
-import { assertFile, type Run, counted, requiredOption } from './command.ts';
-import { checkOutputFile } from './pdf-target.ts';
+import { assertFile, counted, type Run, requiredOption } from './command.ts';
 import { progressOn } from './output.ts';
+import { checkOutputFile } from './pdf-target.ts';
 import { namingVerify } from './verify.ts';
 
 const CHECKSUM_HINT = 'Its SHA-256 is that of all lines but the last, uncompressed.';

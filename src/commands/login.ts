@@ -1,15 +1,15 @@
 /** Signing in to a service, and out of it: the key of the command line there. */
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { type Run, type Invocation, secretFromInput, textOption, UsageError } from './command.ts';
+import { type Invocation, type Run, secretFromInput, textOption, UsageError } from './command.ts';
 import { DEFAULT_SERVER } from './options.ts';
 import { ask as askAtTerminal } from './output.ts';
 import {
-  serverAddress,
   type Login,
   PressledgerClient,
   readLogin,
   revokeKeyOf,
+  serverAddress,
   writeLogin,
 } from './service.ts';
 

@@ -1,5 +1,5 @@
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
-import { type Run, counted } from './command.ts';
+import { counted, type Run } from './command.ts';
 import { isPressledgerError } from './service.ts';
 
 function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {

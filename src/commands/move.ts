@@ -1,13 +1,13 @@
 /** `move`: the log with its documents and keys, to other places. */
 import { isAbsolute, resolve } from 'node:path';
-import { MOVE_OPTIONS } from '../move-settings.ts';
-import { keyOf, move as moveLog, type Moved } from '../archive/move.ts';
+import { keyOf, type Moved, move as moveLog } from '../archive/move.ts';
 import { cancelMove } from '../archive/move-marks.ts';
+import { MOVE_OPTIONS } from '../config/move-settings.ts';
 import {
-  type Run,
   counted,
   type Invocation,
   type Output,
+  type Run,
   textOption,
   UsageError,
 } from './command.ts';

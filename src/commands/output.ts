@@ -4,8 +4,8 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { plainJson, plainText } from '../plain-text.ts';
-import type { VerifyProgress } from '../use-cases/verify-log.ts';
+import type { VerifyProgress } from '../log/verify-log.ts';
+import { plainJson, plainText } from '../text/plain-text.ts';
 import { type Cell, counted, type Output } from './command.ts';
 
 const TICK_MS = 1000;

@@ -15,11 +15,11 @@ import {
   type Verification,
 } from '../read-model/verification.ts';
 import {
-  type Run,
   type CommandContext,
   counted,
   type Invocation,
   type Output,
+  type Run,
   textOption,
   toMilliseconds,
   wholeNumber,

@@ -1,17 +1,17 @@
 /** `restore`: brings a backup into the empty stores of the settings. */
 import { readFile } from 'node:fs/promises';
-import { isoTime, timeIn } from '../clock.ts';
-import { errorLine, errorMessage } from '../error-message.ts';
 import { parseKeyring, type StoredKeyring } from '../archive/keyring-file.ts';
-import { planRestore, type RestorePlan, type Until } from '../archive/restore-plan.ts';
 import { checkKeyringFile, restore as restoreBackup } from '../archive/restore.ts';
+import { planRestore, type RestorePlan, type Until } from '../archive/restore-plan.ts';
+import { errorLine, errorMessage } from '../errors/error-message.ts';
+import { isoTime, timeIn } from '../time/clock.ts';
 import { checkpointOption, namingPlace } from './backup.ts';
 import {
   assertFile,
-  type Run,
   counted,
   type Invocation,
   type Opener,
+  type Run,
   requiredOption,
   textOption,
   UsageError,

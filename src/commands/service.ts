@@ -14,7 +14,6 @@ import {
 } from './command.ts';
 import { SERVICE_OPTIONS } from './options.ts';
 
-export { isPressledgerError, PressledgerClient };
 export type {
   ConversionOptions,
   PrintOptions,
@@ -26,6 +25,7 @@ export type {
   NewApiKey,
   ProvenEvent,
 } from '../../client/src/types.ts';
+export { isPressledgerError, PressledgerClient };
 
 /** The content of the file that `pressledger login` writes. */
 export interface Login {

@@ -1,4 +1,4 @@
-import { program } from '../copyable-command.ts';
+import { program } from '../config/copyable-command.ts';
 
 /** The remedy for those who want several pages converted. */
 export const onePage = (pages: string): string =>

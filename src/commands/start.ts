@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
-import { copyableCommand } from '../copyable-command.ts';
-import type { RunningService } from '../compose/roles.ts';
-import type { FirstAccount } from '../use-cases/accounts.ts';
-import type { Run, Output } from './command.ts';
+import type { FirstAccount } from '../accounts/accounts.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import type { RunningService } from '../service/roles.ts';
+import type { Output, Run } from './command.ts';
 
 /** Signals this close together count as one: Ctrl-C reaches the process from the terminal and from npm. */
 const ONE_SIGNAL_MS = 1000;

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { plainJson } from '../plain-text.ts';
-import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../use-cases/state.ts';
+import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../conversions/state.ts';
+import { plainJson } from '../text/plain-text.ts';
 import { momentOption, momentText } from './as-of.ts';
-import { type Run, counted, requiredOption, textOption, UsageError } from './command.ts';
+import { counted, type Run, requiredOption, textOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOut, writeOutputFile } from './pdf-target.ts';
 
 const PIECE_CHARACTERS = 64 * 1024;

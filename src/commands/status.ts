@@ -1,6 +1,6 @@
 /** `status`, and a service's status as lines for people, as `top` shows them too. */
-import type { ServiceStatus } from '../use-cases/service-status.ts';
-import { plainText } from '../plain-text.ts';
+import type { ServiceStatus } from '../observe/service-status.ts';
+import { plainText } from '../text/plain-text.ts';
 import { counted, type Run } from './command.ts';
 
 const MINUTE_MS = 60_000;

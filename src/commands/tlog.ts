@@ -1,5 +1,5 @@
 /** `tlog` and `proof`: the signed side of the event log. */
-import { type Run, counted } from './command.ts';
+import { counted, type Run } from './command.ts';
 import { isPressledgerError } from './service.ts';
 
 /** The verifier keys in force, the newest first. */

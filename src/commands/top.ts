@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorMessage } from '../error-message.ts';
-import { plainText } from '../plain-text.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import { plainText } from '../text/plain-text.ts';
 import { type Run, UsageError } from './command.ts';
 import { statusLines, wrapped } from './status.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { assertFile, type Run, type CommandContext, textOption } from './command.ts';
+import { assertFile, type CommandContext, type Run, textOption } from './command.ts';
 import { findServiceUnlessAccount, type ProvenEvent } from './service.ts';
 
 type Answer =

@@ -1,23 +1,18 @@
 /** `verify`: checks the whole log, and what lies beside it, without changing anything. */
 import { readFile } from 'node:fs/promises';
 import { keysIn } from '../../verifier/verify-evidence.mjs';
-import { copyableCommand } from '../copyable-command.ts';
-import { ForeignSchema } from '../event-store/port.ts';
-import { parseVerifierKey } from '../transparency-log/signed-note.ts';
-import { errorMessage } from '../error-message.ts';
 import { NotAsSigned } from '../archive/checked-log.ts';
-import {
-  type Differs,
-  schemaDifference,
-  type Verified,
-  verifyLog,
-} from '../use-cases/verify-log.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import { ForeignSchema } from '../event-store/port.ts';
+import { type Differs, schemaDifference, type Verified, verifyLog } from '../log/verify-log.ts';
+import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import {
   assertFile,
-  type Run,
   counted,
   type Invocation,
   type Output,
+  type Run,
   textOption,
   toMilliseconds,
   UsageError,

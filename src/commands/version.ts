@@ -1,4 +1,4 @@
-import { readVersion } from '../version.ts';
+import { readVersion } from '../config/version.ts';
 import type { Run } from './command.ts';
 
 export const version: Run = async (_, { output }) => {

@@ -1,7 +1,8 @@
 /** The life of one accepted conversion. Its request lies in its account's stream. */
+
+import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
-import type { ConversionFailureCode } from './choices.ts';
 import type { BlobRef, EventOf, PdfDigest, RenderTimings } from './events.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;

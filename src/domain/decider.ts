@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails } from '../errors.ts';
+import type { ErrorCode, ErrorDetails } from '../errors/errors.ts';
 import type { DomainEvent } from './events.ts';
 
 /** A command that the state does not allow, in terms the client can read. */

@@ -2,8 +2,9 @@
  * Domain event ↔ stored event: validates events that are written, upcasts those that are read.
  * Personal fields are already sealed when they come here and stay so.
  */
-import { Compile } from 'typebox/schema';
+
 import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/schema';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import {
   type DomainEvent,

@@ -5,7 +5,7 @@
  * they are opaque to callers except for their order, and `0n` lies before the first event.
  */
 
-import type { StagedBlob } from '../blob-store/port.ts';
+import type { StagedBlob } from '../documents/port.ts';
 
 /** An event as its writer hands it over. `data` and `metadata` are JSON objects. */
 export interface NewEvent {

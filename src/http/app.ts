@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { createSignInAudit } from '../accounts/sign-in.ts';
+import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { admitOperator, type HttpMiddleware, type RequestState } from './context.ts';
 import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
 import { BuiltFiles } from './fixed-answer.ts';
@@ -15,23 +17,21 @@ import {
 } from './middleware/authenticate.ts';
 import { RequestBodies } from './middleware/body.ts';
 import { clientAddress } from './middleware/client-address.ts';
-import { Credentials, coalescedHead } from './middleware/credential.ts';
 import { cors } from './middleware/cors.ts';
+import { Credentials, coalescedHead } from './middleware/credential.ts';
 import { createDashboard } from './middleware/dashboard.ts';
 import { errors } from './middleware/errors.ts';
 import { frontDoor } from './middleware/front-door.ts';
-import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { observe } from './middleware/observe.ts';
-import { operatorsOnly } from './operator.ts';
-import { operatorRoutes } from './operator-routes.ts';
+import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
 import { sameOrigin } from './middleware/same-origin.ts';
-import { sessionsOnly } from './middleware/sessions-only.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import { sessionsOnly } from './middleware/sessions-only.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
-import { LookBacks, limitsOf, operatorLimits } from '../use-cases/look-back.ts';
-import { createSignInAudit } from '../use-cases/sign-in.ts';
+import { operatorsOnly } from './operator.ts';
+import { operatorRoutes } from './operator-routes.ts';
 import { ROUTES } from './routes.ts';
 
 export interface HttpApp {

@@ -1,8 +1,8 @@
 /** The query parameter `as_of`: the answer as it was at an earlier moment. */
 import Type from 'typebox';
-import { consistentQuery } from '../use-cases/consistent-query.ts';
-import { type Moment, momentIn, type View } from '../use-cases/look-back.ts';
-import type { ValidationIssues } from '../validation.ts';
+import { type Moment, momentIn, type View } from '../conversions/look-back.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
+import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, isByOperatorSocket } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
 import type { ErrorDoc, ParameterDoc } from './openapi/operation.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Budget } from '../budgets.ts';
+import type { Budget } from '../limits/budgets.ts';
 
 /**
  * The open connections. Where there is no place for one more, the one that has been without a request for

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { CountedCaller } from '../accounts/rate-limits.ts';
+import { firstCommand, operatorContext } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
-import type { Clock } from '../clock.ts';
-import { ServiceError } from '../errors.ts';
-import type { Vault } from '../keyring/vault.ts';
-import type { Logger } from '../log.ts';
-import { firstCommand, operatorContext } from '../use-cases/command-context.ts';
-import type { CountedCaller } from '../use-cases/rate-limits.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { ServiceError } from '../errors/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** The sender of a request, by a credential that was found good. */
 export interface Caller extends CountedCaller {

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { hasCopy, type HttpContext } from './context.ts';
+import { type HttpContext, hasCopy } from './context.ts';
 
 const CODINGS = ['br', 'gzip'] as const;
 

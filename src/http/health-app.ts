@@ -1,7 +1,7 @@
 /** The HTTP side of a process that serves nothing but its health: it loads nothing of the API. */
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { HttpApp } from './app.ts';
 import type { RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';

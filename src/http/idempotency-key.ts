@@ -1,7 +1,7 @@
 /** The header `Idempotency-Key`, which makes a request safe to repeat. */
 import { createHmac } from 'node:crypto';
 import Type from 'typebox';
-import type { ValidationIssues } from '../validation.ts';
+import type { ValidationIssues } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
 import type { ParameterDoc } from './openapi/operation.ts';
 

@@ -4,17 +4,17 @@
  */
 import Router from '@koa/router';
 import Type from 'typebox';
-import { isoTime } from '../clock.ts';
+import { assertOpen } from '../accounts/account-details.ts';
+import { changePassword, findHolder } from '../accounts/accounts.ts';
+import { administer } from '../accounts/administration.ts';
+import { beginErasure, completeErasure } from '../accounts/erasure.ts';
+import { operatorContext } from '../actors/command-context.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { ACCOUNT_ID } from '../domain/ids.ts';
-import { ServiceError } from '../errors.ts';
-import { assertOpen } from '../use-cases/account-details.ts';
-import { changePassword, findHolder } from '../use-cases/accounts.ts';
-import { administer } from '../use-cases/administration.ts';
-import { operatorContext } from '../use-cases/command-context.ts';
-import { beginErasure, completeErasure } from '../use-cases/erasure.ts';
-import { currentCheckpoint, currentKeys } from '../use-cases/transparency-log.ts';
-import { compile } from '../validation.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { currentCheckpoint, currentKeys } from '../log/transparency-log.ts';
+import { compile } from '../requests/validation.ts';
+import { isoTime } from '../time/clock.ts';
 import {
   type HttpContext,
   type HttpMiddleware,

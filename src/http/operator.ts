@@ -1,13 +1,11 @@
 /** Requests of operators: who may send them, and what the log keeps of who did. */
+
+import { operatorContext as commandLineContext, firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
-import type { Clock } from '../clock.ts';
-import { ServiceError } from '../errors.ts';
-import { KeyErased } from '../keyring/port.ts';
-import type { Vault } from '../keyring/vault.ts';
-import {
-  firstCommand,
-  operatorContext as commandLineContext,
-} from '../use-cases/command-context.ts';
+import { KeyErased } from '../documents/keys/port.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { ServiceError } from '../errors/errors.ts';
+import type { Clock } from '../time/clock.ts';
 import {
   type Caller,
   callerOf,

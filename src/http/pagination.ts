@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import type { ValidationIssues } from '../validation.ts';
+import type { ValidationIssues } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
 import type { AnswerDoc, ErrorDoc, HeaderName, ParameterDoc } from './openapi/operation.ts';
 

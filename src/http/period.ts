@@ -1,7 +1,7 @@
 /** The query parameters `from` and `to`: a stretch of time. */
 import Type from 'typebox';
-import { timeIn } from '../clock.ts';
-import type { ValidationIssues } from '../validation.ts';
+import type { ValidationIssues } from '../requests/validation.ts';
+import { timeIn } from '../time/clock.ts';
 import type { HttpContext } from './context.ts';
 import type { ParameterDoc } from './openapi/operation.ts';
 

@@ -35,14 +35,12 @@ import {
   openDashboardSession,
   renewDashboardSession,
 } from './resources/dashboard-session.ts';
+import { getEvidenceDoc, verifyPdfDoc } from './resources/evidence.api.ts';
+import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import { getFileDoc } from './resources/files.api.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEventsDoc, listConversionEventsDoc } from './resources/history.api.ts';
 import { listAccountEvents, listConversionEvents } from './resources/history.ts';
-import { getUsageDoc } from './resources/usage.api.ts';
-import { getUsage } from './resources/usage.ts';
-import { getEvidenceDoc, verifyPdfDoc } from './resources/evidence.api.ts';
-import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import {
   deleteHoldDoc,
   getOperatorAccountDoc,
@@ -65,9 +63,9 @@ import {
   postOperatorAccount,
   postPlan,
 } from './resources/operator-accounts.ts';
+import { listCheckpoints } from './resources/operator-checkpoints.ts';
 import { listFailures } from './resources/operator-failures.ts';
 import { listProjections, postRebuild } from './resources/operator-projections.ts';
-import { listCheckpoints } from './resources/operator-checkpoints.ts';
 import {
   getStatusDoc,
   listCheckpointsDoc,
@@ -110,6 +108,8 @@ import {
   getTile,
   getTimestamp,
 } from './resources/transparency-log.ts';
+import { getUsageDoc } from './resources/usage.api.ts';
+import { getUsage } from './resources/usage.ts';
 
 export const BASE_PATH = '/api/v1';
 

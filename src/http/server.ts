@@ -6,8 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Budget } from '../budgets.ts';
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ERRORS, type ErrorCode } from '../errors/errors.ts';
+import type { Budget } from '../limits/budgets.ts';
 import type { HttpApp } from './app.ts';
 import { Connections } from './connections.ts';
 import { requestIdOf } from './middleware/request-id.ts';

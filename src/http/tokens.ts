@@ -7,8 +7,8 @@ import { createPublicKey, hash, type KeyObject, randomUUID, sign } from 'node:cr
 import { jwtVerify, SignJWT } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
-import type { Clock } from '../clock.ts';
-import { ed25519Key } from '../ed25519.ts';
+import { ed25519Key } from '../log/ed25519.ts';
+import type { Clock } from '../time/clock.ts';
 
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,8 @@
 /** Leader election: of all processes on one store, one leads, and the others stand by for it. */
-import type { Logger } from '../log.ts';
-import { errorMessage } from '../error-message.ts';
-import type { Stoppable } from '../stoppable.ts';
+
+import type { Stoppable } from '../async/stoppable.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import type { Logger } from '../observe/log.ts';
 import type { HeldLease, Lease } from './port.ts';
 
 /** The time between two tries to take the lease, while standing by. */

@@ -3,8 +3,8 @@ import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstr
 import { type KV, Kvm } from '@nats-io/kv';
 import { withTimeout } from '../async/with-timeout.ts';
 import { nameIn } from './address.ts';
-import { MAX_BYTES, withinStorage } from './limits.ts';
 import type { NatsLink } from './connection.ts';
+import { MAX_BYTES, withinStorage } from './limits.ts';
 
 export interface BucketOptions {
   /** Its name in the namespace of the connection. */

@@ -2,8 +2,8 @@
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
-import { errorMessage } from '../error-message.ts';
 import { withTimeout } from '../async/with-timeout.ts';
+import { errorMessage } from '../errors/error-message.ts';
 import { type NatsAddress, parseNatsUrl } from './address.ts';
 
 export interface NatsLink {

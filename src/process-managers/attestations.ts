@@ -4,15 +4,15 @@
  */
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import type { Attestors } from '../attestation/port.ts';
+import { firstCommand } from '../actors/command-context.ts';
+import type { Stoppable } from '../async/stoppable.ts';
 import { LOG_ID, type LogCommand, logAggregate } from '../domain/log.ts';
-import { errorMessage } from '../error-message.ts';
-import type { Logger } from '../log.ts';
-import type { Stoppable } from '../stoppable.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import type { Attestors } from '../log/attestation/port.ts';
+import type { Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
 import { signedByLog } from '../transparency-log/checkpoint.ts';
 import { consistencyProof } from '../transparency-log/merkle-tree.ts';
-import { firstCommand } from '../use-cases/command-context.ts';
-import type { Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** The time between two tries while one of them is away. Checkpoints of that time are not made up for. */

@@ -1,5 +1,5 @@
-import type { Logger } from '../log.ts';
-import type { Stoppable } from '../stoppable.ts';
+import type { Stoppable } from '../async/stoppable.ts';
+import type { Logger } from '../observe/log.ts';
 
 export interface BackgroundLoop extends Stoppable {
   /** Asks for another run: at once, or after the one under way. */

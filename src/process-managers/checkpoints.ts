@@ -1,7 +1,8 @@
 /** Signs a checkpoint of the log at an interval, if there is something new to cover. */
-import type { Logger } from '../log.ts';
-import type { Stoppable } from '../stoppable.ts';
-import type { CheckpointSigner } from '../use-cases/checkpoint-signer.ts';
+
+import type { Stoppable } from '../async/stoppable.ts';
+import type { CheckpointSigner } from '../log/checkpoint-signer.ts';
+import type { Logger } from '../observe/log.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 export function startCheckpoints(

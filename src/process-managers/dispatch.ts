@@ -1,10 +1,10 @@
 /** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { unfinishedQueries, type UnfinishedRow } from '../../projections/unfinished-conversions.ts';
-import { unlessErased } from '../keyring/vault.ts';
-import type { Logger } from '../log.ts';
+import { type UnfinishedRow, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import { unlessErased } from '../documents/keys/vault.ts';
+import type { Documents, Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import type { Documents, Log } from '../use-cases/log-origin.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** Jobs kept waiting in the queue; the rest wait in the log. */

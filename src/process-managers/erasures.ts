@@ -1,8 +1,8 @@
 /** Completes the erasures that the log has begun, also those whose process ended in between. */
 import { erasureQueries } from '../../projections/erasures.ts';
-import type { Logger } from '../log.ts';
-import type { Stoppable } from '../stoppable.ts';
-import { completeErasure, type ErasureDependencies } from '../use-cases/erasure.ts';
+import { completeErasure, type ErasureDependencies } from '../accounts/erasure.ts';
+import type { Stoppable } from '../async/stoppable.ts';
+import type { Logger } from '../observe/log.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** The pause before an erasure that could not be completed is tried again. */

@@ -3,11 +3,11 @@
  * the PDF of a rendering that died before its report. They would outlive every retention.
  */
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import type { Stoppable } from '../async/stoppable.ts';
 import type { BlobAddress } from '../domain/blob-key.ts';
-import { timeOfId } from '../ids.ts';
-import type { Logger } from '../log.ts';
-import type { Stoppable } from '../stoppable.ts';
-import type { Documents, Log } from '../use-cases/log-origin.ts';
+import type { Documents, Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
+import { timeOfId } from '../time/ids.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** A blob's event follows within seconds; nodes' clocks may differ by minutes. */

@@ -1,31 +1,31 @@
 /** Records what renderers report as events of their conversions, once, however often it is reported. */
 import { conversionQueries } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
-import { hasContentOfLength } from '../blob-store/decryption.ts';
-import { UnencryptedText } from '../blob-store/encryption.ts';
-import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../blob-store/port.ts';
-import type { Budgets } from '../budgets.ts';
+import { hasContentOfLength } from '../documents/decryption.ts';
+import { UnencryptedText } from '../documents/encryption.ts';
+import { KeyringUnavailable } from '../documents/keys/port.ts';
+import { UNREADABLE, unlessErased, type Vault } from '../documents/keys/vault.ts';
+import { type BlobStore, BlobStoreUnavailable, type StagedBlob } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import {
-  conversionAggregate,
   type ConversionCommand,
   type ConversionState,
+  conversionAggregate,
   isEnd,
   isOpen,
   MAX_ATTEMPTS,
 } from '../domain/conversion.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
-import { errorReason } from '../error-message.ts';
-import { ServiceError } from '../errors.ts';
+import { errorReason } from '../errors/error-message.ts';
+import { ServiceError } from '../errors/errors.ts';
 import { EventStoreUnavailable } from '../event-store/port.ts';
-import { KeyringUnavailable } from '../keyring/port.ts';
-import { unlessErased, UNREADABLE, type Vault } from '../keyring/vault.ts';
-import type { Logger } from '../log.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import type { Documents, Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
+import { LogThrottle } from '../observe/log-throttle.ts';
 import type { CompletedOutcome, FailedOutcome, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
-import { LogThrottle } from '../log-throttle.ts';
-import type { Documents, Log } from '../use-cases/log-origin.ts';
 
 type Seals = Pick<Vault, 'seal' | 'contentKey'>;
 

@@ -1,9 +1,9 @@
 /** A failed conversion's credit goes back, once: the account's state knows how far refunds have got. */
 import { type RefundDue, refundsDueQueries } from '../../projections/refunds-due.ts';
+import type { Stoppable } from '../async/stoppable.ts';
 import { accountAggregate } from '../domain/account.ts';
-import type { Logger } from '../log.ts';
-import type { Stoppable } from '../stoppable.ts';
-import type { Log } from '../use-cases/log-origin.ts';
+import type { Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 import { drainList } from './drain.ts';
 

@@ -4,13 +4,13 @@
  * While an account is under a hold, all of its documents stay.
  */
 import { type DeletionDue, storedBlobQueries } from '../../projections/stored-blobs.ts';
-import { BlobStoreUnavailable } from '../blob-store/port.ts';
+import { expireConversion } from '../conversions/expire-conversion.ts';
+import { BlobStoreUnavailable } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
-import type { Logger } from '../log.ts';
-import { expireConversion } from '../use-cases/expire-conversion.ts';
-import type { Documents, Log } from '../use-cases/log-origin.ts';
-import { startBackgroundLoop, type BackgroundLoop } from './background-loop.ts';
+import type { Documents, Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
+import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 import { drainList } from './drain.ts';
 
 const LONGEST_PAUSE_MS = 60_000;

@@ -1,8 +1,8 @@
 /** Applies batches of events to one generation: rows and checkpoints in one transaction. */
 import Sqlite, { type Database } from 'better-sqlite3';
+import { errorMessage } from '../errors/error-message.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
-import { errorMessage } from '../error-message.ts';
 import type { Projection } from './projection.ts';
 import { checkpointsOf, definitionOf, formatOf, SUPERSEDED } from './schema.ts';
 

@@ -8,8 +8,8 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
+import { errorMessage } from '../errors/error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { errorMessage } from '../error-message.ts';
 import { BatchWriter } from './batch-writer.ts';
 import {
   currentGeneration,

@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { EventStore } from '../event-store/port.ts';
 import { BatchWriter } from './batch-writer.ts';
+import type { ReadModelOptions } from './database.ts';
 import {
   currentGeneration,
   exclusively,
@@ -17,7 +18,6 @@ import {
   removeDatabase,
   sweep,
 } from './generations.ts';
-import type { ReadModelOptions } from './database.ts';
 import { checkpointsOf, FORMAT, formatOf, install, SUPERSEDED } from './schema.ts';
 
 /** Events read and applied at once: one transaction. */

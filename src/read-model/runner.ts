@@ -1,5 +1,5 @@
 /** Keeps a read model up with the log: subscription → projections → one transaction per batch. */
-import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
 import { ProjectionFailed } from './batch-writer.ts';

@@ -1,5 +1,5 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { FairTurns, type FreeSlots } from './fair-turns.ts';
 import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';

@@ -6,8 +6,8 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { blobKey } from '../domain/blob-key.ts';
-import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import { FAILURE_CODES } from '../domain/choices.ts';
+import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import {
   AccountId,
   BlobRef,

@@ -6,8 +6,8 @@ import {
   type RenderManifest,
 } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import { timeOfId } from '../ids.ts';
 import type { CompletedOutcome, RenderJob } from '../render-queue/messages.ts';
+import { timeOfId } from '../time/ids.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
 import type { LoggedResource } from './chrome/page-log.ts';
 import type { RenderedDocument } from './chrome/render.ts';

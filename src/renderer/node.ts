@@ -1,9 +1,9 @@
 /** A renderer node: takes jobs from the render queue, renders them, stores the PDFs, reports. */
 import type { Logger } from 'pino';
-import type { BlobStore } from '../blob-store/port.ts';
-import type { Clock } from '../clock.ts';
+import type { Stoppable } from '../async/stoppable.ts';
+import type { BlobStore } from '../documents/port.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
-import type { Stoppable } from '../stoppable.ts';
+import type { Clock } from '../time/clock.ts';
 import { findInstalledChrome } from './chrome/find.ts';
 import { usedBytes } from './chrome/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './chrome/processes.ts';

@@ -1,6 +1,6 @@
 /** The blob store may be away for a while: that is no fault of a document and costs it no try. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { BlobStoreUnavailable } from '../blob-store/port.ts';
+import { BlobStoreUnavailable } from '../documents/port.ts';
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;

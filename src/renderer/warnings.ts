@@ -1,8 +1,8 @@
 /** Says in words for the client what was missing when a page was printed. */
 import type { ManifestResource, ManifestWait, PageManifest } from '../domain/render-manifest.ts';
 import type { Shortcoming } from '../domain/request-document.ts';
-import { plainText } from '../plain-text.ts';
 import { MAX_WARNING_CHARACTERS, MAX_WARNINGS } from '../render-queue/messages.ts';
+import { plainText } from '../text/plain-text.ts';
 import { PageFailure } from './chrome/failure.ts';
 
 /** Nothing on paper depends on these. */

@@ -1,8 +1,8 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { test } from 'tap';
-import { ed25519Key } from '../../src/ed25519.ts';
-import { deriveKey } from '../../src/keyring/master-key.ts';
+import { deriveKey } from '../../src/documents/keys/master-key.ts';
+import { ed25519Key } from '../../src/log/ed25519.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 
 const CREATE = `${BASE}/auth/jwt/create/`;

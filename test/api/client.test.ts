@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { test, type Test } from 'tap';
+import { type Test, test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
 import {
   isPressledgerError,

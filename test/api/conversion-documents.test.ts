@@ -2,9 +2,9 @@
 import { test } from 'tap';
 import { BASE, refusal } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 import { signedIn } from '../support/operator.ts';
 import { MANIFEST } from '../support/samples.ts';
-import { eraseAccount } from '../support/erase-account.ts';
 
 const FULL = {
   html: '<p class="late">x</p>',

@@ -1,10 +1,10 @@
 /** An account follows its conversions over real HTTP: live, after a cut, and no longer than its credential holds. */
 import { test } from 'tap';
 import { BASE, PASSWORD, refusal } from '../support/api.ts';
-import { eventually } from '../support/deadline.ts';
 import { countListeners, PDF, startWithConversion } from '../support/conversion.ts';
-import { openEventStream, type StreamEvent } from '../support/event-stream.ts';
+import { eventually } from '../support/deadline.ts';
 import { eraseAccount } from '../support/erase-account.ts';
+import { openEventStream, type StreamEvent } from '../support/event-stream.ts';
 
 const PATH = `${BASE}/conversions/stream/`;
 

@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { type Answer, BASE, refusal } from '../support/api.ts';
-import { eventually } from '../support/deadline.ts';
 import { countListeners, fileUrl, PDF, startWithConversion } from '../support/conversion.ts';
+import { eventually } from '../support/deadline.ts';
 
 const idsOf = (answer: Answer) => (JSON.parse(answer.text) as { id: string }[]).map((c) => c.id);
 

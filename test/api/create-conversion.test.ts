@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { test } from 'tap';
-import { readContent } from '../../src/blob-store/decryption.ts';
-import { UnencryptedText } from '../../src/blob-store/encryption.ts';
+import { readContent } from '../../src/documents/decryption.ts';
+import { UnencryptedText } from '../../src/documents/encryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';

@@ -1,6 +1,6 @@
 /** The session of the dashboard: a cookie for its own pages, which gives them access tokens. */
 import { test } from 'tap';
-import { changePassword, endSessions } from '../../src/use-cases/accounts.ts';
+import { changePassword, endSessions } from '../../src/accounts/accounts.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { openPage } from '../support/browser.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { ActorSystem } from '../../src/actors/system.ts';
-import { readContent } from '../../src/blob-store/decryption.ts';
+import { readContent } from '../../src/documents/decryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { BASE, refusal } from '../support/api.ts';
-import { eventually } from '../support/deadline.ts';
 import { countListeners, fileUrl, PDF, startWithConversion } from '../support/conversion.ts';
+import { eventually } from '../support/deadline.ts';
 
 void test('a file that is not in the store is gone', async (t) => {
   const api = await startWithConversion(t);

@@ -1,7 +1,7 @@
 /** Each change of state says who made it, with what credential, from where, and by which request. */
 import { type Test, test } from 'tap';
+import { operatorContext } from '../../src/actors/command-context.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
-import { operatorContext } from '../../src/use-cases/command-context.ts';
 import type { EventMetadata } from '../../src/domain/event-metadata.ts';
 import type { EventType } from '../../src/domain/events.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';

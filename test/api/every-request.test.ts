@@ -1,7 +1,7 @@
 import { test } from 'tap';
+import { revokeApiKey } from '../../src/accounts/api-keys.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
-import { revokeApiKey } from '../../src/use-cases/api-keys.ts';
 import { listen } from '../../src/http/server.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';

@@ -2,6 +2,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
+import { contentsText, fileOf, zipOf } from '../../src/conversions/evidence/bundle.ts';
+import { gatherEvidence } from '../../src/conversions/evidence/gather.ts';
+import { readRenderManifest } from '../../src/conversions/render-manifest.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { LOG_ID, logAggregate } from '../../src/domain/log.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
@@ -13,9 +16,6 @@ import {
   signNote,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import { readRenderManifest } from '../../src/use-cases/render-manifest.ts';
-import { contentsText, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
-import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
 import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';

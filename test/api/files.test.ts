@@ -1,6 +1,6 @@
 /** The files beside the HTML of `POST /pdf/`, as JSON and as a form. */
 import { type Test, test } from 'tap';
-import { readContent } from '../../src/blob-store/decryption.ts';
+import { readContent } from '../../src/documents/decryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import { type Answer, type Api, BASE, refusal, startApi } from '../support/api.ts';
 

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'tap';
 import { Compile } from 'typebox/compile';
-import { type ErrorCode, ERRORS } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode } from '../../src/errors/errors.ts';
 import type { Route } from '../../src/http/openapi/operation.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
 import { ROUTES } from '../../src/http/routes.ts';

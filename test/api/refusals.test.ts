@@ -1,6 +1,6 @@
 /** What each endpoint refuses, beside the bodies of POST /pdf/ and the tokens, which have tests of their own. */
 import { test } from 'tap';
-import { type CallOptions, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 
 const LISTS = ['conversions', 'account/ledger', 'api-keys'].map((name) => `${BASE}/${name}/`);

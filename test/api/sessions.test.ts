@@ -1,7 +1,7 @@
 /** An account lists and ends its sessions, and changes its password. */
 import { test } from 'tap';
-import { changePassword } from '../../src/use-cases/accounts.ts';
-import { Passwords } from '../../src/use-cases/passwords.ts';
+import { changePassword } from '../../src/accounts/accounts.ts';
+import { Passwords } from '../../src/accounts/passwords.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
+import { createSignInAudit } from '../../src/accounts/sign-in.ts';
 import { NOTES_AN_HOUR, RECORDED_AN_HOUR } from '../../src/domain/sign-in-trail.ts';
-import { createSignInAudit } from '../../src/use-cases/sign-in.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 import { HOUR_MS } from '../support/samples.ts';

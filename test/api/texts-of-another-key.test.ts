@@ -1,10 +1,10 @@
 /** A text that a node with another keyring has sealed: the records and lists that it is in are shown all the same. */
 import { join } from 'node:path';
 import { test } from 'tap';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { createVault, NOT_OPENED } from '../../src/documents/keys/vault.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
-import { createVault, NOT_OPENED } from '../../src/keyring/vault.ts';
-import { createApiKey } from '../../src/use-cases/api-keys.ts';
 import { BASE, MASTER_KEY } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 import { makingKeys } from '../support/keyring.ts';

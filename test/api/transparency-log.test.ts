@@ -1,5 +1,6 @@
 /** The published log, read as anybody's tools read it, and the proofs of an account's conversions. */
 import { test } from 'tap';
+import type { ConversionProof } from '../../client/src/types.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
 import { parseProof } from '../../src/transparency-log/inclusion-proof-text.ts';
 import {
@@ -9,7 +10,6 @@ import {
   verifyInclusion,
 } from '../../src/transparency-log/merkle-tree.ts';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
-import type { ConversionProof } from '../../client/src/types.ts';
 import { type Api, BASE, refusal, startApi } from '../support/api.ts';
 
 const checkpointOf = async (api: Api) => {

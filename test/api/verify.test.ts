@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { ReadableStream } from 'node:stream/web';
 import { test } from 'tap';
-import { verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import { leafHash } from '../../src/transparency-log/merkle-tree.ts';
+import { verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import { BASE, refusal } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 

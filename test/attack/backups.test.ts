@@ -22,8 +22,8 @@ import { type Manifest, sha256Of, writeManifest } from '../../src/archive/manife
 import { readLines } from '../../src/archive/packed-lines.ts';
 import { BackupFolder } from '../../src/archive/places/folder.ts';
 import { planRestore } from '../../src/archive/restore-plan.ts';
-import { temporaryName } from '../../src/blob-store/durable-file.ts';
-import { writeSecret } from '../../src/compose/backups.ts';
+import { temporaryName } from '../../src/documents/durable-file.ts';
+import { writeSecret } from '../../src/service/backups.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
 import { OPTIONS, openSource, quietly, verify } from '../support/archives.ts';
 import { testDirectory } from '../support/directory.ts';

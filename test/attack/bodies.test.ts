@@ -1,8 +1,8 @@
 /** Finding 4: bodies that are held back, all but their last byte, take no more memory than their budget. */
 import { connect, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
-import { ApiProcess } from '../support/api-process.ts';
 import { BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { ApiProcess } from '../support/api-process.ts';
 import { eventually } from '../support/deadline.ts';
 import { partsOf } from '../support/raw-http.ts';
 

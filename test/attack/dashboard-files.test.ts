@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Koa from 'koa';
 import { test } from 'tap';
+import type { RequestState } from '../../src/http/context.ts';
+import { BuiltFiles } from '../../src/http/fixed-answer.ts';
 import { clientAddress } from '../../src/http/middleware/client-address.ts';
 import { createDashboard } from '../../src/http/middleware/dashboard.ts';
-import { BuiltFiles } from '../../src/http/fixed-answer.ts';
-import type { RequestState } from '../../src/http/context.ts';
 import { startApi } from '../support/api.ts';
 import { testDirectory } from '../support/directory.ts';
 

@@ -1,8 +1,8 @@
 /** Pages of other sites, and holders of a token of one kind, try to use the dashboard's session. */
 import { SignJWT } from 'jose';
 import { test } from 'tap';
-import { ed25519Key } from '../../src/ed25519.ts';
-import { deriveKey } from '../../src/keyring/master-key.ts';
+import { deriveKey } from '../../src/documents/keys/master-key.ts';
+import { ed25519Key } from '../../src/log/ed25519.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 

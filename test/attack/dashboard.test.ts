@@ -1,8 +1,8 @@
 /** Pages of other origins, texts of strangers and a hostile PDF against the dashboard, in a real Chrome. */
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
-import { runCli } from '../support/cli.ts';
 import { BASE } from '../support/api.ts';
+import { runCli } from '../support/cli.ts';
 import { ownPage, SESSION } from '../support/dashboard.ts';
 import {
   type DashboardBrowser,

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { openDirectory } from '../../src/compose/directories.ts';
-import { assertOwned } from '../../src/ownership.ts';
+import { assertOwned } from '../../src/documents/ownership.ts';
+import { openDirectory } from '../../src/service/directories.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { testDirectory } from '../support/directory.ts';
 import { createPlace, type Place } from '../support/place.ts';
@@ -110,7 +110,7 @@ void test('another user takes what root made for it, and its own', asRoot, (t) =
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'pressledger-')));
   t.teardown(() => rmSync(root, { recursive: true, force: true }));
   chmodSync(root, 0o777);
-  const module = join(import.meta.dirname, '../../src/compose/directories.ts');
+  const module = join(import.meta.dirname, '../../src/service/directories.ts');
   const script = `
     import { openDirectory } from '${module}';
     process.setgid(61002);

@@ -1,11 +1,12 @@
 /** Two deployments with one MASTER_KEY, such as production and a copy for tests: nothing of one opens the other. */
-import { noSnapshots } from '../support/actors.ts';
-import { ActorSystem } from '../../src/actors/system.ts';
-import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
-import { deriveKey } from '../../src/keyring/master-key.ts';
-import { openLog } from '../../src/use-cases/log-origin.ts';
-import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
+
 import { test } from 'tap';
+import { ActorSystem } from '../../src/actors/system.ts';
+import { deriveKey } from '../../src/documents/keys/master-key.ts';
+import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
+import { openLog } from '../../src/log/log-origin.ts';
+import { noSnapshots } from '../support/actors.ts';
+import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 
 /** Signs as `compose/roles.ts` does, under the origin of its own log. */
 async function signingAsDeployed({ actors, clock }: Pick<Api, 'actors' | 'clock'>) {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Test, test } from 'tap';
-import { endSessions } from '../../src/use-cases/accounts.ts';
+import { endSessions } from '../../src/accounts/accounts.ts';
 import { type Api, BASE, startApi } from '../support/api.ts';
 import { newOperator, setOperator, signedIn } from '../support/operator.ts';
 

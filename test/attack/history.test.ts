@@ -7,8 +7,8 @@ import {
   historyQueries,
   MAX_FILTERED_EVENTS,
 } from '../../projections/history.ts';
-import { eventually } from '../support/deadline.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 import { accountId, conversionId, NOW } from '../support/samples.ts';
 
 /** The ways in which SQLite finds the rows of a page, by its own account. */

@@ -1,7 +1,7 @@
 /** Finding 1: a page whose tag, name or comment never ends costs no memory while it is checked. */
 import { test } from 'tap';
-import { ApiProcess } from '../support/api-process.ts';
 import { BASE } from '../support/api.ts';
+import { ApiProcess } from '../support/api-process.ts';
 
 const MIB = 2 ** 20;
 /** One such body took a tokenizer up to 239 MiB; 20 within what is left of this ended the process. */

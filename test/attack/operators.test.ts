@@ -1,7 +1,7 @@
 /** Somebody who acts as an operator and is none. */
 import { test } from 'tap';
+import { changePassword } from '../../src/accounts/accounts.ts';
 import { ROUTES } from '../../src/http/routes.ts';
-import { changePassword } from '../../src/use-cases/accounts.ts';
 import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { firstAccount, newOperator, setOperator, signedIn, tokensOf } from '../support/operator.ts';
 

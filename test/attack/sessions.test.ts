@@ -1,9 +1,9 @@
 /** A stolen session, and an account that makes keys and sessions without end. */
 import { type Test, test } from 'tap';
-import { changePassword, endSessions } from '../../src/use-cases/accounts.ts';
-import { createApiKey } from '../../src/use-cases/api-keys.ts';
-import { type Asker, Passwords } from '../../src/use-cases/passwords.ts';
-import { type Api, type Answer, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { changePassword, endSessions } from '../../src/accounts/accounts.ts';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
+import { type Asker, Passwords } from '../../src/accounts/passwords.ts';
+import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { cliJson } from '../support/cli.ts';
 import { readLog } from '../support/invariants.ts';
 import { startService } from '../support/service.ts';

@@ -1,8 +1,8 @@
 /** Sign-ins in great number: what a stranger can do to the service, and to the owner of an account. */
 import { type Test, test } from 'tap';
-import { RIGHT_SIGN_INS, WRONG_SIGN_INS } from '../../src/use-cases/sign-in.ts';
-import { eventually } from '../support/deadline.ts';
+import { RIGHT_SIGN_INS, WRONG_SIGN_INS } from '../../src/accounts/sign-in.ts';
 import { type Api, type ApiOptions, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 
 const CREATE = `${BASE}/auth/jwt/create/`;
 const WINDOW_MS = 15 * 60 * 1000;

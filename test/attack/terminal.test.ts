@@ -4,14 +4,14 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { findAccount } from '../../src/use-cases/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import { operatorContext } from '../../src/actors/command-context.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { apiKeyAggregate } from '../../src/domain/api-key.ts';
-import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { openCore } from '../../src/compose/core.ts';
-import { readConfig } from '../../src/config.ts';
-import { apiKeyDigest, apiKeyIdOf } from '../../src/ids.ts';
-import { createLogger, readableLine } from '../../src/log.ts';
-import { cliJson, type CliResult, runCli } from '../support/cli.ts';
+import { createLogger, readableLine } from '../../src/observe/log.ts';
+import { openCore } from '../../src/service/core.ts';
+import { apiKeyDigest, apiKeyIdOf } from '../../src/time/ids.ts';
+import { type CliResult, cliJson, runCli } from '../support/cli.ts';
 import { createPlace, type Place } from '../support/place.ts';
 
 const ANN = 'ann@example.com';
@@ -136,7 +136,7 @@ void test("a web server's header cannot reach the terminal by a conversion's fai
 
 void test('log lines are JSON that no terminal obeys', (t) => {
   const script = `
-    import { createLogger } from '${join(import.meta.dirname, '../../src/log.ts')}';
+    import { createLogger } from '${join(import.meta.dirname, '../../src/observe/log.ts')}';
     const [text] = JSON.parse(process.argv[1]);
     createLogger('info').warn({ text, [text]: 1, err: new Error(text) }, text);`;
   const text = ESCAPES + FORGED;

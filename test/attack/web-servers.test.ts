@@ -2,9 +2,9 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import tap, { test } from 'tap';
-import { plainText } from '../../src/plain-text.ts';
 import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
 import type { RenderResult } from '../../src/renderer/messages.ts';
+import { plainText } from '../../src/text/plain-text.ts';
 import { countingListener } from '../support/listener.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 

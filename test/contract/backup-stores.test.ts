@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { fingerprintOf } from '../../src/keyring/master-key.ts';
 import { keyringText } from '../../src/archive/keyring-file.ts';
+import { fingerprintOf } from '../../src/documents/keys/master-key.ts';
 import { cliJson } from '../support/cli.ts';
 import { emptyLogUrl, needsEventStoreServer } from '../support/event-store-server.ts';
 import { startNatsServer } from '../support/nats-server.ts';

@@ -12,15 +12,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
-import { writerName } from '../../src/blob-store/writer.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
+import { FileBlobStore } from '../../src/documents/files.ts';
+import { writerName } from '../../src/documents/writer.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { newConversionId } from '../../src/ids.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
-import { runBlobStoreContract } from './blob-store-contract.ts';
 import { newEvents } from '../support/events.ts';
+import { runBlobStoreContract } from './blob-store-contract.ts';
 
 runBlobStoreContract({
   name: 'files',
@@ -131,7 +131,7 @@ void test('a file that another live process writes is not swept', async (t) => {
   const dir = testDirectory(t);
   const script = `
     import { writeFileSync } from 'node:fs';
-    import { writerName } from './src/blob-store/writer.ts';
+    import { writerName } from './src/documents/writer.ts';
     writeFileSync(process.argv[1] + '/' + writerName() + '-x', 'half');
     process.stdout.write('written');
     setInterval(() => {}, 1000);`;

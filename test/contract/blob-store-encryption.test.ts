@@ -12,13 +12,13 @@ import {
   encryptedBytes,
   FRAME_BYTES,
   HEADER_BYTES,
-} from '../../src/blob-store/cipher.ts';
-import { decryptBlob, openContent, readContent } from '../../src/blob-store/decryption.ts';
-import { encryptFile, UnencryptedText } from '../../src/blob-store/encryption.ts';
-import type { BlobKind } from '../../src/blob-store/port.ts';
-import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
+} from '../../src/documents/cipher.ts';
+import { decryptBlob, openContent, readContent } from '../../src/documents/decryption.ts';
+import { encryptFile, UnencryptedText } from '../../src/documents/encryption.ts';
+import type { BlobKind } from '../../src/documents/port.ts';
+import { ObjectBlobStore } from '../../src/documents/remote.ts';
 import type { BlobRef } from '../../src/domain/events.ts';
-import { newConversionId } from '../../src/ids.ts';
+import { newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';
 import { CONTENT_KEY } from '../support/samples.ts';

@@ -3,17 +3,17 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type Test, test } from 'tap';
-import { bufferContent } from '../../src/blob-store/objects.ts';
-import { BlobNotFound } from '../../src/blob-store/port.ts';
-import { ObjectBlobStore } from '../../src/blob-store/remote.ts';
-import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
+import { bufferContent } from '../../src/documents/objects.ts';
+import { BlobNotFound } from '../../src/documents/port.ts';
+import { ObjectBlobStore } from '../../src/documents/remote.ts';
+import { S3Bucket } from '../../src/documents/s3-bucket.ts';
 import {
   parseS3Url,
   type S3Credentials,
   type S3Location,
-} from '../../src/blob-store/s3-location.ts';
-import { S3Objects } from '../../src/blob-store/s3-objects.ts';
-import { newConversionId } from '../../src/ids.ts';
+} from '../../src/documents/s3-location.ts';
+import { S3Objects } from '../../src/documents/s3-objects.ts';
+import { newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { listed } from '../support/memory-objects.ts';
 import { needsS3Server, realS3Bucket } from '../support/s3-real.ts';

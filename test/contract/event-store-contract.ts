@@ -1,6 +1,6 @@
 /** What every event store must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
-import { StagedBlob } from '../../src/blob-store/port.ts';
+import { StagedBlob } from '../../src/documents/port.ts';
 import {
   type CopiedEvent,
   type CopyableEventStore,

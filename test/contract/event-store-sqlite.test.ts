@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { test } from 'tap';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { testDirectory } from '../support/directory.ts';
 import { newEvents } from '../support/events.ts';
 import { type OpenedEventStore, runEventStoreContract } from './event-store-contract.ts';

@@ -1,7 +1,7 @@
 /** What every keyring must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
-import { newAccountId } from '../../src/ids.ts';
-import { KeyErased, type Keyring } from '../../src/keyring/port.ts';
+import { KeyErased, type Keyring } from '../../src/documents/keys/port.ts';
+import { newAccountId } from '../../src/time/ids.ts';
 
 export interface KeyringAdapter {
   readonly name: string;

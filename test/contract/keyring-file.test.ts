@@ -9,15 +9,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { writerName } from '../../src/blob-store/writer.ts';
-import { newAccountId } from '../../src/ids.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
-import { FileKeyRecords, FILE_RECHECK_MS } from '../../src/keyring/file-records.ts';
-import { loadMasterKey } from '../../src/keyring/master-key.ts';
-import { RemoteKeyring } from '../../src/keyring/remote.ts';
-import { runKeyringContract } from './keyring-contract.ts';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { FILE_RECHECK_MS, FileKeyRecords } from '../../src/documents/keys/file-records.ts';
+import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
+import { RemoteKeyring } from '../../src/documents/keys/remote.ts';
+import { writerName } from '../../src/documents/writer.ts';
+import { newAccountId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { makingKeys } from '../support/keyring.ts';
+import { runKeyringContract } from './keyring-contract.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 

@@ -8,9 +8,9 @@ import { FileLease } from '../../src/leader/file-lease.ts';
 import { NatsLease } from '../../src/leader/nats-lease.ts';
 import type { HeldLease, Lease } from '../../src/leader/port.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { testDirectory } from '../support/directory.ts';
 import { cable } from '../support/cable.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 
 const logger = pino({ level: 'silent' });

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { parseNatsUrl } from '../../src/nats/address.ts';

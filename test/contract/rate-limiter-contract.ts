@@ -1,7 +1,7 @@
 /** What every rate limiter must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
-import type { Clock } from '../../src/clock.ts';
-import type { Rate, RateLimiter } from '../../src/rate-limiter/port.ts';
+import type { Rate, RateLimiter } from '../../src/limits/rate-limiter/port.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import { NOW } from '../support/samples.ts';
 
 export interface OpenedRateLimiter {

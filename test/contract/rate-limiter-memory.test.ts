@@ -1,4 +1,4 @@
-import { MemoryRateLimiter } from '../../src/rate-limiter/memory.ts';
+import { MemoryRateLimiter } from '../../src/limits/rate-limiter/memory.ts';
 import { runRateLimiterContract } from './rate-limiter-contract.ts';
 
 runRateLimiterContract({

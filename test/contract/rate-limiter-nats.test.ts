@@ -1,8 +1,8 @@
 import { type Logger, pino } from 'pino';
 import { type Test, test } from 'tap';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { NatsKvRateLimiter } from '../../src/limits/rate-limiter/nats-kv.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsKvRateLimiter } from '../../src/rate-limiter/nats-kv.ts';
+import { type Clock, systemClock } from '../../src/time/clock.ts';
 import { eventually } from '../support/deadline.ts';
 import { type NatsServer, startNatsServer } from '../support/nats-server.ts';
 import { NOW } from '../support/samples.ts';

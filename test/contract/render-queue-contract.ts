@@ -9,8 +9,8 @@ import {
   hold,
   idsOf,
   renderJob,
-  startRenderer,
   startedReport,
+  startRenderer,
 } from '../support/render-queue.ts';
 import { conversionId } from '../support/samples.ts';
 

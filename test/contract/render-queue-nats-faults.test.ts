@@ -9,8 +9,8 @@ import type { Recorded } from '../../src/render-queue/messages.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { REFUSED } from '../../src/render-queue/nats/reports.ts';
 import {
-  jobsStream,
   jobSubject,
+  jobsStream,
   listJobs,
   RENDERERS,
   reportSubject,

@@ -2,18 +2,21 @@
 import { errors } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { LOG_BUCKET, openNatsQueues } from '../../src/compose/nats.ts';
 import { leasePermissions } from '../../src/leader/nats-lease.ts';
+import {
+  NatsKvRateLimiter,
+  rateLimiterPermissions,
+} from '../../src/limits/rate-limiter/nats-kv.ts';
 import { bucketPermissions } from '../../src/nats/bucket.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
-import { NatsKvRateLimiter, rateLimiterPermissions } from '../../src/rate-limiter/nats-kv.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import {
-  jobsStream,
   jobSubject,
+  jobsStream,
   permissionsOf,
   reportSubject,
 } from '../../src/render-queue/nats/streams.ts';
+import { LOG_BUCKET, openNatsQueues } from '../../src/service/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { hold, recordReports, renderJob } from '../support/render-queue.ts';

@@ -3,11 +3,11 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { pino } from 'pino';
 import tap, { test } from 'tap';
 import { connectToNats } from '../../src/nats/connection.ts';
+import type { RenderJob } from '../../src/render-queue/messages.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { listJobs } from '../../src/render-queue/nats/streams.ts';
-import { startNatsServer } from '../support/nats-server.ts';
-import type { RenderJob } from '../../src/render-queue/messages.ts';
 import { eventually } from '../support/deadline.ts';
+import { startNatsServer } from '../support/nats-server.ts';
 import {
   completedReport,
   drain,

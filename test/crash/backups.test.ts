@@ -15,8 +15,8 @@ import { type Test, test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
-import { killCommand } from '../support/killed-command.ts';
 import { readLog } from '../support/invariants.ts';
+import { killCommand } from '../support/killed-command.ts';
 import type { Place } from '../support/place.ts';
 import { Service, startService } from '../support/service.ts';
 

@@ -3,11 +3,11 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { fillLog } from '../../bench/made-up-log.ts';
-import { errorMessage } from '../../src/error-message.ts';
+import { errorMessage } from '../../src/errors/error-message.ts';
 import { cliJson, refuses } from '../support/cli.ts';
+import { readLog } from '../support/invariants.ts';
 import { killCommand } from '../support/killed-command.ts';
 import { createPlace, type Place } from '../support/place.ts';
-import { readLog } from '../support/invariants.ts';
 
 const EVENTS = 30_000;
 

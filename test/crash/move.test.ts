@@ -1,7 +1,7 @@
 /** A deployment that is moved from place to place while its move is killed again and again. */
 import { test } from 'tap';
-import { type HopResult, moveAround, type StopName } from '../support/move-chain.ts';
 import { needsEventStoreServer } from '../support/event-store-server.ts';
+import { type HopResult, moveAround, type StopName } from '../support/move-chain.ts';
 import { findNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
-import { newConversionId } from '../../src/ids.ts';
+import { newConversionId } from '../../src/time/ids.ts';
 import { eventually } from '../support/deadline.ts';
 import { startService } from '../support/service.ts';
 

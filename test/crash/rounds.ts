@@ -1,6 +1,6 @@
 /** Runs the rounds of one deployment. */
 import type { Test } from 'tap';
-import { errorMessage } from '../../src/error-message.ts';
+import { errorMessage } from '../../src/errors/error-message.ts';
 import { seededRandom } from '../support/random.ts';
 import { checkEnd, checkRound, livesOf } from './checks.ts';
 import { canInject, inject } from './faults.ts';

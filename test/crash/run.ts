@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { errorMessage } from '../../src/error-message.ts';
+import { errorMessage } from '../../src/errors/error-message.ts';
 import { noEventStoreCommand } from '../support/event-store-process.ts';
 import { needsEventStoreServer } from '../support/event-store-server.ts';
 import { findNatsServer } from '../support/nats-server.ts';

@@ -1,10 +1,10 @@
 /** Clients that go on while parts of the service break, and what they were promised. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isPressledgerError } from '../../client/src/errors.ts';
 import type { ConversionOptions } from '../../client/src/conversion-options.ts';
-import { errorMessage } from '../../src/error-message.ts';
-import type { Random } from '../support/random.ts';
+import { isPressledgerError } from '../../client/src/errors.ts';
+import { errorMessage } from '../../src/errors/error-message.ts';
 import { mayComeAgain } from '../support/come-again.ts';
+import type { Random } from '../support/random.ts';
 import type { Client, Site } from './site.ts';
 
 /** The number of requests of one client in a round, at least and at most. */

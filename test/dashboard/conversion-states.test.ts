@@ -1,13 +1,13 @@
 /** The pages of conversions before and after there is a PDF, and where the service refuses to follow them. */
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
+import { expireConversion } from '../../src/conversions/expire-conversion.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { expireConversion } from '../../src/use-cases/expire-conversion.ts';
 import { BASE, PASSWORD } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
-import { openEventStream } from '../support/event-stream.ts';
 import { eraseAccount } from '../support/erase-account.ts';
+import { openEventStream } from '../support/event-stream.ts';
 
 const SCRIPT = '<script>window.ran=true</script>';
 const RETENTION_SECONDS = '3600';

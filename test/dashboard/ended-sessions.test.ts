@@ -1,7 +1,7 @@
 /** Sessions, keys and accounts that end while a page of the dashboard is open, in a real Chrome. */
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
-import { createApiKey, revokeApiKey } from '../../src/use-cases/api-keys.ts';
+import { createApiKey, revokeApiKey } from '../../src/accounts/api-keys.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { ownPage, SESSION } from '../support/dashboard.ts';
 import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';

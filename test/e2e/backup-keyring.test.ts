@@ -2,11 +2,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { BackupFolder } from '../../src/archive/places/folder.ts';
-import { keyOpener } from '../../src/compose/backups.ts';
-import { readConfig } from '../../src/config.ts';
 import { sha256Of } from '../../src/archive/manifest.ts';
+import { BackupFolder } from '../../src/archive/places/folder.ts';
 import { verifyBackup } from '../../src/archive/verify.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { keyOpener } from '../../src/service/backups.ts';
 import { cliJson, runCli } from '../support/cli.ts';
 import { createPlace } from '../support/place.ts';
 

@@ -15,7 +15,7 @@ import { allCommands } from '../../src/commands/all.ts';
 import { parseLine } from '../../src/commands/cli.ts';
 import type { Cell, Output } from '../../src/commands/command.ts';
 import { createOutput } from '../../src/commands/output.ts';
-import type { ClientConfig } from '../../src/client-config.ts';
+import type { ClientConfig } from '../../src/config/client-config.ts';
 import { cliJson, runCli, runCommand } from '../support/cli.ts';
 import { commandContext } from '../support/command-context.ts';
 import { openPdf } from '../support/pdf.ts';

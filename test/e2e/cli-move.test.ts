@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { FileLease } from '../../src/leader/file-lease.ts';
-import { cliJson, type CliResult, refuses, runCli, runCommand } from '../support/cli.ts';
+import { type CliResult, cliJson, refuses, runCli, runCommand } from '../support/cli.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
 
 const MASTER_KEY = '5a'.repeat(32);

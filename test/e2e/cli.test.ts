@@ -4,9 +4,9 @@ import { test } from 'tap';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { readLog, violations } from '../support/invariants.ts';
+import { openPdf } from '../support/pdf.ts';
 import { createPlace } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
-import { openPdf } from '../support/pdf.ts';
 import { readModelRows } from '../support/read-model.ts';
 import { startService } from '../support/service.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { test } from 'tap';
-import { readVersion } from '../../src/version.ts';
+import { readVersion } from '../../src/config/version.ts';
 import { startService } from '../support/service.ts';
 
 const execute = promisify(execFile);

@@ -1,6 +1,7 @@
 /** `pressledger doctor`: what it finds, where nothing was ever started and beside a service; it changes nothing. */
-import { chmodSync, renameSync, writeFileSync } from 'node:fs';
+
 import { once } from 'node:events';
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';

@@ -1,7 +1,7 @@
 /** Nothing of an account is left that was erased beside nodes whose documents and keys lie elsewhere. */
 import { test } from 'tap';
 import { eraseAndSearch, SETTINGS } from '../support/erasure.ts';
-import { type Kind, KINDS, Nodes, onS3 } from '../support/nodes.ts';
+import { KINDS, type Kind, Nodes, onS3 } from '../support/nodes.ts';
 import { filesBelow } from '../support/telling-texts.ts';
 
 const [FOLDER] = KINDS;

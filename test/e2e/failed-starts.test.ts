@@ -1,14 +1,15 @@
 /** A start that fails: every mistake in a line of its own, and nothing left behind. */
+
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type Test, test } from 'tap';
 import { freePort } from '../support/free-port.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import type { Place } from '../support/place.ts';
-import { RendererProcess, createService, type Service } from '../support/service.ts';
+import { createService, RendererProcess, type Service } from '../support/service.ts';
 import { treeOf } from '../support/trees.ts';
 
 const KEY = '11'.repeat(32);

@@ -4,11 +4,11 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
-import { newAccountId } from '../../src/ids.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { newAccountId } from '../../src/time/ids.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { killCommand } from '../support/killed-command.ts';
-import { type Kind, KINDS, Nodes, onS3 } from '../support/nodes.ts';
+import { KINDS, type Kind, Nodes, onS3 } from '../support/nodes.ts';
 import { Service, startService } from '../support/service.ts';
 
 const REWRAP = ['keyring', 'rewrap'];

@@ -1,8 +1,8 @@
 /** The metrics of a process, held against what its clients see. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { readdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { runCli } from '../support/cli.ts';

@@ -1,18 +1,19 @@
 /** deploy/nats-accounts.conf on a real server: what renderers can do there, and what they cannot. */
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { Kvm } from '@nats-io/kv';
-import type { NatsConnection } from '@nats-io/transport-node';
+
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { NatsObjects } from '../../src/blob-store/nats-objects.ts';
-import type { ObjectContent } from '../../src/blob-store/objects.ts';
+import { NatsObjects } from '../../src/documents/nats-objects.ts';
+import type { ObjectContent } from '../../src/documents/objects.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats/streams.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
+import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats/streams.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace, LAUNCHER } from '../support/place.ts';

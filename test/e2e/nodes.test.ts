@@ -1,7 +1,7 @@
 /** API nodes and renderer nodes apart: what a client, an operator and an orchestrator see of them. */
 import { buffer } from 'node:stream/consumers';
-import { type Test, test } from 'tap';
 import { pino } from 'pino';
+import { type Test, test } from 'tap';
 import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';

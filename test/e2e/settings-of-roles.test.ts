@@ -1,10 +1,11 @@
 /** What help says that a role reads, held against what the role really reads. */
-import { type Test, test } from 'tap';
+
 import { pino } from 'pino';
+import { type Test, test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
-import { startApiNode, startRenderer } from '../../src/compose/roles.ts';
-import { type Config, readConfig, SETTINGS } from '../../src/config.ts';
-import type { Role } from '../../src/setting.ts';
+import { type Config, readConfig, SETTINGS } from '../../src/config/config.ts';
+import type { Role } from '../../src/config/setting.ts';
+import { startApiNode, startRenderer } from '../../src/service/roles.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';
 

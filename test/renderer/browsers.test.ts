@@ -1,7 +1,7 @@
 /** A browser that is worn out makes way for the next without anyone waiting for it. */
 import { once } from 'node:events';
 import { test } from 'tap';
-import { BUDGETS } from '../../src/budgets.ts';
+import { BUDGETS } from '../../src/limits/budgets.ts';
 import { Browsers } from '../../src/renderer/browsers.ts';
 import { CommandRefused } from '../../src/renderer/chrome/connection.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';

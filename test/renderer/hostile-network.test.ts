@@ -1,8 +1,8 @@
 /** Servers and pages that fight back over the network: bounded, told clearly, and no other job notices. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import tap, { type Test, test } from 'tap';
 import { createGzip } from 'node:zlib';
+import tap, { type Test, test } from 'tap';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 

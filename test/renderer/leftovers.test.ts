@@ -5,7 +5,7 @@ import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { BUDGETS } from '../../src/budgets.ts';
+import { BUDGETS } from '../../src/limits/budgets.ts';
 import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processes.ts';
 import { startRenderPool } from '../../src/renderer/pool.ts';
 import { eventually } from '../support/deadline.ts';

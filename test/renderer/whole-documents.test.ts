@@ -1,6 +1,6 @@
 /** A document is printed whole or not at all: real Chrome, and a server that breaks off on the wire. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createGzip, brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib';
 import tap, { test } from 'tap';
 import { warningsOf } from '../../src/renderer/warnings.ts';
 import { startHttpsServer } from '../support/https.ts';

@@ -5,8 +5,8 @@ import type { CommandContext, Limits } from '../../src/actors/command.ts';
 import type { SnapshotCache } from '../../src/actors/snapshots.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import type { AccountCommand } from '../../src/domain/account.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { accountId, blobRef, conversionId, NOW, OPTIONS, REQUEST_HMAC } from './samples.ts';
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
-import type { BudgetCount } from '../../src/budgets.ts';
+import type { BudgetCount } from '../../src/limits/budgets.ts';
 import { startApi } from './api.ts';
 
 const SELF = fileURLToPath(import.meta.url);

@@ -2,8 +2,9 @@
  * A process that appends beside others: `node appending-process.ts FILE NAME COUNT` makes COUNT
  * appends, half of them to a stream that all share, deciding again after each version conflict.
  */
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { appendNext, newEvents } from './events.ts';
 
 const [path = '', name = '', count = '0'] = process.argv.slice(2);

@@ -1,12 +1,12 @@
 /** Logs as a service has them open, with a directory for copies of them. */
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
 import type { BackupPlace } from '../../src/archive/places/port.ts';
+import { verifyBackup } from '../../src/archive/verify.ts';
+import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
+import { FileBlobStore } from '../../src/documents/files.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
-import { verifyBackup } from '../../src/archive/verify.ts';
 import { NOW } from './samples.ts';
 import { signedLog } from './signed-log.ts';
 

@@ -1,7 +1,8 @@
 /** Attestations of an API's newest checkpoint, recorded as the process manager does. */
-import { type LogCommand, LOG_ID, logAggregate } from '../../src/domain/log.ts';
-import { currentCheckpoint } from '../../src/use-cases/transparency-log.ts';
+
 import type { StoredCheckpoint } from '../../projections/checkpoints.ts';
+import { LOG_ID, type LogCommand, logAggregate } from '../../src/domain/log.ts';
+import { currentCheckpoint } from '../../src/log/transparency-log.ts';
 import type { Api } from './api.ts';
 
 async function record(

@@ -1,15 +1,15 @@
 /** The client's types, held against the schemas that judge requests and answers: by `tsc`, not at run time. */
 import type { Static } from 'typebox';
-import type * as client from '../../client/src/index.ts';
 import type { ErrorCode as ClientErrorCode } from '../../client/src/errors.ts';
-import type { ErrorCode } from '../../src/errors.ts';
+import type * as client from '../../client/src/index.ts';
+import type { ErrorCode } from '../../src/errors/errors.ts';
 import type { Account, LedgerEntry } from '../../src/http/resources/account.api.ts';
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.api.ts';
 import type { TokenPair } from '../../src/http/resources/auth.api.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
-import type { ConversionProof } from '../../src/http/resources/transparency-log.api.ts';
 import type { Verification } from '../../src/http/resources/evidence.api.ts';
-import type { ConversionRequest } from '../../src/conversion-request/schema.ts';
+import type { ConversionProof } from '../../src/http/resources/transparency-log.api.ts';
+import type { ConversionRequest } from '../../src/requests/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */
 type Shape<T> = T extends readonly (infer Item)[]

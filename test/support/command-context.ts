@@ -1,6 +1,6 @@
 import type { CommandContext, Opener } from '../../src/commands/command.ts';
 import { createOutput } from '../../src/commands/output.ts';
-import * as real from '../../src/compose/for-commands.ts';
+import * as real from '../../src/service/for-commands.ts';
 
 function unneeded(): never {
   throw new Error('the store would be opened now');

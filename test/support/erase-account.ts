@@ -1,9 +1,9 @@
-import type { CommandContext } from '../../src/actors/system.ts';
 import {
   beginErasure,
   completeErasure,
   type ErasureDependencies,
-} from '../../src/use-cases/erasure.ts';
+} from '../../src/accounts/erasure.ts';
+import type { CommandContext } from '../../src/actors/system.ts';
 
 /** Does what `account erase` does. */
 export async function eraseAccount(

@@ -1,18 +1,18 @@
 /** Requests that have the API give each answer of its OpenAPI document. */
 import type { Test } from 'tap';
-import { EventStoreUnavailable } from '../../src/event-store/port.ts';
+import { firstCommand } from '../../src/actors/command-context.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { listen } from '../../src/http/server.ts';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
+import { signatureLine } from '../../src/transparency-log/signed-note.ts';
 import { type Api, BASE, PASSWORD, startApi } from './api.ts';
-import { drives } from './documented.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
+import { drives } from './documented.ts';
 import { newOperator, setOperator } from './operator.ts';
-import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
-import { signatureLine } from '../../src/transparency-log/signed-note.ts';
-import { conversionAggregate } from '../../src/domain/conversion.ts';
-import { firstCommand } from '../../src/use-cases/command-context.ts';
 
 const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
 

@@ -1,10 +1,10 @@
 /** Bundles of evidence: made over the API's parts, taken apart, and put together again after a change. */
 import { buffer } from 'node:stream/consumers';
 import { strFromU8, unzipSync } from 'fflate';
+import { type BundleFiles, fileOf, zipOf } from '../../src/conversions/evidence/bundle.ts';
+import { gatherEvidence } from '../../src/conversions/evidence/gather.ts';
+import { currentKeys } from '../../src/log/transparency-log.ts';
 import { ed25519Signer, verifierKey } from '../../src/transparency-log/signed-note.ts';
-import { gatherEvidence } from '../../src/use-cases/evidence/gather.ts';
-import { type BundleFiles, fileOf, zipOf } from '../../src/use-cases/evidence/bundle.ts';
-import { currentKeys } from '../../src/use-cases/transparency-log.ts';
 import { Difference, verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import type { Api } from './api.ts';
 import { signingKey } from './signer.ts';

@@ -1,4 +1,4 @@
-import type { StagedBlob } from '../../src/blob-store/port.ts';
+import type { StagedBlob } from '../../src/documents/port.ts';
 import {
   type AppendResult,
   type BatchHandler,

@@ -1,4 +1,4 @@
-import { KeyMissing, type Keyring } from '../../src/keyring/port.ts';
+import { KeyMissing, type Keyring } from '../../src/documents/keys/port.ts';
 
 /** Makes the key of each account on its first use: for tests whose accounts nobody has opened. */
 export function makingKeys(keyring: Keyring): Keyring {

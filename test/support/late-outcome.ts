@@ -1,8 +1,8 @@
 /** A renderer that was thought dead, and reports on a conversion that has ended. */
 import { pino } from 'pino';
 import { connectToNats } from '../../src/nats/connection.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import type { Recorded } from '../../src/render-queue/messages.ts';
+import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 
 /** Reports two starts and two failures. @returns the answers to the starts */
 export async function reportLate(

@@ -1,7 +1,7 @@
 /** A server on loopback that counts what reaches it, over TCP and UDP on one port number. */
 import { createSocket } from 'node:dgram';
-import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 
 export interface CountingListener {
   readonly port: number;

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { DomainEvent } from '../../src/domain/events.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { eventId } from '../../src/ids.ts';
-import type { Step } from './history.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
+import { eventId } from '../../src/time/ids.ts';
 import { appendNext, commandOf } from './events.ts';
+import type { Step } from './history.ts';
 import { NOW } from './samples.ts';
 
 export interface TestLog {

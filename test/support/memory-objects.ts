@@ -1,7 +1,7 @@
 /** A driver of remote objects that keeps them in memory, where a test may change them. */
 import { buffer } from 'node:stream/consumers';
-import { bufferContent, type ObjectContent, type Objects } from '../../src/blob-store/objects.ts';
-import type { BlobRange } from '../../src/blob-store/port.ts';
+import { bufferContent, type ObjectContent, type Objects } from '../../src/documents/objects.ts';
+import type { BlobRange } from '../../src/documents/port.ts';
 
 export class MemoryObjects implements Objects {
   readonly stored = new Map<string, Buffer>();

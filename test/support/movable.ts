@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { appendSteps } from '../../bench/made-up-log.ts';
-import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
-import type { BlobKind, StagedBlob } from '../../src/blob-store/port.ts';
+import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
+import { FileBlobStore } from '../../src/documents/files.ts';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
+import type { BlobKind, StagedBlob } from '../../src/documents/port.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
-import { loadMasterKey } from '../../src/keyring/master-key.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { cliJson } from './cli.ts';
 import {
@@ -19,8 +19,8 @@ import {
   opening,
   refund,
   request,
-  start,
   type Step,
+  start,
 } from './history.ts';
 import { killCommand, LONG_MS } from './killed-command.ts';
 import type { Place } from './place.ts';

@@ -15,8 +15,8 @@ import {
   verified,
 } from './movable.ts';
 import { startNatsServer } from './nats-server.ts';
-import type { Place } from './place.ts';
 import { s3Url, startWire } from './nodes.ts';
+import type { Place } from './place.ts';
 import { s3Credentials, startS3Server } from './s3-server.ts';
 
 /** Where a log can go on the way, with the documents. */

@@ -1,11 +1,12 @@
 /** A real nats-server with JetStream on loopback, in a directory of its own, that a test may kill. */
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as dial } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Test } from 'tap';
 import { eventually } from './deadline.ts';
 import { freePort } from './free-port.ts';

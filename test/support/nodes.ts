@@ -4,15 +4,15 @@
  * blobs and keys in S3. Each renderer has a data directory of its own.
  */
 import type { Test } from 'tap';
+import type { S3Location } from '../../src/documents/s3-location.ts';
 import { BreakableWire } from './breakable-wire.ts';
+import { type EventStoreProcess, startEventStore } from './event-store-process.ts';
 import {
   emptyLogUrl,
   needsEventStoreServer,
   readServerLog,
   serverPlace,
 } from './event-store-server.ts';
-import { type EventStoreProcess, startEventStore } from './event-store-process.ts';
-import type { S3Location } from '../../src/blob-store/s3-location.ts';
 import { type LogEvent, readLog } from './invariants.ts';
 import type { Ended } from './launched.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';

@@ -1,8 +1,9 @@
 /** Somebody who is signed in, as an operator or not. */
-import { administer } from '../../src/use-cases/administration.ts';
-import { openAccount } from '../../src/use-cases/accounts.ts';
-import { createApiKey } from '../../src/use-cases/api-keys.ts';
-import { type Api, type Answer, BASE, type CallOptions, PASSWORD } from './api.ts';
+
+import { openAccount } from '../../src/accounts/accounts.ts';
+import { administer } from '../../src/accounts/administration.ts';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
+import { type Answer, type Api, BASE, type CallOptions, PASSWORD } from './api.ts';
 
 /** Signs in to the account. */
 export async function tokensOf(api: Api, email: string, password = PASSWORD) {

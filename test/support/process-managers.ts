@@ -8,31 +8,31 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
+import { operatorContext } from '../../src/actors/command-context.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { contentBytes } from '../../src/blob-store/cipher.ts';
+import type { Stoppable } from '../../src/async/stoppable.ts';
+import { requestConversion } from '../../src/conversions/request-conversion.ts';
+import { contentBytes } from '../../src/documents/cipher.ts';
+import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
+import { UnencryptedText } from '../../src/documents/encryption.ts';
+import { FileBlobStore } from '../../src/documents/files.ts';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { createVault } from '../../src/documents/keys/vault.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
-import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { requestConversion } from '../../src/use-cases/request-conversion.ts';
-import { EmbeddedBlobStore } from '../../src/blob-store/embedded.ts';
-import { UnencryptedText } from '../../src/blob-store/encryption.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import { type BudgetLimits, BUDGETS, Budgets } from '../../src/budgets.ts';
-import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
-import { createVault } from '../../src/keyring/vault.ts';
+import { BUDGETS, type BudgetLimits, Budgets } from '../../src/limits/budgets.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
-import type { Stoppable } from '../../src/stoppable.ts';
 import type {
   CompletedOutcome,
   FailedOutcome,
   RenderStart,
 } from '../../src/render-queue/messages.ts';
+import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { noSnapshots, OPEN } from './actors.ts';
 import { eventually } from './deadline.ts';
 import { FaultyStore } from './faulty-store.ts';

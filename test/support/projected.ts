@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import type { Projection } from '../../src/read-model/projection.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
+import type { Projection } from '../../src/read-model/projection.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openLog, type TestLog } from './log.ts';
 

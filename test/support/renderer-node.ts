@@ -2,13 +2,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { UnencryptedText } from '../../src/blob-store/encryption.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
-import { BUDGETS } from '../../src/budgets.ts';
-import { systemClock } from '../../src/clock.ts';
+import { UnencryptedText } from '../../src/documents/encryption.ts';
+import { FileBlobStore } from '../../src/documents/files.ts';
 import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
-import { newConversionId } from '../../src/ids.ts';
+import { BUDGETS } from '../../src/limits/budgets.ts';
 import { InProcessRenderQueue } from '../../src/render-queue/in-process.ts';
 import type {
   CompletedOutcome,
@@ -16,9 +14,11 @@ import type {
   RenderReport,
 } from '../../src/render-queue/messages.ts';
 import { type RendererSettings, startRendererNode } from '../../src/renderer/node.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { newConversionId } from '../../src/time/ids.ts';
 import { eventually } from './deadline.ts';
-import { recordReports } from './render-queue.ts';
 import { testDirectory } from './directory.ts';
+import { recordReports } from './render-queue.ts';
 import { silent } from './renderer.ts';
 import { accountId, CONTENT_KEY, OPTIONS } from './samples.ts';
 

@@ -3,8 +3,8 @@
  * AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Each opening has a folder of its own.
  */
 import { randomBytes } from 'node:crypto';
-import { S3Bucket } from '../../src/blob-store/s3-bucket.ts';
-import { parseS3Url } from '../../src/blob-store/s3-location.ts';
+import { S3Bucket } from '../../src/documents/s3-bucket.ts';
+import { parseS3Url } from '../../src/documents/s3-location.ts';
 
 const { S3_TEST_URL: url = '', AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = process.env;
 

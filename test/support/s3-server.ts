@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
-import type { S3Credentials, S3Location } from '../../src/blob-store/s3-location.ts';
+import type { S3Credentials, S3Location } from '../../src/documents/s3-location.ts';
 import { signatureFault } from './s3-signature.ts';
 
 export const s3Credentials: S3Credentials = {

@@ -2,14 +2,11 @@
 import { hash, type KeyObject } from 'node:crypto';
 import type { Test } from 'tap';
 import { ActorSystem } from '../../src/actors/system.ts';
-import { openLastCheckpoint } from '../../src/compose/stores.ts';
-import { ed25519Key } from '../../src/ed25519.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
-import {
-  CheckpointSigner,
-  type SignerDependencies,
-} from '../../src/use-cases/checkpoint-signer.ts';
-import type { TransparencyLogDependencies } from '../../src/use-cases/transparency-log.ts';
+import { CheckpointSigner, type SignerDependencies } from '../../src/log/checkpoint-signer.ts';
+import { ed25519Key } from '../../src/log/ed25519.ts';
+import type { TransparencyLogDependencies } from '../../src/log/transparency-log.ts';
+import { openLastCheckpoint } from '../../src/service/stores.ts';
 import { noSnapshots } from './actors.ts';
 import type { Node } from './projected.ts';
 import { NOW } from './samples.ts';

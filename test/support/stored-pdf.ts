@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BlobOwner, encryptFile } from '../../src/blob-store/encryption.ts';
-import type { BlobStore } from '../../src/blob-store/port.ts';
+import { type BlobOwner, encryptFile } from '../../src/documents/encryption.ts';
+import type { BlobStore } from '../../src/documents/port.ts';
 import type { BlobRef, PdfDigest } from '../../src/domain/events.ts';
 
 /** Stores a PDF as a renderer would. */

@@ -2,15 +2,15 @@
 import fc from 'fast-check';
 import { type Test, test } from 'tap';
 import {
-  accountAggregate,
   type AccountCommand,
   type AccountEvent,
+  accountAggregate,
 } from '../../src/domain/account.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/event-store/port.ts';
+import { grant, OPEN, request, sentBy, startNode, type TestNode } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';
 import type { Fault } from '../support/faulty-store.ts';
-import { grant, OPEN, request, sentBy, startNode, type TestNode } from '../support/actors.ts';
 import { accountId, conversionId, HOUR_MS, NOW, sha256 } from '../support/samples.ts';
 
 interface Step {

@@ -1,6 +1,6 @@
 /** Commands that are sent again: what is stored of them is told by the state, not by their ids. */
 import { test } from 'tap';
-import { accountAggregate, acceptedWithKey } from '../../src/domain/account.ts';
+import { acceptedWithKey, accountAggregate } from '../../src/domain/account.ts';
 import { grant, OPEN, request, sentBy, startNode } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';
 import { accountId, conversionId, NOW, sha256 } from '../support/samples.ts';

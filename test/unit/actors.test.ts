@@ -1,7 +1,7 @@
 import { test } from 'tap';
+import { StagedBlob } from '../../src/documents/port.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
-import { StagedBlob } from '../../src/blob-store/port.ts';
-import { ServiceError } from '../../src/errors.ts';
+import { ServiceError } from '../../src/errors/errors.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { grant, OPEN, request, sentBy, startNode } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';

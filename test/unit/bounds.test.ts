@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { pino } from 'pino';
 import { test } from 'tap';
-import { Bounds, diskBound, memoryBound, queueBound } from '../../src/bounds.ts';
+import { Bounds, diskBound, memoryBound, queueBound } from '../../src/limits/bounds.ts';
 import { BASE, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';

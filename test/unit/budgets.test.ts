@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { Budget, BUDGETS, type BudgetLimits, Budgets } from '../../src/budgets.ts';
+import { BUDGETS, Budget, type BudgetLimits, Budgets } from '../../src/limits/budgets.ts';
 
 void test('an amount that does not fit is refused and counted, and fits when others are released', (t) => {
   const budget = new Budget('maxBodiesBytes', 10);

@@ -5,6 +5,7 @@ import { type Test, test } from 'tap';
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
+import { proofOfConversion } from '../../src/log/transparency-log.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
 import { parseProof } from '../../src/transparency-log/inclusion-proof-text.ts';
 import {
@@ -14,7 +15,6 @@ import {
   verifyInclusion,
 } from '../../src/transparency-log/merkle-tree.ts';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
-import { proofOfConversion } from '../../src/use-cases/transparency-log.ts';
 import { sentBy } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';
 import { FaultyStore } from '../support/faulty-store.ts';

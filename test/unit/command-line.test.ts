@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { allCommands } from '../../src/commands/all.ts';
+import { type ParsedArgs, parseLine } from '../../src/commands/cli.ts';
 import { type Command, type Invocation, UsageError } from '../../src/commands/command.ts';
 import { conversionOptions } from '../../src/commands/convert-options.ts';
-import { ConversionRequest } from '../../src/conversion-request/schema.ts';
-import { type ParsedArgs, parseLine } from '../../src/commands/cli.ts';
+import { ConversionRequest } from '../../src/requests/schema.ts';
 import { commandContext } from '../support/command-context.ts';
 
 function asked<T extends ParsedArgs['type']>(

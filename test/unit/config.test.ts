@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'tap';
-import { BOUNDS, type BoundSetting } from '../../src/bounds.ts';
-import { BUDGETS, type BudgetName } from '../../src/budgets.ts';
-import { readClientConfig } from '../../src/client-config.ts';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
-import type { Role } from '../../src/setting.ts';
+import { readClientConfig } from '../../src/config/client-config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/config/config.ts';
+import type { Role } from '../../src/config/setting.ts';
+import { BOUNDS, type BoundSetting } from '../../src/limits/bounds.ts';
+import { BUDGETS, type BudgetName } from '../../src/limits/budgets.ts';
 
 const HEX = '0123456789abcdef'.repeat(4);
 const KEY = Buffer.from(HEX, 'hex');

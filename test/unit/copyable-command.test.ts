@@ -1,7 +1,7 @@
 /** Commands that are printed to be copied. */
 import { resolve } from 'node:path';
 import { test } from 'tap';
-import { commandThere, copyableCommand } from '../../src/copyable-command.ts';
+import { commandThere, copyableCommand } from '../../src/config/copyable-command.ts';
 
 const ofData = (dataDir: string): string => copyableCommand(dataDir, 'verify');
 

@@ -2,7 +2,7 @@
 
 import { BlockList } from 'node:net';
 import { test } from 'tap';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { jobsStream, RENDERERS } from '../../src/render-queue/nats/streams.ts';
 import { isPublicAddress } from '../../src/renderer/egress/policy.ts';
 import {

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { FONT_PACKAGES } from '../../setup/apt.mjs';
-import { BUDGETS } from '../../src/budgets.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { BUDGETS } from '../../src/limits/budgets.ts';
 import { MAX_WARM_BYTES } from '../../src/renderer/chrome/memory.ts';
 import {
   type ComposeService,

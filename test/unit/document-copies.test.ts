@@ -3,9 +3,9 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { DocumentCopies } from '../../src/archive/documents.ts';
-import { FileBlobStore } from '../../src/blob-store/files.ts';
-import { conversionId } from '../support/samples.ts';
+import { FileBlobStore } from '../../src/documents/files.ts';
 import { testDirectory } from '../support/directory.ts';
+import { conversionId } from '../support/samples.ts';
 
 /** A place with one document, and an empty one. */
 async function places(t: Test, bytes = 1_000) {

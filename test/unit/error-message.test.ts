@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'tap';
-import { errorLine, errorMessage } from '../../src/error-message.ts';
+import { errorLine, errorMessage } from '../../src/errors/error-message.ts';
 import { testDirectory } from '../support/directory.ts';
 
 function thrownBy(work: () => unknown): unknown {
@@ -62,7 +62,7 @@ void test('so is a file of another user', {
   mkdirSync(join(directory, 'own'), { mode: 0o700 });
   chmodSync(directory, 0o755);
   writeFileSync(file, '');
-  const source = pathToFileURL(join(import.meta.dirname, '../../src/error-message.ts')).href;
+  const source = pathToFileURL(join(import.meta.dirname, '../../src/errors/error-message.ts')).href;
   const script = `
     const { errorLine } = await import(${JSON.stringify(source)});
     const { readFileSync } = await import('node:fs');

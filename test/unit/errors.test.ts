@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { type ErrorCode, ERRORS, ServiceError } from '../../src/errors.ts';
+import { ERRORS, type ErrorCode, ServiceError } from '../../src/errors/errors.ts';
 
 const STATUS: Readonly<Record<ErrorCode, number>> = {
   validation_error: 400,

@@ -1,10 +1,10 @@
-import { ed25519Key } from '../../src/ed25519.ts';
-import { createFileTokens } from '../../src/http/tokens.ts';
-import { NOW, ORIGIN, conversionId } from '../support/samples.ts';
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { PublicProtocol } from 'paseto';
 import { ImportSecretKeyFactory, SignFactory } from 'paseto/v4/public';
 import { test } from 'tap';
+import { createFileTokens } from '../../src/http/tokens.ts';
+import { ed25519Key } from '../../src/log/ed25519.ts';
+import { conversionId, NOW, ORIGIN } from '../support/samples.ts';
 
 const library = new PublicProtocol(ImportSecretKeyFactory, SignFactory);
 

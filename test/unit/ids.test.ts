@@ -9,7 +9,7 @@ import {
   newCommandId,
   newConversionId,
   timeOrderedId,
-} from '../../src/ids.ts';
+} from '../../src/time/ids.ts';
 import { NOW } from '../support/samples.ts';
 
 const apiKeyId = (key: string): string => apiKeyIdOf(apiKeyDigest(key));

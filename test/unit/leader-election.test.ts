@@ -7,8 +7,8 @@ import {
 } from '../../src/leader/election.ts';
 import { FileLease } from '../../src/leader/file-lease.ts';
 import type { HeldLease, Lease } from '../../src/leader/port.ts';
-import { testDirectory } from '../support/directory.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { silent } from '../support/renderer.ts';
 
 /** A process on a directory whose renderer a test holds back, lets start or lets fail. */

@@ -1,17 +1,18 @@
 /** An exported log as a file: cut off, changed, resumed, and brought into a store. */
+
+import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { type Test, test } from 'tap';
-import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-store/port.ts';
-import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { encodeBlock } from '../../src/archive/blocks.ts';
-import { eventsRead } from '../../src/commands/output.ts';
 import type { LogReader } from '../../src/archive/checked-log.ts';
 import type { CopyProgress } from '../../src/archive/copy.ts';
 import { exportLog } from '../../src/archive/export.ts';
 import { importLog, openExport } from '../../src/archive/import.ts';
+import { eventsRead } from '../../src/commands/output.ts';
+import { type CopyableEventStore, EventStoreUnavailable } from '../../src/event-store/port.ts';
+import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { openLogIn, openSource, quietly } from '../support/archives.ts';
 import { newEvents } from '../support/events.ts';
 import { seededRandom } from '../support/random.ts';

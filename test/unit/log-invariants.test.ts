@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
-import { eventId } from '../../src/ids.ts';
+import { eventId } from '../../src/time/ids.ts';
 import { balanceOf, type LogEvent, violations } from '../support/invariants.ts';
 import {
   accountId,

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { LogThrottle } from '../../src/log-throttle.ts';
+import { LogThrottle } from '../../src/observe/log-throttle.ts';
 
 void test('the first of a time is told, the rest are counted', (t) => {
   const told: number[] = [];

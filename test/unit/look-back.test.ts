@@ -1,15 +1,15 @@
 /** The bounds of answers as of an earlier moment: how many at a time, how long, from how many events. */
-import { test, type Test } from 'tap';
+import { type Test, test } from 'tap';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
 import { ledger, ledgerQueries } from '../../projections/ledger.ts';
-import { Budget, BudgetExceeded } from '../../src/budgets.ts';
-import type { EventStore } from '../../src/event-store/port.ts';
 import {
   type LookBackLimits,
   LookBacks,
   type Moment,
   operatorLimits,
-} from '../../src/use-cases/look-back.ts';
+} from '../../src/conversions/look-back.ts';
+import type { EventStore } from '../../src/event-store/port.ts';
+import { Budget, BudgetExceeded } from '../../src/limits/budgets.ts';
 import { history, opening, request } from '../support/history.ts';
 import { write } from '../support/log.ts';
 import { openProjected } from '../support/projected.ts';

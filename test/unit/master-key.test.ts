@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { deriveKey, loadMasterKey } from '../../src/keyring/master-key.ts';
+import { deriveKey, loadMasterKey } from '../../src/documents/keys/master-key.ts';
 import { testDirectory } from '../support/directory.ts';
 
 void test('a key is made once, for the owner only', async (t) => {

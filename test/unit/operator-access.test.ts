@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { type Test, test } from 'tap';
-import { openOperatorAccess } from '../../src/compose/operator-access.ts';
-import { listenForCommands } from '../../src/compose/operator-socket.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/log.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createLogger } from '../../src/observe/log.ts';
+import { openOperatorAccess } from '../../src/service/operator-access.ts';
+import { listenForCommands } from '../../src/service/operator-socket.ts';
 import { createPlace } from '../support/place.ts';
 
 const logger = createLogger('silent');

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { connectToService, listenForCommands } from '../../src/compose/operator-socket.ts';
+import { connectToService, listenForCommands } from '../../src/service/operator-socket.ts';
 import { createPlace } from '../support/place.ts';
 
 function place(t: Test) {

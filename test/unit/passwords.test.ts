@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { type Asker, NOBODYS_HASH, Passwords } from '../../src/use-cases/passwords.ts';
-import { BudgetExceeded, Budgets } from '../../src/budgets.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Asker, NOBODYS_HASH, Passwords } from '../../src/accounts/passwords.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { BudgetExceeded, Budgets } from '../../src/limits/budgets.ts';
 
 const parts = (hash: string) => hash.split('$');
 const stranger = (group: string): Asker => ({ group, trusted: false });

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { plainJson, plainText } from '../../src/plain-text.ts';
+import { plainJson, plainText } from '../../src/text/plain-text.ts';
 
 const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 

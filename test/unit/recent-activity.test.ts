@@ -1,7 +1,7 @@
 /** Rates and failures of the log's last minutes, whatever gaps its positions have. */
 import { test } from 'tap';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
-import { RecentActivity, WINDOW_MS } from '../../src/use-cases/recent-activity.ts';
+import { RecentActivity, WINDOW_MS } from '../../src/observe/recent-activity.ts';
 
 const NOW = 1_800_000_000_000;
 

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { UnencryptedText } from '../../src/blob-store/encryption.ts';
-import { operatorContext } from '../../src/use-cases/command-context.ts';
-import { requestConversion } from '../../src/use-cases/request-conversion.ts';
+import { operatorContext } from '../../src/actors/command-context.ts';
+import { requestConversion } from '../../src/conversions/request-conversion.ts';
+import { UnencryptedText } from '../../src/documents/encryption.ts';
 import { openManagedPlace } from '../support/process-managers.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 

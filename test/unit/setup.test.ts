@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { inspect, lacking, type LockedPackage } from '../../setup/locked.mjs';
+import { inspect, type LockedPackage, lacking } from '../../setup/locked.mjs';
 import { isTooOld } from '../../setup/node.mjs';
 import { explain } from '../../setup/npm.mjs';
 import { exclusively } from '../../setup/run.mjs';

@@ -1,12 +1,12 @@
 /** The state of all accounts as of a moment is what each account's own answers say. */
-import { test, type Test } from 'tap';
+import { type Test, test } from 'tap';
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
+import { LookBacks, type Moment, operatorLimits } from '../../src/conversions/look-back.ts';
+import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../../src/conversions/state.ts';
+import { KeyErased } from '../../src/documents/keys/port.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
-import { eventId } from '../../src/ids.ts';
-import { KeyErased } from '../../src/keyring/port.ts';
-import { LookBacks, type Moment, operatorLimits } from '../../src/use-cases/look-back.ts';
-import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../../src/use-cases/state.ts';
+import { eventId } from '../../src/time/ids.ts';
 import { appendNext } from '../support/events.ts';
 import { history } from '../support/history.ts';
 import { openProjected, type Projected } from '../support/projected.ts';

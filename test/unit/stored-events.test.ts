@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { EventMetadata } from '../../src/domain/event-metadata.ts';
-import { EVENT_TYPES, SCHEMA_VERSION, UPCASTERS } from '../../src/domain/events.ts';
 import { summaryOf } from '../../src/domain/event-summary.ts';
+import { EVENT_TYPES, SCHEMA_VERSION, UPCASTERS } from '../../src/domain/events.ts';
 import {
   createDecoder,
   decodeEvent,

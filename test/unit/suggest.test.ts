@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { suggest } from '../../src/suggest.ts';
+import { suggest } from '../../src/text/suggest.ts';
 
 const NAMES = ['start', 'account', 'api', 'page-size', 'page-ranges', 'projections'];
 

@@ -1,7 +1,7 @@
-import { VerifiedTokens, createTokens } from '../../src/http/tokens.ts';
-import { NOW, ORIGIN, accountId, sessionId } from '../support/samples.ts';
 import { randomBytes } from 'node:crypto';
 import { test } from 'tap';
+import { createTokens, VerifiedTokens } from '../../src/http/tokens.ts';
+import { accountId, NOW, ORIGIN, sessionId } from '../support/samples.ts';
 
 const claims = { accountId: accountId(), sessionId: sessionId() };
 

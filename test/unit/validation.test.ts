@@ -1,7 +1,6 @@
 import { test } from 'tap';
-import { ConversionRequest } from '../../src/conversion-request/schema.ts';
-import { ValidationIssues } from '../../src/validation.ts';
-import { stripUnknown } from '../../src/validation.ts';
+import { ConversionRequest } from '../../src/requests/schema.ts';
+import { stripUnknown, ValidationIssues } from '../../src/requests/validation.ts';
 
 const many = (count: number, value: unknown): Record<string, unknown> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, value]));

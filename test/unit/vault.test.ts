@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { newAccountId, newConversionId } from '../../src/ids.ts';
-import { FileKeyring } from '../../src/keyring/file.ts';
-import { createVault, NOT_OPENED, unlessErased } from '../../src/keyring/vault.ts';
+import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { createVault, NOT_OPENED, unlessErased } from '../../src/documents/keys/vault.ts';
+import { newAccountId, newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { makingKeys } from '../support/keyring.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { wholeList } from '../../src/use-cases/whole-list.ts';
+import { wholeList } from '../../src/accounts/whole-list.ts';
 
 const PAGE = 3;
 

@@ -2,8 +2,8 @@
 import {
   keepPreviousData,
   queryOptions,
-  useQuery,
   type UseQueryResult,
+  useQuery,
 } from '@tanstack/react-query';
 import { answerOf, type Sent, totalOf } from './client.ts';
 

@@ -9,7 +9,7 @@ import { Step, Steps } from '../ui/Steps.tsx';
 import { assertCanCheck, keeper } from './browser.ts';
 import styles from './ProofSection.module.css';
 import { findingOf, isCompared, meaningOf, titleOf } from './step-texts.tsx';
-import { type Check, type Failed, runCheck, type Step as DoneStep } from './steps.ts';
+import { type Check, type Step as DoneStep, type Failed, runCheck } from './steps.ts';
 
 interface CheckState {
   /** `interrupted`: something prevented the check; what was checked says nothing about the rest. */

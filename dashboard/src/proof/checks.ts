@@ -8,8 +8,8 @@ import {
   type Found,
   GROUPS,
   type Group,
-  provedEvents,
   type ProvedEvent,
+  provedEvents,
   verifyEvidence,
 } from '../../../verifier/verify-evidence.mjs';
 import type { KeptCheckpoint } from './kept-checkpoint.ts';

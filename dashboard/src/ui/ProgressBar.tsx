@@ -1,4 +1,4 @@
-import { Label, ProgressBar as AriaProgressBar } from 'react-aria-components';
+import { ProgressBar as AriaProgressBar, Label } from 'react-aria-components';
 import styles from './ProgressBar.module.css';
 
 interface ProgressBarProps {

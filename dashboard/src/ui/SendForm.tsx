@@ -4,8 +4,8 @@ import { ApiError } from '../api/error.ts';
 import { Button } from './Button.tsx';
 import { DialogActions } from './Dialog.tsx';
 import { FailureNotice } from './Notice.tsx';
-import { useSending } from './sending.ts';
 import styles from './SendForm.module.css';
+import { useSending } from './sending.ts';
 import { announce } from './Toasts.tsx';
 
 /** The text of a field by its name; empty where there is none. */

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import {
+  TextField as AriaTextField,
+  type TextFieldProps as AriaTextFieldProps,
   FieldError,
   Input,
   type InputProps,
   Label,
   Text,
   TextArea,
-  TextField as AriaTextField,
-  type TextFieldProps as AriaTextFieldProps,
 } from 'react-aria-components';
 import styles from './fields.module.css';
 

@@ -1,8 +1,8 @@
 /** Backups in a bucket of an S3-compatible server. */
 import { buffer } from 'node:stream/consumers';
-import { bufferContent } from '../../blob-store/objects.ts';
-import { ObjectBlobStore } from '../../blob-store/remote.ts';
-import type { S3Objects } from '../../blob-store/s3-objects.ts';
+import { bufferContent } from '../../documents/objects.ts';
+import { ObjectBlobStore } from '../../documents/remote.ts';
+import type { S3Objects } from '../../documents/s3-objects.ts';
 import type { BackupPlace } from './port.ts';
 
 /** The folder of the documents: another one than a blob store has, which the same bucket may hold. */

@@ -7,8 +7,8 @@ import {
   syncPath,
   temporaryName,
   writeDurably,
-} from '../../blob-store/durable-file.ts';
-import { FileBlobStore } from '../../blob-store/files.ts';
+} from '../../documents/durable-file.ts';
+import { FileBlobStore } from '../../documents/files.ts';
 import type { BackupPlace } from './port.ts';
 
 const DOCUMENTS = 'documents';

@@ -1,5 +1,5 @@
 /** A place that keeps backups: a few files of ours by name, and documents as a blob store has them. */
-import type { BlobStore } from '../../blob-store/port.ts';
+import type { BlobStore } from '../../documents/port.ts';
 
 export interface BackupPlace {
   /** The place as its operator named it, for messages. */

@@ -1,5 +1,5 @@
 /** The commands that run, look at and use a service. */
-import { onePage } from '../several-pages.ts';
+
 import type { Command } from '../command.ts';
 import { CONVERT_FLAGS } from '../convert-options.ts';
 import {
@@ -11,6 +11,7 @@ import {
   SERVICE_OPTIONS,
   STATUSES,
 } from '../options.ts';
+import { onePage } from '../several-pages.ts';
 
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
 

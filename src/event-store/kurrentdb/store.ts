@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { StagedBlob } from '../../blob-store/port.ts';
+import type { StagedBlob } from '../../documents/port.ts';
 import {
   type AppendResult,
   type Barrier,

@@ -1,7 +1,7 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
 import { setImmediate } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
-import type { StagedBlob } from '../../blob-store/port.ts';
+import type { StagedBlob } from '../../documents/port.ts';
 import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
   type AppendResult,

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Budget, BudgetExceeded, type Budgets } from '../../budgets.ts';
-import type { Config } from '../../config.ts';
-import { jsonLimitIssue } from '../../conversion-request/json-limits.ts';
-import { ServiceError } from '../../errors.ts';
+import { addressKey } from '../../accounts/rate-limits.ts';
 import { Semaphore } from '../../async/semaphore.ts';
-import { addressKey } from '../../use-cases/rate-limits.ts';
-import { ValidationIssues } from '../../validation.ts';
+import type { Config } from '../../config/config.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { Budget, BudgetExceeded, type Budgets } from '../../limits/budgets.ts';
+import { jsonLimitIssue } from '../../requests/json-limits.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
 import { type Caller, disconnection, type HttpContext, isByOperatorSocket } from '../context.ts';
 import { parseForm } from './multipart.ts';
 

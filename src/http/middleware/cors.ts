@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { HEADERS } from '../openapi/operation.ts';

@@ -4,17 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { AccountState } from '../../domain/account.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { apiKeyAggregate, useIsDue } from '../../domain/api-key.ts';
-import { sessionAggregate } from '../../domain/session.ts';
-import { ServiceError } from '../../errors.ts';
-import type { EventStore } from '../../event-store/port.ts';
-import { apiKeyDigest, apiKeyIdOf } from '../../ids.ts';
 import type { SessionKind } from '../../domain/events.ts';
+import { sessionAggregate } from '../../domain/session.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import type { EventStore } from '../../event-store/port.ts';
+import { apiKeyDigest, apiKeyIdOf } from '../../time/ids.ts';
 import { type Caller, commandContext, type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import type { TokenClaims } from '../tokens.ts';
-import { sessionCookieOf } from './session-cookie.ts';
 import { CHALLENGE } from './errors.ts';
 import { assertAddressAllowed } from './rate-limit.ts';
+import { sessionCookieOf } from './session-cookie.ts';
 
 /** The header of a request by the operator's socket that names an account. It means nothing anywhere else. */
 const FOR_ACCOUNT = 'Pressledger-Account';

@@ -1,9 +1,9 @@
-import { BlobStoreUnavailable } from '../../blob-store/port.ts';
-import { BudgetExceeded } from '../../budgets.ts';
-import { ServiceError } from '../../errors.ts';
+import { KeyErased, KeyringUnavailable } from '../../documents/keys/port.ts';
+import { BlobStoreUnavailable } from '../../documents/port.ts';
+import { errorLine, errorReason } from '../../errors/error-message.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
-import { KeyErased, KeyringUnavailable } from '../../keyring/port.ts';
-import { errorLine, errorReason } from '../../error-message.ts';
+import { BudgetExceeded } from '../../limits/budgets.ts';
 import { type HttpContext, type HttpMiddleware, isByOperatorSocket } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;

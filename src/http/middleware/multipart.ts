@@ -1,7 +1,7 @@
 /** The parts of a `multipart/form-data` body (RFC 7578). See docs/decisions/0025-files-of-a-page.md. */
 import { Busboy } from '@fastify/busboy';
-import { FormBody, type FormPart } from '../../conversion-request/files.ts';
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { FormBody, type FormPart } from '../../requests/files.ts';
 
 /** More than the fields and files that a request can have. Each part costs more than its bytes. */
 const MAX_PARTS = 300;

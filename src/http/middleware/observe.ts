@@ -1,4 +1,4 @@
-import type { Tracing } from '../../tracing/port.ts';
+import type { Tracing } from '../../observe/tracing/port.ts';
 import { type HttpContext, type HttpMiddleware, releaseAtEnd } from '../context.ts';
 import { PROBES } from './request-id.ts';
 

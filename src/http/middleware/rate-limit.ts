@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { RateLimitStatus } from '../../rate-limiter/port.ts';
 import {
   addressKey,
   assertAllowed,
@@ -8,7 +7,8 @@ import {
   requestLimit,
   requestWindow,
   WINDOW_MS,
-} from '../../use-cases/rate-limits.ts';
+} from '../../accounts/rate-limits.ts';
+import type { RateLimitStatus } from '../../limits/rate-limiter/port.ts';
 import { type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { addressOf } from './client-address.ts';

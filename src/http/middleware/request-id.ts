@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHmac, randomUUID } from 'node:crypto';
+import { addressKey } from '../../accounts/rate-limits.ts';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.ts';
-import type { Logger } from '../../log.ts';
-import { addressKey } from '../../use-cases/rate-limits.ts';
+import type { Logger } from '../../observe/log.ts';
 import {
   type HttpContext,
   type HttpMiddleware,

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { setRateLimitHeaders } from './rate-limit.ts';

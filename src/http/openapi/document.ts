@@ -1,10 +1,10 @@
 /** The OpenAPI document, made of the route table, the schemas and the table of errors. */
 import { LANGUAGES } from '../../../samples/all.ts';
 import { sampleRequest } from '../../../samples/json.ts';
-import type { Config } from '../../config.ts';
-import { ERRORS } from '../../errors.ts';
-import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
+import type { Config } from '../../config/config.ts';
+import { ERRORS } from '../../errors/errors.ts';
 import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
+import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
 import {
   type AnswerDoc,
   type Auth,

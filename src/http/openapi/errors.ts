@@ -1,14 +1,14 @@
 /** The errors that follow from a route, and their form in the document. Their examples are named by their codes. */
 import Type from 'typebox';
-import { ERRORS, type ErrorCode } from '../../errors.ts';
-import { NOT_AN_OPERATOR } from '../operator.ts';
-import { NEEDS_SESSION } from '../middleware/sessions-only.ts';
+import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
 import { OWN_PAGES } from '../middleware/same-origin.ts';
+import { NEEDS_SESSION } from '../middleware/sessions-only.ts';
+import { NOT_AN_OPERATOR } from '../operator.ts';
 import {
   type Auth,
   type ErrorDoc,
-  type HeaderName,
   HEADERS,
+  type HeaderName,
   IN_THE_BODY,
   OF_EVERY_ANSWER,
   type OperationDoc,

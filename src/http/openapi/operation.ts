@@ -1,7 +1,7 @@
 /** The documentation of a route; the rest of its entry in the document follows from the route. */
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import type { ErrorCode, ErrorDetails } from '../../errors.ts';
+import type { ErrorCode, ErrorDetails } from '../../errors/errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { HeaderObject } from './types.ts';

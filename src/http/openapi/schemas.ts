@@ -1,8 +1,8 @@
 /** The document's components, made of the TypeBox schemas that judge requests and answers. */
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { ConversionRequest, Cookie } from '../../conversion-request/schema.ts';
-import { ERRORS, type ErrorCode } from '../../errors.ts';
+import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
+import { ConversionRequest, Cookie } from '../../requests/schema.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.api.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
@@ -19,7 +19,6 @@ import {
   OpenedAccount,
   PlanChange,
 } from '../resources/operator-accounts.api.ts';
-import { Session } from '../resources/sessions.api.ts';
 import {
   Failure,
   ProjectionState,
@@ -27,6 +26,7 @@ import {
   SignedCheckpoint,
 } from '../resources/operator-service.api.ts';
 import { Alive, Ready } from '../resources/service.api.ts';
+import { Session } from '../resources/sessions.api.ts';
 import {
   ConsistencyProof,
   ConversionProof,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { PLANS } from '../../domain/choices.ts';
-import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
+import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 
 const closed = { additionalProperties: false } as const;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { KEY_ID } from '../../domain/ids.ts';
-import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
 import { AS_OF } from '../as-of.ts';
+import { type OperationDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */

@@ -1,10 +1,10 @@
 import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
-import { isoTime } from '../../clock.ts';
+import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
+import { apiKeyRecord } from '../../accounts/records.ts';
 import { KEY_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors.ts';
-import { createApiKey, revokeApiKey } from '../../use-cases/api-keys.ts';
-import { apiKeyRecord } from '../../use-cases/records.ts';
-import { compile, ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
 import {
   accountInView,

@@ -1,11 +1,12 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
+
+import { openSession } from '../../accounts/sessions.ts';
+import { signIn } from '../../accounts/sign-in.ts';
+import { orThrow } from '../../actors/command-context.ts';
 import type { SessionKind } from '../../domain/events.ts';
 import { sessionAggregate } from '../../domain/session.ts';
-import { ServiceError } from '../../errors.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
-import { openSession } from '../../use-cases/sessions.ts';
-import { signIn } from '../../use-cases/sign-in.ts';
-import { compile } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { compile } from '../../requests/validation.ts';
 import { commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';

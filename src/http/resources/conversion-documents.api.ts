@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { ConversionRequest } from '../../conversion-request/schema.ts';
+import { ConversionRequest } from '../../requests/schema.ts';
 import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
 
 const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';

@@ -1,11 +1,11 @@
 /** The request of a conversion, and the record of how it was rendered, while they are stored. */
 import type { Static } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
-import { BlobNotFound } from '../../blob-store/port.ts';
-import { BudgetExceeded } from '../../budgets.ts';
-import { ServiceError } from '../../errors.ts';
-import { readRenderManifest } from '../../use-cases/render-manifest.ts';
-import { findRequest, type StoredRequest } from '../../use-cases/stored-request.ts';
+import { readRenderManifest } from '../../conversions/render-manifest.ts';
+import { findRequest, type StoredRequest } from '../../conversions/stored-request.ts';
+import { BlobNotFound } from '../../documents/port.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { BudgetExceeded } from '../../limits/budgets.ts';
 import {
   callerOf,
   type HttpContext,

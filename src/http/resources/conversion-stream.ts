@@ -2,13 +2,13 @@
 import { Readable } from 'node:stream';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { historyQueries } from '../../../projections/history.ts';
-import { BudgetExceeded } from '../../budgets.ts';
+import { KeyErased } from '../../documents/keys/port.ts';
 import type { EventType } from '../../domain/events.ts';
-import { KeyErased } from '../../keyring/port.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
+import { BudgetExceeded } from '../../limits/budgets.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
 import type { ProjectionRunner } from '../../read-model/runner.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
 import {
   callerOf,
   disconnection,

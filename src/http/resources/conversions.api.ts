@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
-import { ConversionRequest } from '../../conversion-request/schema.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
-import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
+import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
+import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';

@@ -10,16 +10,16 @@ import {
   conversions,
 } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
-import { UnencryptedText } from '../../blob-store/encryption.ts';
-import { BudgetExceeded } from '../../budgets.ts';
-import { isoTime } from '../../clock.ts';
-import { checkConversionRequest } from '../../conversion-request/validate.ts';
-import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Moment } from '../../use-cases/look-back.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { conversionRecord } from '../../use-cases/records.ts';
-import { requestConversion } from '../../use-cases/request-conversion.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { conversionRecord } from '../../accounts/records.ts';
+import type { Moment } from '../../conversions/look-back.ts';
+import { requestConversion } from '../../conversions/request-conversion.ts';
+import { UnencryptedText } from '../../documents/encryption.ts';
+import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
+import { BudgetExceeded } from '../../limits/budgets.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { checkConversionRequest } from '../../requests/validate.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
 import {
   accountInView,

@@ -2,9 +2,10 @@
  * The session of the dashboard: a cookie that these routes alone accept, and access tokens for the public API.
  * The page keeps a token in its memory only, so that nothing lies where a script of another page could read it.
  */
-import { isoTime } from '../../clock.ts';
+
+import { orThrow } from '../../actors/command-context.ts';
 import { sessionAggregate } from '../../domain/session.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
+import { isoTime } from '../../time/clock.ts';
 import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { OperationDoc } from '../openapi/operation.ts';
-import { completed, Conversion } from './conversions.api.ts';
+import { Conversion, completed } from './conversions.api.ts';
 import { PROVEN_EVENT, ProvenEvent } from './transparency-log.api.ts';
 
 const closed = { additionalProperties: false } as const;

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { conversionQueries } from '../../../projections/conversions.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { gatherEvidence } from '../../use-cases/evidence/gather.ts';
-import { proofOfConversion } from '../../use-cases/transparency-log.ts';
-import { compile } from '../../validation.ts';
+import { gatherEvidence } from '../../conversions/evidence/gather.ts';
+import { proofOfConversion } from '../../log/transparency-log.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { compile } from '../../requests/validation.ts';
 import { accountInView, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { ownConversion, recordOf } from './conversions.ts';

@@ -2,31 +2,31 @@
 import { createHmac, hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
-import { openContent } from '../../blob-store/decryption.ts';
-import { BlobNotFound, type BlobRange } from '../../blob-store/port.ts';
-import { BudgetExceeded } from '../../budgets.ts';
+import { addressKey } from '../../accounts/rate-limits.ts';
+import { warningsOf } from '../../accounts/records.ts';
+import { orThrow } from '../../actors/command-context.ts';
+import { openContent } from '../../documents/decryption.ts';
+import { NOT_OPENED, unlessErased } from '../../documents/keys/vault.ts';
+import { BlobNotFound, type BlobRange } from '../../documents/port.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
 import { holdInForce } from '../../domain/hold.ts';
-import { ServiceError } from '../../errors.ts';
-import { NOT_OPENED, unlessErased } from '../../keyring/vault.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { addressKey } from '../../use-cases/rate-limits.ts';
-import { warningsOf } from '../../use-cases/records.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { BudgetExceeded } from '../../limits/budgets.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
 import {
   commandContext,
-  hasCopy,
   type HttpContext,
   type HttpMiddleware,
+  hasCopy,
   isByOperatorSocket,
   pathParameter,
   releaseAtEnd,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
+import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 import { WRONG_LINK } from './files.api.ts';
 
 const RETRY_SECONDS = 2;

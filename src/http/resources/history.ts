@@ -4,13 +4,13 @@ import {
   historyQueries,
   MAX_FILTERED_EVENTS,
 } from '../../../projections/history.ts';
-import { isoTime } from '../../clock.ts';
+import { type HistoryPage, readHistory } from '../../conversions/history.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { type HistoryPage, readHistory } from '../../use-cases/history.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';

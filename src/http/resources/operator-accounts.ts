@@ -1,19 +1,20 @@
 /** The accounts of the service, for its operators. Each change is the one that the command line makes. */
-import { timeIn } from '../../clock.ts';
-import { ACCOUNT_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors.ts';
+
 import {
   accountDetails,
   accountPage,
   accountsByEmail,
   assertOpen,
-} from '../../use-cases/account-details.ts';
-import { endSessions, findAccount, normalAddress, openAccount } from '../../use-cases/accounts.ts';
-import { administer } from '../../use-cases/administration.ts';
-import { firstCommand } from '../../use-cases/command-context.ts';
-import { confirmPassword } from '../../use-cases/confirm-password.ts';
-import { beginErasure } from '../../use-cases/erasure.ts';
-import { compile, ValidationIssues } from '../../validation.ts';
+} from '../../accounts/account-details.ts';
+import { endSessions, findAccount, normalAddress, openAccount } from '../../accounts/accounts.ts';
+import { administer } from '../../accounts/administration.ts';
+import { confirmPassword } from '../../accounts/confirm-password.ts';
+import { beginErasure } from '../../accounts/erasure.ts';
+import { firstCommand } from '../../actors/command-context.ts';
+import { ACCOUNT_ID } from '../../domain/ids.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { timeIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';

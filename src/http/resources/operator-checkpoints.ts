@@ -1,8 +1,8 @@
 import { checkpointQueries, type ListedCheckpoint } from '../../../projections/checkpoints.ts';
-import { isoTime } from '../../clock.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import { cosignedAt, openNote } from '../../transparency-log/signed-note.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { ValidationIssues } from '../../validation.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';

@@ -1,7 +1,7 @@
 import { failureQueries } from '../../../projections/failures.ts';
-import { isoTime } from '../../clock.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { pageOf, sendPage } from '../pagination.ts';

@@ -1,7 +1,8 @@
 /** The read models of the node that answers, and their rebuilding. */
-import { isoTime } from '../../clock.ts';
+
+import { lagBehind } from '../../read-model/log-lag.ts';
 import { checkpointsOf } from '../../read-model/schema.ts';
-import { lagBehind } from '../../use-cases/log-lag.ts';
+import { isoTime } from '../../time/clock.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { RebuildState } from '../operations.ts';

@@ -1,5 +1,5 @@
 /** The service as its operators see it: from this node, beside what `pressledger status` shows. */
-import { createStatus } from '../../use-cases/service-status.ts';
+import { createStatus } from '../../observe/service-status.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
-import { NOT_BUILT } from './service.api.ts';
 import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
+import { NOT_BUILT } from './service.api.ts';
 
 const RETRY_SECONDS = 2;
 

@@ -1,13 +1,13 @@
 /** Lists and ends the sessions of the account. */
 import { sessionQueries } from '../../../projections/sessions.ts';
+import { endSessions } from '../../accounts/accounts.ts';
+import { sessionRecord } from '../../accounts/records.ts';
+import { orThrow } from '../../actors/command-context.ts';
 import { SESSION_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
-import { ServiceError } from '../../errors.ts';
-import { endSessions } from '../../use-cases/accounts.ts';
-import { orThrow } from '../../use-cases/command-context.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { sessionRecord } from '../../use-cases/records.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
 import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';

@@ -1,16 +1,16 @@
 /** The published side of the log, for everybody, and the proofs of a conversion, for its account. */
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { ServiceError } from '../../errors.ts';
-import { fromDecimal } from '../../transparency-log/encoding.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import {
   consistencyBetween,
   currentCheckpoint,
   currentKeys,
   proofOfConversion,
   publishedTile,
-} from '../../use-cases/transparency-log.ts';
-import { ValidationIssues } from '../../validation.ts';
+} from '../../log/transparency-log.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { fromDecimal } from '../../transparency-log/encoding.ts';
 import { type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { ownConversion } from './conversions.ts';

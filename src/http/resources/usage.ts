@@ -1,9 +1,9 @@
 /** The conversions of the account, by day. */
 import { DAY_MS, type UsageDay, usageQueries } from '../../../projections/usage.ts';
-import { dayIn } from '../../clock.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
-import { consistentQuery } from '../../use-cases/consistent-query.ts';
-import { ValidationIssues } from '../../validation.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { dayIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext, type HttpMiddleware } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import type { RouteDependencies } from '../dependencies.ts';

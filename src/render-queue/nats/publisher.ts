@@ -3,7 +3,7 @@
  * next. So a newcomer's job waits behind those few, however many another account has. Of an account that is
  * held back only those are there for which a slot is free.
  */
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';

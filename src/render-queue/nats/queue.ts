@@ -7,7 +7,7 @@ import { parseJob, type Recorded, type RenderJob, type RenderReport } from '../m
 import type { Consumer, Delivery, RenderQueue } from '../port.ts';
 import { PullConsumer } from './consumer.ts';
 import { JobPublisher } from './publisher.ts';
-import { createReportSender, receiveReports, type ReportSender } from './reports.ts';
+import { createReportSender, type ReportSender, receiveReports } from './reports.ts';
 import { announceSlots } from './slots.ts';
 import { ensureJobs } from './streams.ts';
 

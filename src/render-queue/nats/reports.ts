@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errors, type Msg } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
-import { LogThrottle } from '../../log-throttle.ts';
+import { LogThrottle } from '../../observe/log-throttle.ts';
 import { parseReport, type Recorded, type RenderReport } from '../messages.ts';
 import { RECORDERS, reportSubject } from './streams.ts';
 

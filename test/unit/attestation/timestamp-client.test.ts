@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { test } from 'tap';
-import { createTimestampAuthority } from '../../../src/attestation/timestamp-client.ts';
+import { createTimestampAuthority } from '../../../src/log/attestation/timestamp-client.ts';
 import { startTimestampAuthority } from '../../support/timestamp-authority.ts';
 
 const TEXT = 'pressledger/0123456789abcdef\n1\nqqqq\n\n— a signature\n';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Test, test } from 'tap';
-import type { Cosignable } from '../../../src/attestation/port.ts';
-import { createWitness } from '../../../src/attestation/witness-client.ts';
+import type { Cosignable } from '../../../src/log/attestation/port.ts';
+import { createWitness } from '../../../src/log/attestation/witness-client.ts';
 import { checkpointText } from '../../../src/transparency-log/checkpoint.ts';
 import { consistencyProof, rootHash } from '../../../src/transparency-log/merkle-tree.ts';
 import {

@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { unzipSync } from 'fflate';
 import { test } from 'tap';
+import type { ExportedFile } from '../../../src/accounts/account-export.ts';
 import { archive, Remaining } from '../../../src/commands/account-export.ts';
-import type { ExportedFile } from '../../../src/use-cases/account-export.ts';
 
 /** Files whose contents come in pieces; the test counts how many pieces were asked for. */
 async function* files(

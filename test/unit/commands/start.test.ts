@@ -1,9 +1,9 @@
 /** What a program reads that starts a service with `--json`. */
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'tap';
+import type { FirstAccount } from '../../../src/accounts/accounts.ts';
 import { createOutput } from '../../../src/commands/output.ts';
 import { renderer, start } from '../../../src/commands/start.ts';
-import type { FirstAccount } from '../../../src/use-cases/accounts.ts';
 import { commandContext, opener } from '../../support/command-context.ts';
 
 const OWNER = { email: 'admin@localhost', password: 'p', apiKey: 'pk_live_1', credits: 100 };

@@ -1,8 +1,8 @@
 /** The scan for an element must agree with a whole tokenizer, whatever the text. */
 import fc from 'fast-check';
-import { Tokenizer, type TokenHandler } from 'parse5';
+import { type TokenHandler, Tokenizer } from 'parse5';
 import { test } from 'tap';
-import { hasElement } from '../../../src/conversion-request/html.ts';
+import { hasElement } from '../../../src/requests/html.ts';
 
 const ignore = (): void => {};
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { checkTemplate } from '../../../src/conversion-request/html.ts';
-import { ValidationIssues } from '../../../src/validation.ts';
+import { checkTemplate } from '../../../src/requests/html.ts';
+import { ValidationIssues } from '../../../src/requests/validation.ts';
 
 function isRefused(template: string): boolean {
   const issues = new ValidationIssues();

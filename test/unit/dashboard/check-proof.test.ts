@@ -1,13 +1,13 @@
 /** The checks that the dashboard does in the browser, here in Node, on proofs of a real log. */
 import { createHash } from 'node:crypto';
 import { test } from 'tap';
-import { isConsistent } from '../../../dashboard/src/proof/consistency.ts';
 import {
   checkBundle,
   checkProof,
   type Proof,
   verifyBundle,
 } from '../../../dashboard/src/proof/checks.ts';
+import { isConsistent } from '../../../dashboard/src/proof/consistency.ts';
 import { CheckpointKeeper } from '../../../dashboard/src/proof/kept-checkpoint.ts';
 import type { CheckDependencies, LogSource } from '../../../dashboard/src/proof/log.ts';
 import { type Check, runCheck, type Step } from '../../../dashboard/src/proof/steps.ts';

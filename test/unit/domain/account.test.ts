@@ -2,9 +2,9 @@ import { test } from 'tap';
 import {
   type AccountCommand,
   type AccountEvent,
+  acceptedWithKey,
   account,
   accountStream,
-  acceptedWithKey,
   CREDITS_PER_CONVERSION,
   MAX_BALANCE,
 } from '../../../src/domain/account.ts';

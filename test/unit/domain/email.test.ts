@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { email, type EmailEvent, emailStream, isEmailAddress } from '../../../src/domain/email.ts';
+import { type EmailEvent, email, emailStream, isEmailAddress } from '../../../src/domain/email.ts';
 import { fold, given } from '../../support/given.ts';
 import { accountId, sha256 } from '../../support/samples.ts';
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { account, type AccountCommand, type AccountEvent } from '../../../src/domain/account.ts';
-import { conversion, type ConversionEvent } from '../../../src/domain/conversion.ts';
+import { type AccountCommand, type AccountEvent, account } from '../../../src/domain/account.ts';
+import { type ConversionEvent, conversion } from '../../../src/domain/conversion.ts';
 import { email } from '../../../src/domain/email.ts';
 import { holdInForce } from '../../../src/domain/hold.ts';
 import { fold, given } from '../../support/given.ts';

@@ -7,8 +7,8 @@ import {
   type SignInCommand,
   type SignInEvent,
   type SignInTarget,
-  signIns,
   signInStream,
+  signIns,
   signInTrail,
 } from '../../../src/domain/sign-in-trail.ts';
 import { given } from '../../support/given.ts';

@@ -11,10 +11,10 @@ import { type ApiKeyEvent, apiKeyAggregate } from '../../../src/domain/api-key.t
 import { type ConversionEvent, conversionAggregate } from '../../../src/domain/conversion.ts';
 import type { AggregateType } from '../../../src/domain/decider.ts';
 import { type EmailEvent, emailAggregate } from '../../../src/domain/email.ts';
+import type { DomainEvent } from '../../../src/domain/events.ts';
 import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
-import type { DomainEvent } from '../../../src/domain/events.ts';
 import { fold } from '../../support/given.ts';
 import {
   accountId,

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { test } from 'tap';
-import { BUDGETS, type BudgetLimits, Budgets } from '../../../src/budgets.ts';
 import type { HttpContext } from '../../../src/http/context.ts';
 import { RequestBodies } from '../../../src/http/middleware/body.ts';
+import { BUDGETS, type BudgetLimits, Budgets } from '../../../src/limits/budgets.ts';
 
 const BYTES = Buffer.from(JSON.stringify({ html: 'x'.repeat(100_000) }));
 const defaults = Object.fromEntries(

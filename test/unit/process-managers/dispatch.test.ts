@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { encryptedBytes } from '../../../src/blob-store/cipher.ts';
-import { readContent } from '../../../src/blob-store/decryption.ts';
+import { encryptedBytes } from '../../../src/documents/cipher.ts';
+import { readContent } from '../../../src/documents/decryption.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import {

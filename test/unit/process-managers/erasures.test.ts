@@ -4,14 +4,15 @@ import { type Test, test } from 'tap';
 import { apiKeyQueries } from '../../../projections/api-keys.ts';
 import { erasureQueries } from '../../../projections/erasures.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
-import { BlobNotFound, BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
+import { operatorContext } from '../../../src/actors/command-context.ts';
+import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import { accountAggregate } from '../../../src/domain/account.ts';
 import { apiKeyAggregate } from '../../../src/domain/api-key.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startErasures } from '../../../src/process-managers/erasures.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
-import { operatorContext } from '../../../src/use-cases/command-context.ts';
 import { eventually } from '../../support/deadline.ts';
+import { eraseAccount } from '../../support/erase-account.ts';
 import { violations } from '../../support/invariants.ts';
 import {
   completed,
@@ -22,7 +23,6 @@ import {
   started,
 } from '../../support/process-managers.ts';
 import { accountId, keyId, NOW, sha256 } from '../../support/samples.ts';
-import { eraseAccount } from '../../support/erase-account.ts';
 
 const ID = accountId();
 const OTHER = accountId(2);

@@ -1,9 +1,9 @@
 import { test } from 'tap';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
+import { operatorContext } from '../../../src/actors/command-context.ts';
 import { type AccountCommand, accountAggregate } from '../../../src/domain/account.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';
-import { operatorContext } from '../../../src/use-cases/command-context.ts';
 import {
   completed,
   conversionsOf,

@@ -1,8 +1,8 @@
 /** A completed conversion's manifest: stored with its event, found by it, gone with the rest. */
 import { randomBytes } from 'node:crypto';
 import { test } from 'tap';
+import { readRenderManifest } from '../../../src/conversions/render-manifest.ts';
 import type { EventOf } from '../../../src/domain/events.ts';
-import { readRenderManifest } from '../../../src/use-cases/render-manifest.ts';
 import { MAX_MANIFEST_BYTES } from '../../../src/domain/render-manifest.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';

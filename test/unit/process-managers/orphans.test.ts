@@ -6,10 +6,10 @@ import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import type { BlobRef } from '../../../src/domain/events.ts';
-import { newConversionId } from '../../../src/ids.ts';
 import { startOrphanSweep } from '../../../src/process-managers/orphans.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';
+import { newConversionId } from '../../../src/time/ids.ts';
 import {
   completed,
   failed,

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
-import { BlobNotFound, BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
+import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import type { BlobRef } from '../../../src/domain/events.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import type { ConversionStatus } from '../../../projections/conversion-pages.ts';
 import { conversionQueries, conversions } from '../../../projections/conversions.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
-import { completion, failure, request, start, type Step } from '../../support/history.ts';
+import { completion, failure, request, type Step, start } from '../../support/history.ts';
 import { accountId, conversionId, NOW } from '../../support/samples.ts';
 
 const CONVERSIONS = 4_321;

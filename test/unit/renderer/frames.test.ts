@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { CommandRefused } from '../../../src/renderer/chrome/connection.ts';
 import { ChromeGone } from '../../../src/renderer/chrome/failure.ts';
-import { Frames } from '../../../src/renderer/chrome/frames.ts';
 import { isHeadlessShell } from '../../../src/renderer/chrome/find.ts';
+import { Frames } from '../../../src/renderer/chrome/frames.ts';
 
 /** Resolves `drawn` at the frame of that number. */
 function counting(number: number, fail: (frame: number) => Error | undefined = () => undefined) {

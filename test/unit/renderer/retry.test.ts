@@ -1,6 +1,6 @@
 /** How long a job waits for a blob store that is away. */
 import { test } from 'tap';
-import { BlobNotFound, BlobStoreUnavailable } from '../../../src/blob-store/port.ts';
+import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import { type RetryOptions, retryWhileAway } from '../../../src/renderer/retry.ts';
 
 const never = (): Promise<never> => new Promise(() => {});

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { test } from 'tap';
 import { canonicalEvent, canonicalJson } from '../../../src/transparency-log/canonical-event.ts';
 import { leafHash } from '../../../src/transparency-log/merkle-tree.ts';

@@ -2,14 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
-import { openStoredLog } from '../../../src/compose/stored-log.ts';
-import { readConfig } from '../../../src/config.ts';
-import { createLogger } from '../../../src/log.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { verifyLog } from '../../../src/log/verify-log.ts';
+import { createLogger } from '../../../src/observe/log.ts';
+import { openStoredLog } from '../../../src/service/stored-log.ts';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
 import { ed25519Signer, openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
-import { verifyLog } from '../../../src/use-cases/verify-log.ts';
-import { copyOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
 import { NOW } from '../../support/samples.ts';
+import { copyOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
 import { signingKey } from '../../support/signer.ts';
 
 interface Kept {

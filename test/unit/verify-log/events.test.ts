@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { test } from 'tap';
-import { eventId } from '../../../src/ids.ts';
+import { eventId } from '../../../src/time/ids.ts';
 import {
   account,
   copyOf,

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { DAY_MS, NOW } from '../../support/samples.ts';
-import { filesOf, copyOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
+import { copyOf, filesOf, forge, signedLog, verifyDirectory } from '../../support/signed-log.ts';
 
 const NAMED = { position: '8', type: 'ConversionCompleted' };
 const WEEK_MS = 7 * DAY_MS;

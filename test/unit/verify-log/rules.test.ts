@@ -2,8 +2,10 @@ import { test } from 'tap';
 import type { DomainEvent } from '../../../src/domain/events.ts';
 import { encodeEvent } from '../../../src/event-store/codec.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
-import { eventId } from '../../../src/ids.ts';
-import { LogRules } from '../../../src/use-cases/verify-log/rules.ts';
+import { LogRules } from '../../../src/log/verify-log/rules.ts';
+import { eventId } from '../../../src/time/ids.ts';
+import { commandOf } from '../../support/events.ts';
+import type { Step } from '../../support/history.ts';
 import {
   completion,
   expiry,
@@ -14,8 +16,6 @@ import {
   start,
 } from '../../support/history.ts';
 import { accountId, conversionId, keyId, NOW, sessionId, sha256 } from '../../support/samples.ts';
-import { commandOf } from '../../support/events.ts';
-import type { Step } from '../../support/history.ts';
 
 /** The events of the steps as a store numbers them; a step is one command. */
 function logOf(steps: readonly Step[], causes: ReadonlyMap<Step, string> = new Map()) {

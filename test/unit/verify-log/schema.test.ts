@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
-import { openEventStore } from '../../../src/compose/event-stores.ts';
-import { Openings } from '../../../src/compose/openings.ts';
-import { readConfig } from '../../../src/config.ts';
-import { createLogger } from '../../../src/log.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { createLogger } from '../../../src/observe/log.ts';
+import { openEventStore } from '../../../src/service/event-stores.ts';
+import { Openings } from '../../../src/service/openings.ts';
 import { newEvent } from '../../support/events.ts';
 import { copyOf, signedLog, verifyDirectory } from '../../support/signed-log.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { StateTable } from '../../../src/use-cases/verify-log/state-table.ts';
+import { StateTable } from '../../../src/log/verify-log/state-table.ts';
 
 const GENERATION = 100;
 /** More than two generations hold. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
 import type { Account } from '../../api/account.ts';
+import { api, dataOf } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';

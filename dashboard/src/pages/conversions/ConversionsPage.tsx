@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { type Conversion, CONVERSIONS_PAGE_SIZE, conversionsQuery } from '../../api/conversions.ts';
-import { pageOf } from '../../api/paged.ts';
+import { CONVERSIONS_PAGE_SIZE, type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
+import { pageOf } from '../../api/paged.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { counted } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Records } from '../../ui/Table.tsx';
 import { ConversionFilters } from './ConversionFilters.tsx';
-import styles from './conversions.module.css';
 import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
+import styles from './conversions.module.css';
 import { type ConversionsSearch, filterOf, isListed } from './search.ts';
 
 const route = getRouteApi('/signed-in/conversions');

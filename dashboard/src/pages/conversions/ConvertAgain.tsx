@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccount } from '../../api/account.ts';
-import { convertAgain, conversionRequestQuery } from '../../api/conversion-documents.ts';
+import { conversionRequestQuery, convertAgain } from '../../api/conversion-documents.ts';
 import { LISTS } from '../../api/conversions.ts';
 import { ACCOUNT } from '../../api/queries.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';

@@ -1,4 +1,4 @@
-import { Link, useNavigate, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { usePage } from '../../api/paged.ts';
@@ -10,11 +10,11 @@ import { Page, Section } from '../../ui/Page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
+import styles from './History.module.css';
 import { HistoryFilters } from './HistoryFilters.tsx';
 import { PastState } from './PastState.tsx';
 import { type HistorySearch, historySearch, isoOf } from './search.ts';
 import { actorText, typeText } from './words.ts';
-import styles from './History.module.css';
 
 const route = getRouteApi('/signed-in/history');
 

@@ -8,15 +8,15 @@ import { Facts } from '../../ui/Facts.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { EndSessionsSection } from './EndSessionsSection.tsx';
 import { ErasureSection } from './ErasureSection.tsx';
 import { HoldSection } from './HoldSection.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
 import { PlanSection } from './PlanSection.tsx';
-import { EndSessionsSection } from './EndSessionsSection.tsx';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 

@@ -1,6 +1,6 @@
-import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Facts } from '../../ui/Facts.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
+import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import type { ServiceStatus } from './operator-api.ts';

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { conversionRequestQuery } from '../../api/conversion-documents.ts';
 import { errorText } from '../../api/error.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import type { Field } from './request-schema.ts';
 import { type Draft, optionsOf } from './request.ts';
+import type { Field } from './request-schema.ts';
 
 const route = getRouteApi('/signed-in/playground');
 

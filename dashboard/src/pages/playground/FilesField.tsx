@@ -7,8 +7,8 @@ import { TextField } from '../../ui/TextField.tsx';
 import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
 import styles from './Playground.module.css';
-import type { RowsField } from './request-schema.ts';
 import { type Row, rowsOf } from './request.ts';
+import type { RowsField } from './request-schema.ts';
 
 const base64Of = async (file: File): Promise<string> =>
   base64(new Uint8Array(await file.arrayBuffer()));

@@ -8,6 +8,8 @@ import { FilesField } from './FilesField.tsx';
 import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
 import styles from './Playground.module.css';
+import { RowsField } from './RowsField.tsx';
+import { listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
 import type {
   ChoiceField,
   Field,
@@ -16,8 +18,6 @@ import type {
   TextualField,
 } from './request-schema.ts';
 import { labelOf } from './request-schema.ts';
-import { listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
-import { RowsField } from './RowsField.tsx';
 
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField({ field, ...props }: OptionProps) {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
 import { Icon } from '../../ui/icons.tsx';
-import { errorWithin, type FieldErrors } from './option.ts';
 import { OptionFields } from './OptionField.tsx';
+import { errorWithin, type FieldErrors } from './option.ts';
 import styles from './Playground.module.css';
-import type { Field } from './request-schema.ts';
 import { changedCount, type Draft, goesWith, type Values } from './request.ts';
+import type { Field } from './request-schema.ts';
 
 interface Group {
   readonly title: string;

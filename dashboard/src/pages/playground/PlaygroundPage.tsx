@@ -17,12 +17,12 @@ import { convert } from './conversion.ts';
 import { useDraft } from './draft.ts';
 import { EarlierRequest } from './EarlierRequest.tsx';
 import { HtmlEditor } from './HtmlEditor.tsx';
-import { errorWithin, type FieldErrors } from './option.ts';
 import { OptionsForm } from './OptionsForm.tsx';
+import { errorWithin, type FieldErrors } from './option.ts';
 import styles from './Playground.module.css';
-import { type Field, fieldsQuery } from './request-schema.ts';
-import { type Draft, requestOf, type Values } from './request.ts';
 import { Result } from './Result.tsx';
+import { type Draft, requestOf, type Values } from './request.ts';
+import { type Field, fieldsQuery } from './request-schema.ts';
 
 type Account = components['schemas']['Account'];
 

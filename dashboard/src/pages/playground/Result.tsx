@@ -4,13 +4,13 @@ import { Button } from '../../ui/Button.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { PdfFrame } from '../../ui/PdfFrame.tsx';
+import { StatusBadge } from '../../ui/StatusBadge.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { EmptyState, Loading } from '../../ui/states.tsx';
-import { StatusBadge } from '../../ui/StatusBadge.tsx';
 import type { Converted } from './conversion.ts';
 import styles from './Playground.module.css';
-import type { Field } from './request-schema.ts';
 import { labelOfPath } from './request.ts';
+import type { Field } from './request-schema.ts';
 
 interface ResultProps {
   readonly isPending: boolean;

@@ -3,8 +3,8 @@ import { TextField } from '../../ui/TextField.tsx';
 import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
 import styles from './Playground.module.css';
-import type { RowsField as Rows } from './request-schema.ts';
 import { type Row, rowsOf } from './request.ts';
+import type { RowsField as Rows } from './request-schema.ts';
 
 const isRepeated = (rows: readonly Row[], { name }: Row): boolean =>
   name !== '' && rows.filter((row) => row.name === name).length > 1;

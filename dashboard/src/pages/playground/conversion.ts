@@ -1,8 +1,8 @@
 /** Converts what is filled in, as any client of the API would. */
 import { api, dataOf, fetchSignedIn } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
-import type { components } from '../../api/schema.d.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
+import type { components } from '../../api/schema.d.ts';
 import type { Values } from './request.ts';
 
 type Conversion = components['schemas']['Conversion'];

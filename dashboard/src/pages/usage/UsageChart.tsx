@@ -1,6 +1,6 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { formatNumber } from '../../ui/format.ts';
 import type { UsageDay } from '../../api/usage.ts';
+import { formatNumber } from '../../ui/format.ts';
 import styles from './Usage.module.css';
 
 export interface Series {

@@ -1,4 +1,4 @@
-import { useNavigate, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccount } from '../../api/account.ts';
 import { Figures } from '../../ui/Figures.tsx';
 import { formatNumber } from '../../ui/format.ts';

@@ -1,16 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { lastDays, recentUsageQuery, type UsageDay } from '../../api/usage.ts';
-import { formatBytes, formatNumber } from '../../ui/format.ts';
 import { Figures } from '../../ui/Figures.tsx';
+import { formatBytes, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { ExportButton } from './ExportButton.tsx';
-import { type Span, SPANS } from './search.ts';
-import type { Series } from './UsageChart.tsx';
+import { SPANS, type Span } from './search.ts';
 import styles from './Usage.module.css';
+import type { Series } from './UsageChart.tsx';
 
 const UsageChart = lazy(() => import('./UsageChart.tsx'));
 

@@ -1,0 +1,268 @@
+/** Everything that is kept about an account, as files that people and programs read, one after the other. */
+import { accountQueries } from '../../projections/accounts.ts';
+import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
+import { ledgerQueries } from '../../projections/ledger.ts';
+import { sessionQueries } from '../../projections/sessions.ts';
+import type { ActorSystem } from '../actors/system.ts';
+import {
+  type HistoryDependencies,
+  type HistoryEntry,
+  readHistory,
+} from '../conversions/history.ts';
+import { openContent } from '../documents/decryption.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { BlobNotFound, type BlobStore } from '../documents/port.ts';
+import { accountAggregate } from '../domain/account.ts';
+import type { BlobRef } from '../domain/events.ts';
+import { holdInForce } from '../domain/hold.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
+import { htmlText } from '../text/plain-text.ts';
+import { isoTime } from '../time/clock.ts';
+import {
+  accountRecord,
+  apiKeyRecord,
+  holdRecord,
+  ledgerRecord,
+  sessionRecord,
+  warningsOf,
+} from './records.ts';
+import { wholeList } from './whole-list.ts';
+
+export interface ExportDependencies extends HistoryDependencies {
+  readonly actors: ActorSystem;
+  readonly blobs: BlobStore;
+  readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
+}
+
+/** One file. Its content is read before the next file is asked for. */
+export interface ExportedFile {
+  /** The path in the archive: ASCII, with `/` between folders. */
+  readonly name: string;
+  readonly content: AsyncIterable<Buffer | string>;
+}
+
+const PAGE = 500;
+/** A file of events has at most so many: editors open it. */
+const EVENTS_IN_A_FILE = 100_000;
+
+const README = (email: string, time: string): string => `Everything kept about ${email}
+as of ${time}.
+
+index.html            the conversions, with links to what is stored of them: begin here
+account.json          the account
+keys.json             the API keys that are valid; the keys themselves are not stored
+sessions.json         the sessions that are open: when each began, and from where
+ledger.jsonl          credits that were granted, taken and refunded, newest first
+conversions.jsonl     the records of the conversions, newest first
+events/*.jsonl        the history: one event a line, oldest first, with who, when and from where
+documents/<id>/       what is stored of a conversion
+  request.json        the HTML or URL that was sent, with its options
+  document.pdf        the PDF
+  manifest.json       how the PDF was made: browser, fonts, resources, times
+
+A .jsonl file has one JSON document a line. Documents are deleted when their retention ends: of older
+conversions there are records and events alone. Passwords are stored as hashes, which are not in here.
+Where there are several archives, unpack them into one folder.
+`;
+
+/** @throws {ServiceError} `not_found` */
+export async function* exportAccount(
+  deps: ExportDependencies,
+  accountId: string,
+  now: number,
+): AsyncGenerator<ExportedFile, undefined> {
+  const { vault } = deps;
+  const row = (await consistentQuery(deps, accountQueries)).byId(accountId);
+  if (row === undefined) throw new ServiceError('not_found', 'There is no such account.');
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  const account = await accountRecord(vault, row);
+  const { email } = account;
+  const hold = holdRecord(holdInForce(state, now));
+  yield { name: 'README.txt', content: whole(README(email, isoTime(now))) };
+  yield { name: 'account.json', content: whole(json({ ...account, hold })) };
+  yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
+  yield { name: 'sessions.json', content: whole(json(await sessionsOf(deps, accountId, now))) };
+  yield { name: 'ledger.jsonl', content: ledgerLines(deps, accountId) };
+  yield { name: 'conversions.jsonl', content: conversionLines(deps, accountId) };
+  yield { name: 'index.html', content: indexPage(deps, accountId, email, isoTime(now)) };
+  const total = await eventCount(deps, accountId);
+  for (let from = 0; from < total; from += EVENTS_IN_A_FILE) {
+    const name = `events/${String(from + 1).padStart(9, '0')}.jsonl`;
+    yield { name, content: eventLines(deps, accountId, from) };
+  }
+  yield* documents(deps, accountId);
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+async function* whole(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+async function keysOf(deps: ExportDependencies, accountId: string): Promise<readonly object[]> {
+  const keys = await consistentQuery(deps, apiKeyQueries);
+  const { rows } = keys.page(accountId, { offset: 0, limit: keys.inForce(accountId) });
+  return await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
+}
+
+async function sessionsOf(
+  deps: ExportDependencies,
+  accountId: string,
+  now: number,
+): Promise<readonly object[]> {
+  const sessions = await consistentQuery(deps, sessionQueries);
+  const { length } = sessions.open(accountId, now);
+  const { rows } = sessions.page(accountId, now, { offset: 0, limit: length });
+  return await Promise.all(rows.map((row) => sessionRecord(deps.vault, row)));
+}
+
+const limit = PAGE;
+
+async function* ledgerLines(deps: ExportDependencies, accountId: string): AsyncGenerator<string> {
+  const pages = wholeList(async (offset) =>
+    (await consistentQuery(deps, ledgerQueries)).page(accountId, { offset, limit }),
+  );
+  for await (const rows of pages) yield* rows.map((row) => line(ledgerRecord(row)));
+}
+
+async function* conversionsOf(
+  deps: ExportDependencies,
+  accountId: string,
+): AsyncGenerator<ConversionRow> {
+  const pages = wholeList(async (offset) =>
+    (await consistentQuery(deps, conversionQueries)).page(accountId, { offset, limit }),
+  );
+  for await (const rows of pages) yield* rows;
+}
+
+async function* conversionLines(
+  deps: ExportDependencies,
+  accountId: string,
+): AsyncGenerator<string> {
+  for await (const row of conversionsOf(deps, accountId)) {
+    const { id, status, createdAt, completedAt, failedAt, pages, pdf, expired } = row;
+    yield line({
+      id,
+      status,
+      created_at: isoTime(createdAt),
+      completed_at: completedAt && isoTime(completedAt),
+      failed_at: failedAt && isoTime(failedAt),
+      failure_code: row.failureCode,
+      ...(await textsOf(deps, row)),
+      pages,
+      pdf,
+      documents_deleted: expired,
+    });
+  }
+}
+
+/** The texts of a conversion's record, decrypted. */
+async function textsOf({ vault }: ExportDependencies, row: ConversionRow) {
+  const { accountId, errorMessage, filename } = row;
+  const open = async (sealed: string | undefined): Promise<string | undefined> =>
+    sealed && (await vault.unseal(accountId, sealed));
+  return {
+    filename: await open(filename),
+    error_message: await open(errorMessage),
+    warnings: await warningsOf(vault, row),
+  };
+}
+
+async function eventCount(deps: ExportDependencies, accountId: string): Promise<number> {
+  const page = { order: 'oldest first', offset: 0, limit: 1 } as const;
+  return (await readHistory(deps, accountId, {}, page)).total;
+}
+
+async function* eventLines(
+  deps: ExportDependencies,
+  accountId: string,
+  from: number,
+): AsyncGenerator<string> {
+  for (let offset = from; offset < from + EVENTS_IN_A_FILE; offset += PAGE) {
+    const page = { order: 'oldest first', offset, limit } as const;
+    const { entries } = await readHistory(deps, accountId, {}, page);
+    for (const entry of entries) yield line(entry);
+    if (entries.length < PAGE) return;
+  }
+}
+
+async function* indexPage(
+  deps: ExportDependencies,
+  accountId: string,
+  email: string,
+  time: string,
+): AsyncGenerator<string> {
+  yield `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${htmlText(email)}</title>
+<style>body{font:16px system-ui;margin:2rem}td,th{text-align:left;padding:.2rem 1rem .2rem 0}</style></head>
+<body><h1>${htmlText(email)}</h1><p>Everything kept about this account as of ${time}. README.txt names the other files.</p>
+<table><tr><th>Requested</th><th>Status</th><th>Pages</th><th>Conversion</th><th>Stored</th></tr>
+`;
+  for await (const row of conversionsOf(deps, accountId)) {
+    const { id, status, createdAt, pages, expired } = row;
+    const { filename, error_message: message } = await textsOf(deps, row);
+    const link = (file: string): string => `<a href="documents/${id}/${file}">${file}</a>`;
+    const files = status === 'completed' ? FILES : FILES.slice(0, 1);
+    const stored = expired ? 'deleted' : files.map(link).join(' ');
+    const cells = [
+      isoTime(createdAt),
+      status,
+      pages ?? '',
+      `${id} ${htmlText(filename ?? message ?? '')}`,
+    ];
+    yield `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td>${stored}</td></tr>\n`;
+  }
+  yield '</table></body></html>\n';
+}
+
+const FILES = ['request.json', 'document.pdf', 'manifest.json'] as const;
+
+/** The blobs that an event names, by the names of their files. */
+function blobsOf({ type, data }: HistoryEntry): readonly [string, BlobRef][] {
+  const { request, document, manifest } = data as Readonly<Record<string, BlobRef>>;
+  if (type === 'ConversionRequested' && request) return [[FILES[0], request]];
+  if (type !== 'ConversionCompleted' || !document || !manifest) return [];
+  return [
+    [FILES[1], document],
+    [FILES[2], manifest],
+  ];
+}
+
+/** Oldest first, so that those that are added meanwhile are read, too. */
+async function* entriesOf(
+  deps: ExportDependencies,
+  accountId: string,
+  type: 'ConversionRequested' | 'ConversionCompleted',
+): AsyncGenerator<HistoryEntry> {
+  for (let offset = 0, length = 1; offset < length; offset += PAGE) {
+    const page = { order: 'oldest first', offset, limit } as const;
+    const { entries, total } = await readHistory(deps, accountId, { type }, page);
+    length = total;
+    yield* entries;
+  }
+}
+
+async function* documents(
+  deps: ExportDependencies,
+  accountId: string,
+): AsyncGenerator<ExportedFile> {
+  for (const type of ['ConversionRequested', 'ConversionCompleted'] as const) {
+    for await (const entry of entriesOf(deps, accountId, type)) {
+      const { conversionId } = entry.data as { readonly conversionId: string };
+      const row = (await consistentQuery(deps, conversionQueries)).byId(conversionId);
+      if (row?.expired !== false) continue;
+      const contentKey = await deps.vault.contentKey(accountId, conversionId);
+      for (const [file, ref] of blobsOf(entry)) {
+        const content = await openContent(deps.blobs, contentKey, ref).catch((error: unknown) => {
+          // Its retention ended meanwhile, or a restored copy lacks it.
+          if (error instanceof BlobNotFound) return undefined;
+          throw error;
+        });
+        if (content) yield { name: `documents/${conversionId}/${file}`, content };
+      }
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/** Opening and finding accounts: the address is reserved first, so that it is never held twice. */
+import { createHmac } from 'node:crypto';
+import { accountQueries } from '../../projections/accounts.ts';
+import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { sessionQueries } from '../../projections/sessions.ts';
+import { operatorContext, orThrow } from '../actors/command-context.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { type AccountState, accountAggregate } from '../domain/account.ts';
+import { emailAggregate, isEmailAddress } from '../domain/email.ts';
+import type { Plan } from '../domain/events.ts';
+import { ServiceError } from '../errors/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import type { Clock } from '../time/clock.ts';
+import { newAccountId, randomAlphanumeric } from '../time/ids.ts';
+import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
+import type { Asker, Passwords } from './passwords.ts';
+
+export interface AccountDependencies {
+  readonly actors: ActorSystem;
+  readonly vault: Vault;
+  readonly passwords: Passwords;
+  /** Keys the hash under which a sign-in address is found. */
+  readonly addressKey: Buffer;
+}
+
+export interface OpenedAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly plan: Plan;
+  readonly credits: number;
+  /** Only where none was given and one was made. */
+  readonly password?: string;
+}
+
+const GENERATED_PASSWORD_CHARACTERS = 24;
+
+/** Case does not tell two addresses apart. */
+export const normalAddress = (email: string): string => email.trim().normalize('NFC').toLowerCase();
+
+/** The id of the stream that reserves an address, which names nobody. */
+export function addressHmac(deps: Pick<AccountDependencies, 'addressKey'>, email: string): string {
+  return createHmac('sha256', deps.addressKey).update(normalAddress(email), 'utf8').digest('hex');
+}
+
+const isErased = async (actors: ActorSystem, accountId: string): Promise<boolean> =>
+  (await actors.read(accountAggregate, accountId)).state.status === 'erased';
+
+/** @throws {ServiceError} `validation_error` where the address is not one or is taken */
+export async function openAccount(
+  deps: AccountDependencies,
+  request: {
+    readonly email: string;
+    readonly plan: Plan;
+    readonly credits: number;
+    readonly password?: string;
+    /** It is the account of the first start. */
+    readonly isFirst?: boolean;
+  },
+  context: CommandContext,
+): Promise<OpenedAccount> {
+  const { actors, vault } = deps;
+  const { plan, credits, isFirst = false } = request;
+  const email = request.email.trim();
+  if (!isEmailAddress(email)) {
+    const text = `${JSON.stringify(email)} is not an email address.`;
+    throw new ServiceError('validation_error', text, { details: { email: [text] } });
+  }
+  const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
+  const passwordHash = await deps.passwords.hash(password);
+
+  const address = addressHmac(deps, email);
+  const holder = (await actors.read(emailAggregate, address)).state.accountId;
+  const isFree = holder !== undefined && (await isErased(actors, holder));
+  const reservation = await actors.send(
+    emailAggregate,
+    address,
+    {
+      type: 'ReserveEmail',
+      accountId: newAccountId(context.metadata.time),
+      ...(isFree ? { insteadOf: holder } : {}),
+    },
+    context,
+  );
+  // An earlier try may have been cut off after its reservation: then this one opens its account.
+  const id = reservation.accepted ? reservation.state.accountId : undefined;
+  if (id === undefined) throw new ServiceError('internal_error');
+  await vault.makeKey(id);
+  const opened = await actors.send(
+    accountAggregate,
+    id,
+    {
+      type: 'OpenAccount',
+      accountId: id,
+      email: await vault.seal(id, email),
+      passwordHash: await vault.seal(id, passwordHash),
+      plan,
+      credits,
+      isFirst,
+    },
+    context,
+  );
+  if (!opened.accepted || opened.events.length === 0) {
+    // No details: the address is well formed, so this is not wrong usage of the command line.
+    throw new ServiceError('validation_error', `There is an account for ${email} already.`);
+  }
+  return {
+    id,
+    email,
+    plan,
+    credits,
+    ...(request.password === undefined ? { password } : {}),
+  };
+}
+
+/**
+ * Sets another password, which ends all sessions.
+ * @param judged of the present password, where its owner had to give it
+ * @returns the password that was made where none was given
+ * @throws {ServiceError} `validation_error`, `not_found`
+ */
+export async function changePassword(
+  deps: Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>,
+  accountId: string,
+  given: string | undefined,
+  context: CommandContext,
+  judged: { readonly sessionEpoch?: number; readonly asker?: Asker } = {},
+): Promise<string | undefined> {
+  const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
+  const passwordHash = await deps.vault.seal(
+    accountId,
+    await deps.passwords.hash(given ?? made ?? '', judged.asker),
+  );
+  const { sessionEpoch: epoch } = judged;
+  const command = {
+    type: 'ChangePassword',
+    accountId,
+    passwordHash,
+    ...(epoch === undefined ? {} : { epoch }),
+  } as const;
+  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  return made;
+}
+
+/**
+ * Ends all sessions of the account, also those that are being opened with the password as it is now.
+ * @returns how many were open
+ */
+export async function endSessions(
+  deps: Pick<AccountDependencies, 'actors'> & ReadDependencies & { readonly clock: Clock },
+  accountId: string,
+  context: CommandContext,
+): Promise<number> {
+  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
+  const command = { type: 'EndSessions', accountId } as const;
+  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  return open.length;
+}
+
+/** The account that holds the address: an open one, or one that was erased and whose address nobody took since. */
+export async function findHolder(
+  deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
+  email: string,
+): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
+  const reserved = await deps.actors.read(emailAggregate, addressHmac(deps, email));
+  const id = reserved.state.accountId;
+  if (id === undefined) return undefined;
+  const { state } = await deps.actors.read(accountAggregate, id);
+  return state.status === 'none' ? undefined : { id, state };
+}
+
+/** The open account that signs in with the address. */
+export async function findAccount(
+  deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
+  email: string,
+): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
+  const holder = await findHolder(deps, email);
+  return holder?.state.status === 'open' ? holder : undefined;
+}
+
+function noKey(dataDir: string): string {
+  const command = (...args: readonly string[]): string =>
+    `\`${copyableCommand(dataDir, ...args)}\``;
+  return (
+    `the first account has no API key: ${command('account', 'list')} names it, ` +
+    `${command('key', 'create', 'EMAIL', '--name', 'NAME')} makes a key and ${command('account', 'password', 'EMAIL')} a password`
+  );
+}
+
+/** The account that the first start of an empty store opened; its secrets are shown once. */
+export interface FirstAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly apiKey: string;
+  readonly credits: number;
+}
+
+interface FirstAccountDependencies extends AccountDependencies, ApiKeyDependencies {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Waits until the read model holds everything that was in the log when it was called. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+/**
+ * Opens the account that a newcomer begins with, an operator, if there is none yet. Its secrets are
+ * returned this once and kept nowhere.
+ */
+export async function openFirstAccount(
+  deps: FirstAccountDependencies,
+  settings: {
+    readonly firstAccountEmail: string;
+    readonly freeCredits: number;
+    readonly dataDir: string;
+  },
+): Promise<FirstAccount | undefined> {
+  const { firstAccountEmail: email, freeCredits: credits } = settings;
+  if (email === '') return undefined;
+  await deps.caughtUp();
+  const first = deps.readModel.query(accountQueries).first();
+  if (first) {
+    const { total } = deps.readModel.query(apiKeyQueries).page(first.id, { offset: 0, limit: 1 });
+    // The start that opened it may have ended before it could show what it had made.
+    if (total === 0) deps.logger.warn(noKey(settings.dataDir));
+    return undefined;
+  }
+  const opened = await openAccount(
+    deps,
+    { email, plan: 'pro', credits, isFirst: true },
+    operatorContext(deps.clock),
+  ).catch(async (error: unknown) => {
+    // Another process that starts on the same empty store may have been first.
+    await deps.caughtUp();
+    if (deps.readModel.query(accountQueries).first()) return undefined;
+    throw error;
+  });
+  if (!opened) return undefined;
+  const { id, password = '' } = opened;
+  const { key } = await createApiKey(deps, id, 'first key', operatorContext(deps.clock));
+  return { email, password, apiKey: key, credits };
+}

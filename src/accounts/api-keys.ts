@@ -1,0 +1,118 @@
+/** Making and revoking API keys: only a key's hash is kept, and its id follows from it. */
+import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { orThrow } from '../actors/command-context.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { apiKeyAggregate } from '../domain/api-key.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { BudgetExceeded, type Budgets } from '../limits/budgets.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import { plainText } from '../text/plain-text.ts';
+import { apiKeyDigest, apiKeyIdOf, newCommandId, randomAlphanumeric } from '../time/ids.ts';
+
+const KEY_PREFIX = 'pk_live_';
+const RANDOM_CHARACTERS = 24;
+const SHOWN_CHARACTERS = 12;
+const MAX_NAME_CHARACTERS = 100;
+/** Waiting frees no key: a client that tries again by itself should rather tell its user. */
+const RETRY_SECONDS = 3600;
+
+export interface ApiKeyDependencies extends ReadDependencies {
+  readonly actors: ActorSystem;
+  readonly vault: Vault;
+  readonly budgets: Budgets;
+}
+
+export interface CreatedKey {
+  readonly id: string;
+  readonly name: string;
+  /** The only time the full key is seen. */
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+const wrongName = (text: string): ServiceError =>
+  new ServiceError('validation_error', text, { details: { name: [text] } });
+
+/** @throws {ServiceError} `validation_error` */
+function nameFrom(given: string): string {
+  const name = given.trim();
+  const length = Array.from(name).length;
+  if (length === 0 || length > MAX_NAME_CHARACTERS) {
+    throw wrongName(`A name has 1 to ${MAX_NAME_CHARACTERS} characters.`);
+  }
+  // Lists of keys show it, on terminals too.
+  if (plainText(name) !== name) {
+    throw wrongName('A name has no control characters, line breaks or marks of text direction.');
+  }
+  return name;
+}
+
+function tooMany({ budgets }: ApiKeyDependencies): BudgetExceeded {
+  const budget = budgets.get('maxAccountKeys');
+  budget.refuse();
+  const text = `An account has at most ${budget.limit} API keys. Revoke one that is not needed first.`;
+  return new BudgetExceeded('client', text, RETRY_SECONDS);
+}
+
+/**
+ * @throws {ServiceError} `validation_error` where the name is not 1 to 100 plain characters after trimming
+ * @throws {BudgetExceeded} the account has as many keys as it may have
+ */
+export async function createApiKey(
+  deps: ApiKeyDependencies,
+  accountId: string,
+  givenName: string,
+  context: CommandContext,
+): Promise<CreatedKey> {
+  const name = nameFrom(givenName);
+  const { limit } = deps.budgets.get('maxAccountKeys');
+  if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId) >= limit) throw tooMany(deps);
+  const key = KEY_PREFIX + randomAlphanumeric(RANDOM_CHARACTERS);
+  const digest = apiKeyDigest(key);
+  const id = apiKeyIdOf(digest);
+  const createdAt = context.metadata.time;
+  await deps.actors.send(
+    apiKeyAggregate,
+    id,
+    {
+      type: 'CreateKey',
+      accountId,
+      keyId: id,
+      keyHash: digest.toString('hex'),
+      prefix: key.slice(0, SHOWN_CHARACTERS),
+      name: await deps.vault.seal(accountId, name),
+      now: createdAt,
+    },
+    context,
+  );
+  // Others may have been made since it was asked: of all that are in the log, the oldest stay.
+  if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId, id) > limit) {
+    // A command of its own, or its event would have the id of the event that made the key.
+    const revocation = { ...context, commandId: newCommandId(createdAt) };
+    await revokeApiKey(deps, id, accountId, revocation);
+    throw tooMany(deps);
+  }
+  return { id, name, key, createdAt };
+}
+
+/**
+ * @param accountId whose key it must be; absent for the operator
+ * @throws {ServiceError} `not_found`
+ */
+export async function revokeApiKey(
+  deps: { readonly actors: ActorSystem },
+  keyId: string,
+  accountId: string | undefined,
+  context: CommandContext,
+): Promise<void> {
+  orThrow(
+    await deps.actors.send(
+      apiKeyAggregate,
+      keyId,
+      { type: 'RevokeKey', keyId, ...(accountId === undefined ? {} : { accountId }) },
+      context,
+    ),
+  );
+}

@@ -1,0 +1,134 @@
+/** The parts of an account as the API, `--json` and exports shape them. */
+import type { AccountRow } from '../../projections/accounts.ts';
+import type { ApiKeyRow } from '../../projections/api-keys.ts';
+import type { ConversionRow } from '../../projections/conversions.ts';
+import type { LedgerRow } from '../../projections/ledger.ts';
+import type { SessionRow } from '../../projections/sessions.ts';
+import { NOT_OPENED } from '../documents/keys/vault.ts';
+import type { Hold } from '../domain/hold.ts';
+import { isoTime } from '../time/clock.ts';
+import { planLimit, type RateLimits } from './rate-limits.ts';
+
+/** Opens a sealed text; a `T` of undefined stands for one that was erased. */
+export interface Opener<T extends string | undefined = string> {
+  unseal(accountId: string, sealed: string): Promise<T>;
+}
+
+export async function accountRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { id, email, plan, credits, isOperator, mustChangePassword, createdAt }: AccountRow,
+) {
+  const opened = await opener.unseal(id, email);
+  return {
+    id,
+    email: opened,
+    plan,
+    credits,
+    operator: isOperator,
+    must_change_password: mustChangePassword,
+    created_at: isoTime(createdAt),
+  };
+}
+
+/** The account as the API shows it. */
+export const accountRecordWithLimit = async <T extends string | undefined>(
+  opener: Opener<T>,
+  limits: RateLimits,
+  row: AccountRow,
+) => ({ ...(await accountRecord(opener, row)), rate_limit: planLimit(limits, row.plan) });
+
+export const holdRecord = (hold: Hold | undefined) =>
+  hold === undefined
+    ? null
+    : { placed_at: isoTime(hold.placedAt), until: hold.until ? isoTime(hold.until) : null };
+
+export async function apiKeyRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { id, accountId, name, prefix, createdAt, lastUsedAt }: ApiKeyRow,
+) {
+  return {
+    id,
+    name: await opener.unseal(accountId, name),
+    prefix,
+    created_at: isoTime(createdAt),
+    last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
+  };
+}
+
+export async function sessionRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { id, accountId, kind, openedAt, expiresAt, userAgent, address }: SessionRow,
+) {
+  const open = async (sealed: string | null): Promise<T | null> =>
+    sealed === null ? null : await opener.unseal(accountId, sealed);
+  const client = { user_agent: await open(userAgent), address: await open(address) };
+  return {
+    id,
+    kind,
+    opened_at: isoTime(openedAt),
+    expires_at: isoTime(expiresAt),
+    client: userAgent === null && address === null ? null : client,
+  };
+}
+
+export function ledgerRecord(row: LedgerRow) {
+  const { id, type, amount, balance, conversionId, createdAt } = row;
+  return {
+    id,
+    type,
+    amount,
+    balance,
+    ...(conversionId === undefined ? {} : { conversion_id: conversionId }),
+    created_at: isoTime(createdAt),
+  };
+}
+
+/** @param fileUrl the link of a completed one, if there is one to give */
+export async function conversionRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  row: ConversionRow,
+  fileUrl?: (id: string) => string,
+) {
+  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage, filename } = row;
+  const record = {
+    id,
+    status,
+    created_at: isoTime(createdAt),
+    ...(filename !== undefined && { filename: await opener.unseal(accountId, filename) }),
+  };
+  if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
+    return {
+      ...record,
+      error_message: await opener.unseal(accountId, errorMessage),
+      failed_at: isoTime(failedAt),
+      failure_code: row.failureCode,
+      duration_ms: durationBetween(createdAt, failedAt),
+    };
+  }
+  if (status !== 'completed' || completedAt === undefined) return record;
+  const warnings = await warningsOf(opener, row);
+  const { pages, pdf } = row;
+  return {
+    ...record,
+    ...(fileUrl && { file_url: fileUrl(id) }),
+    completed_at: isoTime(completedAt),
+    ...(warnings && { warnings }),
+    pages,
+    bytes: pdf?.bytes,
+    sha256: pdf?.sha256,
+    duration_ms: durationBetween(createdAt, completedAt),
+  };
+}
+
+/** Two nodes' clocks tell the times: the earlier event may have the later one. */
+const durationBetween = (start: number, end: number): number => Math.max(0, end - start);
+
+/** The warnings of a completed conversion, for its client; undefined where it has none. */
+export async function warningsOf(
+  opener: Opener<string | undefined>,
+  { accountId, warnings }: ConversionRow,
+): Promise<readonly string[] | undefined> {
+  const opened = warnings && (await opener.unseal(accountId, warnings));
+  if (opened === NOT_OPENED) return [opened];
+  return opened === undefined ? undefined : (JSON.parse(opened) as readonly string[]);
+}

@@ -1,0 +1,71 @@
+/** Opening sessions, no more than an account may have. */
+import { sessionQueries } from '../../projections/sessions.ts';
+import { orThrow } from '../actors/command-context.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import type { SessionKind } from '../domain/events.ts';
+import { sessionAggregate } from '../domain/session.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import { plainText } from '../text/plain-text.ts';
+import { newCommandId, newSessionId } from '../time/ids.ts';
+import type { SignedIn } from './sign-in.ts';
+
+/** Names a browser and its system. Longer ones are cut: each is kept in the log for ever. */
+const MAX_USER_AGENT_CHARACTERS = 256;
+
+interface SessionDependencies extends ReadDependencies {
+  readonly actors: ActorSystem;
+  readonly budgets: Budgets;
+  readonly vault: Pick<Vault, 'seal'>;
+}
+
+/**
+ * Ends the account's oldest sessions until no more are open than it may have. Each sign-in looks after
+ * its own session is in the log, so of several at the same time the last one sees them all.
+ */
+async function endOldest(
+  deps: SessionDependencies,
+  accountId: string,
+  context: CommandContext,
+): Promise<void> {
+  const { limit } = deps.budgets.get('maxAccountSessions');
+  const { time } = context.metadata;
+  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, time);
+  // The session that is being opened may be one of them: its two events must not have one id.
+  const revocation = { ...context, commandId: newCommandId(time) };
+  await Promise.all(
+    open.slice(limit).map(async (sessionId) => {
+      // Refused where it has ended meanwhile, which is as good.
+      const command = { type: 'RevokeSession', sessionId } as const;
+      await deps.actors.send(sessionAggregate, sessionId, command, revocation);
+    }),
+  );
+}
+
+async function sealedUserAgent(
+  { vault }: SessionDependencies,
+  accountId: string,
+  given: string,
+): Promise<{ readonly userAgent?: string }> {
+  const userAgent = plainText(given).slice(0, MAX_USER_AGENT_CHARACTERS);
+  return userAgent === '' ? {} : { userAgent: await vault.seal(accountId, userAgent) };
+}
+
+/** @param userAgent the client's own, or empty */
+export async function openSession(
+  deps: SessionDependencies,
+  { accountId, sessionEpoch: epoch, client }: SignedIn,
+  { kind, lifetimeMs, userAgent }: { kind: SessionKind; lifetimeMs: number; userAgent: string },
+  context: CommandContext,
+): Promise<{ readonly accountId: string; readonly sessionId: string; readonly expiresAt: number }> {
+  const { time } = context.metadata;
+  const sessionId = newSessionId(time);
+  const expiresAt = time + lifetimeMs;
+  const session = { accountId, sessionId, expiresAt, epoch, client, kind };
+  const sealed = await sealedUserAgent(deps, accountId, userAgent);
+  const command = { type: 'OpenSession', ...session, ...sealed } as const;
+  orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
+  await endOldest(deps, accountId, context);
+  return { accountId, sessionId, expiresAt };
+}

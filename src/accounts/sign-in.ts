@@ -1,0 +1,311 @@
+/** Judges an address and its password, slowly for those who guess, and records refused sign-ins. */
+import { createHmac } from 'node:crypto';
+import { sessionQueries } from '../../projections/sessions.ts';
+import { firstCommand } from '../actors/command-context.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import type { AccountState } from '../domain/account.ts';
+import type { Actor } from '../domain/event-metadata.ts';
+import {
+  hourOf,
+  type SignInTarget,
+  signInTrail,
+  signInTrailAggregate,
+} from '../domain/sign-in-trail.ts';
+import { ServiceError } from '../errors/errors.ts';
+import type { Rate, RateLimiter } from '../limits/rate-limiter/port.ts';
+import type { Logger } from '../observe/log.ts';
+import type { ReadModel } from '../read-model/database.ts';
+import type { Clock } from '../time/clock.ts';
+import { newCommandId } from '../time/ids.ts';
+import { type AccountDependencies, addressHmac, findAccount } from './accounts.ts';
+import { type Asker, NOBODYS_HASH } from './passwords.ts';
+import { addressKey, assertAllowed, networkKey } from './rate-limits.ts';
+
+export interface SignInDependencies extends AccountDependencies {
+  readonly rateLimiter: RateLimiter;
+  readonly readModel: ReadModel;
+  readonly clock: Clock;
+  readonly signInAudit: SignInAudit;
+}
+
+export interface SignInRequest {
+  readonly email: string;
+  readonly password: string;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  /** The request's name where nothing can seal the client's own. */
+  readonly loggedId: string;
+  readonly log: Logger;
+  /** The session that asks, where somebody is signed in already. */
+  readonly actor?: Actor;
+}
+
+export interface SignedIn {
+  readonly accountId: string;
+  /** The epoch when the password was judged: a password changed meanwhile ends what it lets in. */
+  readonly sessionEpoch: number;
+  /** Tells this sign-in address and this client's address; names neither. */
+  readonly client: string;
+}
+
+/**
+ * Wrong sign-ins in `windowMs` after which no more are judged. A client (an IPv4 address or an IPv6 /64)
+ * from which the account's owner has signed in lately has a count of its own, and no other:
+ * strangers cannot lock the owner out.
+ */
+export const WRONG_SIGN_INS = {
+  windowMs: 15 * 60 * 1000,
+  /** Strangers' tries for one sign-in address. */
+  account: 10,
+  /** Tries for one sign-in address, from one client that its owner has signed in from. */
+  knownClient: 10,
+  /** Tries from a stranger's IPv4 address or IPv6 /64. */
+  address: 30,
+  /** Tries of strangers in an IPv4 /24 or an IPv6 /48. */
+  network: 100,
+  /** Tries of all strangers. */
+  all: 3000,
+} as const;
+
+/** Right sign-ins to an account, from wherever they come: each is kept in the log for ever. */
+export const RIGHT_SIGN_INS: Rate = { windowMs: WRONG_SIGN_INS.windowMs, limit: 300 };
+
+/** An owner's sign-in from a client counts this long. */
+const KNOWN_FOR_MS = 90 * 24 * 60 * 60 * 1000;
+
+type Counted = Exclude<keyof typeof WRONG_SIGN_INS, 'windowMs'>;
+
+interface Count {
+  readonly key: string;
+  readonly of: Counted;
+  readonly rate: Rate;
+}
+
+const countOf = (key: string, of: Counted): Count => ({
+  key: `sign-in:${key}`,
+  of,
+  rate: { limit: WRONG_SIGN_INS[of], windowMs: WRONG_SIGN_INS.windowMs },
+});
+
+const OF_ACCOUNT = 'There were too many wrong tries to sign in with this email address.';
+
+/** The same for a known client as for a stranger: it must not tell whether the account is there. */
+const TOO_MANY: Readonly<Record<Counted, string>> = {
+  account: OF_ACCOUNT,
+  knownClient: OF_ACCOUNT,
+  address: 'There were too many wrong tries to sign in from your address.',
+  network: 'There were too many wrong tries to sign in from your network.',
+  all: 'There were too many wrong tries to sign in to this service.',
+};
+
+/** A sign-in: what it counts against, and in whose turn it waits for its hash. */
+interface Attempt {
+  readonly client: string;
+  readonly counts: readonly Count[];
+  readonly asker: Asker;
+}
+
+/**
+ * Looks for the client by the pair's hash alone: that costs the same, and reveals nothing, where nobody has
+ * the sign-in address.
+ */
+function attemptOf({ email, clientAddress }: SignInRequest, deps: SignInDependencies): Attempt {
+  const account = addressHmac(deps, email);
+  // The same key for another purpose than the sign-in address's own hash: the prefix tells them apart.
+  const client = createHmac('sha256', deps.addressKey)
+    .update(`known client\0${account}\0${addressKey(clientAddress)}`)
+    .digest('hex');
+  const lastSignIn = deps.readModel.query(sessionQueries).lastSignIn(client);
+  if (lastSignIn !== undefined && deps.clock.now() < lastSignIn + KNOWN_FOR_MS) {
+    const counts = [countOf(client, 'knownClient')];
+    return { client, counts, asker: { group: account, trusted: true } };
+  }
+  const network = networkKey(clientAddress);
+  const counts = [
+    countOf('all', 'all'),
+    countOf(`network:${network}`, 'network'),
+    countOf(addressKey(clientAddress), 'address'),
+    countOf(account, 'account'),
+  ];
+  return { client, counts, asker: { group: network, trusted: false } };
+}
+
+const refund = (limiter: RateLimiter, counts: readonly Count[]): Promise<unknown> =>
+  Promise.all(counts.map(({ key, rate }) => limiter.refund(key, rate)));
+
+/** @throws {ServiceError} `rate_limit_exceeded`: one count is used up, and nothing is counted */
+async function take(
+  { rateLimiter, clock }: SignInDependencies,
+  counts: readonly Count[],
+): Promise<void> {
+  for (const [index, { key, of, rate }] of counts.entries()) {
+    const status = await rateLimiter.consume(key, rate);
+    if (!status.allowed) await refund(rateLimiter, counts.slice(0, index));
+    assertAllowed(status, TOO_MANY[of], clock);
+  }
+}
+
+interface Judged {
+  readonly account: { readonly id: string; readonly state: AccountState } | undefined;
+  readonly right: boolean;
+}
+
+async function judge(
+  deps: SignInDependencies,
+  { email, password }: { readonly email: string; readonly password: string },
+  asker: Asker,
+): Promise<Judged> {
+  const account = await findAccount(deps, email);
+  // Checked all the same, so that an account's absence takes as long.
+  const hash =
+    account === undefined
+      ? NOBODYS_HASH
+      : await deps.vault.unsealExactly(account.id, account.state.passwordHash);
+  return { account, right: await deps.passwords.verify(hash, password, asker) };
+}
+
+/**
+ * Judges the pair, slowly for those who guess. Each try counts as a wrong one until it has proved right, so
+ * that guessing in parallel gains nothing.
+ * @throws {ServiceError} `rate_limit_exceeded` after too many tries
+ * @throws {BudgetExceeded} too many wait for their password to be hashed
+ */
+export async function judgeInTurn(
+  deps: SignInDependencies,
+  request: SignInRequest,
+): Promise<Judged & Pick<Attempt, 'client' | 'asker'>> {
+  const { client, counts, asker } = attemptOf(request, deps);
+  await take(deps, counts);
+  let judged: Judged;
+  try {
+    judged = await judge(deps, request, asker);
+  } catch (error) {
+    // A pair that is not judged was not wrong.
+    await refund(deps.rateLimiter, counts);
+    throw error;
+  }
+  if (judged.right) await refund(deps.rateLimiter, counts);
+  else leaveTrail(deps, request, judged.account?.id);
+  return { ...judged, client, asker };
+}
+
+/** Does not wait: the time that recording takes would tell a known address from an unknown one. */
+function leaveTrail(
+  { signInAudit, clock }: SignInDependencies,
+  { email, clientAddress, requestId, loggedId, log, actor }: SignInRequest,
+  accountId: string | undefined,
+): void {
+  log.warn('A sign-in was refused.');
+  signInAudit
+    .refused({
+      accountId,
+      email,
+      clientAddress,
+      requestId,
+      loggedId,
+      time: clock.now(),
+      ...(actor && { actor }),
+    })
+    .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
+}
+
+/**
+ * The account that the pair signs in to.
+ * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries
+ * @throws {BudgetExceeded} too many wait for their password to be hashed
+ */
+export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
+  const { account, right, client } = await judgeInTurn(deps, request);
+  if (account === undefined || !right) {
+    throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
+  }
+  const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
+  assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
+  return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
+}
+
+/** A refused sign-in, as the API saw it. */
+export interface RefusedSignIn {
+  /** The account that the address is of; absent where it is nobody's. */
+  readonly accountId: string | undefined;
+  readonly email: string;
+  readonly clientAddress: string;
+  readonly requestId: string;
+  readonly loggedId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+  /** Absent for somebody who has not proved to be anyone. */
+  readonly actor?: Actor;
+}
+
+export interface SignInAudit {
+  /** Resolves when it is recorded, or counted among those left out. */
+  refused(attempt: RefusedSignIn): Promise<void>;
+}
+
+/** Leaves a trail of refused sign-ins in the log, bounded however many there are. */
+export function createSignInAudit(deps: {
+  readonly actors: ActorSystem;
+  readonly vault: Vault;
+  /** Keys the hashes of addresses without an account. */
+  readonly addressKey: Buffer;
+}): SignInAudit {
+  const { actors, vault } = deps;
+  /** Left out in the present hour, by trail: at most one entry for each account and one more. */
+  let leftOut = { hour: -1, counts: new Map<string, number>() };
+
+  function countLeftOut(trail: string, now: number): number {
+    const hour = hourOf(now);
+    if (hour > leftOut.hour) leftOut = { hour, counts: new Map() };
+    const count = (leftOut.counts.get(trail) ?? 0) + 1;
+    leftOut.counts.set(trail, count);
+    return count;
+  }
+
+  function targetOf({ accountId, email, clientAddress }: RefusedSignIn): SignInTarget {
+    if (accountId !== undefined) return { kind: 'account', accountId };
+    // The same key for two purposes: the prefix keeps a client from being taken for an address.
+    const client = createHmac('sha256', deps.addressKey)
+      .update(`client\0${clientAddress}`)
+      .digest('hex');
+    return { kind: 'unknown', address: addressHmac(deps, email), client };
+  }
+
+  async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
+    const { accountId, clientAddress, requestId, loggedId, time, actor } = attempt;
+    // An address without an account has no key to seal with.
+    if (accountId === undefined) {
+      return firstCommand(time, { kind: 'anonymous' }, { requestId: loggedId });
+    }
+    const sealed = {
+      requestId: await vault.seal(accountId, requestId),
+      client: await vault.seal(accountId, clientAddress),
+    };
+    return firstCommand(time, actor ?? { kind: 'anonymous' }, sealed);
+  }
+
+  return {
+    async refused(attempt) {
+      const { time: now } = attempt;
+      const target = targetOf(attempt);
+      const trail = signInTrail(target, now);
+      const context = await contextOf(attempt);
+      const recorded = await actors.send(
+        signInTrailAggregate,
+        trail,
+        { type: 'RecordRefusal', target, now },
+        context,
+      );
+      if (!recorded.accepted || recorded.events.length > 0) return;
+      const count = countLeftOut(trail, now);
+      const noted = { ...context, commandId: newCommandId(now) };
+      await actors.send(
+        signInTrailAggregate,
+        trail,
+        { type: 'NoteLeftOut', target, count, now },
+        noted,
+      );
+    },
+  };
+}

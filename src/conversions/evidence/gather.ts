@@ -1,0 +1,186 @@
+/**
+ * A bundle of evidence: what the log, the stores and the keys say about one conversion, in one ZIP that
+ * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
+ */
+import { checkpointQueries } from '../../../projections/checkpoints.ts';
+import { decryptBlob, openContent, openingOf } from '../../documents/decryption.ts';
+import { hmacKey } from '../../documents/encryption.ts';
+import { unlessErased, type Vault } from '../../documents/keys/vault.ts';
+import { BlobNotFound, type BlobStore } from '../../documents/port.ts';
+import type { BlobRef, DomainEvent, EventOf, EventType } from '../../domain/events.ts';
+import { decodeEvent } from '../../event-store/codec.ts';
+import type { RecordedEvent } from '../../event-store/port.ts';
+import { proofOfConversion, type TransparencyLogDependencies } from '../../log/transparency-log.ts';
+import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
+import { leafHash } from '../../transparency-log/merkle-tree.ts';
+import { openNote } from '../../transparency-log/signed-note.ts';
+import { readHistory } from '../history.ts';
+import {
+  type Absent,
+  type BundleFile,
+  contentsText,
+  type DocumentName,
+  fileFrom,
+  fileOf,
+  zipBytes,
+  zipOf,
+} from './bundle.ts';
+import { readMe } from './read-me.ts';
+import { reportHtml } from './report.ts';
+
+export interface EvidenceDependencies extends TransparencyLogDependencies {
+  readonly signer: TransparencyLogDependencies['signer'] & {
+    /** Signs a text other than a checkpoint with the log's keys in force. */
+    signText(text: string): Promise<string>;
+  };
+  readonly blobs: Pick<BlobStore, 'open' | 'read'>;
+  readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
+}
+
+export interface Evidence {
+  /** The ZIP. */
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Buffer>;
+  /** The number of events in the log that the checkpoint covers. */
+  readonly size: number;
+  readonly absent: Absent;
+}
+
+interface Documents {
+  readonly found: ReadonlyMap<DocumentName, BundleFile>;
+  readonly absent: Absent;
+  /** The keys that show that request and manifest are those that their events name. They open nothing else. */
+  readonly keys: {
+    /** The key of the request's HMAC, hex. */
+    readonly request?: string;
+    /** The header and key of the manifest's encryption, hex. */
+    readonly manifest?: { readonly header: string; readonly key: string };
+  };
+}
+
+/**
+ * Two bundles under the same checkpoint are the same, byte for byte.
+ * @throws {ServiceError} `not_found`, `service_unavailable`
+ * @throws {BlobStoreUnavailable} a document is damaged, or cannot be had now
+ */
+export async function gatherEvidence(
+  deps: EvidenceDependencies,
+  conversionId: string,
+): Promise<Evidence> {
+  const { origin, key, checkpoint, entries } = await proofOfConversion(deps, conversionId);
+  const events = entries.map(({ event }) =>
+    decodeEvent({ ...(JSON.parse(event) as Omit<RecordedEvent, 'position'>), position: 0n }),
+  );
+  const requested = dataOf(events, 'ConversionRequested');
+  if (requested === undefined) throw new Error(`The log has no request of ${conversionId}.`);
+  const { accountId } = requested;
+  const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, events);
+  // Events that are appended meanwhile come after these.
+  const page = { order: 'oldest first', offset: 0, limit: entries.length } as const;
+  const history = await readHistory(deps, accountId, { conversionId }, page);
+  const { text, signatures } = openNote(checkpoint);
+  const { size, root } = parseCheckpoint(text);
+  // The order is that of their signatures.
+  const keyLines = signatures.flatMap(({ name, keyId }) =>
+    key.split('\n').flatMap((each) => (each.startsWith(`${name}+${keyId}+`) ? `${each}\n` : [])),
+  );
+  const { timestamp } = deps.readModel.query(checkpointQueries).covering(size) ?? {};
+  const facts = {
+    origin,
+    size,
+    root,
+    conversionId,
+    accountId,
+    requested,
+    completed: dataOf(events, 'ConversionCompleted'),
+    failed: dataOf(events, 'ConversionFailed'),
+    cosigners: signatures.map(({ name }) => name).filter((name) => name !== origin),
+    isTimestamped: timestamp !== undefined,
+    absent,
+    events: history.entries.map((entry, n) => ({
+      ...entry,
+      index: entries[n]?.index ?? 0,
+      leaf: leafHash(entries[n]?.event ?? '').toString('base64'),
+    })),
+  };
+  const files = new Map<string, BundleFile>([
+    ['README.txt', fileOf(readMe(facts))],
+    ['report.html', fileOf(reportHtml(facts))],
+    ...found,
+    ['events.jsonl', fileOf(entries.map((each) => `${JSON.stringify(each)}\n`).join(''))],
+    ['checkpoint', fileOf(checkpoint)],
+    ...(timestamp === undefined ? [] : [['checkpoint.tst', fileOf(timestamp)] as const]),
+    ['log-key.txt', fileOf(keyLines.join(''))],
+    ['keys.json', fileOf(`${JSON.stringify(keys)}\n`)],
+  ]);
+  const list = await deps.signer.signText(contentsText({ origin, conversionId }, absent, files));
+  const all = files.set('contents.txt', fileOf(list));
+  return { bytes: zipBytes(all), open: () => zipOf(all), size, absent };
+}
+
+function dataOf<T extends EventType>(
+  events: readonly DomainEvent[],
+  type: T,
+): EventOf<T>['data'] | undefined {
+  const event = events.find((each) => each.type === type);
+  return (event as EventOf<T> | undefined)?.data;
+}
+
+async function documentsOf(
+  { blobs, vault }: EvidenceDependencies,
+  accountId: string,
+  conversionId: string,
+  events: readonly DomainEvent[],
+): Promise<Documents> {
+  const completed = dataOf(events, 'ConversionCompleted');
+  const failed = events.some(({ type }) => type === 'ConversionFailed');
+  const expired = events.some(({ type }) => type === 'ConversionExpired');
+  const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
+  const found = new Map<DocumentName, BundleFile>();
+  const absent = new Map<DocumentName, string>();
+  /** Takes a document in, or says why it is absent. */
+  async function take(
+    name: DocumentName,
+    ref: BlobRef | undefined,
+    read: (contentKey: Buffer, ref: BlobRef) => Promise<BundleFile>,
+  ): Promise<void> {
+    if (ref === undefined) {
+      absent.set(name, failed ? 'The conversion failed.' : 'The conversion has not ended.');
+    } else if (expired && failed) {
+      absent.set(name, 'It was deleted after the failure.');
+    } else if (contentKey === undefined) {
+      // Erasing an account expires its conversions, too: that does not mean that their retention has ended.
+      absent.set(name, 'The account was erased.');
+    } else if (expired) {
+      absent.set(name, 'Its retention has ended.');
+    } else {
+      try {
+        found.set(name, await read(contentKey, ref));
+      } catch (error) {
+        if (!(error instanceof BlobNotFound)) throw error;
+        absent.set(name, 'It is not stored any more.');
+      }
+    }
+  }
+  let keys: Documents['keys'] = {};
+  /** Reads the content once to know it, and again when it is sent. */
+  const streamed = (secret: Buffer, ref: BlobRef) =>
+    fileFrom(() => openContent(blobs, secret, ref));
+  await take('document.pdf', completed?.document, streamed);
+  await take(
+    'request.json',
+    dataOf(events, 'ConversionRequested')?.request,
+    async (secret, ref) => {
+      const file = await streamed(secret, ref);
+      keys = { ...keys, request: hmacKey(secret).toString('hex') };
+      return file;
+    },
+  );
+  await take('manifest.json', completed?.manifest, async (secret, ref) => {
+    const stored = await blobs.read(ref);
+    const { header, key } = openingOf(secret, ref, stored);
+    keys = { ...keys, manifest: { header: header.toString('hex'), key: key.toString('hex') } };
+    return fileOf(decryptBlob(secret, ref, stored));
+  });
+  return { found, absent, keys };
+}

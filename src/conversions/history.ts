@@ -1,0 +1,138 @@
+/** Reads from the log what happened to an account and its conversions. */
+import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
+import { unlessErased, type Vault } from '../documents/keys/vault.ts';
+import type { Actor, EventMetadata } from '../domain/event-metadata.ts';
+import { summaryOf } from '../domain/event-summary.ts';
+import { EVENT_SCHEMAS, type EventType } from '../domain/events.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import type { EventStore, RecordedEvent } from '../event-store/port.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import { isoTime } from '../time/clock.ts';
+
+/** An event as its account and the operator read it. */
+export interface HistoryEntry {
+  readonly id: string;
+  readonly type: string;
+  /** One sentence. */
+  readonly summary: string;
+  /** ISO 8601. */
+  readonly time: string;
+  /** The place in the log: opaque but for its order among positions of the same store. */
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly actor: Actor;
+  readonly client_address?: string;
+  readonly request_id?: string;
+  readonly correlation_id: string;
+  readonly causation_id: string;
+  /** The event's own fields, decrypted; without hashes of secrets, and without what was erased. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface HistoryDependencies extends ReadDependencies {
+  readonly streams: Pick<EventStore, 'readStream'>;
+  readonly vault: Pick<Vault, 'unseal'>;
+}
+
+/** Nobody needs them to understand what happened, and they help to guess the secret. */
+const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash']);
+
+export interface HistoryPage {
+  readonly order: 'newest first' | 'oldest first';
+  readonly offset: number;
+  readonly limit: number;
+  /** The log's head as of which to answer; the present one unless given. */
+  readonly asOf?: bigint | undefined;
+}
+
+/** @throws {ServiceError} `service_unavailable` where the read model does not catch up */
+export async function readHistory(
+  deps: HistoryDependencies,
+  accountId: string,
+  filter: HistoryFilter,
+  { asOf, ...page }: HistoryPage,
+): Promise<{ readonly entries: readonly HistoryEntry[]; readonly total: number }> {
+  const queries = await consistentQuery(deps, historyQueries, asOf);
+  const { places, total } = queries.page(accountId, filter, page);
+  const events = await readEvents(deps.streams, places);
+  const entries = events.map((event) => entryOf(event, accountId, deps.vault));
+  return { entries: await Promise.all(entries), total };
+}
+
+const placeName = ({ stream, revision }: EventPlace): string => `${revision} ${stream}`;
+
+/** Events between two that are wanted: to read up to so many costs less than another read. */
+const MAX_GAP = 4;
+
+/** Events in the order of their places, with one read for each run of near ones in a stream. */
+export async function readEvents(
+  streams: Pick<EventStore, 'readStream'>,
+  places: readonly EventPlace[],
+): Promise<readonly RecordedEvent[]> {
+  const runs: { stream: string; from: number; to: number }[] = [];
+  const inOrder = places.toSorted(
+    (a, b) => a.stream.localeCompare(b.stream) || a.revision - b.revision,
+  );
+  for (const { stream, revision } of inOrder) {
+    const run = runs.at(-1);
+    if (run?.stream === stream && revision - run.to <= MAX_GAP + 1) run.to = revision;
+    else runs.push({ stream, from: revision, to: revision });
+  }
+  const read = await Promise.all(
+    runs.map(({ stream, from, to }) => streams.readStream(stream, { from, limit: to - from + 1 })),
+  );
+  const found = new Map(read.flat().map((event) => [placeName(event), event]));
+  return places.map((place) => {
+    const event = found.get(placeName(place));
+    if (event === undefined) {
+      throw new Error(`The log lacks revision ${place.revision} of ${place.stream}.`);
+    }
+    return event;
+  });
+}
+
+async function entryOf(
+  recorded: RecordedEvent,
+  accountId: string,
+  vault: Pick<Vault, 'unseal'>,
+): Promise<HistoryEntry> {
+  const event = decodeEvent(recorded);
+  const { actor, client, requestId, correlationId, causationId, time } =
+    recorded.metadata as EventMetadata;
+  const open = async (sealed: string | undefined): Promise<string | undefined> =>
+    sealed && (await unlessErased(vault.unseal(accountId, sealed)));
+  const [clientAddress, openedRequestId] = [await open(client), await open(requestId)];
+  return {
+    id: recorded.id,
+    type: event.type,
+    summary: summaryOf(event),
+    time: isoTime(time),
+    position: String(recorded.position),
+    stream: recorded.stream,
+    revision: recorded.revision,
+    actor,
+    ...(clientAddress === undefined ? {} : { client_address: clientAddress }),
+    ...(openedRequestId === undefined ? {} : { request_id: openedRequestId }),
+    correlation_id: correlationId,
+    causation_id: causationId,
+    data: await openedData(event.type, event.data, accountId, vault),
+  };
+}
+
+async function openedData(
+  type: EventType,
+  data: object,
+  accountId: string,
+  vault: Pick<Vault, 'unseal'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const properties: Readonly<Record<string, object>> = EVENT_SCHEMAS[type].properties;
+  const fields = Object.entries(data)
+    .filter(([name]) => !HIDDEN.has(name))
+    .map(async ([name, value]: [string, unknown]): Promise<[string, unknown]> => {
+      if (!('isSealed' in (properties[name] ?? {})) || typeof value !== 'string')
+        return [name, value];
+      return [name, await unlessErased(vault.unseal(accountId, value))];
+    });
+  return Object.fromEntries((await Promise.all(fields)).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,138 @@
+/** Folds the whole log up to a moment, and writes the state of all accounts then as one JSON document. */
+import type { Database } from 'better-sqlite3';
+import { type AccountRow, accountQueries, accounts } from '../../projections/accounts.ts';
+import { apiKeyQueries, apiKeys } from '../../projections/api-keys.ts';
+import { conversionQueries, conversions } from '../../projections/conversions.ts';
+import { ledger, ledgerQueries } from '../../projections/ledger.ts';
+import {
+  accountRecord,
+  apiKeyRecord,
+  conversionRecord,
+  ledgerRecord,
+  type Opener,
+} from '../accounts/records.ts';
+import { unlessErased, type Vault } from '../documents/keys/vault.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
+import type { EventStore, RecordedEvent } from '../event-store/port.ts';
+import { Fold } from '../read-model/fold.ts';
+import type { Projection } from '../read-model/projection.ts';
+import type { Moment } from './look-back.ts';
+
+const BATCH = 5_000;
+const PAGE = 500;
+
+type AllEvents = Pick<EventStore, 'readAll' | 'head'>;
+
+/** Opens texts, and leaves out those that nobody can read any more because their account was erased since. */
+export const openerUnlessErased = (vault: Pick<Vault, 'unseal'>): Opener<string | undefined> => ({
+  unseal: (accountId, sealed) => unlessErased(vault.unseal(accountId, sealed)),
+});
+
+/**
+ * Tells, for events in log order, which of them belong to the moment. Clocks differ: an account's first event
+ * that is later than the time ends it for that account, as in its history.
+ */
+function belongsTo(moment: Moment): (event: RecordedEvent) => boolean {
+  if ('position' in moment) return ({ position }) => position <= moment.position;
+  const ended = new Set<string>();
+  return ({ data, metadata }) => {
+    const { accountId = '' } = data as { readonly accountId?: string };
+    if (ended.has(accountId)) return false;
+    if ((metadata as EventMetadata).time <= moment.time) return true;
+    if (accountId !== '') ended.add(accountId);
+    return false;
+  };
+}
+
+/** Hands what was folded to `use`, and deletes it afterwards. */
+export async function withFoldedLog<T>(
+  store: AllEvents,
+  projections: readonly Projection[],
+  moment: Moment,
+  use: (fold: Fold) => Promise<T>,
+  onProgress: (events: number) => unknown = () => {},
+): Promise<T> {
+  const fold = new Fold(projections, 'disk');
+  try {
+    const belongs = belongsTo(moment);
+    const end = 'position' in moment ? moment.position : await store.head();
+    let read = 0;
+    for (let after = 0n; after < end; ) {
+      const events = await store.readAll({ after, limit: BATCH });
+      const last = events.at(-1);
+      if (last === undefined) break;
+      fold.apply(events.filter(belongs));
+      after = last.position;
+      read += events.length;
+      onProgress(read);
+    }
+    return await use(fold);
+  } finally {
+    fold.close();
+  }
+}
+
+/** All rows of a list that is read by pages. */
+export function* everyRow<Row>(
+  page: (page: { readonly offset: number; readonly limit: number }) => readonly Row[],
+): Generator<Row> {
+  for (let offset = 0; ; offset += PAGE) {
+    const rows = page({ offset, limit: PAGE });
+    yield* rows;
+    if (rows.length < PAGE) return;
+  }
+}
+
+async function* list<Row>(
+  name: string,
+  rows: Iterable<Row>,
+  record: (row: Row) => object | Promise<object>,
+): AsyncGenerator<string> {
+  let separator = `, ${JSON.stringify(name)}: [\n`;
+  for (const row of rows) {
+    yield separator + JSON.stringify(await record(row));
+    separator = ',\n';
+  }
+  yield separator === ',\n' ? ']' : `, ${JSON.stringify(name)}: []`;
+}
+
+async function* accountDocument(
+  fold: Fold,
+  opener: Opener<string | undefined>,
+  account: AccountRow,
+): AsyncGenerator<string> {
+  const { id } = account;
+  const query = <Q>(factory: (db: Database) => Q) => fold.query(factory);
+  const [keys, all, entries] = [
+    query(apiKeyQueries),
+    query(conversionQueries),
+    query(ledgerQueries),
+  ];
+  yield JSON.stringify(await accountRecord(opener, account)).slice(0, -1);
+  const rowsOf = <Row>(queries: {
+    page(accountId: string, page: { offset: number; limit: number }): { rows: readonly Row[] };
+  }) => everyRow((page) => queries.page(id, page).rows);
+  yield* list('api_keys', rowsOf(keys), (row) => apiKeyRecord(opener, row));
+  yield* list('conversions', rowsOf(all), (row) => conversionRecord(opener, row));
+  yield* list('ledger', rowsOf(entries), ledgerRecord);
+  yield '}';
+}
+
+export const STATE_PROJECTIONS = [accounts, apiKeys, conversions, ledger];
+
+/** The document in pieces. It is made as it is read, so that it may be larger than the memory. */
+export async function* stateDocument(
+  fold: Fold,
+  vault: Pick<Vault, 'unseal'>,
+  asOf: string,
+): AsyncGenerator<string> {
+  const opener = openerUnlessErased(vault);
+  yield `{"as_of": ${JSON.stringify(asOf)}, "accounts": [`;
+  let separator = '\n';
+  for (const account of everyRow((page) => fold.query(accountQueries).all(page))) {
+    yield separator;
+    yield* accountDocument(fold, opener, account);
+    separator = ',\n';
+  }
+  yield '\n]}\n';
+}

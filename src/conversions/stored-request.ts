@@ -1,0 +1,63 @@
+/** Reads what a client asked for, as long as it is stored. */
+import type { ConversionRow } from '../../projections/conversions.ts';
+import { historyQueries } from '../../projections/history.ts';
+import { readContent } from '../documents/decryption.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import type { BlobStore } from '../documents/port.ts';
+import type { BlobRef, EventOf, PrintOptions } from '../domain/events.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
+import { type HistoryDependencies, readEvents } from './history.ts';
+
+/** A request with every default filled in: its HTML or URL with `options` gives the same conversion again. */
+export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
+  readonly source: 'html' | 'url';
+  readonly options: PrintOptions &
+    Omit<RequestDocument, 'html' | 'url'> & { readonly filename?: string };
+}
+
+export interface StoredRequestDependencies extends HistoryDependencies {
+  readonly blobs: Pick<BlobStore, 'read'>;
+  readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
+}
+
+/** The request of a conversion that is not opened yet. */
+export interface SealedRequest {
+  readonly ref: BlobRef;
+  /**
+   * @throws {BlobNotFound} it is deleted
+   * @throws {BlobStoreUnavailable} it is damaged
+   * @throws {KeyErased} its account was erased
+   */
+  open(): Promise<StoredRequest>;
+}
+
+/** Finds the request of a conversion that the read model has. */
+export async function findRequest(
+  deps: StoredRequestDependencies,
+  { accountId, id: conversionId }: Pick<ConversionRow, 'accountId' | 'id'>,
+  asOf?: bigint,
+): Promise<SealedRequest> {
+  const history = await consistentQuery(deps, historyQueries, asOf);
+  const selection = { accountId, conversionId, types: ['ConversionRequested'] };
+  const places = history.selected(selection, 0, history.countUpTo(accountId));
+  const [recorded] = await readEvents(deps.streams, places);
+  if (recorded === undefined) throw new Error(`The log has no request of ${conversionId}.`);
+  const { data } = decodeEvent(recorded) as EventOf<'ConversionRequested'>;
+  return {
+    ref: data.request,
+    async open() {
+      const contentKey = await deps.vault.contentKey(accountId, conversionId);
+      const content = await readContent(deps.blobs, contentKey, data.request);
+      const { html, url, ...others } = JSON.parse(content.toString('utf8')) as RequestDocument;
+      const filename = data.filename && (await deps.vault.unseal(accountId, data.filename));
+      return {
+        source: data.source,
+        ...(html === undefined ? {} : { html }),
+        ...(url === undefined ? {} : { url }),
+        options: { ...data.options, ...others, ...(filename === undefined ? {} : { filename }) },
+      };
+    },
+  };
+}

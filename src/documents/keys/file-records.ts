@@ -1,0 +1,46 @@
+/** The keyring's records as files of a folder that nodes share. */
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { assertOwned } from '../ownership.ts';
+import { isAbandoned } from '../writer.ts';
+import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
+import type { ListedKeyRecords } from './port.ts';
+
+/** A look at a tombstone takes microseconds, so there is one before each use of a key. */
+export const FILE_RECHECK_MS = 0;
+
+export class FileKeyRecords implements ListedKeyRecords {
+  readonly #dir: string;
+
+  /** Makes the folder if there is none. */
+  constructor(dir: string) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    for (const prefix of ['acct_', 'master.', 'keyring.'])
+      removeTemporary(join(dir, prefix), isAbandoned);
+    this.#dir = dir;
+  }
+
+  async create(name: string, text: string): Promise<boolean> {
+    return createDurably(join(this.#dir, name), text);
+  }
+
+  async read(name: string): Promise<string | undefined> {
+    const path = join(this.#dir, name);
+    // Mostly it is a tombstone that is not there: this look makes no error of that.
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
+    assertOwned(path, stats);
+    // Another node may have removed it in between.
+    return readIfThere(path);
+  }
+
+  async names(): Promise<readonly string[]> {
+    return readdirSync(this.#dir).filter((name) => !name.endsWith('.tmp'));
+  }
+
+  async remove(name: string): Promise<void> {
+    const path = join(this.#dir, name);
+    removeTemporary(path, () => true);
+    removeDurably(path);
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * The keyring beside the blobs, shared by all nodes: `<account id>.key`, and `<account id>.erased` once
+ * it is deleted. See docs/decisions/0016-remote-blobs.md.
+ */
+import { randomBytes } from 'node:crypto';
+import { errorMessage } from '../../errors/error-message.ts';
+import { checkAccountId, HeldKeys } from './held-keys.ts';
+import { fingerprintOf, MASTER_CHECK } from './master-key.ts';
+import {
+  KeyErased,
+  KeyMissing,
+  type KeyRecords,
+  type Keyring,
+  KeyringGone,
+  KeyringUnavailable,
+} from './port.ts';
+import { MASTER_KEY_CHANGED, missingKeyring, REWRAP_RECORD } from './records.ts';
+import { seal, unwrapDataKey } from './sealing.ts';
+
+const KEY_BYTES = 32;
+const KEYRING = 'The keyring at BLOB_STORE_URL';
+
+export interface RemoteKeyringOptions {
+  /** Allows a new keyring if there is none: only while the event log is empty. */
+  readonly create: boolean;
+  /** The time that a key in memory is used before its tombstone is looked for again, in milliseconds. */
+  readonly recheckMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** The place was reached, and is not the keyring of this deployment. */
+class WrongKeyring extends Error {
+  override readonly name = 'WrongKeyring';
+}
+
+interface HeldKey {
+  readonly key: Buffer;
+  /** The time when it was last known not to be erased. */
+  readonly checkedAt: number;
+}
+
+export class RemoteKeyring implements Keyring {
+  readonly #records: KeyRecords;
+  readonly #masterKey: Buffer;
+  readonly #recheckMs: number;
+  readonly #now: () => number;
+  readonly #held = new HeldKeys<HeldKey>();
+  /** Lookups under way, so that many requests of one account make one. */
+  readonly #lookups = new Map<string, Promise<Buffer>>();
+
+  private constructor(records: KeyRecords, masterKey: Buffer, options: RemoteKeyringOptions) {
+    this.#records = records;
+    this.#masterKey = masterKey;
+    this.#recheckMs = options.recheckMs;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /**
+   * @param masterKey 32 bytes that wrap every data key
+   * @throws {Error} one line: another master key, no keyring, or a place that cannot hold one
+   */
+  static async open(
+    records: KeyRecords,
+    masterKey: Buffer,
+    options: RemoteKeyringOptions,
+  ): Promise<RemoteKeyring> {
+    try {
+      await checkMasterKey(records, masterKey, options.create);
+    } catch (error) {
+      if (error instanceof WrongKeyring) throw error;
+      throw new Error(`${KEYRING} cannot be used: ${errorMessage(error)}`, { cause: error });
+    }
+    return new RemoteKeyring(records, masterKey, options);
+  }
+
+  async makeKey(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    const checkedAt = this.#now();
+    const key = await this.#make(accountId);
+    this.#held.set(accountId, { key, checkedAt });
+  }
+
+  async dataKey(accountId: string): Promise<Buffer> {
+    const held = this.#held.get(checkAccountId(accountId));
+    if (held !== undefined && this.#now() - held.checkedAt < this.#recheckMs) return held.key;
+    const underWay = this.#lookups.get(accountId);
+    if (underWay !== undefined) return underWay;
+    const lookup = this.#lookUp(accountId, held?.key).finally(() => {
+      if (this.#lookups.get(accountId) === lookup) this.#lookups.delete(accountId);
+    });
+    this.#lookups.set(accountId, lookup);
+    return lookup;
+  }
+
+  async erase(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    await attempt(`erase the key of ${accountId}`, async () => {
+      // The tombstone first: from then on nobody makes a new key, whatever happens to this process.
+      await this.#records.create(`${accountId}.erased`, 'erased');
+      await this.#records.remove(`${accountId}.key`);
+    });
+    this.#lookups.delete(accountId);
+    this.#held.delete(accountId);
+  }
+
+  async #lookUp(accountId: string, held: Buffer | undefined): Promise<Buffer> {
+    const checkedAt = this.#now();
+    const [erased, wrapped] = await attempt(`read the key of ${accountId}`, () =>
+      Promise.all([
+        this.#isErased(accountId),
+        held === undefined ? this.#records.read(`${accountId}.key`) : undefined,
+      ]),
+    );
+    if (erased) throw this.#erased(accountId);
+    const key = held ?? (await this.#unwrap(accountId, wrapped));
+    this.#held.set(accountId, { key, checkedAt });
+    return key;
+  }
+
+  async #unwrap(accountId: string, wrapped: string | undefined): Promise<Buffer> {
+    if (wrapped === undefined) throw new KeyMissing(accountId);
+    try {
+      return unwrapDataKey(this.#masterKey, accountId, wrapped);
+    } catch (error) {
+      // It was read while another node overwrote it.
+      if (await this.#isErased(accountId)) throw this.#erased(accountId);
+      throw error;
+    }
+  }
+
+  async #make(accountId: string): Promise<Buffer> {
+    const name = `${accountId}.key`;
+    const key = randomBytes(KEY_BYTES);
+    const theirs = await attempt(`make the key of ${accountId}`, async () => {
+      if ((await this.#records.read(MASTER_CHECK)) === undefined) {
+        throw new KeyringGone(`${KEYRING} is gone.`);
+      }
+      const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
+      // Another node may have erased the account between the look and the making.
+      if (await this.#isErased(accountId)) {
+        await this.#records.remove(name);
+        throw this.#erased(accountId);
+      }
+      if (await this.#isMasterKeyChanged()) {
+        if (made) await this.#records.remove(name);
+        throw new KeyringGone(MASTER_KEY_CHANGED);
+      }
+      return made ? undefined : ((await this.#records.read(name)) ?? '');
+    });
+    if (theirs === undefined) return key;
+    if (theirs === '') throw this.#erased(accountId);
+    return unwrapDataKey(this.#masterKey, accountId, theirs);
+  }
+
+  /** Looked for after a key is stored: a change that begins later finds that key. The order of the two matters. */
+  async #isMasterKeyChanged(): Promise<boolean> {
+    if ((await this.#records.read(REWRAP_RECORD)) !== undefined) return true;
+    return (await this.#records.read(MASTER_CHECK)) !== fingerprintOf(this.#masterKey);
+  }
+
+  async #isErased(accountId: string): Promise<boolean> {
+    return (await this.#records.read(`${accountId}.erased`)) !== undefined;
+  }
+
+  #erased(accountId: string): KeyErased {
+    this.#held.delete(accountId);
+    return new KeyErased(`The data key of ${accountId} was erased.`);
+  }
+}
+
+/**
+ * Compares the master key with the one that the keyring was made with; changes nothing.
+ * @returns whether there is a keyring
+ * @throws {WrongKeyring} one line: it was made with another master key
+ */
+export async function findKeyring(
+  records: Pick<KeyRecords, 'read'>,
+  masterKey: Buffer,
+): Promise<boolean> {
+  const known = await records.read(MASTER_CHECK);
+  if (known !== undefined && known !== fingerprintOf(masterKey)) {
+    throw new WrongKeyring(
+      `${KEYRING} was made with another master key; set MASTER_KEY to that one.`,
+    );
+  }
+  return known !== undefined;
+}
+
+/** @throws {WrongKeyring} one line: what is wrong with it */
+async function checkMasterKey(
+  records: KeyRecords,
+  masterKey: Buffer,
+  create: boolean,
+): Promise<void> {
+  const fingerprint = fingerprintOf(masterKey);
+  if (!(await findKeyring(records, masterKey))) {
+    if (!create) throw new WrongKeyring(missingKeyring('the place that BLOB_STORE_URL names'));
+    await records.create(MASTER_CHECK, fingerprint);
+    await findKeyring(records, masterKey);
+  }
+  // Were it made a second time, two nodes could each make a key of one account, and one be lost.
+  if (await records.create(MASTER_CHECK, fingerprint)) {
+    throw new WrongKeyring(
+      `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`,
+    );
+  }
+}
+
+/** Turns a failure into `KeyringUnavailable`. The port's own errors stay as they are. */
+async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof KeyErased || error instanceof KeyringGone) throw error;
+    throw new KeyringUnavailable(`Could not ${what}.`, { cause: error });
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * The operator's own bounds: what the service as a whole may hold. Where one is reached, new conversions are
+ * refused before their body is read. What was accepted goes on. Budgets (`budgets.ts`) bound single clients.
+ */
+import { statfs } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { LogThrottle } from '../observe/log-throttle.ts';
+import { BudgetExceeded } from './budgets.ts';
+
+const MiB = 2 ** 20;
+
+/** Each bound that has a setting: its key in `Config`, then setting, default, largest value, meaning. */
+export const BOUNDS = {
+  maxQueued: {
+    name: 'MAX_QUEUED',
+    default: 100_000,
+    max: 1e9,
+    about: 'accepted conversions that have not ended; then new ones get 503',
+  },
+  minFreeDiskBytes: {
+    name: 'MIN_FREE_DISK_BYTES',
+    default: 256 * MiB,
+    max: 2 ** 52,
+    about: 'bytes of disk that stay free; below them new conversions get 503',
+  },
+  maxMemoryBytes: {
+    name: 'MAX_MEMORY_BYTES',
+    default: 0,
+    max: 2 ** 44,
+    about: "the API process's own memory, above which new conversions get 503; 0: no bound",
+  },
+} as const;
+
+export type BoundSetting = keyof typeof BOUNDS;
+
+/** The names of bounds in log lines and metrics. */
+export type BoundName = 'queue' | 'disk' | 'memory' | 'blob_store' | 'nats';
+
+export interface BoundCheck {
+  readonly name: BoundName;
+  /** Resolves to the reason why nothing new may be accepted, for the operator. Never rejects. */
+  readonly reason: () => Promise<string | undefined>;
+}
+
+/** The age of what is believed of disk, memory and queue. */
+const LOOK_MS = 1000;
+/** The same of a queue that was full: counting it takes a millisecond. */
+const LOOK_AGAIN_MS = 50;
+const RETRY_SECONDS = 10;
+const REFUSED =
+  'The service takes no new conversions right now. Nothing was accepted: try again after Retry-After seconds.';
+
+export class Bounds {
+  readonly #checks: readonly BoundCheck[];
+  readonly #logger: Logger;
+  readonly #lines = new Map<BoundName, LogThrottle>();
+  readonly #refused: Map<BoundName, number>;
+
+  constructor(checks: readonly BoundCheck[], logger: Logger) {
+    this.#checks = checks;
+    this.#refused = new Map(checks.map(({ name }) => [name, 0]));
+    this.#logger = logger;
+  }
+
+  /** Asked before anything of a new conversion is accepted. @throws {BudgetExceeded} 503 */
+  async admit(): Promise<void> {
+    for (const { name, reason } of this.#checks) {
+      const why = await reason();
+      if (why !== undefined) this.#refuse(name, why);
+    }
+  }
+
+  /** The requests that each bound has refused, since the process began. */
+  refused(): ReadonlyMap<BoundName, number> {
+    return this.#refused;
+  }
+
+  #refuse(bound: BoundName, reason: string): never {
+    const line = this.#lines.get(bound) ?? new LogThrottle();
+    this.#lines.set(bound, line);
+    line.log((suppressed) =>
+      this.#logger.warn({ bound, suppressed }, `new conversions are refused: ${reason}`),
+    );
+    this.#refused.set(bound, (this.#refused.get(bound) ?? 0) + 1);
+    throw new BudgetExceeded('service', REFUSED, RETRY_SECONDS);
+  }
+}
+
+/**
+ * Bounds the conversions that have not ended. What this node admits counts at once; what others admit, and
+ * what has ended, is seen at the next look.
+ * @param clock milliseconds, of any clock that only goes on
+ */
+export function queueBound(
+  count: () => number,
+  max: number,
+  clock: () => number = () => performance.now(),
+): BoundCheck {
+  let [known, admitted, lookedAt] = [0, 0, -Infinity];
+  const isFull = (): boolean => known + admitted >= max;
+  return {
+    name: 'queue',
+    reason: async () => {
+      const now = clock();
+      if (now - lookedAt >= (isFull() ? LOOK_AGAIN_MS : LOOK_MS)) {
+        [known, admitted, lookedAt] = [count(), 0, now];
+      }
+      if (isFull()) return `${known} conversions have not ended, and MAX_QUEUED is ${max}.`;
+      admitted += 1;
+      return undefined;
+    },
+  };
+}
+
+/** Keeps room on the disks of these directories, so that what was accepted can be rendered and recorded. */
+export function diskBound(directories: readonly string[], minFreeBytes: number): BoundCheck {
+  const lookAt = async (directory: string): Promise<string | undefined> => {
+    // A directory that cannot be asked shows when a write fails there.
+    const found = await statfs(directory).catch(() => undefined);
+    if (found === undefined) return undefined;
+    const free = found.bavail * found.bsize;
+    if (free >= minFreeBytes) return undefined;
+    return `the disk of ${directory} has ${free} bytes left, and MIN_FREE_DISK_BYTES is ${minFreeBytes}.`;
+  };
+  const look = async (): Promise<string | undefined> =>
+    (await Promise.all(directories.map(lookAt))).find((each) => each !== undefined);
+  return { name: 'disk', reason: sometimes(look) };
+}
+
+export function memoryBound(maxBytes: number): BoundCheck {
+  const look = async (): Promise<string | undefined> => {
+    const used = process.memoryUsage.rss();
+    if (used <= maxBytes) return undefined;
+    return `this process takes ${used} bytes of memory, and MAX_MEMORY_BYTES is ${maxBytes}.`;
+  };
+  return { name: 'memory', reason: sometimes(look) };
+}
+
+/** Looks at most once a second; those who ask in between share what it found. */
+export function sometimes<T>(look: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | undefined;
+  let lookedAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (found === undefined || now - lookedAt >= LOOK_MS) [found, lookedAt] = [look(), now];
+    return found;
+  };
+}

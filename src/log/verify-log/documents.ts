@@ -1,0 +1,112 @@
+/** Checks the files of the blob store against the events that name them. */
+import { createHash } from 'node:crypto';
+import { BlobDamaged, BlobNotFound, type BlobStore } from '../../documents/port.ts';
+import { accountStream } from '../../domain/account.ts';
+import { conversionStream } from '../../domain/conversion.ts';
+import type { EventStore } from '../../event-store/port.ts';
+import { Difference } from './difference.ts';
+import type { KeptConversion, NamedBlob } from './rules.ts';
+
+/** Conversions whose files are read at a time. */
+const AT_ONCE = 8;
+
+export interface VerifiedDocuments {
+  readonly files: number;
+  readonly bytes: number;
+  /** Files that are gone because they were due for deletion, though no event says so yet. */
+  readonly deletions_unrecorded: number;
+}
+
+interface DocumentDependencies {
+  readonly blobs: Pick<BlobStore, 'open'>;
+  readonly store: Pick<EventStore, 'readStream'>;
+  /** The files of conversions that were completed before may be deleted. Milliseconds since the Unix epoch. */
+  readonly dueBefore: number;
+  readonly onProgress: (files: number) => void;
+}
+
+/** @throws {Difference} a file is missing or not what its event says */
+export async function verifyDocuments(
+  conversions: Iterable<KeptConversion>,
+  deps: DocumentDependencies,
+): Promise<VerifiedDocuments> {
+  const counts = { files: 0, bytes: 0, deletions_unrecorded: 0 };
+  const verify = async (kept: KeptConversion): Promise<Difference | undefined> => {
+    for (const blob of kept.conversion.blobs ?? []) {
+      const outcome = await checkFile(blob, deps.blobs);
+      if (outcome instanceof Difference) return outcome;
+      if (outcome === undefined) {
+        counts.files += 1;
+        counts.bytes += blob.ref.bytes;
+      } else if (isDeletionDue(kept, deps.dueBefore)) {
+        counts.deletions_unrecorded += 1;
+      } else {
+        return (await isDeletedNow(kept, deps.store)) ? undefined : missing(blob);
+      }
+    }
+    return undefined;
+  };
+  const check = async (some: readonly KeptConversion[]): Promise<void> => {
+    const found = await Promise.all(some.map(verify));
+    const first = found.find((each) => each !== undefined);
+    if (first !== undefined) throw first;
+    deps.onProgress(counts.files);
+  };
+  let some: KeptConversion[] = [];
+  for (const conversion of conversions) {
+    some.push(conversion);
+    if (some.length < AT_ONCE) continue;
+    await check(some);
+    some = [];
+  }
+  await check(some);
+  return counts;
+}
+
+/** Returns undefined if the document is intact. */
+async function checkFile(
+  { ref, at }: NamedBlob,
+  blobs: Pick<BlobStore, 'open'>,
+): Promise<Difference | 'missing' | undefined> {
+  const place = { file: ref.key, ...at };
+  try {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of (await blobs.open(ref)) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    const sha256 = hash.digest('hex');
+    if (bytes === ref.bytes && sha256 === ref.sha256) return undefined;
+    const found = `${bytes} bytes with the SHA-256 ${sha256}`;
+    return new Difference(place, contentOf(ref), found);
+  } catch (error) {
+    if (error instanceof BlobNotFound) return 'missing';
+    if (error instanceof BlobDamaged) return new Difference(place, contentOf(ref), error.message);
+    throw error;
+  }
+}
+
+const contentOf = ({ bytes, sha256 }: NamedBlob['ref']): string =>
+  `${bytes} bytes with the SHA-256 ${sha256}`;
+
+const missing = ({ ref, at }: NamedBlob): Difference =>
+  new Difference({ file: ref.key, ...at }, contentOf(ref), 'no such file');
+
+/** The files of a failure go soon, those of others with their retention; the event follows the deletion. */
+export const isDeletionDue = (
+  { conversion: { end } }: KeptConversion,
+  dueBefore: number,
+): boolean => end?.type === 'ConversionFailed' || (end !== undefined && end.at < dueBefore);
+
+/** Says whether a service that runs has deleted it since its events were read. */
+export async function isDeletedNow(
+  { id, revision, conversion: { accountId }, accountRevision }: KeptConversion,
+  store: Pick<EventStore, 'readStream'>,
+): Promise<boolean> {
+  const newer = [
+    ...(await store.readStream(conversionStream(id), { from: revision + 1 })),
+    ...(await store.readStream(accountStream(accountId), { from: accountRevision + 1 })),
+  ];
+  return newer.some(({ type }) => type === 'ConversionExpired' || type === 'AccountErased');
+}

@@ -1,0 +1,77 @@
+/**
+ * The ids of events follow from their command, stream and number (src/actors/actor.ts). So an event that was
+ * copied keeps the id of the original, or has one that does not follow from what the copy says of itself.
+ */
+import type { EventMetadata } from '../../domain/event-metadata.ts';
+import type { DomainEvent, EventType } from '../../domain/events.ts';
+import type { RecordedEvent } from '../../event-store/port.ts';
+import { eventId } from '../../time/ids.ts';
+import { Broken } from './difference.ts';
+import { StateTable } from './state-table.ts';
+import { isOfAccount } from './streams.ts';
+
+/** The command that a stream's last event is of, and the number of that event among the command's, from 0. */
+export interface LastCommand {
+  readonly command: string;
+  readonly number: number;
+}
+
+/** Their command may be a second one of a request, whose own id is not stored. */
+const OF_SECOND_COMMANDS: ReadonlySet<EventType> = new Set([
+  'KeyRevoked',
+  'SessionRevoked',
+  'SignInsLeftOut',
+]);
+
+export class EventIds {
+  /** The commands of people to accounts. Those that end with one conversion are known by that. */
+  readonly #commands = new StateTable<object>();
+
+  /**
+   * @param last of the stream before it
+   * @returns the same after it
+   * @throws {Broken}
+   */
+  check(
+    recorded: RecordedEvent,
+    event: DomainEvent,
+    last: LastCommand | undefined,
+  ): LastCommand | undefined {
+    if (OF_SECOND_COMMANDS.has(event.type)) return undefined;
+    const { id, stream } = recorded;
+    const { causationId = '' } = recorded.metadata as Partial<EventMetadata>;
+    for (const command of commandsOf(event, causationId)) {
+      const next = last?.command === command ? last.number + 1 : 0;
+      if (next > 0 && id === eventId(`${command}/${stream}/${next}`)) {
+        return { command, number: next };
+      }
+      if (id !== eventId(`${command}/${stream}/0`)) continue;
+      if (command === causationId && isOfAccount(event) && event.type !== 'CreditDebited') {
+        this.#once(command, stream);
+      }
+      return { command, number: 0 };
+    }
+    throw new Broken(`an id that follows from its command ${causationId} and its stream`, id);
+  }
+
+  close(): void {
+    this.#commands.close();
+  }
+
+  #once(command: string, stream: string): void {
+    const name = `${stream}/${command}`;
+    if (this.#commands.get(name) !== undefined) {
+      throw new Broken(`one append of command ${command} to ${stream}`, 'a second one');
+    }
+    this.#commands.set(name, {});
+  }
+}
+
+/** The commands that an event can be of. Most name theirs as their cause; others follow from an event. */
+function commandsOf({ type, data }: DomainEvent, causationId: string): readonly string[] {
+  if (type === 'CreditRefunded') return [`refund/${data.conversionId}`];
+  if (type === 'ConversionExpired') return [`expire/${data.conversionId}`];
+  if (type === 'ErasureCompleted') return [`erase/${data.accountId}`];
+  if (type === 'ConversionFailed') return [causationId, `erase/${data.conversionId}`];
+  return [causationId];
+}

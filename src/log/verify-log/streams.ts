@@ -1,0 +1,138 @@
+/** The rules of single streams: their names, their revisions, and the types that they hold. */
+import type { AccountEvent } from '../../domain/account.ts';
+import type { ConversionEvent } from '../../domain/conversion.ts';
+import type { EventMetadata } from '../../domain/event-metadata.ts';
+import type { DomainEvent, EventType } from '../../domain/events.ts';
+import { errorMessage } from '../../errors/error-message.ts';
+import { decodeEvent, shapeIssue } from '../../event-store/codec.ts';
+import type { RecordedEvent } from '../../event-store/port.ts';
+import { Broken } from './difference.ts';
+
+/** The streams that a type's events lie in: what their names begin with, and the field that they end with. */
+const STREAMS = {
+  log: ['pressledger-log', undefined],
+  account: ['account-', 'accountId'],
+  conversion: ['conversion-', 'conversionId'],
+  apikey: ['apikey-', 'keyId'],
+  session: ['session-', 'sessionId'],
+  email: ['email-', undefined],
+  signins: ['signins-', undefined],
+} as const;
+type Kind = keyof typeof STREAMS;
+
+export const KIND_OF: Readonly<Record<EventType, Kind>> = {
+  LogOpened: 'log',
+  LogRenamed: 'log',
+  LogContinued: 'log',
+  SigningKeyAdded: 'log',
+  CheckpointSigned: 'log',
+  CheckpointCosigned: 'log',
+  CheckpointTimestamped: 'log',
+  AccountOpened: 'account',
+  PlanChanged: 'account',
+  CreditGranted: 'account',
+  CreditDebited: 'account',
+  ConversionRequested: 'account',
+  CreditRefunded: 'account',
+  PasswordChanged: 'account',
+  SessionsEnded: 'account',
+  OperatorGranted: 'account',
+  OperatorRevoked: 'account',
+  HoldPlaced: 'account',
+  HoldReleased: 'account',
+  AccountErased: 'account',
+  ErasureCompleted: 'account',
+  ConversionStarted: 'conversion',
+  ConversionRequeued: 'conversion',
+  ConversionCompleted: 'conversion',
+  ConversionFailed: 'conversion',
+  ConversionOutcomeIgnored: 'conversion',
+  ConversionExpired: 'conversion',
+  DocumentDownloaded: 'conversion',
+  KeyCreated: 'apikey',
+  KeyUsed: 'apikey',
+  KeyRevoked: 'apikey',
+  SessionOpened: 'session',
+  SessionRevoked: 'session',
+  EmailReserved: 'email',
+  SignInRefused: 'signins',
+  UnknownSignInRefused: 'signins',
+  SignInsLeftOut: 'signins',
+};
+
+/** The only type that a stream may begin with. A conversion begins in its account's stream. */
+const FIRST: Readonly<Partial<Record<Kind, EventType>>> = {
+  log: 'LogOpened',
+  account: 'AccountOpened',
+  apikey: 'KeyCreated',
+  session: 'SessionOpened',
+};
+/** Types that nothing may follow in their stream. */
+const LAST: ReadonlySet<EventType> = new Set(['KeyRevoked', 'SessionRevoked']);
+
+export const isOfAccount = (event: DomainEvent): event is AccountEvent =>
+  KIND_OF[event.type] === 'account';
+export const isOfConversion = (event: DomainEvent): event is ConversionEvent =>
+  KIND_OF[event.type] === 'conversion';
+
+/** The place that a stream has reached. */
+export interface StreamEnd {
+  /** The revision of its last event; -1 before the first. */
+  revision: number;
+  /** Nothing may follow. */
+  isOver?: true;
+}
+
+/**
+ * The event as this release reads it.
+ * @throws {Broken} it is not one
+ */
+export function decoded(event: RecordedEvent): DomainEvent {
+  const { schemaVersion, time } = { ...event.metadata } as Partial<EventMetadata>;
+  if (!isCount(schemaVersion) || schemaVersion < 1 || !isCount(time)) {
+    throw new Broken('metadata with a time and a schema version', JSON.stringify(event.metadata));
+  }
+  try {
+    const domainEvent = decodeEvent(event);
+    const issue = shapeIssue(domainEvent);
+    if (issue === undefined) return domainEvent;
+    throw new Broken(`the data of a ${event.type}`, `other data: ${issue}`);
+  } catch (error) {
+    if (error instanceof Broken) throw error;
+    throw new Broken('an event that this release knows', errorMessage(error));
+  }
+}
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+/**
+ * Checks that the event is the next one of its stream, and belongs there.
+ * @param end of the stream before it; after it when this returns
+ * @throws {Broken}
+ */
+export function checkStream(
+  { stream, revision }: RecordedEvent,
+  { type, data }: DomainEvent,
+  end: StreamEnd,
+): void {
+  if (revision !== end.revision + 1) {
+    throw new Broken(`revision ${end.revision + 1} of ${stream}`, `revision ${revision}`);
+  }
+  const kind = KIND_OF[type];
+  const [prefix, field] = STREAMS[kind];
+  const id = field === undefined ? '' : (data as Readonly<Record<string, unknown>>)[field];
+  const isThere =
+    field === undefined && kind !== 'log'
+      ? stream.startsWith(prefix)
+      : stream === `${prefix}${String(id)}`;
+  if (!isThere)
+    throw new Broken(`a ${type} of the stream ${prefix}${String(id)}`, `one in ${stream}`);
+  const first = FIRST[kind];
+  if (first !== undefined && (end.revision === -1) !== (type === first)) {
+    throw new Broken(`${first} first in ${stream}, and once`, type);
+  }
+  if (end.isOver) throw new Broken(`nothing more in ${stream}`, type);
+  end.revision = revision;
+  if (LAST.has(type)) end.isOver = true;
+}

@@ -1,0 +1,174 @@
+/** Every rule of the body of `POST /pdf/`: the schema judges its shape, the checks here all else. */
+import type { Config } from '../config/config.ts';
+import type { PrintOptions } from '../domain/events.ts';
+import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { refusalOfUrl } from '../renderer/egress/policy.ts';
+import { bodyOfForm, checkFiles, FormBody } from './files.ts';
+import { checkTemplate, hasElement } from './html.ts';
+import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
+import { checkUrlOptions } from './url.ts';
+import { compile, type ValidationIssues } from './validation.ts';
+
+export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts'>;
+
+export interface CheckedRequest {
+  readonly source: 'html' | 'url';
+  readonly options: PrintOptions;
+  /** The name that the PDF is to be downloaded under. */
+  readonly filename?: string;
+  /** Content that only the renderer may read. */
+  readonly document: RequestDocument;
+}
+
+const check = compile(ConversionRequest, CONVERSION_REQUEST_FORMS);
+
+function printOptions(request: ConversionRequest): PrintOptions {
+  return {
+    page_size: request.page_size ?? 'A4',
+    landscape: request.landscape ?? false,
+    margin_top: request.margin_top ?? '1cm',
+    margin_right: request.margin_right ?? '1cm',
+    margin_bottom: request.margin_bottom ?? '1cm',
+    margin_left: request.margin_left ?? '1cm',
+    print_background: request.print_background ?? false,
+    scale: request.scale ?? 1,
+    ...(request.page_ranges === undefined ? {} : { page_ranges: request.page_ranges }),
+    prefer_css_page_size: request.prefer_css_page_size ?? false,
+    media: request.media ?? 'print',
+    tagged: request.tagged ?? true,
+    outline: request.outline ?? false,
+    javascript: request.javascript ?? true,
+  };
+}
+
+function requestDocument(request: ConversionRequest): RequestDocument {
+  const { html, files, url, header_html, footer_html, wait_for, metadata } = request;
+  const { headers, cookies, fail_on } = request;
+  const content = { html, files, url, header_html, footer_html, wait_for, metadata };
+  const parts = { ...content, headers, cookies, fail_on };
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
+}
+
+function checkSource(issues: ValidationIssues, body: object): 'html' | 'url' {
+  const html = 'html' in body && body.html !== null;
+  const url = 'url' in body && body.url !== null;
+  if (html === url) {
+    const message = html
+      ? 'html and url cannot be combined: give one of them.'
+      : 'Either html or url is required.';
+    issues.add('html', message);
+    issues.add('url', message);
+  }
+  return html ? 'html' : 'url';
+}
+
+function checkSize(body: object, maxHtmlBytes: number): void {
+  if (!('html' in body) || typeof body.html !== 'string') return;
+  const mostBytes = body.html.length * 3;
+  if (mostBytes <= maxHtmlBytes || Buffer.byteLength(body.html) <= maxHtmlBytes) return;
+  const message = `Must have at most ${maxHtmlBytes} bytes in UTF-8.`;
+  throw new ServiceError('payload_too_large', `html: ${message}`, { details: { html: [message] } });
+}
+
+/** The fields that have their schema's shape, so that the other rules can judge them all the same. */
+function withoutFaulty(given: ConversionRequest, issues: ValidationIssues): ConversionRequest {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !issues.has(name)));
+}
+
+function checkFilename(issues: ValidationIssues, asked: string): string {
+  const name = asked.trim();
+  if (name === '') issues.add('filename', 'Must not be blank.');
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
+}
+
+function checkHtml(issues: ValidationIssues, html: string): void {
+  if (html.trim() === '') issues.add('html', 'Must not be blank.');
+  else if (!hasElement(html)) {
+    issues.add('html', 'Must be HTML with at least one element, such as <p>text</p>.');
+  }
+}
+
+/**
+ * Adds to `issues` all that is wrong with the body; what comes back is to be used only if nothing was.
+ * @param sent the JSON object or `FormBody`
+ * @throws {ServiceError} `payload_too_large` where the HTML alone is too large
+ */
+export function checkConversionRequest(
+  sent: object,
+  issues: ValidationIssues,
+  rules: RequestRules,
+): CheckedRequest {
+  const body =
+    sent instanceof FormBody ? bodyOfForm(sent, ConversionRequest.properties, issues) : sent;
+  checkSize(body, rules.maxHtmlBytes);
+  const source = checkSource(issues, body);
+  const request = withoutFaulty(check(body, issues), issues);
+  const options = printOptions(request);
+  if (request.html !== undefined) checkHtml(issues, request.html);
+  if (request.url !== undefined) {
+    const refusal = refusalOfUrl(request.url, {
+      allowPrivateNetwork: rules.allowPrivateNetwork,
+      extraPorts: rules.egressPorts,
+    });
+    if (refusal !== undefined) issues.add('url', refusal);
+  }
+  if (request.page_ranges !== undefined) checkPageRanges(issues, request.page_ranges);
+  for (const field of ['header_html', 'footer_html'] as const) {
+    const template = request[field];
+    if (template !== undefined) checkTemplate(issues, field, template);
+  }
+  checkMargins(issues, options);
+  checkUrlOptions(issues, request, source);
+  if (request.files !== undefined) checkFiles(issues, request.files, source);
+  const filename =
+    request.filename === undefined ? undefined : checkFilename(issues, request.filename);
+  return {
+    source,
+    options,
+    ...(filename === undefined ? {} : { filename }),
+    document: requestDocument(request),
+  };
+}
+
+/** Less than a point of room is none. */
+const LEAST_ROOM_MM = 25.4 / 72;
+
+/** Margins must leave room on the page; a page whose size its style sheet chooses is not known yet. */
+function checkMargins(issues: ValidationIssues, options: PrintOptions): void {
+  if (options.prefer_css_page_size) return;
+  const [width, height] = sheetMillimetres(options);
+  const sides = [
+    ['margin_left', 'margin_right', 'wide', width],
+    ['margin_top', 'margin_bottom', 'high', height],
+  ] as const;
+  for (const [first, second, extent, size] of sides) {
+    if (
+      size - lengthMillimetres(options[first]) - lengthMillimetres(options[second]) >=
+      LEAST_ROOM_MM
+    )
+      continue;
+    const page = `${options.page_size}${options.landscape ? ' landscape' : ''}`;
+    const message = `${first} and ${second} leave no room on the page: ${page} is ${+size.toFixed(1)} mm ${extent}.`;
+    issues.add(first, message);
+    issues.add(second, message);
+  }
+}
+
+const MAX_PAGE = 100_000;
+
+function checkPageRanges(issues: ValidationIssues, ranges: string): void {
+  for (const range of ranges.split(',')) {
+    const match = /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(range);
+    const first = Number(match?.[1] ?? 0);
+    const last = Number(match?.[2] ?? first);
+    if (first < 1 || last < first || last > MAX_PAGE) {
+      issues.add(
+        'page_ranges',
+        'Must be page numbers from 1 and ranges of them, such as 1-5, 8, 11-13.',
+      );
+      return;
+    }
+  }
+}

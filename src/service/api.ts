@@ -1,0 +1,102 @@
+/** The HTTP application: at its port and the operator's socket, or inside a command. */
+import { fileURLToPath } from 'node:url';
+import type { Stoppable } from '../async/stoppable.ts';
+import { readVersion } from '../config/version.ts';
+import type { Core } from '../core.ts';
+import { deriveKey } from '../documents/keys/master-key.ts';
+import type { ApiApp } from '../http/app.ts';
+import type { HttpDependencies } from '../http/dependencies.ts';
+import type { RateLimiter } from '../limits/rate-limiter/port.ts';
+import { requestCounter } from './observers.ts';
+import { listenForCommands } from './operator-socket.ts';
+import { createRebuilds } from './rebuilds.ts';
+
+export type Readiness = HttpDependencies['readiness'];
+
+export interface RunningApi extends Stoppable {
+  /** An origin. */
+  readonly publicUrl: string;
+  readonly port: number;
+}
+
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
+
+/** The origin where a program on this machine reaches the API. */
+function ownOrigin(host: string, port: number): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * @param origin the name of this deployment in tokens and links
+ * @throws {Error} one line that names the address and the remedy, where it cannot listen there
+ */
+export async function startApi(
+  core: Core,
+  origin: string,
+  readiness: Readiness,
+): Promise<RunningApi> {
+  const [rateLimits, { listen }] = await Promise.all([
+    import('../http/middleware/rate-limit.ts'),
+    import('../http/server.ts'),
+  ]);
+  const { config, clock, logger } = core;
+  const rateLimiter = await core.openRateLimiter(clock);
+  const server = await listen({
+    host: config.host,
+    port: config.port,
+    rateLimitHeaders: rateLimits.rateLimitHeadersOf({ rateLimiter, clock, config }),
+    connections: core.budgets.get('maxConnections'),
+  });
+  const publicUrl = config.publicUrl ?? ownOrigin(config.host, server.port);
+  if (config.publicUrl === undefined && !LOOPBACK.test(config.host)) {
+    logger.warn(
+      `PUBLIC_URL is not set, so links to PDFs begin with ${publicUrl}: set it to the origin that clients ` +
+        'use, such as https://pdf.example.com',
+    );
+  }
+  const { app, stop } = await openApi(core, { origin, publicUrl, readiness, rateLimiter });
+  server.serve(app);
+  const socket = await listenForCommands(config.dataDir, app.handleOperator, logger);
+  return {
+    publicUrl,
+    port: server.port,
+    stop: async (hurry) => {
+      await Promise.all([server.close(hurry), socket.stop(hurry)]);
+      await stop();
+    },
+  };
+}
+
+/** The application on a core, before anything reaches it. */
+export async function openApi(
+  core: Core,
+  given: Pick<HttpDependencies, 'publicUrl' | 'readiness'> & {
+    readonly origin: string;
+    readonly rateLimiter: RateLimiter;
+  },
+): Promise<{ readonly app: ApiApp; readonly stop: () => Promise<void> }> {
+  const [{ createApp }, { createFileTokens, createTokens }] = await Promise.all([
+    import('../http/app.ts'),
+    import('../http/tokens.ts'),
+  ]);
+  const { clock, masterKey } = core;
+  const { origin, ...parts } = given;
+  const renderers = await core.queues.watch();
+  const rebuilds = createRebuilds(core);
+  const app = createApp({
+    ...core,
+    ...parts,
+    streams: core.store,
+    builtFolder: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
+    tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
+    fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
+    operations: { version: readVersion(), renderers, rebuilds },
+    onRequestEnd: requestCounter(core),
+  });
+  const stop = async (): Promise<void> => {
+    renderers.close();
+    await rebuilds.stop();
+  };
+  return { app, stop };
+}

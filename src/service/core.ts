@@ -1,0 +1,133 @@
+/** The log, its actors and its read models, on the adapters of the settings. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import { Passwords } from '../accounts/passwords.ts';
+import { SqliteSnapshots } from '../actors/snapshots.ts';
+import type { Config } from '../config/config.ts';
+import type { Core } from '../core.ts';
+import { signingPurpose } from '../documents/keys/master-key.ts';
+import { createVault } from '../documents/keys/vault.ts';
+import { type BoundCheck, Bounds, diskBound, memoryBound, queueBound } from '../limits/bounds.ts';
+import { Budgets } from '../limits/budgets.ts';
+import { CheckpointSigner } from '../log/checkpoint-signer.ts';
+import { ed25519Key } from '../log/ed25519.ts';
+import { checkKeyring } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
+import { openReadModel, type ReadModel } from '../read-model/database.ts';
+import { rebuildReadModel } from '../read-model/rebuild.ts';
+import { ProjectionRunner } from '../read-model/runner.ts';
+import { systemClock } from '../time/clock.ts';
+import { openAdapters } from './adapters.ts';
+import { watchCore } from './api-metrics.ts';
+import { createActors, type Observers } from './observe.ts';
+import { openLastCheckpoint, readModelOf } from './stores.ts';
+
+/**
+ * Opens the store of the settings, and follows its log into the read models of the data directory.
+ * @param options `create`: makes an empty store where there is none, instead of refusing
+ * @throws {Error} one line that names the file, server or setting and the remedy
+ */
+export async function openCore(
+  config: Config,
+  logger: Logger,
+  { create, metrics, tracing }: Observers & { readonly create: boolean },
+): Promise<Core> {
+  const adapters = await openAdapters(config, logger, { create, metrics, tracing });
+  const { store, blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
+  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
+  const actors = createActors({ store, snapshots, log: logger }, tracing);
+  const projected = readModelOf(config, logger);
+  const opening = checkKeyring({ actors, clock: systemClock }, adapters.keyringIdentity, {
+    create,
+  });
+  const readModel = await opening
+    .then(() => openReadModel(projected, store))
+    .catch(async (error: unknown) => {
+      await actors.close();
+      snapshots.close();
+      await adapters.close();
+      throw error;
+    });
+  const lastCheckpoint = openLastCheckpoint(config.dataDir);
+  const runner = new ProjectionRunner({ store, readModel, logger });
+  runner.start();
+
+  const budgets = new Budgets(config);
+  const signer = new CheckpointSigner({
+    actors,
+    store,
+    readModel,
+    runner,
+    lastCheckpoint,
+    clock: systemClock,
+    logName: config.logOrigin,
+    signingKey: (generation) => ed25519Key(keyFor(signingPurpose(generation))),
+  });
+  const core: Core = {
+    config,
+    bounds: new Bounds([...boundsOf(config, readModel), ...adapters.bounds], logger),
+    budgets,
+    passwords: new Passwords(budgets),
+    clock: systemClock,
+    logger,
+    metrics,
+    tracing,
+    store,
+    actors,
+    blobs,
+    vault: createVault(keyring),
+    readModel,
+    runner,
+    signer,
+    masterKey,
+    addressKey: keyFor('sign-in address'),
+    idempotencySecret: keyFor('idempotency keys'),
+    queues,
+    openRateLimiter,
+    unhealthyReasons: async () => {
+      const stuck = await runner.isStuck().catch(() => true);
+      const behind = stuck ? ['the read models cannot follow the event store'] : [];
+      return [...(await adapters.unhealthyReasons()), ...behind];
+    },
+    caughtUp: async () => runner.waitFor(await store.head()),
+    rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),
+    close: async () => {
+      await actors.close();
+      await runner.stop();
+      readModel.close();
+      snapshots.close();
+      await adapters.close();
+    },
+  };
+  watchCore(core);
+  return core;
+}
+
+function boundsOf(config: Config, readModel: ReadModel): readonly BoundCheck[] {
+  const { dataDir, blobStoreUrl: place, maxQueued, minFreeDiskBytes, maxMemoryBytes } = config;
+  const directories = place?.kind === 'folder' ? [dataDir, place.path] : [dataDir];
+  return [
+    queueBound(() => readModel.query(unfinishedQueries).count(), maxQueued),
+    diskBound(directories, minFreeDiskBytes),
+    ...(maxMemoryBytes > 0 ? [memoryBound(maxMemoryBytes)] : []),
+  ];
+}
+
+/** Opens an empty store in a temporary directory, which is deleted when the store is closed. */
+export async function openTemporaryCore(config: Config, logger: Logger): Promise<Core> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pressledger-'));
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const core = await openCore({ ...config, dataDir }, logger, { create: true });
+    const close = async (): Promise<void> => {
+      await core.close();
+      await remove();
+    };
+    return { ...core, close };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

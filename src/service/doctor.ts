@@ -1,0 +1,137 @@
+/** The doctor: the checks of a start, each in full, and those of the machine around it. Nothing is changed. */
+import type { Config, SettingsRead } from '../config/config.ts';
+import type { Role } from '../config/setting.ts';
+import type { EventMetadata } from '../domain/event-metadata.ts';
+import type { EventStore } from '../event-store/port.ts';
+import { checkAddress } from '../http/server.ts';
+import type { Logger } from '../observe/log.ts';
+import {
+  type Check,
+  check,
+  checksOfStart,
+  type Examined,
+  type Finding,
+  makeChecks,
+  metricsAddress,
+  ok,
+  warning,
+} from './checks.ts';
+import { clockSet, diskSpace, fonts, processLimits } from './machine-checks.ts';
+
+/** The longest wait for a service that may answer at the address. */
+const ANSWER_MS = 3_000;
+/** Clocks of nodes differ by less. */
+const CLOCK_MS = 60_000;
+
+/** @returns what was found, in the order in which a person should mend it */
+export async function examine(
+  { values, unusable, problems }: SettingsRead,
+  role: Role,
+  logger: Logger,
+): Promise<readonly Examined[]> {
+  // Checks that read a setting which cannot be used are left out.
+  const config = values as Config;
+  const settings: readonly Examined[] =
+    problems.length === 0
+      ? [{ name: 'settings', ...ok(`they suffice for 'pressledger ${role}'`) }]
+      : problems.map((text) => ({ name: 'settings', verdict: 'wrong', text }));
+  const inFull = new Map([
+    ['port', () => addressInUse(config)],
+    ['metrics port', () => metricsInUse(config)],
+    ['Chrome', () => chromeInFull(config)],
+  ]);
+  const asStart = checksOfStart(config, role, logger, holdClockAgainst).map((each) => ({
+    ...each,
+    look: inFull.get(each.name) ?? each.look,
+  }));
+  const looked = await makeChecks([...asStart, ...ofMachine(config, role)], unusable);
+  return [...settings, ...looked];
+}
+
+function ofMachine(config: Config, role: Role): readonly Check[] {
+  const renders: readonly Check[] = [
+    check('fonts', [], fonts),
+    check('memory', ['renderConcurrency', 'maxPageMemoryBytes'], () => processLimits(config)),
+  ];
+  return [
+    ...(role === 'api' ? [] : renders),
+    check('disk', ['dataDir'], () => diskSpace(config.dataDir)),
+    check('clock', [], clockSet),
+  ];
+}
+
+/** A port that is in use is right where this very service has it. */
+async function addressInUse({ host, port }: Config): Promise<Finding> {
+  try {
+    await checkAddress(host, port);
+    return ok(port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
+  } catch (error) {
+    const ready = await readinessAt(host, port);
+    if (ready === undefined) throw error;
+    if (ready === '')
+      return ok(`a service of Pressledger answers at ${host}:${port}, and is ready`);
+    throw new Error(`The service at ${host}:${port} says: ${ready}`, { cause: error });
+  }
+}
+
+async function metricsInUse(config: Config): Promise<Finding> {
+  try {
+    return await metricsAddress(config);
+  } catch (error) {
+    const { metricsPort, metricsHost, host } = config;
+    const url = `${originOf(metricsHost ?? host, metricsPort ?? 0)}/metrics`;
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const told = await fetch(url, { signal }).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    if (told.includes('pressledger_build_info')) return ok(`${url} tells metrics of Pressledger`);
+    throw error;
+  }
+}
+
+/** The origin where a program on this machine reaches what listens there. */
+function originOf(host: string, port: number): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
+}
+
+/** @returns what a service of Pressledger lacks; empty: nothing; undefined: none answers */
+export async function readinessAt(host: string, port: number): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${originOf(host, port)}/readyz`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    const said = (await answer.json()) as { status?: unknown; message?: unknown };
+    if (said.status === 'ready') return '';
+    return typeof said.message === 'string' ? said.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function chromeInFull({ chromePath }: Config): Promise<Finding> {
+  const [{ findInstalledChrome }, { tryChrome }] = await Promise.all([
+    import('../renderer/chrome/find.ts'),
+    import('../renderer/chrome/trial.ts'),
+  ]);
+  const { path, source } = await findInstalledChrome(chromePath);
+  const { product, milliseconds, sandboxNote } = await tryChrome(path);
+  const printed = `${product} at ${path} (${source}) started and printed a page in ${milliseconds} ms`;
+  return sandboxNote === undefined
+    ? ok(`${printed}, in its sandbox`)
+    : warning(`${printed}, without its sandbox: ${sandboxNote}`);
+}
+
+/** A clock that runs behind the log would write events that lie before older ones. */
+async function holdClockAgainst(store: EventStore): Promise<void> {
+  const head = await store.head();
+  const last = (await store.readAll({ after: head - 1n, limit: 1 })).at(-1);
+  const ahead = last === undefined ? 0 : (last.metadata as EventMetadata).time - Date.now();
+  if (ahead > CLOCK_MS) {
+    throw new Error(
+      `The log's last event is ${Math.round(ahead / 1000)} s later than this clock: set the clock of this ` +
+        'machine, or of the one that wrote it (timedatectl set-ntp true).',
+    );
+  }
+}

@@ -1,0 +1,170 @@
+/** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
+
+import type { Config } from '../config/config.ts';
+import type { RenderQueues } from '../core.ts';
+import type { EventStore } from '../event-store/port.ts';
+import type { RateLimiter } from '../limits/rate-limiter/port.ts';
+import { nameIn } from '../nats/address.ts';
+import type { Bucket } from '../nats/bucket.ts';
+import type { NatsLink } from '../nats/connection.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Openings } from './openings.ts';
+import { watchOverNats } from './renderer-watch.ts';
+import type { Surroundings } from './stores.ts';
+
+/** Each side has an inbox of its own at the server, or its permissions could not be told apart. */
+type Side = 'api' | 'renderer';
+
+/** The bucket that names the event log of a namespace. */
+export const LOG_BUCKET = 'LOG';
+const ORIGIN_KEY = 'origin';
+const ANSWER_MS = 3000;
+const PROBE_MS = 1000;
+
+/** The connection that the adapters of a process share; undefined where no server is named. */
+export async function connect(
+  { natsUrl }: Config,
+  logger: Logger,
+  openings: Openings,
+  side: Side,
+): Promise<NatsLink | undefined> {
+  if (natsUrl === undefined) return undefined;
+  const [{ parseNatsUrl }, { connectToNats }, { permissionsOf }] = await Promise.all([
+    import('../nats/address.ts'),
+    import('../nats/connection.ts'),
+    import('../render-queue/nats/streams.ts'),
+  ]);
+  const { inboxPrefix } = permissionsOf(parseNatsUrl(natsUrl).namespace)[side];
+  const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
+  openings.add({
+    unhealthyReason: async () => (link.isUp() ? undefined : 'NATS is away'),
+    close: () => link.close(),
+  });
+  return link;
+}
+
+/** Warns of a renderer that may do what an API node may: a page that breaks out of Chrome could do it, too. */
+export async function warnOfApiRights(link: NatsLink, url: string, logger: Logger): Promise<void> {
+  const { connectToNats } = await import('../nats/connection.ts');
+  const silent = logger.child({}, { level: 'silent' });
+  // A connection of its own: the server's refusal, which is as it should be, would be logged as an error.
+  const { inboxPrefix, namespace } = link;
+  const probe = await connectToNats(url, { name: 'rights', inboxPrefix, logger: silent });
+  try {
+    const subject = `$JS.API.STREAM.INFO.KV_${nameIn(namespace, LOG_BUCKET)}`;
+    await probe.connection.request(subject, '', { timeout: PROBE_MS });
+    logger.warn(
+      "this renderer's NATS user may do what an API node may: give renderers a user of their own, as in " +
+        'deploy/nats-accounts.conf',
+    );
+  } catch {
+    // It may not ask.
+  } finally {
+    await probe.close();
+  }
+}
+
+/**
+ * Keeps two event logs out of one namespace: the leader offers jobs from its own log alone, so nobody would
+ * render what a node of another log accepts. An entry at the server names the log's origin.
+ */
+class LogClaim {
+  readonly #bucket: Bucket;
+  readonly #logger: Logger;
+  readonly #refusal: string;
+
+  constructor(bucket: Bucket, namespace: string, logger: Logger) {
+    this.#bucket = bucket;
+    this.#logger = logger;
+    this.#refusal =
+      `The namespace ${namespace} of NATS_URL belongs to another event log, and nobody would render what ` +
+      'this node accepts: give this deployment a namespace of its own, NATS_URL=nats://host?namespace=NAME, ' +
+      'the same on all its nodes. If its log took the place of the other one, begun anew, stop all nodes and ' +
+      `delete the entry that names the old one: nats kv del ${bucket.name} ${ORIGIN_KEY}.`;
+  }
+
+  /** Finds a namespace that was forgotten before anything is made there. @throws {Error} one line */
+  async refuseNewLog(store: Pick<EventStore, 'head'>): Promise<void> {
+    // The order matters: a log is on disk before it is named here.
+    const owner = await this.#answer(async () => (await this.#bucket.get(ORIGIN_KEY))?.value);
+    if (owner && (await store.head()) === 0n) throw new Error(this.#refusal);
+  }
+
+  /**
+   * Claims the namespace for the log of this origin, again where NATS has lost its data.
+   * @returns false while NATS does not say whose it is
+   * @throws {Error} one line: it is another log's
+   */
+  async take(origin: string): Promise<boolean> {
+    const owner = await this.#answer(() => this.#ownerAfterClaim(origin));
+    if (owner !== undefined && owner !== origin) throw new Error(this.#refusal);
+    return owner !== undefined;
+  }
+
+  async #ownerAfterClaim(origin: string): Promise<string> {
+    for (;;) {
+      const { value = '', revision = 0 } = (await this.#bucket.get(ORIGIN_KEY)) ?? {};
+      if (value !== '') return value;
+      // The server takes one of two that claim it at once.
+      if ((await this.#bucket.set(ORIGIN_KEY, origin, revision)) !== undefined) return origin;
+    }
+  }
+
+  async #answer(ask: () => Promise<string | undefined>): Promise<string | undefined> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'NATS does not say which event log it belongs to');
+      return undefined;
+    }
+  }
+}
+
+/** @throws {Error} one line: the namespace belongs to another event log */
+export async function openNatsQueues(
+  link: NatsLink,
+  store: Pick<EventStore, 'head'>,
+  logger: Logger,
+): Promise<RenderQueues> {
+  const [{ Bucket: NatsBucket }, { NatsLease }, { NatsRenderQueue }] = await Promise.all([
+    import('../nats/bucket.ts'),
+    import('../leader/nats-lease.ts'),
+    import('../render-queue/nats/queue.ts'),
+  ]);
+  // File storage outlives a restart of the server. The entry never expires.
+  const kept = { maxAgeMs: 0, storage: 'file', answerMs: ANSWER_MS } as const;
+  const bucket = new NatsBucket(link, { name: LOG_BUCKET, ...kept });
+  const claim = new LogClaim(bucket, link.namespace, logger);
+  await claim.refuseNewLog(store);
+  const lease = new NatsLease({ link, logger });
+  return {
+    onReturn: (listener) => link.onReconnect(listener),
+    open: (side) => NatsRenderQueue.open({ link, logger, side }),
+    watch: () => watchOverNats(link),
+    claim: async (logOrigin) => void (await claim.take(logOrigin)),
+    lease: (logOrigin) => ({
+      acquire: async () => ((await claim.take(logOrigin)) ? await lease.acquire() : undefined),
+    }),
+  };
+}
+
+export async function openNatsRateLimiter(
+  link: NatsLink,
+  logger: Logger,
+  clock: Clock,
+): Promise<RateLimiter> {
+  const { NatsKvRateLimiter } = await import('../limits/rate-limiter/nats-kv.ts');
+  return await NatsKvRateLimiter.open({ link, logger, clock });
+}
+
+/** The surroundings of a command that opens stores one by one: NATS only where documents lie there. */
+export async function openSurroundings(
+  config: Config,
+  logger: Logger,
+  openings: Openings,
+): Promise<Surroundings> {
+  const usesNats = config.blobStoreUrl?.kind === 'nats';
+  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
+  return { config, logger, openings, nats };
+}

@@ -1,0 +1,205 @@
+/** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
+import { join } from 'node:path';
+import type { Stoppable } from '../async/stoppable.ts';
+import type { Core } from '../core.ts';
+import { LeaderElection, type LeaderTask } from '../leader/election.ts';
+import type { RenderMetrics } from '../observe/metrics/definitions.ts';
+import { startAttestations } from '../process-managers/attestations.ts';
+import { startCheckpoints } from '../process-managers/checkpoints.ts';
+import { startDispatch } from '../process-managers/dispatch.ts';
+import { startErasures } from '../process-managers/erasures.ts';
+import { startOrphanSweep } from '../process-managers/orphans.ts';
+import { startOutcomes } from '../process-managers/outcomes.ts';
+import { startRefunds } from '../process-managers/refunds.ts';
+import { startRetention } from '../process-managers/retention.ts';
+import type { RenderQueue } from '../render-queue/port.ts';
+import type { RendererNode } from '../renderer/node.ts';
+import { timeOrderedId } from '../time/ids.ts';
+import { createAttestors } from './adapters.ts';
+import { countWhileLeading } from './api-metrics.ts';
+
+/** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
+const LAST_REPORTS_MS = 5000;
+
+/** Work that a process does beside the API. */
+export interface Work extends LeaderTask {
+  /** @throws {Error} it cannot start, in one line */
+  start(): Promise<void>;
+  /** True while this process feeds the queue and records what comes of the jobs. */
+  leads(): boolean;
+}
+
+/**
+ * The process renders never, while it leads (the leader alone has an in-process queue), or always, from a
+ * queue that is shared.
+ */
+export type Renders = 'never' | 'while leading' | 'always';
+
+/**
+ * Leads where no other process on the same log does: feeds the queue and records what came of the jobs.
+ * @param logOrigin the name that the log was opened under
+ */
+export function createWork(core: Core, logOrigin: string, renders: Renders): Work {
+  const withRenderer = renders === 'while leading';
+  const election = new LeaderElection({
+    name: withRenderer ? 'the renderer' : 'the feeding of the render queue',
+    lease: core.queues.lease(logOrigin),
+    begin: () => startLeading(core, withRenderer),
+    logger: core.logger,
+  });
+  return inOrder(renders === 'always' ? [election, rendering(core)] : [election]);
+}
+
+/** Starts one after the other, and stops in the reverse order. */
+function inOrder(all: readonly Work[]): Work {
+  let starting = Promise.resolve();
+  let stopped = false;
+  const startAll = async (): Promise<void> => {
+    for (const each of all) if (!stopped) await each.start();
+  };
+  return {
+    start: () => (starting = startAll()),
+    leads: () => all.some((each) => each.leads()),
+    unhealthyReasons: () => all.flatMap((each) => each.unhealthyReasons()),
+    stop: async (hurry) => {
+      stopped = true;
+      await starting.catch(() => {});
+      for (const each of all.toReversed()) await each.stop(hurry);
+    },
+  };
+}
+
+/** Takes jobs from the queue that nodes share. */
+function rendering(core: Core): Work {
+  let renderer: LeaderTask | undefined;
+  return {
+    start: async () => {
+      const queue = await core.queues.open('renderer');
+      try {
+        renderer = await startRendererTask(core, queue);
+      } catch (error) {
+        await queue.close();
+        throw error;
+      }
+    },
+    leads: () => false,
+    unhealthyReasons: () => renderer?.unhealthyReasons() ?? ['the renderer is starting'],
+    stop: async (hurry) => await renderer?.stop(hurry),
+  };
+}
+
+async function startLeading(core: Core, withRenderer: boolean): Promise<LeaderTask> {
+  const queue = await core.queues.open(withRenderer ? 'both' : 'api');
+  const managers = startManagers(core, queue);
+  const stopCounting = countWhileLeading(core);
+  let renderer: LeaderTask | undefined;
+  try {
+    if (withRenderer) renderer = await startRendererTask(core, queue);
+  } catch (error) {
+    stopCounting();
+    await managers.stop();
+    await queue.close();
+    throw error;
+  }
+  return {
+    unhealthyReasons: () => renderer?.unhealthyReasons() ?? [],
+    stop: async (hurry) => {
+      await managers.stopDispatch();
+      // The renderer first: what it still finishes is reported to managers that run.
+      await renderer?.stop(hurry);
+      await managers.stop();
+      stopCounting();
+      await queue.close();
+    },
+  };
+}
+
+interface Managers extends Stoppable {
+  /** No further job is offered; what renderers report is still recorded. */
+  stopDispatch(): Promise<void>;
+}
+
+function startManagers(core: Core, queue: RenderQueue): Managers {
+  const { retentionSeconds } = core.config;
+  const dispatch = startDispatch({ ...core, queue });
+  const managers: readonly Stoppable[] = [
+    startOutcomes({ ...core, queue }),
+    startRefunds(core),
+    startCheckpoints(core, core.config.checkpointSeconds),
+    startAttestations({ ...core, ...createAttestors(core.config) }),
+    startRetention({ ...core, retentionSeconds }),
+    startOrphanSweep({ ...core, retentionSeconds }),
+    startErasures(core, () => dispatch.sweep()),
+  ];
+  const forget = core.queues.onReturn(() => dispatch.sweep());
+  const stopDispatch = async (): Promise<void> => {
+    forget();
+    await dispatch.stop();
+  };
+  return {
+    stopDispatch,
+    stop: async () => {
+      await stopDispatch();
+      await Promise.all(managers.map((manager) => manager.stop()));
+    },
+  };
+}
+
+/**
+ * Renders what comes through the queue. A stop lets what is under way end and be recorded, and closes the
+ * queue.
+ * @throws {Error} one clear line when Chrome cannot be found or started
+ */
+export async function startRendererTask(
+  {
+    config,
+    clock,
+    logger,
+    blobs,
+    metrics,
+  }: Pick<Core, 'config' | 'clock' | 'logger' | 'blobs' | 'metrics'>,
+  queue: RenderQueue,
+): Promise<LeaderTask> {
+  const { startRendererNode } = await import('../renderer/node.ts');
+  const node = await startRendererNode({
+    queue,
+    blobs,
+    settings: {
+      concurrency: config.renderConcurrency,
+      timeoutMs: config.renderTimeoutMs,
+      ...(config.chromePath === undefined ? {} : { chromePath: config.chromePath }),
+      allowPrivateNetwork: config.allowPrivateNetwork,
+      egressPorts: config.egressPorts,
+      maxPageMemoryBytes: config.maxPageMemoryBytes,
+      tempDir: join(config.dataDir, 'tmp'),
+    },
+    name: `renderer-${timeOrderedId(clock.now())}`,
+    clock,
+    logger,
+  });
+  const stopTelling = metrics?.onScrape(() => tellBrowsers(node, metrics.render));
+  return {
+    unhealthyReasons: () => {
+      const { ready, reason = 'the renderer is not ready' } = node.ready();
+      return ready ? [] : [reason];
+    },
+    stop: async (hurry) => {
+      // Stops after this time even if reports cannot be delivered; the log knows what is unfinished.
+      const limitMs = config.renderTimeoutMs + LAST_REPORTS_MS;
+      const giveUp = setTimeout(() => void queue.close(), limitMs);
+      await node.stop(hurry);
+      clearTimeout(giveUp);
+      stopTelling?.();
+      await queue.close();
+    },
+  };
+}
+
+function tellBrowsers(node: RendererNode, metrics: RenderMetrics | undefined): void {
+  if (metrics === undefined) return;
+  const { running, started, memoryBytes } = node.browsers();
+  metrics.browsers.set(running);
+  metrics.browserStarts.reset();
+  metrics.browserStarts.inc(started);
+  metrics.browserMemory.set(memoryBytes);
+}

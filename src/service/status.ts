@@ -1,0 +1,125 @@
+/** The state of a service, as its operator sees it from the machine of its settings. Nothing is changed. */
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { logTreeQueries } from '../../projections/log-tree.ts';
+import { queueQueries } from '../../projections/unfinished-conversions.ts';
+import type { Config } from '../config/config.ts';
+import type { EventStore } from '../event-store/port.ts';
+import type { Logger } from '../observe/log.ts';
+import { RecentActivity } from '../observe/recent-activity.ts';
+import type { ServiceStatus } from '../observe/service-status.ts';
+import { currentGeneration, generationPath } from '../read-model/generations.ts';
+import { lagBehind } from '../read-model/log-lag.ts';
+import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
+import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
+import { systemClock } from '../time/clock.ts';
+import { backupTimes } from './backup-times.ts';
+import { readinessAt } from './doctor.ts';
+import { openEventStore } from './event-stores.ts';
+import { connect } from './nats.ts';
+import { Openings } from './openings.ts';
+import { watchHere, watchOverNats } from './renderer-watch.ts';
+import { readModelOf } from './stores.ts';
+
+/** Renderers announce their slots each second. */
+const ANNOUNCED_MS = 1_200;
+/** Accounts that are listed, those that wait for most first. */
+const MOST_ACCOUNTS = 100;
+
+export interface Watch {
+  look(): Promise<ServiceStatus>;
+  close(): Promise<void>;
+}
+
+/** @throws {Error} one line: there is no store, or it or NATS cannot be reached */
+export function watchService(config: Config, logger: Logger): Promise<Watch> {
+  return Openings.all(async (openings) => {
+    const nats = await connect(config, logger, openings, 'api');
+    const { store } = await openEventStore({ config, logger, openings }, 'read');
+    const activity = new RecentActivity(store);
+    const renderers = nats ? await watchOverNats(nats) : watchHere(config);
+    openings.add({ close: async () => renderers.close() });
+    if (nats) await delay(ANNOUNCED_MS);
+    return {
+      look: async () => {
+        const now = systemClock.now();
+        const opened = openReadModel(config, logger);
+        const seen = async () => {
+          try {
+            const recent = await activity.look(now, opened && logTreeQueries(opened.db));
+            return { recent, log: await logAt(store, opened?.db, now) };
+          } finally {
+            opened?.close();
+          }
+        };
+        const [{ recent, log }, ready, { isLed, renderers: listed }] = await Promise.all([
+          seen(),
+          readinessAt(config.host, config.port),
+          renderers.look(),
+        ]);
+        const { queue, ...position } = log;
+        const busy = queue?.reduce((sum, { rendering }) => sum + rendering, 0);
+        const total = listed.reduce((sum, { slots }) => sum + slots, 0);
+        const status = {
+          at: now,
+          log: position,
+          api: { address: `${config.host}:${config.port}`, missing: ready },
+          isLed,
+          slots: { nodes: listed.length, total, busy },
+          queue,
+          recent,
+          backups: backupTimes(config.dataDir),
+        };
+        return { ...status, notKnown: notKnown(config, status) };
+      },
+      close: () => openings.close(),
+    };
+  });
+}
+
+type Log = ServiceStatus['log'] & Pick<ServiceStatus, 'queue'>;
+
+/** The read model of this machine, which its own service keeps; each look opens the generation in use. */
+function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undefined {
+  const { directory } = readModelOf(config, logger);
+  const path = generationPath(directory, currentGeneration(directory));
+  if (!existsSync(path)) return undefined;
+  const opened = openReadOnly(path);
+  if (formatOf(opened.db) === FORMAT) return opened;
+  // The next start rebuilds it.
+  opened.close();
+  return undefined;
+}
+
+async function logAt(store: EventStore, db: Database | undefined, now: number): Promise<Log> {
+  const head = await store.head();
+  if (db === undefined) return { position: head, readModel: undefined, queue: undefined };
+  const positions = checkpointsOf(db)().map(({ position }) => position);
+  const after = positions.reduce((least, each) => (each < least ? each : least), head);
+  const queue = queueQueries(db).byAccount(MOST_ACCOUNTS);
+  return { position: head, readModel: await lagBehind(store, after, now), queue };
+}
+
+/** One line for each thing that cannot be found out from here: what it is, and what to do. */
+function notKnown(
+  { natsUrl, dataDir }: Config,
+  { api, isLed, slots, queue }: Pick<ServiceStatus, 'api' | 'isLed' | 'slots' | 'queue'>,
+): readonly string[] {
+  const lines: readonly (readonly [boolean, string])[] = [
+    [
+      api.missing === undefined,
+      `API node: none answers at ${api.address}. If the service runs, set HOST and PORT as it has them`,
+    ],
+    [natsUrl !== undefined, 'other API nodes: ask each at its /readyz whether it is ready'],
+    [
+      natsUrl === undefined && isLed === true,
+      `slots of the service: ${slots.total} is the RENDER_CONCURRENCY of this command. The service may have been started with another`,
+    ],
+    [
+      queue === undefined,
+      `queue, lag, rates: there is no read model in ${dataDir}. Run this command on the machine of an API node`,
+    ],
+  ];
+  return lines.flatMap(([isMissing, line]) => (isMissing ? line : []));
+}
