@@ -12,8 +12,12 @@ import type { RestoreTarget } from '../archive/restore.ts';
 import { refuseUsedStore } from '../archive/store-copy.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
 import type { Config } from '../config/config.ts';
-import { temporaryName, writeDurably } from '../documents/durable-file.ts';
-import { readIfThere, removeTemporary } from '../documents/keys/durable-file.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../documents/durable-file.ts';
 import { FileKeyRecords } from '../documents/keys/file-records.ts';
 import {
   findMasterKey,
@@ -23,8 +27,7 @@ import {
   masterKeysIn,
 } from '../documents/keys/master-key.ts';
 import type { ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
-import { RemoteKeyring } from '../documents/keys/remote.ts';
+import { missingKeyring, openSharedKeyring, refuseRewrap } from '../documents/keys/records.ts';
 import { unwrapDataKey } from '../documents/keys/sealing.ts';
 import { isAbandoned } from '../documents/writer.ts';
 import type { Logger } from '../observe/log.ts';
@@ -194,7 +197,7 @@ async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<
   }
   const { records, recheckMs } = await openKeyRecords(around, place, true);
   // It makes the record that names the master key.
-  await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
+  await openSharedKeyring(records, masterKey, { create: true, recheckMs });
   return records;
 }
 

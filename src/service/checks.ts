@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config/config.ts';
 import type { Role } from '../config/setting.ts';
-import { readIfThere } from '../documents/keys/durable-file.ts';
+import { readIfThere } from '../documents/durable-file.ts';
 import { findMasterKey } from '../documents/keys/master-key.ts';
 import type { KeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
+import { findKeyring, missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
 import { errorLine } from '../errors/error-message.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -284,7 +284,6 @@ async function keys(config: Config, logger: Logger, head: bigint | undefined): P
   }
   const side = place.kind === 'nats' ? 'api' : undefined;
   const look = async (around: Surroundings): Promise<Finding> => {
-    const { findKeyring } = await import('../documents/keys/remote.ts');
     const records = await keyRecords(around, place);
     if (records) await refuseRewrap(records, SHARED_PLACE);
     const isThere = records && given && (await findKeyring(records, given));

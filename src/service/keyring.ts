@@ -2,12 +2,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { FileKeyring } from '../documents/keys/file.ts';
-import { FILE_RECHECK_MS, FileKeyRecords } from '../documents/keys/file-records.ts';
+import { FILE_RECHECK_MS, FileKeyRecords, fileKeyring } from '../documents/keys/file-records.ts';
 import { KeyringIdentity } from '../documents/keys/identity.ts';
 import { loadMasterKey } from '../documents/keys/master-key.ts';
 import { type Keyring, KeyringGone, type ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
+import { missingKeyring, openSharedKeyring, refuseRewrap } from '../documents/keys/records.ts';
 import { lastingKeys } from '../documents/keys/rewrap.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -34,7 +33,7 @@ export async function openKeyring(around: Surroundings, store: EventStore): Prom
   const { blobStoreUrl } = around.config;
   const opened = await (blobStoreUrl === undefined
     ? openOwnKeyring(around.config, store)
-    : openSharedKeyring(around, blobStoreUrl, store));
+    : openKeyringBesideBlobs(around, blobStoreUrl, store));
   const { keyringIdentity } = opened;
   // The order matters: a log is on disk before a keyring is bound to it.
   const owner = await keyringIdentity.log();
@@ -72,7 +71,7 @@ async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: Even
   }
   if (isDirectory(directory)) await refuseRewrap(new FileKeyRecords(directory), directory);
   const masterKey = loadMasterKey(dataDir, given);
-  const keyring = new FileKeyring(directory, masterKey);
+  const keyring = fileKeyring(directory, masterKey);
   const records = new FileKeyRecords(directory);
   const keyringIdentity = await KeyringIdentity.open(records, directory);
   return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
@@ -81,17 +80,16 @@ async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: Even
 export const holdsKeyring = (directory: string): boolean =>
   isDirectory(directory) && readdirSync(directory).length > 0;
 
-async function openSharedKeyring(
+async function openKeyringBesideBlobs(
   around: Surroundings,
   place: NonNullable<Config['blobStoreUrl']>,
   store: EventStore,
 ) {
   const masterKey = needed('MASTER_KEY', around.config.masterKey);
-  const { RemoteKeyring } = await import('../documents/keys/remote.ts');
   const create = (await store.head()) === 0n;
   const { records, recheckMs } = await openKeyRecords(around, place, create);
   await refuseRewrap(records, SHARED_PLACE);
-  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
+  const keyring = await openSharedKeyring(records, masterKey, { create, recheckMs });
   const keyringIdentity = await KeyringIdentity.open(records, SHARED_PLACE);
   return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
 }

@@ -80,7 +80,7 @@ class LogClaim {
     this.#refusal =
       `The namespace ${namespace} of NATS_URL belongs to another event log, and nobody would render what ` +
       'this node accepts: give this deployment a namespace of its own, NATS_URL=nats://host?namespace=NAME, ' +
-      'the same on all its nodes. If its log took the place of the other one, begun anew, stop all nodes and ' +
+      'the same on all its nodes. If its log took the place of the other one, begun again, stop all nodes and ' +
       `delete the entry that names the old one: nats kv del ${bucket.name} ${ORIGIN_KEY}.`;
   }
 

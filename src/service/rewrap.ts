@@ -15,8 +15,7 @@ import {
   replaceMasterKey,
 } from '../documents/keys/master-key.ts';
 import type { ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, REWRAP_RECORD } from '../documents/keys/records.ts';
-import { findKeyring } from '../documents/keys/remote.ts';
+import { findKeyring, missingKeyring, REWRAP_RECORD } from '../documents/keys/records.ts';
 import { endRewrap, type MasterKeyChange, rewrapKeys } from '../documents/keys/rewrap.ts';
 import { LOG_ID, logAggregate } from '../domain/log.ts';
 import { isNatsLeaseHeld } from '../leader/nats-lease.ts';

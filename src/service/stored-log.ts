@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import type { Config } from '../config/config.ts';
-import { readIfThere } from '../documents/keys/durable-file.ts';
+import { readIfThere } from '../documents/durable-file.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
 import type { StoredLog } from '../log/verify-log.ts';

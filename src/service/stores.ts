@@ -4,10 +4,14 @@ import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { type Config, ConfigError } from '../config/config.ts';
-import { temporaryName, writeDurably } from '../documents/durable-file.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../documents/durable-file.ts';
 import { EmbeddedBlobStore } from '../documents/embedded.ts';
 import { FileBlobStore } from '../documents/files.ts';
-import { readIfThere, removeTemporary } from '../documents/keys/durable-file.ts';
 import type { BlobStore } from '../documents/port.ts';
 import { isAbandoned } from '../documents/writer.ts';
 import { errorMessage } from '../errors/error-message.ts';

@@ -8,7 +8,7 @@ import { openLog } from '../../src/log/log-origin.ts';
 import { noSnapshots } from '../support/actors.ts';
 import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 
-/** Signs as `compose/roles.ts` does, under the origin of its own log. */
+/** Signs as `service/roles.ts` does, under the origin of its own log. */
 async function signingAsDeployed({ actors, clock }: Pick<Api, 'actors' | 'clock'>) {
   const { origin } = await openLog({ actors, clock });
   return {

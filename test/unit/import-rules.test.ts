@@ -59,7 +59,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/service/observers.ts', 'src/observe/metrics/metrics.ts'),
     imports('src/observe/tracing/start.ts', 'src/observe/tracing/opentelemetry.ts'),
   ],
-  'blob-store': [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],
+  documents: [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],
   's3-driver': [
     imports('src/documents/s3-location.ts', 'node_modules/@aws-sdk/client-s3/index.js'),
     imports('src/documents/keys/s3-records.ts', 'node_modules/@smithy/types/index.js', typeOnly),
@@ -75,7 +75,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/archive/restore.ts', 'src/accounts/accounts.ts'),
   ],
   'archive-places': [imports('src/archive/places/folder.ts', 'src/event-store/port.ts')],
-  keyring: [imports('src/documents/keys/file.ts', 'src/config/config.ts')],
+  keyring: [imports('src/documents/keys/file-records.ts', 'src/config/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
   attestation: [imports('src/log/attestation/post.ts', 'src/config/config.ts', typeOnly)],
@@ -107,7 +107,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/http/app.ts', 'src/sqlite/database.ts'),
     imports('src/http/app.ts', 'dashboard/src/main.ts'),
   ],
-  'conversion-request': [imports('src/requests/validate.ts', 'src/http/context.ts')],
+  requests: [imports('src/requests/validate.ts', 'src/http/context.ts')],
   'use-cases-know-no-http': [
     imports('src/accounts/sign-in.ts', 'src/http/middleware/rate-limit.ts'),
     imports('src/accounts/accounts.ts', 'src/core.ts', typeOnly),
@@ -122,8 +122,8 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'samples-stand-alone': [imports('samples/curl.ts', 'src/errors/errors.ts')],
   'client-stands-alone': [imports('client/src/client.ts', 'src/errors/errors.ts')],
-  'compose-is-for-main': [imports('src/leader/election.ts', 'src/service/core.ts', typeOnly)],
-  'commands-are-given-compose': [
+  'service-is-for-main': [imports('src/leader/election.ts', 'src/service/core.ts', typeOnly)],
+  'commands-are-given-service': [
     imports('src/commands/start.ts', 'src/service/for-commands.ts'),
     imports('src/commands/start.ts', 'src/service/roles.ts', dynamic),
   ],
@@ -131,13 +131,13 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/commands/table/log.ts', 'src/domain/events.ts'),
     imports('src/commands/convert-options.ts', 'src/accounts/accounts.ts'),
   ],
-  'adapters-are-named-in-compose': [
+  'adapters-are-named-in-service': [
     imports('src/commands/convert.ts', 'src/documents/files.ts'),
     imports('src/accounts/accounts.ts', 'src/event-store/sqlite/store.ts', typeOnly),
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/limits/rate-limiter/memory.ts'),
     imports('src/process-managers/attestations.ts', 'src/log/attestation/witness-client.ts'),
-    imports('src/core.ts', 'src/documents/keys/file.ts', exported),
+    imports('src/core.ts', 'src/documents/keys/file-records.ts', exported),
     imports('src/service/rendering.ts', 'src/leader/file-lease.ts'),
   ],
 };
