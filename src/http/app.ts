@@ -1,11 +1,9 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { admitOperator, type HttpMiddleware, type RequestState } from './context.ts';
-import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
+import type { HttpApp, HttpDependencies, RouteDependencies } from './dependencies.ts';
 import { BuiltFiles } from './fixed-answer.ts';
 import {
   authenticate,
@@ -32,14 +30,6 @@ import type { Auth } from './openapi/operation.ts';
 import { operatorsOnly } from './operator.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { ROUTES } from './routes.ts';
-
-export interface HttpApp {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** The rate limit headers for a connection that sent no request that could be understood. */
-  readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
-  /** Answers at once all requests that wait for something to happen. */
-  readonly endWaiting: () => void;
-}
 
 /** The application of an API node. */
 export interface ApiApp extends HttpApp {

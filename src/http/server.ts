@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '../errors/errors.ts';
 import type { Budget } from '../limits/budgets.ts';
-import type { HttpApp } from './app.ts';
+import type { HttpApp } from './dependencies.ts';
 import { Connections } from './connections.ts';
 import { requestIdOf } from './middleware/request-id.ts';
 import { SECURITY_HEADERS } from './middleware/security-headers.ts';
