@@ -17,7 +17,7 @@ import { openBlobs } from './blobs.ts';
 import { lacksEventStore, openEventStore } from './event-store.ts';
 import { findKeyRecords } from './keyring.ts';
 import { openLastCheckpoint } from './log.ts';
-import { look, type Openings, open, type Surroundings, surroundings, whileOpen } from './open.ts';
+import { type Openings, open, type Surroundings, surroundings, whileOpen } from './open.ts';
 
 export interface OpenedMove extends MoveParts {
   /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */
