@@ -6,8 +6,13 @@ import {
   accountsByEmail,
   assertOpen,
 } from '../../accounts/account-details.ts';
-import { endSessions, findAccount, normalAddress, openAccount } from '../../accounts/accounts.ts';
-import { administer } from '../../accounts/administration.ts';
+import {
+  endSessions,
+  findAccount,
+  normalAddress,
+  openAccount,
+  sendToAccount,
+} from '../../accounts/accounts.ts';
 import { confirmPassword } from '../../accounts/confirm-password.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
 import { firstCommand } from '../../actors/command-context.ts';
@@ -114,7 +119,7 @@ function change<T>(
 
 export function postPlan(deps: RouteDependencies): HttpMiddleware {
   return change(deps, checkPlan, (accountId, { plan }, context) =>
-    administer(deps, { type: 'ChangePlan', accountId, plan }, context),
+    sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context),
   );
 }
 
@@ -133,7 +138,7 @@ export function postCredits(deps: RouteDependencies): HttpMiddleware {
       }),
       now: context.metadata.time,
     } as const;
-    const { events } = await administer(deps, command, context);
+    const { events } = await sendToAccount(deps, command, context);
     if (events.length === 0) ctx.set('Idempotent-Replayed', 'true');
   });
 }
@@ -151,7 +156,7 @@ export function postHold(deps: RouteDependencies): HttpMiddleware {
     const now = context.metadata.time;
     const until = endOf(asked, now);
     const end = until === undefined ? {} : { until };
-    return administer(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
+    return sendToAccount(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
   });
 }
 
@@ -161,7 +166,7 @@ export function deleteHold(deps: RouteDependencies): HttpMiddleware {
     await assertOpen(deps, accountId);
     const context = await operatorContext(ctx, deps, accountId);
     const now = context.metadata.time;
-    await administer(deps, { type: 'ReleaseHold', accountId, now }, context);
+    await sendToAccount(deps, { type: 'ReleaseHold', accountId, now }, context);
     ctx.status = 204;
   };
 }
