@@ -1,17 +1,15 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { admitOperator, type HttpMiddleware, type RequestState } from './context.ts';
-import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
+import type { HttpApp, HttpDependencies, RouteDependencies } from './dependencies.ts';
 import { BuiltFiles } from './fixed-answer.ts';
 import {
   authenticate,
-  authenticateByCookie,
   countAnonymous,
   notFound,
+  sessionEnded,
   showRateLimit,
 } from './middleware/authenticate.ts';
 import { RequestBodies } from './middleware/body.ts';
@@ -20,7 +18,6 @@ import { cors } from './middleware/cors.ts';
 import { Credentials, coalescedHead } from './middleware/credential.ts';
 import { createDashboard } from './middleware/dashboard.ts';
 import { errors } from './middleware/errors.ts';
-import { frontDoor } from './middleware/front-door.ts';
 import { observe } from './middleware/observe.ts';
 import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
 import { requestId } from './middleware/request-id.ts';
@@ -32,14 +29,6 @@ import type { Auth } from './openapi/operation.ts';
 import { operatorsOnly } from './operator.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { ROUTES } from './routes.ts';
-
-export interface HttpApp {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** The rate limit headers for a connection that sent no request that could be understood. */
-  readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
-  /** Answers at once all requests that wait for something to happen. */
-  readonly endWaiting: () => void;
-}
 
 /** The application of an API node. */
 export interface ApiApp extends HttpApp {
@@ -53,12 +42,14 @@ const pattern = (path: string): string =>
 
 function createRouter(deps: RouteDependencies, credentials: Credentials): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true });
+  const signedIn = authenticate(deps, (ctx) => credentials.callerOf(ctx));
+  const withCookie = authenticate(deps, (ctx) => credentials.callerByCookie(ctx), sessionEnded);
   const admission: Readonly<Record<Auth, readonly HttpMiddleware[]>> = {
-    caller: [authenticate(deps, credentials)],
-    session: [authenticate(deps, credentials), sessionsOnly],
-    operator: [authenticate(deps, credentials), operatorsOnly],
+    caller: [signedIn],
+    session: [signedIn, sessionsOnly],
+    operator: [signedIn, operatorsOnly],
     page: [sameOrigin(deps), countAnonymous(deps)],
-    cookie: [sameOrigin(deps), authenticateByCookie(deps, credentials)],
+    cookie: [sameOrigin(deps), withCookie],
     address: [countAnonymous(deps)],
     static: [countAnonymous(deps)],
     // The link is judged, and a wrong one counted, where its file is known.
@@ -93,7 +84,6 @@ export function createApp(given: HttpDependencies): ApiApp {
   app.use(errors);
   app.use(cors(deps, deps.config));
   app.use(dashboard.serve);
-  app.use(frontDoor(deps));
   const document = buildDocument(
     ROUTES.filter(({ isInternal }) => isInternal !== true),
     deps,

@@ -41,9 +41,7 @@ export function startRefunds({
     (stopping) => drainList(oldest, refund, stopping, caughtUp),
     logger,
   );
-  const unsubscribe = runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'ConversionFailed')) loop.wake();
-  });
+  const unsubscribe = runner.onCommit(() => loop.wake(), ['ConversionFailed']);
   return {
     stop: async () => {
       unsubscribe();

@@ -58,13 +58,12 @@ export function startRetention(
   const loop = startBackgroundLoop('retention', round, logger);
   const timer = setInterval(() => loop.wake(), Math.min(retentionMs, LONGEST_PAUSE_MS));
   let soon: NodeJS.Timeout | undefined;
-  const unsubscribe = runner.onCommit((events) => {
-    if (soon !== undefined || !events.some(({ type }) => type === 'ConversionFailed')) return;
-    soon = setTimeout(() => {
+  const unsubscribe = runner.onCommit(() => {
+    soon ??= setTimeout(() => {
       soon = undefined;
       loop.wake();
     }, FAILED_KEPT_MS);
-  });
+  }, ['ConversionFailed']);
   return {
     wake: () => loop.wake(),
     stop: async () => {

@@ -24,30 +24,23 @@ async function identify(
   }
 }
 
-/** Lets through who has a good credential and requests left, in this order, and the command line. */
-export function authenticate(deps: HttpDependencies, credentials: Credentials): HttpMiddleware {
+/** Lets through senders with a good credential and requests left, judged in this order, and the command line. */
+export function authenticate(
+  deps: HttpDependencies,
+  find: (ctx: HttpContext) => Promise<Caller | undefined>,
+  refusal: (ctx: HttpContext) => ServiceError = unauthorized,
+): HttpMiddleware {
   return async (ctx, next) => {
-    await identify(ctx, deps, (asked) => credentials.callerOf(asked));
+    await identify(ctx, deps, find);
     await countRequest(deps, ctx);
-    if (ctx.state.caller === undefined && !isByOperatorSocket(ctx)) throw unauthorized(ctx);
+    if (ctx.state.caller === undefined && !isByOperatorSocket(ctx)) throw refusal(ctx);
     await next();
   };
 }
 
-/** Lets through who has the cookie of a dashboard session and requests left, in this order. */
-export function authenticateByCookie(
-  deps: HttpDependencies,
-  credentials: Credentials,
-): HttpMiddleware {
-  return async (ctx, next) => {
-    await identify(ctx, deps, (asked) => credentials.callerByCookie(asked));
-    await countRequest(deps, ctx);
-    if (ctx.state.caller === undefined) {
-      throw new ServiceError('unauthorized', 'The session has ended. Sign in again.');
-    }
-    await next();
-  };
-}
+/** The refusal of a page of the dashboard whose cookie is not good. */
+export const sessionEnded = (): ServiceError =>
+  new ServiceError('unauthorized', 'The session has ended. Sign in again.');
 
 /** Counts requests whose credential is in the body: until it is judged, the client is its address. */
 export function countAnonymous(deps: HttpDependencies): HttpMiddleware {
