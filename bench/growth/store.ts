@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
@@ -149,7 +149,7 @@ async function appendPast(
 ): Promise<void> {
   const data = join(directory, 'data');
   const masterKey = loadMasterKey(data, undefined);
-  const keyring = new FileKeyring(join(data, 'keyring'), masterKey);
+  const keyring = fileKeyring(join(data, 'keyring'), masterKey);
   const vault = createVault(keyring);
   await vault.makeKey(large);
   const addresses = new Map<string, string>();

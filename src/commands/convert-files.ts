@@ -53,25 +53,13 @@ function* inScript(text: string): Generator<Reference> {
 const candidates = (srcset: string): readonly string[] =>
   matches(srcset, /()([^\s,]\S*[^\s,]|[^\s,])(?:\s+[^\s,]+)*\s*(?:,|$)/g);
 
-/** Attributes that are fetched, beside those of links, which depend on what kind of link it is. */
+/** Attributes that are fetched, each with its elements; those of links depend on what kind of link it is. */
 const FETCHED: Readonly<Record<string, readonly string[]>> = {
-  img: ['src'],
-  script: ['src'],
-  iframe: ['src'],
-  embed: ['src'],
-  object: ['data'],
-  input: ['src'],
-  source: ['src'],
-  video: ['src', 'poster'],
-  audio: ['src'],
-  track: ['src'],
-  image: ['href'],
-  use: ['href'],
-  feImage: ['href'],
-  body: ['background'],
-  table: ['background'],
-  td: ['background'],
-  th: ['background'],
+  src: ['img', 'script', 'iframe', 'embed', 'input', 'source', 'video', 'audio', 'track'],
+  poster: ['video'],
+  data: ['object'],
+  href: ['image', 'use', 'feImage'],
+  background: ['body', 'table', 'td', 'th'],
 };
 const NEEDED = new Set(['img', 'script', 'iframe']);
 
@@ -79,7 +67,9 @@ function* inElement(element: Tree.Element): Generator<Reference> {
   const { tagName, attrs, childNodes } = element;
   const attribute = (name: string): string => attrs.find((each) => each.name === name)?.value ?? '';
   const of = NEEDED.has(tagName) ? needed : perhaps;
-  yield* (FETCHED[tagName] ?? []).map((name) => of(attribute(name)));
+  for (const [name, elements] of Object.entries(FETCHED)) {
+    if (elements.includes(tagName)) yield of(attribute(name));
+  }
   yield* candidates(`${attribute('srcset')},${attribute('imagesrcset')}`).map(perhaps);
   yield* inStyles(attribute('style'));
   if (tagName === 'link') {

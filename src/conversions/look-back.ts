@@ -207,7 +207,7 @@ export class LookBacks {
   ): Promise<Fold> {
     const { events: budget, ms } = this.#limits;
     const until = performance.now() + ms;
-    const fold = new Fold([projection], 'memory');
+    const fold = Fold.temporary([projection], 'memory');
     try {
       const types = fold.types();
       const selection = { accountId, types, ...(conversionId !== undefined && { conversionId }) };

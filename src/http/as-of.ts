@@ -5,7 +5,7 @@ import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, isByOperatorSocket } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
-import type { ErrorDoc, ParameterDoc } from './openapi/operation.ts';
+import { type ParameterDoc, wrongField } from './openapi/operation.ts';
 
 export const AS_OF: ParameterDoc = {
   name: 'as_of',
@@ -15,13 +15,11 @@ export const AS_OF: ParameterDoc = {
   schema: Type.String(),
 };
 
-export const WRONG_MOMENT: ErrorDoc = {
-  when: 'as_of is not a moment, lies in the future or beyond the end of the log, or the response would take too long to work out.',
-  message: 'as_of: Lies beyond the end of the log: give a position up to 4711, or a time.',
-  details: {
-    as_of: ['Lies beyond the end of the log: give a position up to 4711, or a time.'],
-  },
-};
+export const WRONG_MOMENT = wrongField(
+  'as_of',
+  'Lies beyond the end of the log: give a position up to 4711, or a time.',
+  'as_of is not a moment, lies in the future or beyond the end of the log, or the response would take too long to work out.',
+);
 
 /** The moment that the request asks for; undefined for now. */
 export function momentOf(

@@ -1,7 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import type { ValidationIssues } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
-import type { AnswerDoc, ErrorDoc, HeaderName, ParameterDoc } from './openapi/operation.ts';
+import {
+  type AnswerDoc,
+  type HeaderName,
+  type ParameterDoc,
+  wrongField,
+} from './openapi/operation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
@@ -116,8 +121,8 @@ export const pageOfItems = (item: TSchema, more: readonly HeaderName[] = []): An
   headers: ['X-Total-Count', 'Link', ...more],
 });
 
-export const WRONG_QUERY: ErrorDoc = {
-  when: 'A query parameter is unknown or invalid. details lists all of them.',
-  message: `page_size: Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`,
-  details: { page_size: [`Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`] },
-};
+export const WRONG_QUERY = wrongField(
+  'page_size',
+  `Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`,
+  'A query parameter is unknown or invalid. details lists all of them.',
+);

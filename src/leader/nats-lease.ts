@@ -84,7 +84,7 @@ export class NatsLease implements Lease {
       const sentAt = performance.now();
       const next = await this.#bucket.set(KEY, this.#holder, revision);
       if (ended.signal.aborted) return;
-      // Another holds it, or the server lost it: either way it is no longer this node's.
+      // Another holds it, or the server lost it: either way it is not this node's any more.
       if (next === undefined) return end();
       revision = next;
       clearTimeout(expiry);

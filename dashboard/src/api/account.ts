@@ -1,11 +1,12 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
+import { ACCOUNT } from './queries.ts';
 import type { components } from './schema.d.ts';
 
 export type Account = components['schemas']['Account'];
 
 export const accountQuery = queryOptions({
-  queryKey: ['account'],
+  queryKey: ACCOUNT,
   queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/', { signal })),
 });
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
-import { errorText } from '../ui/ErrorState.tsx';
 import { Facts } from '../ui/Facts.tsx';
 import { formatNumber } from '../ui/format.ts';
 import { Notice } from '../ui/Notice.tsx';

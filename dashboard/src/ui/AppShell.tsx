@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAccount } from '../api/account.ts';
+import { errorText } from '../api/error.ts';
+import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
-import { ConnectionLine } from './ConnectionLine.tsx';
-import { errorText } from './ErrorState.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { announce, Toasts } from './Toasts.tsx';
 
@@ -75,6 +75,35 @@ function SignOut() {
     <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void signOut()}>
       Sign out
     </Button>
+  );
+}
+
+const TEXTS = {
+  lost: 'Connection lost; reconnecting…',
+  refused: 'Too many pages are open for live updates. This page asks again by itself.',
+} as const;
+
+/** Says while the pages do not hear of changes, and when they do again. */
+function ConnectionLine() {
+  useLiveStream();
+  const state = useLiveState();
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (state === 'lost') wasLost.current = true;
+    if (state !== 'live' || !wasLost.current) return;
+    wasLost.current = false;
+    announce('Connected again.');
+  }, [state]);
+  const text = state === 'lost' || state === 'refused' ? TEXTS[state] : undefined;
+  return (
+    <div role="status" className={styles.connection}>
+      {text !== undefined && (
+        <p className={styles.lost}>
+          <Icon name="offline" />
+          {text}
+        </p>
+      )}
+    </div>
   );
 }
 

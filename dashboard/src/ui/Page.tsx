@@ -72,7 +72,7 @@ export function Section({ title, lead, actions, fold, children }: SectionProps) 
               title
             )}
           </h2>
-          {lead !== undefined && <p className={styles.sectionLead}>{lead}</p>}
+          {lead !== undefined && <p className={`${styles.lead} note`}>{lead}</p>}
         </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </header>

@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
+import { Text } from '../openapi/fields.ts';
+import { type OperationDoc, type ParameterDoc, wrongField } from '../openapi/operation.ts';
 
 export const WRONG_LINK =
   'The link is not valid or has expired. Read the conversion again for a fresh one.';
@@ -50,11 +51,11 @@ export const FILE_ANSWERS: OperationDoc['answers'] = {
 };
 
 export const FILE_ERRORS: NonNullable<OperationDoc['errors']> = {
-  validation_error: {
-    when: 'The disposition is neither attachment nor inline.',
-    message: 'disposition: Must be attachment or inline.',
-    details: { disposition: ['Must be attachment or inline.'] },
-  },
+  validation_error: wrongField(
+    'disposition',
+    'Must be attachment or inline.',
+    'The disposition is neither attachment nor inline.',
+  ),
   gone: {
     when: 'The file was deleted at the end of its retention period, or its account was erased.',
   },
@@ -72,17 +73,11 @@ export const getFileDoc: OperationDoc = {
     'The link is the `file_url` of a completed conversion; its token is the credential. Wrong links count towards the rate limit of the client’s address. Downloads have a limit of their own, which the rate limit headers do not show.',
   parameters: [
     {
-      name: 'id',
-      in: 'path',
-      description: 'The id of the conversion.',
-      schema: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-    },
-    {
       name: 'token',
       in: 'query',
       required: true,
       description: 'The token in file_url.',
-      schema: Type.String({ examples: ['v4.public.eyJzdWIi'] }),
+      schema: Text('v4.public.eyJzdWIi'),
     },
     ...FILE_PARAMETERS,
   ],
@@ -93,7 +88,6 @@ export const getFileDoc: OperationDoc = {
       when: 'The link is wrong, altered or expired. Retrieve the conversion for a new one.',
       message: WRONG_LINK,
     },
-    not_found: { when: 'There is no file with this id.', message: 'There is no such file.' },
     rate_limit_exceeded: {
       when: 'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
     },

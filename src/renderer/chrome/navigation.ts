@@ -121,7 +121,7 @@ export class Navigation {
     tab.on('Network.loadingFinished', ({ requestId }) => this.#end(requestId));
     tab.on('Network.loadingFailed', ({ requestId, errorText }) => {
       const url = this.#coming.get(requestId);
-      // A page that moves on or writes itself anew aborts the request of its document.
+      // A page that moves on or writes itself again aborts the request of its document.
       if (url !== undefined && errorText !== 'net::ERR_ABORTED') {
         const why = this.#egress.explain(url)?.reason ?? errorReason(errorText);
         this.#brokenOff.set(requestId, why ?? 'its content ended too early.');

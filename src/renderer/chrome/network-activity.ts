@@ -17,7 +17,7 @@ export class NetworkActivity {
 
   constructor(tab: Tab) {
     tab.onEach('Network.requestWillBeSent', ({ requestId, type, frameId, request }, session) => {
-      // Data of the document itself is no traffic, unless a script asks for it.
+      // Data of the document itself does not count as traffic, unless a script asks for it.
       const isOwn = request.url.startsWith('data:') && type !== 'Fetch' && type !== 'XHR';
       if (ENDLESS.has(type ?? '') || isOwn) return;
       this.#used ||= !(type === 'Document' && frameId === tab.frameId);

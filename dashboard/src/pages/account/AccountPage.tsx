@@ -1,11 +1,10 @@
 import { useAccount } from '../../api/account.ts';
-import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Facts } from '../../ui/Facts.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
+import { Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
-import styles from './AccountPage.module.css';
 import { PasswordSection } from './PasswordSection.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
 
@@ -14,28 +13,19 @@ export default function AccountPage() {
   return (
     <Page title="Account" lead="Who you are here, your password, and where you are signed in.">
       <Section title="This account">
-        {account.isPending && <Loading label="Loading the account" lines={3} />}
-        {account.isError && (
-          <ErrorState error={account.error} onRetry={() => void account.refetch()} />
-        )}
-        {account.data !== undefined && (
-          <dl className={styles.facts}>
-            <dt>Email</dt>
-            <dd>{account.data.email}</dd>
-            <dt>Plan</dt>
-            <dd>{planName(account.data.plan)}</dd>
-            <dt>Credits left</dt>
-            <dd>{formatNumber(account.data.credits)}</dd>
-            <dt>Opened</dt>
-            <dd>
-              <Time iso={account.data.created_at} />
-            </dd>
-            <dt>Account id</dt>
-            <dd>
-              <code>{account.data.id}</code>
-            </dd>
-          </dl>
-        )}
+        <Loaded query={account} what="the account" lines={3}>
+          {({ email, plan, credits, created_at: openedAt, id }) => (
+            <Facts
+              facts={[
+                { name: 'Email', value: email },
+                { name: 'Plan', value: planName(plan) },
+                { name: 'Credits left', value: formatNumber(credits) },
+                { name: 'Opened', value: <Time iso={openedAt} /> },
+                { name: 'Account id', value: <code>{id}</code> },
+              ]}
+            />
+          )}
+        </Loaded>
       </Section>
       <PasswordSection account={account.data} />
       <SessionsSection />

@@ -1,19 +1,13 @@
-import { type FormEvent, useState } from 'react';
-import { Form } from 'react-aria-components';
+import { useState } from 'react';
 import type { Account } from '../../api/account.ts';
 import { api, dataOf } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
 import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
-import { Button } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/Checkbox.tsx';
-import { errorText } from '../../ui/ErrorState.tsx';
-import { formText } from '../../ui/form-text.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { announce } from '../../ui/Toasts.tsx';
-import styles from './AccountPage.module.css';
 
 /** The shortest that the service takes. */
 const SHORTEST = 12;
@@ -43,34 +37,16 @@ async function changeTo(
 
 export function PasswordSection({ account }: PasswordSectionProps) {
   const [isShown, setShown] = useState(false);
-  const [isPending, setPending] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
-  const details = failure instanceof ApiError ? failure.details : {};
-  const errorOf = (field: string): string | undefined => details[field]?.join(' ');
-  const hasField =
-    errorOf('current_password') !== undefined || errorOf('new_password') !== undefined;
   const type = isShown ? 'text' : 'password';
 
-  const change = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { currentTarget } = event;
-    const form = new FormData(currentTarget);
+  const change = async (textOf: TextOf) => {
     const body = {
-      current_password: formText(form, 'current_password'),
-      new_password: formText(form, 'new_password'),
+      current_password: textOf('current_password'),
+      new_password: textOf('new_password'),
     };
-    setPending(true);
-    setFailure(undefined);
-    try {
-      if (!(await changeTo(account?.email ?? '', body))) return;
-      currentTarget.reset();
-      announce('The password is changed. All other sessions have ended.');
-      await queryClient.invalidateQueries();
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      setPending(false);
-    }
+    if (!(await changeTo(account?.email ?? '', body))) return undefined;
+    void queryClient.invalidateQueries();
+    return 'The password is changed. All other sessions have ended.';
   };
 
   return (
@@ -78,14 +54,13 @@ export function PasswordSection({ account }: PasswordSectionProps) {
       title="Change the password"
       lead="A new password ends all other sessions of the account. API keys stay valid."
     >
-      <Form className={styles.form} onSubmit={(event) => void change(event)}>
+      <SendForm action="Change the password" layout="narrow" onSend={change}>
         {account?.must_change_password === true && (
           <Notice kind="warning">
             The first start printed the current password. Choose another: that opens the pages for
             operators.
           </Notice>
         )}
-        {failure !== undefined && !hasField && <Notice kind="danger">{errorText(failure)}</Notice>}
         <input
           type="hidden"
           name="email"
@@ -98,8 +73,6 @@ export function PasswordSection({ account }: PasswordSectionProps) {
           name="current_password"
           type={type}
           autoComplete="current-password"
-          error={errorOf('current_password')}
-          onChange={() => setFailure(undefined)}
           isRequired
         />
         <TextField
@@ -109,17 +82,12 @@ export function PasswordSection({ account }: PasswordSectionProps) {
           autoComplete="new-password"
           hint={`At least ${SHORTEST} characters. Several words are easier to remember than signs.`}
           minLength={SHORTEST}
-          error={errorOf('new_password')}
-          onChange={() => setFailure(undefined)}
           isRequired
         />
         <Checkbox isSelected={isShown} onChange={setShown}>
           Show the passwords
         </Checkbox>
-        <Button look="primary" type="submit" isPending={isPending}>
-          Change the password
-        </Button>
-      </Form>
+      </SendForm>
     </Section>
   );
 }

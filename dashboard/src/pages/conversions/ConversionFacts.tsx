@@ -4,7 +4,7 @@ import {
   type ConversionEvent,
   conversionEventsQuery,
 } from '../../api/conversions.ts';
-import { CopyButton } from '../../ui/CopyButton.tsx';
+import { CopyButton } from '../../ui/Code.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Time } from '../../ui/Time.tsx';

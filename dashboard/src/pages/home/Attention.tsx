@@ -6,9 +6,10 @@ import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import type { ApiKey } from '../../api/keys.ts';
 import { recentUsageQuery } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { formatNumber } from '../../ui/format.ts';
+import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { Calm } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { failureTitle } from '../conversions/failure-advice.ts';
 import { concernOf, daysOfCreditsLeft, KEY_DAYS, type KeyConcern } from './attention.ts';
@@ -33,7 +34,7 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
   const from = new Date(now - FAILURE_DAYS * DAY_MS);
   from.setHours(0, 0, 0, 0);
   const failures = useQuery(
-    conversionsQuery({ status: 'failed', from: from.toISOString() }, { pageSize: SHOWN_FAILURES }),
+    conversionsQuery({ status: 'failed', from: from.toISOString() }, { size: SHOWN_FAILURES }),
   );
   const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
   const daysLeft = account && daysOfCreditsLeft(account.credits, usage.data ?? []);
@@ -47,20 +48,15 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
   return (
     <Section title="Needs attention">
       {isCalm && (
-        <p className={styles.calm}>
-          <Icon name="check" />
+        <Calm>
           Nothing. No conversion failed in the last {FAILURE_DAYS} days, and no key is old or long
           unused.
-        </p>
+        </Calm>
       )}
-      <ul className={styles.items}>
+      <ul>
         {account && daysLeft !== undefined && <CreditsItem daysLeft={daysLeft} account={account} />}
         {failed > 0 && (
-          <FailuresItem
-            failed={failed}
-            newest={failures.data?.conversions ?? []}
-            from={localDay(from)}
-          />
+          <FailuresItem failed={failed} newest={failures.data?.items ?? []} from={localDay(from)} />
         )}
         {concerns.map(({ key, concern }) => (
           <KeyItem key={key.id} apiKey={key} concern={concern} />
@@ -147,12 +143,11 @@ interface FailuresItemProps {
 }
 
 function FailuresItem({ failed, newest, from }: FailuresItemProps) {
-  const what = failed === 1 ? '1 conversion' : `${formatNumber(failed)} conversions`;
   return (
     <Item
       tone="danger"
       icon="cross"
-      title={`${what} failed in the last ${FAILURE_DAYS} days`}
+      title={`${counted(failed, 'conversion')} failed in the last ${FAILURE_DAYS} days`}
       action={
         <ButtonLink to="/conversions" search={{ status: 'failed', from }} small>
           See the failures

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { counted, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import styles from './home.module.css';
 
 export const USAGE_DAYS = 14;
@@ -15,7 +14,7 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', t
 /** The usage of the last days as small bars. The page of usage has all of it. */
 export function RecentUsage() {
   const [now] = useState(Date.now);
-  const { data, error, refetch } = useQuery(recentUsageQuery(USAGE_DAYS, now));
+  const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
   return (
     <Section
       title={`Last ${USAGE_DAYS} days`}
@@ -26,22 +25,15 @@ export function RecentUsage() {
         </ButtonLink>
       }
     >
-      {error !== null ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Loading label="Loading the usage" lines={3} />
-      ) : (
-        <Bars days={data} />
-      )}
+      <Loaded query={usage} what="the usage" lines={3}>
+        {(days) => <Bars days={days} />}
+      </Loaded>
     </Section>
   );
 }
 
 const sum = (days: readonly UsageDay[], of: 'completed' | 'failed' | 'pages'): number =>
   days.reduce((total, day) => total + day[of], 0);
-
-const pagesText = (pages: number): string =>
-  pages === 1 ? '1 page' : `${formatNumber(pages)} pages`;
 
 const labelOf = ({ day, completed, failed }: UsageDay): string =>
   `${DAY.format(new Date(day))}: ${formatNumber(completed)} completed, ${formatNumber(failed)} failed`;
@@ -53,21 +45,21 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
     <>
       <p className={styles.totals}>
         <span>
-          <i className={styles.key} data-kind="completed" aria-hidden="true" />
+          <span className="mark" data-tone="accent" />
           {formatNumber(sum(days, 'completed'))} completed
         </span>
         <span>
-          <i className={styles.key} data-kind="failed" aria-hidden="true" />
+          <span className="mark" data-tone="danger" />
           {formatNumber(sum(days, 'failed'))} failed
         </span>
-        <span>{pagesText(sum(days, 'pages'))}</span>
+        <span>{counted(sum(days, 'pages'), 'page')}</span>
       </p>
       <ol className={styles.bars}>
         {days.map((day) => (
-          <li key={day.day} className={styles.bar} title={labelOf(day)}>
-            <span className={styles.visuallyHidden}>{labelOf(day)}</span>
-            <span className={styles.failed} style={height(day.failed)} />
-            <span className={styles.completed} style={height(day.completed)} />
+          <li key={day.day} className={styles.day} title={labelOf(day)}>
+            <span className="visually-hidden">{labelOf(day)}</span>
+            <span className={styles.bar} data-tone="danger" style={height(day.failed)} />
+            <span className={styles.bar} data-tone="accent" style={height(day.completed)} />
           </li>
         ))}
       </ol>

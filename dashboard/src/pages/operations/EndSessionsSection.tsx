@@ -1,13 +1,11 @@
-import { useState } from 'react';
 import { useAccount } from '../../api/account.ts';
-import { api } from '../../api/client.ts';
+import { api, dataOf } from '../../api/client.ts';
 import { session } from '../../session/session.ts';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { type AccountDetails, forgetAccounts, operatorData } from './operator-api.ts';
+import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 
 const endedText = (sessions: number): string => {
   if (sessions === 0) return 'No session was open.';
@@ -17,7 +15,7 @@ const endedText = (sessions: number): string => {
 };
 
 async function endSessions(id: string, isOwn: boolean): Promise<void> {
-  const { sessions_ended: ended } = await operatorData(
+  const { sessions_ended: ended } = await dataOf(
     api.POST('/api/v1/operator/accounts/{id}/sessions/end/', { params: { path: { id } } }),
   );
   if (isOwn) {
@@ -35,26 +33,25 @@ const countText = (sessions: number): string => {
 
 export function EndSessionsSection({ account }: { readonly account: AccountDetails }) {
   const { id, email, sessions } = account;
-  const [isEnding, setEnding] = useState(false);
   const isOwn = useAccount().data?.id === id;
   return (
     <Section
       title="Sessions"
-      actions={<Button onPress={() => setEnding(true)}>End all sessions</Button>}
+      actions={
+        <ConfirmButton
+          text="End all sessions"
+          title={`End all sessions of ${email}?`}
+          action="End all sessions"
+          onConfirm={() => endSessions(id, isOwn)}
+        >
+          <p>
+            Everybody who is signed in to the account is signed out at once
+            {isOwn && ', also you, here'}. The password and the API keys stay valid.
+          </p>
+        </ConfirmButton>
+      }
     >
       <p>{countText(sessions)}</p>
-      <ConfirmDialog
-        title={`End all sessions of ${email}?`}
-        action="End all sessions"
-        isOpen={isEnding}
-        onClose={() => setEnding(false)}
-        onConfirm={() => endSessions(id, isOwn)}
-      >
-        <p>
-          Everybody who is signed in to the account is signed out at once
-          {isOwn && ', also you, here'}. The password and the API keys stay valid.
-        </p>
-      </ConfirmDialog>
     </Section>
   );
 }

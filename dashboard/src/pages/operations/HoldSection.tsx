@@ -1,17 +1,15 @@
-import { type FormEvent, useRef, useState } from 'react';
-import { Form } from 'react-aria-components';
-import { api } from '../../api/client.ts';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { useRef } from 'react';
+import { api, dataOf } from '../../api/client.ts';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { useOnEnd } from './live.ts';
 import styles from './operations.module.css';
-import { type AccountDetails, forgetAccounts, operatorData } from './operator-api.ts';
-import { useSending } from './useSending.ts';
+import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 
 const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -20,16 +18,13 @@ interface HoldSectionProps {
 }
 
 async function release(id: string): Promise<void> {
-  await operatorData(
-    api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params: { path: { id } } }),
-  );
+  await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params: { path: { id } } }));
   announce('The hold is released.');
   // Not awaited: the dialog gives the focus back to its button, which then goes.
   void forgetAccounts();
 }
 
 export function HoldSection({ account: { id, email, hold } }: HoldSectionProps) {
-  const [isReleasing, setReleasing] = useState(false);
   const state = useRef<HTMLDivElement>(null);
   useOnEnd(hold !== null, () => state.current?.focus());
   return (
@@ -37,7 +32,19 @@ export function HoldSection({ account: { id, email, hold } }: HoldSectionProps) 
       title="Hold"
       lead="While a hold is in force, no document of the account is deleted and the account cannot be erased."
       actions={
-        hold !== null && <Button onPress={() => setReleasing(true)}>Release the hold</Button>
+        hold !== null && (
+          <ConfirmButton
+            text="Release the hold"
+            title={`Release the hold of ${email}?`}
+            action="Release the hold"
+            onConfirm={() => release(id)}
+          >
+            <p>
+              Documents whose time of storage has passed are deleted within a minute, and the
+              account can be erased. What is deleted cannot be brought back.
+            </p>
+          </ConfirmButton>
+        )
       }
     >
       <div ref={state} tabIndex={-1} className={styles.focused}>
@@ -57,18 +64,6 @@ export function HoldSection({ account: { id, email, hold } }: HoldSectionProps) 
         )}
       </div>
       <HoldForm id={id} isHeld={hold !== null} />
-      <ConfirmDialog
-        title={`Release the hold of ${email}?`}
-        action="Release the hold"
-        isOpen={isReleasing}
-        onClose={() => setReleasing(false)}
-        onConfirm={() => release(id)}
-      >
-        <p>
-          Documents whose time of storage has passed are deleted within a minute, and the account
-          can be erased. What is deleted cannot be brought back.
-        </p>
-      </ConfirmDialog>
     </Section>
   );
 }
@@ -79,36 +74,26 @@ interface HoldFormProps {
 }
 
 function HoldForm({ id, isHeld }: HoldFormProps) {
-  const [end, setEnd] = useState('');
-  const { isPending, errorOf, otherError, clear, send } = useSending(['until']);
-  const place = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    void send(async () => {
-      const body = end === '' ? {} : { until: new Date(end).toISOString() };
-      const params = { path: { id } };
-      await operatorData(api.POST('/api/v1/operator/accounts/{id}/hold/', { params, body }));
-      announce('The hold is placed.');
-      setEnd('');
-      await forgetAccounts();
-    });
-  };
   return (
-    <Form className={styles.line} data-top onSubmit={place}>
+    <SendForm
+      action={isHeld ? 'Replace the hold' : 'Place a hold'}
+      look="secondary"
+      layout="line"
+      onSend={async (textOf) => {
+        const end = textOf('until');
+        const body = end === '' ? {} : { until: new Date(end).toISOString() };
+        const params = { path: { id } };
+        await dataOf(api.POST('/api/v1/operator/accounts/{id}/hold/', { params, body }));
+        await forgetAccounts();
+        return 'The hold is placed.';
+      }}
+    >
       <TextField
         label="End of the hold"
+        name="until"
         type="datetime-local"
         hint={`In the time of ${ZONE}. Without one, the hold lasts until it is released.`}
-        value={end}
-        onChange={(next) => {
-          clear();
-          setEnd(next);
-        }}
-        error={errorOf('until')}
       />
-      <Button type="submit" isPending={isPending}>
-        {isHeld ? 'Replace the hold' : 'Place a hold'}
-      </Button>
-      {otherError !== undefined && <Notice kind="danger">{otherError}</Notice>}
-    </Form>
+    </SendForm>
   );
 }

@@ -1,18 +1,15 @@
 import { Page } from '../../ui/Page.tsx';
 import { CheckpointsSection } from './CheckpointsSection.tsx';
-import { OperatorsOnly } from './OperatorsOnly.tsx';
 import { ProjectionsSection } from './ProjectionsSection.tsx';
 
 export default function LogPage() {
   return (
-    <OperatorsOnly title="Log">
-      <Page
-        title="Log"
-        lead="All that happened is in one log. Its signed checkpoints prove that it is unchanged; the projections are the lists that the service reads from it."
-      >
-        <CheckpointsSection />
-        <ProjectionsSection />
-      </Page>
-    </OperatorsOnly>
+    <Page
+      title="Log"
+      lead="All that happened is in one log. Its signed checkpoints prove that it is unchanged; the projections are the lists that the service reads from it."
+    >
+      <CheckpointsSection />
+      <ProjectionsSection />
+    </Page>
   );
 }

@@ -1,21 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { Form } from 'react-aria-components';
-import { api } from '../../api/client.ts';
+import { useState } from 'react';
+import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
-import { Button } from '../../ui/Button.tsx';
-import { Code } from '../../ui/Code.tsx';
-import { Dialog, DialogActions } from '../../ui/Dialog.tsx';
-import { formText } from '../../ui/form-text.ts';
-import { Notice } from '../../ui/Notice.tsx';
+import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { PLAN_CHOICES, type Plan } from '../../ui/plans.ts';
 import { Select } from '../../ui/Select.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import styles from './operations.module.css';
-import { forgetAccounts, operatorData } from './operator-api.ts';
-import { useSending } from './useSending.ts';
+import { forgetAccounts } from './operator-api.ts';
 
 type OpenedAccount = components['schemas']['OpenedAccount'];
 
@@ -38,17 +32,14 @@ export function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
   };
   if (opened?.password !== undefined) {
     return (
-      <Dialog title="The account is open" isOpen={isOpen} onClose={onClose} keep>
-        <Notice kind="warning">
-          Copy the password of {opened.email} now and pass it on safely. It is shown only this once.
-        </Notice>
-        <Code code={opened.password} copyLabel="Copy the password" wrap />
-        <DialogActions>
-          <Button look="primary" onPress={() => void goTo(opened)}>
-            I have copied the password
-          </Button>
-        </DialogActions>
-      </Dialog>
+      <SecretDialog
+        title="The account is open"
+        secret={opened.password}
+        what="password"
+        onCopied={() => void goTo(opened)}
+      >
+        Copy the password of {opened.email} now and pass it on safely.
+      </SecretDialog>
     );
   }
   return (
@@ -73,55 +64,36 @@ interface OpeningFormProps {
 
 function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
   const [plan, setPlan] = useState<Plan>('free');
-  const { isPending, errorOf, otherError, clear, send } = useSending([
-    'email',
-    'plan',
-    'credits',
-    'password',
-  ]);
-  const open = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const credits = formText(form, 'credits');
-    const password = formText(form, 'password');
-    const body = {
-      email: formText(form, 'email'),
-      plan,
-      ...(credits !== '' && { credits: Number(credits) }),
-      ...(password !== '' && { password }),
-    };
-    void send(async () => {
-      await onOpened(await operatorData(api.POST('/api/v1/operator/accounts/', { body })));
-    });
-  };
   return (
-    <Form className={styles.form} onSubmit={open}>
-      {otherError !== undefined && <Notice kind="danger">{otherError}</Notice>}
+    <SendForm
+      action="Open the account"
+      onCancel={onCancel}
+      onSend={async (textOf) => {
+        const [credits, password] = [textOf('credits'), textOf('password')];
+        const body = {
+          email: textOf('email'),
+          plan,
+          ...(credits !== '' && { credits: Number(credits) }),
+          ...(password !== '' && { password }),
+        };
+        await onOpened(await dataOf(api.POST('/api/v1/operator/accounts/', { body })));
+      }}
+    >
       <TextField
         label="Email"
         name="email"
         inputMode="email"
-        error={errorOf('email')}
-        onChange={clear}
         maxLength={320}
         autoComplete="off"
         isRequired
         autoFocus
       />
-      <Select
-        label="Plan"
-        choices={PLAN_CHOICES}
-        value={plan}
-        onChange={setPlan}
-        error={errorOf('plan')}
-      />
+      <Select label="Plan" name="plan" choices={PLAN_CHOICES} value={plan} onChange={setPlan} />
       <NumberField
         label="Credits to begin with"
         name="credits"
         hint="Without a number, as many as new accounts get."
         minValue={0}
-        error={errorOf('credits')}
-        onChange={clear}
       />
       <TextField
         label="Password"
@@ -129,16 +101,8 @@ function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
         type="password"
         hint={`At least ${SHORTEST_PASSWORD} characters. Without one, the service makes it and shows it once.`}
         minLength={SHORTEST_PASSWORD}
-        error={errorOf('password')}
-        onChange={clear}
         autoComplete="new-password"
       />
-      <DialogActions>
-        <Button onPress={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isPending={isPending}>
-          Open the account
-        </Button>
-      </DialogActions>
-    </Form>
+    </SendForm>
   );
 }

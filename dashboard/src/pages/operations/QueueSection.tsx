@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../ui/format.ts';
-import { Icon } from '../../ui/icons.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { Calm } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { useSteadyOrder } from './live.ts';
 import styles from './operations.module.css';
@@ -48,10 +48,7 @@ export function QueueSection({ status }: { readonly status: ServiceStatus }) {
     >
       <div className={styles.steady}>
         {rows.length === 0 ? (
-          <p className={styles.calm}>
-            <Icon name="check" />
-            No conversion is unfinished.
-          </p>
+          <Calm>No conversion is unfinished.</Calm>
         ) : (
           <Table
             label="Unfinished conversions by account"

@@ -1,7 +1,7 @@
-import { EmptyState } from '../../ui/EmptyState.tsx';
 import { formatDuration, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
+import { EmptyState } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { useSteadyOrder } from './live.ts';
@@ -42,7 +42,7 @@ export function RenderersSection({ status }: { readonly status: ServiceStatus })
           Accepted conversions wait until one is started. None is lost.
         </EmptyState>
       ) : (
-        <div className={styles.stack}>
+        <div className="stack">
           <ProgressBar
             label="Slots in use"
             value={Math.min(slots.busy, slots.total)}
@@ -57,10 +57,10 @@ export function RenderersSection({ status }: { readonly status: ServiceStatus })
           />
         </div>
       )}
-      <div className={`${styles.stack} ${styles.steady}`}>
+      <div className={`${styles.group} ${styles.steady}`}>
         <h3>Reports of the last {window}</h3>
         {reporters.length === 0 ? (
-          <p className={styles.muted}>No renderer has reported an outcome in this time.</p>
+          <p className="muted">No renderer has reported an outcome in this time.</p>
         ) : (
           <Table
             label={`Renderers that reported in the last ${window}`}

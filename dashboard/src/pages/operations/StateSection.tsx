@@ -1,9 +1,8 @@
 import { Facts } from '../../ui/Facts.tsx';
+import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Figure, Figures } from './Figures.tsx';
-import styles from './operations.module.css';
 import type { ServiceStatus } from './operator-api.ts';
 
 /** The service counts no further behind the end of the log. */
@@ -60,12 +59,12 @@ export function StateSection({ status }: StateSectionProps) {
       lead={`The rates are those of the last ${formatDuration(status.recent.window_seconds * 1000)}.`}
     >
       {/* Changes alone are read out: the text is the same as long as the state is. */}
-      <div role="status" className={styles.readiness}>
+      <div role="status" className="line">
         <Badge tone={ready ? 'ok' : 'danger'} icon={ready ? 'check' : 'warning'}>
           {ready ? 'Ready' : 'Not ready'}
         </Badge>
         {missing.length > 0 && (
-          <ul className={styles.missing}>
+          <ul>
             {missing.map((reason) => (
               <li key={reason}>{reason}</li>
             ))}

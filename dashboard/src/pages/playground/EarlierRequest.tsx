@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { conversionRequestQuery } from '../../api/conversion-documents.ts';
-import { errorText } from '../../ui/ErrorState.tsx';
+import { errorText } from '../../api/error.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { type Draft, optionsOf } from './request.ts';
 import type { Field } from './request-schema.ts';

@@ -2,17 +2,13 @@ import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { base64 } from '../../../../verifier/verify-evidence.mjs';
 import { Button, IconButton } from '../../ui/Button.tsx';
-import { formatBytes } from '../../ui/format.ts';
+import { decodedBytes, formatBytes } from '../../ui/format.ts';
 import { TextField } from '../../ui/TextField.tsx';
 import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
 import styles from './Playground.module.css';
 import { type Row, rowsOf } from './request.ts';
 import type { RowsField } from './request-schema.ts';
-
-/** The number of bytes that the base64 text stands for. */
-const sizeOf = (encoded: string): number =>
-  (encoded.length / 4) * 3 - (/=+$/.exec(encoded)?.[0].length ?? 0);
 
 const base64Of = async (file: File): Promise<string> =>
   base64(new Uint8Array(await file.arrayBuffer()));
@@ -40,7 +36,7 @@ export function FilesField({ field, path, value, onChange, errors }: OptionProps
         <div key={at} className={styles.file}>
           <TextField
             label="Name in the HTML"
-            hint={formatBytes(sizeOf(row.value))}
+            hint={formatBytes(decodedBytes(row.value))}
             value={row.name}
             error={errorWithin(errors, `${path}.${row.name}`)}
             onChange={(name) => onChange(rows.with(at, { ...row, name }))}

@@ -15,7 +15,7 @@ export function Framed({ field, error, children }: FramedProps) {
     <fieldset className={styles.framed} aria-describedby={id}>
       <legend className={styles.legend}>{field.label}</legend>
       <div id={id} className={styles.notes}>
-        {field.description !== undefined && <p className={styles.hint}>{field.description}</p>}
+        {field.description !== undefined && <p className="note">{field.description}</p>}
         {error !== undefined && <p className={styles.error}>{error}</p>}
       </div>
       {children}

@@ -3,7 +3,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Checkbox, Switch } from '../../ui/Checkbox.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { TextArea, TextField } from '../../ui/TextField.tsx';
+import { TextField } from '../../ui/TextField.tsx';
 import { FilesField } from './FilesField.tsx';
 import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
@@ -128,7 +128,7 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
         {field.label}
       </Switch>
       <div id={id} className={styles.notes}>
-        {field.description !== undefined && <p className={styles.hint}>{field.description}</p>}
+        {field.description !== undefined && <p className="note">{field.description}</p>}
         {error !== undefined && <p className={styles.error}>{error}</p>}
       </div>
     </div>
@@ -157,7 +157,7 @@ function ChoicesOption({ field, path, value, onChange, errors }: OptionProps<Cho
   const chosen = textsOf(value);
   return (
     <Framed field={field} error={errorWithin(errors, path)}>
-      <div className={styles.choices}>
+      <div className="line">
         {field.choices.map((choice) => (
           <Checkbox
             key={choice}
@@ -204,9 +204,5 @@ function TextOption({ field, path, value, onChange, errors }: OptionProps<Textua
     onChange,
     isRequired: field.isRequired,
   };
-  return field.isLong ? (
-    <TextArea {...common} rows={3} mono={!isList} />
-  ) : (
-    <TextField {...common} />
-  );
+  return <TextField {...common} {...(field.isLong && { rows: 3, mono: !isList })} />;
 }

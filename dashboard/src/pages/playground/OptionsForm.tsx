@@ -64,7 +64,7 @@ interface OptionsFormProps {
 export function OptionsForm({ fields, draft, onChange, errors }: OptionsFormProps) {
   const groups = grouped(fields.filter((field) => goesWith(field, draft.source)));
   return (
-    <div className={styles.groups}>
+    <div>
       {groups.map((group) => (
         <OptionGroup
           key={group.title}

@@ -1,16 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
+import { LANGUAGES } from '../../../../samples/all.ts';
+import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import { useAccount } from '../../api/account.ts';
 import { ApiError } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Code } from '../../ui/Code.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
+import { saveFile } from '../../ui/save-file.ts';
+import { ErrorState, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { CodeSamples } from './CodeSamples.tsx';
 import { convert } from './conversion.ts';
 import { useDraft } from './draft.ts';
 import { EarlierRequest } from './EarlierRequest.tsx';
@@ -19,7 +21,7 @@ import { OptionsForm } from './OptionsForm.tsx';
 import { errorWithin, type FieldErrors } from './option.ts';
 import styles from './Playground.module.css';
 import { Result } from './Result.tsx';
-import { type Draft, requestOf } from './request.ts';
+import { type Draft, requestOf, type Values } from './request.ts';
 import { type Field, fieldsQuery } from './request-schema.ts';
 
 type Account = components['schemas']['Account'];
@@ -162,5 +164,35 @@ function SourceFields({ draft, change, errors }: SourceFieldsProps) {
         ]}
       />
     </Section>
+  );
+}
+
+/** The request as the source text of programs. */
+function CodeSamples({ request }: { readonly request: Values }) {
+  const made = sampleRequest(request, location.origin);
+  const save = () =>
+    saveFile(new Blob([jsonOf(request)], { type: 'application/json' }), REQUEST_FILE);
+  return (
+    <>
+      {made.json === undefined && (
+        <div className={styles.inline}>
+          <p>
+            The request is too long to be shown here. The samples read it from{' '}
+            <code>{REQUEST_FILE}</code>.
+          </p>
+          <Button small icon="download" onPress={save}>
+            Download {REQUEST_FILE}
+          </Button>
+        </div>
+      )}
+      <Tabs
+        label="Languages"
+        tabs={LANGUAGES.map(({ id, title, sample }) => ({
+          id,
+          title,
+          content: <Code code={sample(made)} copyLabel={`Copy the ${title} sample`} />,
+        }))}
+      />
+    </>
   );
 }

@@ -1,13 +1,13 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccount } from '../../api/account.ts';
-import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Figures } from '../../ui/Figures.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
+import { Loaded } from '../../ui/states.tsx';
 import { LedgerSection } from './LedgerSection.tsx';
-import styles from './Usage.module.css';
-import { Figure, UsageSection } from './UsageSection.tsx';
+import type { UsageSearch } from './search.ts';
+import { UsageSection } from './UsageSection.tsx';
 
 const route = getRouteApi('/signed-in/usage');
 
@@ -18,40 +18,25 @@ export default function UsagePage() {
   const search = route.useSearch();
   const { days = 30, page = 1 } = search;
   const navigate = useNavigate();
+  const show = (next: UsageSearch) =>
+    void navigate({ to: '/usage', search: next, resetScroll: false });
   return (
     <Page title="Credits and usage" lead={LEAD}>
       <Section title="Balance">
-        {account.isError ? (
-          <ErrorState error={account.error} onRetry={() => void account.refetch()} />
-        ) : account.data === undefined ? (
-          <Loading label="Loading the balance" lines={2} />
-        ) : (
-          <dl className={styles.totals}>
-            <Figure label="Credits left" value={formatNumber(account.data.credits)} />
-            <Figure label="Plan" value={planName(account.data.plan)} />
-            <Figure
-              label="Requests a minute with API keys"
-              value={formatNumber(account.data.rate_limit)}
+        <Loaded query={account} what="the balance" lines={2}>
+          {({ credits, plan, rate_limit: limit }) => (
+            <Figures
+              figures={[
+                { name: 'Credits left', value: formatNumber(credits) },
+                { name: 'Plan', value: planName(plan) },
+                { name: 'Requests a minute with API keys', value: formatNumber(limit) },
+              ]}
             />
-          </dl>
-        )}
+          )}
+        </Loaded>
       </Section>
-      <UsageSection
-        span={days}
-        onSpan={(span) =>
-          void navigate({ to: '/usage', search: { ...search, days: span }, resetScroll: false })
-        }
-      />
-      <LedgerSection
-        page={page}
-        onPage={(next) =>
-          void navigate({
-            to: '/usage',
-            search: { ...search, page: next },
-            resetScroll: false,
-          })
-        }
-      />
+      <UsageSection span={days} onSpan={(span) => show({ ...search, days: span })} />
+      <LedgerSection page={page} onPage={(next) => show({ ...search, page: next })} />
     </Page>
   );
 }

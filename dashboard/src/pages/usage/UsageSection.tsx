@@ -1,12 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { lastDays, recentUsageQuery, type UsageDay } from '../../api/usage.ts';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Figures } from '../../ui/Figures.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/Select.tsx';
+import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { ExportButton } from './ExportButton.tsx';
 import { SPANS, type Span } from './search.ts';
@@ -54,18 +53,14 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
           <ExportButton
             path={`/api/v1/account/usage/?${new URLSearchParams({ ...lastDays(span, now) })}`}
             fileName={`usage-${span}-days.csv`}
-            label="the usage"
+            what="usage"
           />
         </div>
       }
     >
-      {usage.isError ? (
-        <ErrorState error={usage.error} onRetry={() => void usage.refetch()} />
-      ) : usage.data === undefined ? (
-        <Loading label="Loading the usage" lines={8} />
-      ) : (
-        <Days days={usage.data} />
-      )}
+      <Loaded query={usage} what="the usage" lines={8}>
+        {(days) => <Days days={days} />}
+      </Loaded>
     </Section>
   );
 }
@@ -83,13 +78,15 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
   }
   return (
     <>
-      <dl className={styles.totals}>
-        <Figure label="Accepted" value={formatNumber(total('accepted'))} />
-        <Figure label="Completed" value={formatNumber(total('completed'))} mark="--accent" />
-        <Figure label="Failed" value={formatNumber(total('failed'))} mark="--danger" />
-        <Figure label="Pages" value={formatNumber(total('pages'))} />
-        <Figure label="Size of the PDFs" value={formatBytes(total('bytes'))} />
-      </dl>
+      <Figures
+        figures={[
+          { name: 'Accepted', value: formatNumber(total('accepted')) },
+          { name: 'Completed', value: formatNumber(total('completed')), tone: 'accent' },
+          { name: 'Failed', value: formatNumber(total('failed')), tone: 'danger' },
+          { name: 'Pages', value: formatNumber(total('pages')) },
+          { name: 'Size of the PDFs', value: formatBytes(total('bytes')) },
+        ]}
+      />
       <Suspense fallback={<Loading label="Loading the charts" lines={6} />}>
         <div className={styles.charts}>
           <figure>
@@ -112,26 +109,5 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
         />
       </details>
     </>
-  );
-}
-
-interface FigureProps {
-  readonly label: string;
-  readonly value: string;
-  /** The colour that the charts have for it. */
-  readonly mark?: string;
-}
-
-export function Figure({ label, value, mark }: FigureProps) {
-  return (
-    <div className={styles.figure}>
-      <dt>
-        {mark !== undefined && (
-          <span className={styles.mark} style={{ background: `var(${mark})` }} />
-        )}
-        {label}
-      </dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
