@@ -10,8 +10,7 @@ import { ERRORS, type ErrorCode } from '../errors/errors.ts';
 import type { Budget } from '../limits/budgets.ts';
 import type { HttpApp } from './dependencies.ts';
 import { Connections } from './connections.ts';
-import { requestIdOf } from './middleware/request-id.ts';
-import { SECURITY_HEADERS } from './middleware/security-headers.ts';
+import { requestIdOf, SECURITY_HEADERS } from './middleware/request.ts';
 
 const ANSWER_HEADERS = {
   ...SECURITY_HEADERS,
