@@ -67,9 +67,9 @@ export const accountCreate: Run = async (invocation, { open, output }) => {
   const email = emailOf(invocation);
   const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
   const wanted = textOption(invocation, 'credits');
-  const asCredits =
+  const credits =
     wanted === undefined ? {} : { credits: wholeNumber(wanted, '--credits', 0, MAX_BALANCE) };
-  const asked = { email, plan, ...asCredits, ...(await givenPassword(invocation)) };
+  const asked = { email, plan, ...credits, ...(await givenPassword(invocation)) };
   const create = async (api: OperatorApi): Promise<void> => {
     if ((await api.find(email)) !== undefined) {
       throw new Error(`There is an account for ${email} already.`);
@@ -108,7 +108,7 @@ export const accountSignOut: Run = (invocation, context) =>
     );
   });
 
-export const credits: Run = async ({ positionals: [email = ''] }, { open, output }) => {
+export const creditsShow: Run = async ({ positionals: [email = ''] }, { open, output }) => {
   await open.withOperator(async (api) => {
     const account = await api.account(email);
     output.json({ email, credits: account.credits });

@@ -117,7 +117,7 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'Show the credits of an account.',
     examples: ['credits ann@example.com'],
     positionals: { email: ACCOUNT },
-    run: async (...given) => (await import('../account.ts')).credits(...given),
+    run: async (...given) => (await import('../account.ts')).creditsShow(...given),
   },
   {
     name: 'credits grant',
