@@ -157,11 +157,11 @@ function Failure({ step }: { readonly step: Failed }) {
     <>
       <p>{meaningOf(step)}</p>
       <Facts
-        facts={[
-          { name: 'Where', value: of === '' ? file : `${file}: ${of}` },
-          { name: 'Expected', value: <code>{expected}</code> },
-          { name: 'Found', value: <code>{found}</code> },
-        ]}
+        facts={{
+          Where: of === '' ? file : `${file}: ${of}`,
+          Expected: <code>{expected}</code>,
+          Found: <code>{found}</code>,
+        }}
       />
     </>
   );

@@ -16,13 +16,13 @@ export default function AccountPage() {
         <Loaded query={account} what="the account" lines={3}>
           {({ email, plan, credits, created_at: openedAt, id }) => (
             <Facts
-              facts={[
-                { name: 'Email', value: email },
-                { name: 'Plan', value: planName(plan) },
-                { name: 'Credits left', value: formatNumber(credits) },
-                { name: 'Opened', value: <Time iso={openedAt} /> },
-                { name: 'Account id', value: <code>{id}</code> },
-              ]}
+              facts={{
+                Email: email,
+                Plan: planName(plan),
+                'Credits left': formatNumber(credits),
+                Opened: <Time iso={openedAt} />,
+                'Account id': <code>{id}</code>,
+              }}
             />
           )}
         </Loaded>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
-import { type ApiKey, keysQuery } from '../../api/keys.ts';
+import { type ApiKey, keysQuery } from '../../api/account.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmButton } from '../../ui/Dialog.tsx';

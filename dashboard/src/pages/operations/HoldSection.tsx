@@ -13,10 +13,6 @@ import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 
 const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-interface HoldSectionProps {
-  readonly account: AccountDetails;
-}
-
 async function release(id: string): Promise<void> {
   await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params: { path: { id } } }));
   announce('The hold is released.');
@@ -24,7 +20,11 @@ async function release(id: string): Promise<void> {
   void forgetAccounts();
 }
 
-export function HoldSection({ account: { id, email, hold } }: HoldSectionProps) {
+export function HoldSection({
+  account: { id, email, hold },
+}: {
+  readonly account: AccountDetails;
+}) {
   const state = useRef<HTMLDivElement>(null);
   useOnEnd(hold !== null, () => state.current?.focus());
   return (

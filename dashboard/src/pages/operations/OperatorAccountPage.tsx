@@ -72,26 +72,23 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
     <Section title="This account">
       <Facts
         wide
-        facts={[
-          { name: 'Plan', value: planName(plan) },
-          { name: 'Credits', value: formatNumber(credits) },
-          { name: 'Stored', value: formatBytes(account.stored_bytes) },
-          { name: 'Valid API keys', value: formatNumber(account.api_keys) },
-          { name: 'Open sessions', value: formatNumber(account.sessions) },
-          { name: 'Hold', value: hold === null ? 'None' : 'In force' },
-          { name: 'Opened', value: <Time iso={openedAt} /> },
-          { name: 'Id', value: <code>{id}</code> },
-          {
-            name: 'Role',
-            value: operator ? (
-              <Badge tone="accent" icon="server">
-                Operator
-              </Badge>
-            ) : (
-              'Customer'
-            ),
-          },
-        ]}
+        facts={{
+          Plan: planName(plan),
+          Credits: formatNumber(credits),
+          Stored: formatBytes(account.stored_bytes),
+          'Valid API keys': formatNumber(account.api_keys),
+          'Open sessions': formatNumber(account.sessions),
+          Hold: hold === null ? 'None' : 'In force',
+          Opened: <Time iso={openedAt} />,
+          Id: <code>{id}</code>,
+          Role: operator ? (
+            <Badge tone="accent" icon="server">
+              Operator
+            </Badge>
+          ) : (
+            'Customer'
+          ),
+        }}
       />
     </Section>
   );

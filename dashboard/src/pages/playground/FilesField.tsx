@@ -8,13 +8,12 @@ import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
 import styles from './Playground.module.css';
 import { type Row, rowsOf } from './request.ts';
-import type { RowsField } from './request-schema.ts';
 
 const base64Of = async (file: File): Promise<string> =>
   base64(new Uint8Array(await file.arrayBuffer()));
 
 /** The files that the HTML refers to, chosen from this machine. */
-export function FilesField({ field, path, value, onChange, errors }: OptionProps<RowsField>) {
+export function FilesField({ field, path, value, onChange, errors }: OptionProps) {
   const [failure, setFailure] = useState<string>();
   const rows = rowsOf(value);
   const add = async (files: readonly File[]) => {

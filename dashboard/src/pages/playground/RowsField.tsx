@@ -4,13 +4,12 @@ import { Framed } from './Framed.tsx';
 import { errorWithin, type OptionProps } from './option.ts';
 import styles from './Playground.module.css';
 import { type Row, rowsOf } from './request.ts';
-import type { RowsField as Rows } from './request-schema.ts';
 
 const isRepeated = (rows: readonly Row[], { name }: Row): boolean =>
   name !== '' && rows.filter((row) => row.name === name).length > 1;
 
 /** Names with their values, such as headers. */
-export function RowsField({ field, path, value, onChange, errors }: OptionProps<Rows>) {
+export function RowsField({ field, path, value, onChange, errors }: OptionProps) {
   const rows = rowsOf(value);
   const replace = (at: number, row: Row) => onChange(rows.with(at, row));
   const errorOf = (row: Row) =>

@@ -4,8 +4,8 @@ import type { Field } from './request-schema.ts';
 /** The errors that the service found, by the paths of fields such as `wait_for.selector`. */
 export type FieldErrors = Readonly<Record<string, readonly string[] | undefined>>;
 
-export interface OptionProps<Kind extends Field = Field> {
-  readonly field: Kind;
+export interface OptionProps {
+  readonly field: Field;
   /** As the service names the field in its errors. */
   readonly path: string;
   /** The values that are filled in. */

@@ -20,13 +20,23 @@ const BY_RESULT: readonly Series[] = [
 ];
 const BY_PAGES: readonly Series[] = [{ key: 'pages', label: 'Pages', color: '--accent' }];
 
+const COUNTS = [
+  { name: 'Accepted', of: 'accepted', format: formatNumber },
+  { name: 'Completed', of: 'completed', format: formatNumber, tone: 'accent' },
+  { name: 'Failed', of: 'failed', format: formatNumber, tone: 'danger' },
+  { name: 'Pages', of: 'pages', format: formatNumber },
+  { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
+] as const;
+
 const COLUMNS: readonly Column<UsageDay>[] = [
   { header: 'Day (UTC)', cell: ({ day }) => day, isRowHeader: true },
-  { header: 'Accepted', cell: ({ accepted }) => formatNumber(accepted), align: 'end' },
-  { header: 'Completed', cell: ({ completed }) => formatNumber(completed), align: 'end' },
-  { header: 'Failed', cell: ({ failed }) => formatNumber(failed), align: 'end' },
-  { header: 'Pages', cell: ({ pages }) => formatNumber(pages), align: 'end' },
-  { header: 'Size', cell: ({ bytes }) => formatBytes(bytes), align: 'end' },
+  ...COUNTS.map(
+    ({ name, of, format }): Column<UsageDay> => ({
+      header: name,
+      cell: (day) => format(day[of]),
+      align: 'end',
+    }),
+  ),
 ];
 
 interface UsageSectionProps {
@@ -65,10 +75,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
   );
 }
 
-type Total = 'accepted' | 'completed' | 'failed' | 'pages' | 'bytes';
-
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  const total = (name: Total) => days.reduce((sum, day) => sum + day[name], 0);
   if (days.every(({ accepted, completed, failed }) => accepted + completed + failed === 0)) {
     return (
       <EmptyState icon="chart" title="No conversions in these days">
@@ -79,13 +86,10 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
   return (
     <>
       <Figures
-        figures={[
-          { name: 'Accepted', value: formatNumber(total('accepted')) },
-          { name: 'Completed', value: formatNumber(total('completed')), tone: 'accent' },
-          { name: 'Failed', value: formatNumber(total('failed')), tone: 'danger' },
-          { name: 'Pages', value: formatNumber(total('pages')) },
-          { name: 'Size of the PDFs', value: formatBytes(total('bytes')) },
-        ]}
+        figures={COUNTS.map(({ of, format, ...count }) => ({
+          ...count,
+          value: format(days.reduce((sum, day) => sum + day[of], 0)),
+        }))}
       />
       <Suspense fallback={<Loading label="Loading the charts" lines={6} />}>
         <div className={styles.charts}>
