@@ -138,7 +138,7 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
           </span>
         ))}
         <span>{url}</span>
-        {error !== undefined && <span className={styles.resourceError}>{error}</span>}
+        {error !== undefined && <span className="wrong">{error}</span>}
       </span>
     ),
   },

@@ -7,7 +7,7 @@ import { Code } from '../../ui/Code.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { saveFile } from '../../ui/SaveButton.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';

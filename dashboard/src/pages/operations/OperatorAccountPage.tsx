@@ -11,12 +11,10 @@ import { planName } from '../../ui/plans.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { EndSessionsSection } from './EndSessionsSection.tsx';
+import { EndSessionsSection, HoldSection, PlanSection } from './account-sections.tsx';
 import { ErasureSection } from './ErasureSection.tsx';
-import { HoldSection } from './HoldSection.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
-import { PlanSection } from './PlanSection.tsx';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 

@@ -4,9 +4,7 @@ import { Checkbox, Switch } from '../../ui/Checkbox.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { FilesField } from './FilesField.tsx';
-import { Framed } from './Framed.tsx';
-import { errorWithin, type OptionProps } from './option.ts';
+import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { RowsField } from './RowsField.tsx';
 import { listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
@@ -28,9 +26,8 @@ export function OptionField(props: OptionProps) {
     case 'texts':
       return <TextOption {...props} />;
     case 'record':
-      return <RowsField {...props} />;
     case 'files':
-      return <FilesField {...props} />;
+      return <RowsField {...props} />;
     case 'list':
       return <ItemsOption {...props} />;
     case 'group':
@@ -107,7 +104,6 @@ const isWide = ({ kind, isLong }: Field): boolean =>
 
 function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
   const id = useId();
-  const error = errorWithin(errors, path);
   return (
     <div className={styles.switch}>
       <Switch
@@ -117,10 +113,7 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
       >
         {field.label}
       </Switch>
-      <div id={id} className={styles.notes}>
-        {field.description !== undefined && <p className="note">{field.description}</p>}
-        {error !== undefined && <p className={styles.error}>{error}</p>}
-      </div>
+      <Notes id={id} field={field} error={errorWithin(errors, path)} />
     </div>
   );
 }
