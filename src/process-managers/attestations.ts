@@ -94,9 +94,7 @@ function startAsking(attestor: Attestor, deps: Dependencies): Stoppable {
   };
 
   const loop = startBackgroundLoop(attestor.name, step, logger);
-  const unsubscribe = runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'CheckpointSigned')) loop.wake();
-  });
+  const unsubscribe = runner.onCommit(() => loop.wake(), ['CheckpointSigned']);
   return {
     stop: async () => {
       unsubscribe();

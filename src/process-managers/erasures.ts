@@ -27,11 +27,10 @@ export function startErasures(
   };
   const loop = startBackgroundLoop('erasures', round, logger);
   const timer = setInterval(() => loop.wake(), PAUSE_MS);
-  const unsubscribe = runner.onCommit((events) => {
-    if (!events.some(({ type }) => type === 'AccountErased')) return;
+  const unsubscribe = runner.onCommit(() => {
     onErased();
     loop.wake();
-  });
+  }, ['AccountErased']);
   return {
     stop: async () => {
       unsubscribe();
