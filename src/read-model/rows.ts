@@ -15,7 +15,7 @@ export interface Page<Row> {
 
 /** A row as it lies in its table: what may be absent in it is null there. */
 export type Stored<Row> = {
-  readonly [C in keyof Row]-?: Record<never, never> extends Pick<Row, C>
+  readonly [C in keyof Row]-?: Partial<Pick<Row, C>> extends Pick<Row, C>
     ? Exclude<Row[C], undefined> | null
     : Row[C];
 };
