@@ -104,9 +104,10 @@ export type ConversionCommand =
       readonly network: string;
     } & CommandOf);
 
-/** True of the events that end a conversion. */
-export const isEnd = (type: string): boolean =>
-  type === 'ConversionCompleted' || type === 'ConversionFailed';
+/** The events that end a conversion. */
+export const END_EVENTS = ['ConversionCompleted', 'ConversionFailed'] as const;
+
+export const isEnd = (type: string): boolean => END_EVENTS.some((each) => each === type);
 
 export const isOpen = ({ status }: ConversionState): boolean =>
   status === 'pending' || status === 'processing';

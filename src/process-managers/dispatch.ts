@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type UnfinishedRow, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { unlessErased } from '../documents/keys/vault.ts';
+import { END_EVENTS } from '../domain/conversion.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
@@ -12,6 +13,9 @@ const MAX_WAITING = 20_000;
 const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */
 const SWEEP_MS = 30_000;
+
+/** Events after which fewer jobs may wait. */
+const LEAVE_THE_QUEUE = ['ConversionStarted', ...END_EVENTS] as const;
 
 export interface Dispatch {
   /** Offers everything unfinished again; what the queue still has is not queued twice. */
@@ -84,19 +88,24 @@ export function startDispatch({
     }
   };
 
-  const loop = startBackgroundLoop('dispatch', step, logger);
-  const unsubscribe = runner.onCommit((events) => {
-    if (isFull || events.some(({ type }) => type === 'ConversionRequested')) loop.wake();
+  const loop = startBackgroundLoop('dispatch', step, logger, {
+    after: { runner, types: ['ConversionRequested'] },
   });
   const sweep = (): void => {
     sweepDue = true;
     loop.wake();
   };
+  // Jobs of an erased account are to leave the queue.
+  const unsubscribe = runner.onCommit(sweep, ['AccountErased']);
+  const roomMade = runner.onCommit(() => {
+    if (isFull) loop.wake();
+  }, LEAVE_THE_QUEUE);
   const timer = setInterval(sweep, SWEEP_MS);
   return {
     sweep,
     stop: async () => {
       unsubscribe();
+      roomMade();
       clearInterval(timer);
       await loop.stop();
     },

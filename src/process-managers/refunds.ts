@@ -35,18 +35,8 @@ export function startRefunds({
   // Oldest failure first: the account refuses a refund whose turn it is not.
   const oldest = (limit: number) => readModel.query(refundsDueQueries).next(limit);
 
-  const loop = startBackgroundLoop(
-    'refunds',
-    (stopping) => drainList(runner, oldest, refund, stopping),
-    logger,
-  );
-  const unsubscribe = runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'ConversionFailed')) loop.wake();
+  const round = (stopping: AbortSignal) => drainList(runner, oldest, refund, stopping);
+  return startBackgroundLoop('refunds', round, logger, {
+    after: { runner, types: ['ConversionFailed'] },
   });
-  return {
-    stop: async () => {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
 }

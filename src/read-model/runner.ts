@@ -1,6 +1,7 @@
 /** Keeps a read model up with the log: subscription → projections → one transaction per batch. */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { EventType } from '../domain/events.ts';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
 import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
@@ -17,6 +18,11 @@ export interface ProjectionRunnerOptions {
   readonly logger?: Logger;
 }
 
+interface Listener {
+  readonly hear: (events: readonly RecordedEvent[]) => void;
+  readonly types: ReadonlySet<string> | undefined;
+}
+
 interface Waiter {
   readonly position: bigint;
   readonly resolve: () => void;
@@ -27,7 +33,7 @@ export class ProjectionRunner {
   readonly #store: EventStore;
   readonly #readModel: ReadModel;
   readonly #logger: Logger | undefined;
-  readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  readonly #listeners = new Set<Listener>();
   readonly #waiters = new Set<Waiter>();
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
@@ -87,8 +93,14 @@ export class ProjectionRunner {
     return this.#faltered;
   }
 
-  /** Calls `listener` with each batch that this process has seen committed; returns how to end that. */
-  onCommit(listener: (events: readonly RecordedEvent[]) => void): () => void {
+  /**
+   * Calls back after each batch that this process has seen committed and that holds an event of the types.
+   * @param hear gets the batch's events of these types, in their order
+   * @param types default: all
+   * @returns how to end that
+   */
+  onCommit(hear: Listener['hear'], types?: readonly EventType[]): () => void {
+    const listener = { hear, types: types && new Set<string>(types) };
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -199,9 +211,11 @@ export class ProjectionRunner {
 
   #afterCommit(events: readonly RecordedEvent[]): void {
     this.#answerWaiters();
-    for (const listener of this.#listeners) {
+    for (const { hear, types } of this.#listeners) {
+      const heard = types ? events.filter(({ type }) => types.has(type)) : events;
+      if (heard.length === 0) continue;
       try {
-        listener(events);
+        hear(heard);
       } catch (error) {
         this.#logger?.error({ err: error }, 'a listener of the projections failed');
       }
