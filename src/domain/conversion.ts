@@ -104,10 +104,9 @@ export type ConversionCommand =
       readonly network: string;
     } & CommandOf);
 
-/** The events that end a conversion. */
-export const END_EVENTS = ['ConversionCompleted', 'ConversionFailed'] as const;
-
-export const isEnd = (type: string): boolean => END_EVENTS.some((each) => each === type);
+/** True of the events that end a conversion. */
+export const isEnd = (type: string): boolean =>
+  type === 'ConversionCompleted' || type === 'ConversionFailed';
 
 export const isOpen = ({ status }: ConversionState): boolean =>
   status === 'pending' || status === 'processing';

@@ -1,6 +1,6 @@
 /** Waits for the end of a conversion, as `Prefer: wait=N` (RFC 7240) asks for it. */
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
-import { END_EVENTS } from '../domain/conversion.ts';
+import { isEnd } from '../domain/conversion.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import { disconnection, type HttpContext } from './context.ts';
@@ -46,7 +46,10 @@ class Waiters {
   /** Calls `listener` when the read model has come to know that it ended; returns how to end that. */
   onEnd(conversionId: string, listener: () => void): () => void {
     if (this.#waiting.size === 0) {
-      this.#endListening = this.#runner.onCommit((events) => this.#look(events), END_EVENTS);
+      this.#endListening = this.#runner.onCommit(
+        (events) => this.#look(events),
+        ['ConversionCompleted', 'ConversionFailed'],
+      );
     }
     const listeners = this.#waiting.get(conversionId) ?? new Set();
     this.#waiting.set(conversionId, listeners.add(listener));
@@ -58,8 +61,8 @@ class Waiters {
   }
 
   #look(events: readonly RecordedEvent[]): void {
-    for (const { data } of events) {
-      if (!('conversionId' in data)) continue;
+    for (const { type, data } of events) {
+      if (!isEnd(type) || !('conversionId' in data)) continue;
       for (const listener of this.#waiting.get(String(data.conversionId)) ?? []) listener();
     }
   }

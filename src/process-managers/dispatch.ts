@@ -2,7 +2,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type UnfinishedRow, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { unlessErased } from '../documents/keys/vault.ts';
-import { END_EVENTS } from '../domain/conversion.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
@@ -15,7 +14,7 @@ const PAGE = 500;
 const SWEEP_MS = 30_000;
 
 /** Events after which fewer jobs may wait. */
-const LEAVE_THE_QUEUE = ['ConversionStarted', ...END_EVENTS] as const;
+const LEAVE_THE_QUEUE = ['ConversionStarted', 'ConversionCompleted', 'ConversionFailed'] as const;
 
 export interface Dispatch {
   /** Offers everything unfinished again; what the queue still has is not queued twice. */

@@ -1,11 +1,12 @@
 /** Keeps a read model up with the log: subscription → projections → one transaction per batch. */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventType } from '../domain/events.ts';
 import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
 import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
 import { isDamage } from './generations.ts';
+
+type Listener = (events: readonly RecordedEvent[]) => void;
 
 /** Events read at once when it pulls by itself. */
 const PULL_BATCH = 1_000;
@@ -18,11 +19,6 @@ export interface ProjectionRunnerOptions {
   readonly logger?: Logger;
 }
 
-interface Listener {
-  readonly hear: (events: readonly RecordedEvent[]) => void;
-  readonly types: ReadonlySet<string> | undefined;
-}
-
 interface Waiter {
   readonly position: bigint;
   readonly resolve: () => void;
@@ -33,7 +29,8 @@ export class ProjectionRunner {
   readonly #store: EventStore;
   readonly #readModel: ReadModel;
   readonly #logger: Logger | undefined;
-  readonly #listeners = new Set<Listener>();
+  /** With the types of events that each asks for; undefined: all. */
+  readonly #listeners = new Map<Listener, readonly RecordedEvent['type'][] | undefined>();
   readonly #waiters = new Set<Waiter>();
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
@@ -94,14 +91,11 @@ export class ProjectionRunner {
   }
 
   /**
-   * Calls back after each batch that this process has seen committed and that holds an event of the types.
-   * @param hear gets the batch's events of these types, in their order
-   * @param types default: all
-   * @returns how to end that
+   * Calls `listener` with each batch that this process has seen committed, or with those that have an event of one of the
+   * types; returns how to end that.
    */
-  onCommit(hear: Listener['hear'], types?: readonly EventType[]): () => void {
-    const listener = { hear, types: types && new Set<string>(types) };
-    this.#listeners.add(listener);
+  onCommit(listener: Listener, types?: readonly RecordedEvent['type'][]): () => void {
+    this.#listeners.set(listener, types);
     return () => this.#listeners.delete(listener);
   }
 
@@ -211,11 +205,11 @@ export class ProjectionRunner {
 
   #afterCommit(events: readonly RecordedEvent[]): void {
     this.#answerWaiters();
-    for (const { hear, types } of this.#listeners) {
-      const heard = types ? events.filter(({ type }) => types.has(type)) : events;
-      if (heard.length === 0) continue;
+    const seen = new Set(events.map(({ type }) => type));
+    for (const [listener, types] of this.#listeners) {
+      if (types?.some((type) => seen.has(type)) === false) continue;
       try {
-        hear(heard);
+        listener(events);
       } catch (error) {
         this.#logger?.error({ err: error }, 'a listener of the projections failed');
       }
