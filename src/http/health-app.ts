@@ -6,8 +6,7 @@ import type { HttpApp } from './dependencies.ts';
 import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { errors } from './middleware/errors.ts';
-import { requestId } from './middleware/request-id.ts';
-import { securityHeaders } from './middleware/security-headers.ts';
+import { requestId, securityHeaders } from './middleware/request.ts';
 
 const RETRY_SECONDS = 2;
 

@@ -18,7 +18,7 @@ import { type VerifyOptions, verifyLog } from '../../src/log/verify-log.ts';
 import { createLogger } from '../../src/observe/log.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
-import { openStoredLog } from '../../src/service/stored-log.ts';
+import { openStoredLog } from '../../src/service/log.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { eventId } from '../../src/time/ids.ts';
 import { testDirectory } from './directory.ts';

@@ -156,7 +156,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/transparency-log/signed-note.ts', 'node:crypto'),
   imports('projections/accounts.ts', 'src/transparency-log/merkle-tree.ts'),
   imports('src/accounts/accounts.ts', 'src/transparency-log/checkpoint.ts'),
-  imports('src/service/stores.ts', 'src/documents/s3-bucket.ts', dynamic),
+  imports('src/service/blobs.ts', 'src/documents/s3-bucket.ts', dynamic),
   imports('src/documents/keys/records.ts', 'src/documents/s3-objects.ts', typeOnly),
 ];
 

@@ -13,12 +13,16 @@ export const FILE_RECHECK_MS = 0;
 export class FileKeyRecords implements ListedKeyRecords {
   readonly #dir: string;
 
-  /** Makes the folder if there is none. */
-  constructor(dir: string) {
+  /**
+   * Makes the folder if there is none, and removes what a killed process has left half written.
+   * @param options `write`: false leaves the folder as it is
+   */
+  constructor(dir: string, { write } = { write: true }) {
+    this.#dir = dir;
+    if (!write) return;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     for (const prefix of ['acct_', 'master.', 'keyring.'])
       removeTemporary(join(dir, prefix), isAbandoned);
-    this.#dir = dir;
   }
 
   async create(name: string, text: string): Promise<boolean> {

@@ -25,7 +25,7 @@ import {
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
-import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+import { SECURITY_HEADERS } from '../middleware/request.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { getFileDoc, WRONG_LINK } from './files.api.ts';
 

@@ -6,8 +6,13 @@ import {
   accountsByEmail,
   assertOpen,
 } from '../../accounts/account-details.ts';
-import { endSessions, findAccount, normalAddress, openAccount } from '../../accounts/accounts.ts';
-import { administer } from '../../accounts/administration.ts';
+import {
+  endSessions,
+  findAccount,
+  normalAddress,
+  openAccount,
+  sendToAccount,
+} from '../../accounts/accounts.ts';
 import { confirmPassword } from '../../accounts/confirm-password.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
 import { firstCommand } from '../../actors/command-context.ts';
@@ -129,7 +134,7 @@ export const postPlan: Endpoint = {
   doc: postPlanDoc,
   handler: (deps) =>
     change(deps, checkPlan, (accountId, { plan }, context) =>
-      administer(deps, { type: 'ChangePlan', accountId, plan }, context),
+      sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context),
     ),
 };
 
@@ -150,7 +155,7 @@ export const postCredits: Endpoint = {
         }),
         now: context.metadata.time,
       } as const;
-      const { events } = await administer(deps, command, context);
+      const { events } = await sendToAccount(deps, command, context);
       if (events.length === 0) ctx.set('Idempotent-Replayed', 'true');
     }),
 };
@@ -170,7 +175,7 @@ export const postHold: Endpoint = {
       const now = context.metadata.time;
       const until = endOf(asked, now);
       const end = until === undefined ? {} : { until };
-      return administer(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
+      return sendToAccount(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
     }),
 };
 
@@ -181,7 +186,7 @@ export const deleteHold: Endpoint = {
     await assertOpen(deps, accountId);
     const context = await operatorContext(ctx, deps, accountId);
     const now = context.metadata.time;
-    await administer(deps, { type: 'ReleaseHold', accountId, now }, context);
+    await sendToAccount(deps, { type: 'ReleaseHold', accountId, now }, context);
     ctx.status = 204;
   },
 };

@@ -1,4 +1,4 @@
-/** Opens the event store, unless a barrier keeps this process off it. */
+/** Opens the event store of the settings. */
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
@@ -8,37 +8,44 @@ import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
 import { isMissing, openDirectory } from './directories.ts';
-import { Openings } from './openings.ts';
+import type { Surroundings } from './open.ts';
 import { refuseForeignSchema } from './store-schema.ts';
-import type { Surroundings } from './stores.ts';
 
 const DATABASE = 'pressledger.db';
 
-/**
- * The store, and the database that it may share with others of the same data directory.
- * @param mode `create`: makes an empty one where there is none; `copy` and `moved`: as `create` and `open`, and also
- * where a barrier keeps services off; `read`: changes nothing on this machine
- */
-export async function openEventStore(
-  around: StoreSurroundings,
-  mode: StoreMode,
-): Promise<OpenedEventStore> {
-  const opened = await openAnyEventStore(around, mode);
-  if (mode !== 'read' && opened.database !== undefined) await refuseNewerLog(opened.store);
-  if (mode === 'create' || mode === 'open') await refuseBarrier(opened.store);
-  return opened;
+/** What an opening of the event store may do. Without any it changes nothing on this machine, and refuses nothing. */
+export interface StoreMode {
+  /** Makes an empty one where there is none. */
+  readonly create?: true;
+  /** Allows appends. */
+  readonly write?: true;
+  /** Refuses a log that no service of this release may work on: behind a barrier, newer, or with a foreign schema. */
+  readonly serve?: true;
 }
 
 type StoreSurroundings = Pick<Surroundings, 'logger' | 'openings'> & {
   readonly config: Pick<Config, 'dataDir' | 'eventStoreUrl'>;
 };
 
-type StoreMode = 'create' | 'open' | 'copy' | 'moved' | 'read';
-
 export interface OpenedEventStore {
   readonly store: CopyableEventStore;
-  /** The file of an embedded one. */
+  /** The file of an embedded one, which it may share with others of the same data directory. */
   readonly database?: EmbeddedDatabase;
+}
+
+/** @throws {Error} one line that names the file, server or setting and the remedy */
+export async function openEventStore(
+  around: StoreSurroundings,
+  mode: StoreMode,
+): Promise<OpenedEventStore> {
+  const opened = await openAnyEventStore(around, mode);
+  const { store, database } = opened;
+  if (database !== undefined && (mode.write || mode.serve)) {
+    if (!mode.write) refuseForeignSchema(database.db);
+    await refuseNewerLog(store);
+  }
+  if (mode.serve) await refuseBarrier(store);
+  return opened;
 }
 
 /** @throws {ForeignSchema} it cannot be read, because its tables are others */
@@ -82,31 +89,13 @@ function refusal({ kind, subject }: Barrier): string {
   }
 }
 
-/**
- * Looks at the event store of the settings, and makes nothing.
- * @param look gets undefined if there is no file of that name yet
- */
-export async function lookAtEventStore(
-  config: StoreSurroundings['config'],
-  logger: Surroundings['logger'],
-  look: (store: CopyableEventStore | undefined) => Promise<void>,
-): Promise<void> {
-  const { eventStoreUrl, dataDir } = config;
-  if (eventStoreUrl === undefined && isMissing(join(dataDir, DATABASE))) return look(undefined);
-  const opened = await Openings.all(async (openings) => {
-    const { store } = await openEventStore({ config, logger, openings }, 'read');
-    return { store, close: () => openings.close() };
-  });
-  try {
-    await look(opened.store);
-  } finally {
-    await opened.close();
-  }
-}
+/** True if the settings name no server, and there is no file of a store yet. */
+export const lacksEventStore = ({ eventStoreUrl, dataDir }: StoreSurroundings['config']): boolean =>
+  eventStoreUrl === undefined && isMissing(join(dataDir, DATABASE));
 
 async function openAnyEventStore(
   { config, logger, openings }: StoreSurroundings,
-  mode: StoreMode,
+  { create, write }: StoreMode,
 ): Promise<OpenedEventStore> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
@@ -122,21 +111,20 @@ async function openAnyEventStore(
       },
       close: () => store.close(),
     });
-    if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
+    if (write) openDirectory('DATA_DIR', dataDir);
     return { store };
   }
   const file = join(dataDir, DATABASE);
-  if (mode !== 'create' && mode !== 'copy' && isMissing(file)) {
+  if (!create && isMissing(file)) {
     throw new Error(
       `There is no store in ${dataDir}: set DATA_DIR to the directory of the service, or make ` +
         `one with \`${copyableCommand(dataDir, 'start')}\`.`,
     );
   }
-  if (mode !== 'read') openDirectory('DATA_DIR', dataDir);
-  const database =
-    mode === 'read'
-      ? openEmbeddedReadOnly(file)
-      : openEmbeddedDatabase(file, { checkSchema: refuseForeignSchema });
+  if (write) openDirectory('DATA_DIR', dataDir);
+  const database = write
+    ? openEmbeddedDatabase(file, { checkSchema: refuseForeignSchema })
+    : openEmbeddedReadOnly(file);
   const store = storeIn(database);
   openings.add({
     unhealthyReason: async () => {

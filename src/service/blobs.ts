@@ -1,36 +1,17 @@
-/** Opens the blob store, and the keyring beside it. */
+/** Opens the blob store of the settings. */
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { allProjections } from '../../projections/all.ts';
-import { type Config, ConfigError } from '../config/config.ts';
-import {
-  readIfThere,
-  removeTemporary,
-  temporaryName,
-  writeDurably,
-} from '../documents/durable-file.ts';
+import { join } from 'node:path';
+import { ConfigError } from '../config/config.ts';
 import { EmbeddedBlobStore } from '../documents/embedded.ts';
 import { FileBlobStore } from '../documents/files.ts';
 import type { BlobStore } from '../documents/port.ts';
-import { isAbandoned } from '../documents/writer.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { sometimes } from '../limits/bounds.ts';
-import type { LastCheckpoint } from '../log/checkpoint-signer.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import type { Logger } from '../observe/log.ts';
-import type { ReadModelOptions } from '../read-model/database.ts';
 import type { EmbeddedDatabase } from '../sqlite/database.ts';
-import { checkDirectory, makeDirectory, openDirectory } from './directories.ts';
-import type { Openings } from './openings.ts';
-
-/** The settings of a process, and what it has opened so far. */
-export interface Surroundings {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly openings: Openings;
-  readonly nats: NatsLink | undefined;
-}
+import { openDirectory } from './directories.ts';
+import type { Surroundings } from './open.ts';
 
 const unusable = (reason: unknown): string =>
   `the blob store cannot be used: ${errorMessage(reason)}`;
@@ -50,11 +31,8 @@ export async function openBlobs(
     return database === undefined ? files : new EmbeddedBlobStore(database, files);
   }
   if (place.kind === 'folder') {
-    const directory = join(place.path, 'blobs');
-    if (side === 'renderer' && !existsSync(directory)) throw missingFolder(directory);
-    if (side === 'reader') return await openFiles(directory);
-    // A renderer may be given the blobs alone, without the keys beside them.
-    openDirectory('BLOB_STORE_URL', side === 'api' ? place.path : directory);
+    if (side === 'reader') return await openFiles(join(place.path, 'blobs'));
+    const directory = openBlobFolder(place.path, side);
     openings.add({
       unhealthyReason: () => access(directory, constants.W_OK).then(() => undefined, unusable),
     });
@@ -92,12 +70,25 @@ export async function openBlobs(
   return blobs;
 }
 
-/** Says beforehand what the folder of BLOB_STORE_URL lacks. @throws {Error} one line */
-export function checkBlobFolder(path: string, side: 'api' | 'renderer'): void {
+/**
+ * Makes the folder of BLOB_STORE_URL where an API node finds none.
+ * @param path the folder; documents lie in a directory below it
+ * @param options `create`: false only says what would fail, and makes nothing
+ * @returns the directory of the documents
+ * @throws {Error} one line
+ */
+export function openBlobFolder(
+  path: string,
+  side: 'api' | 'renderer',
+  { create } = { create: true },
+): string {
   const directory = join(path, 'blobs');
-  if (side === 'api') checkDirectory('BLOB_STORE_URL', path);
-  else if (!existsSync(directory)) throw missingFolder(directory);
-  if (existsSync(directory)) checkDirectory('BLOB_STORE_URL', directory);
+  const isThere = existsSync(directory);
+  if (side === 'api') openDirectory('BLOB_STORE_URL', path, { create });
+  // A renderer may be given the documents alone, without the keys beside them.
+  else if (!isThere) throw missingFolder(directory);
+  if (isThere) openDirectory('BLOB_STORE_URL', directory, { create });
+  return directory;
 }
 
 const missingFolder = (directory: string): Error =>
@@ -147,29 +138,4 @@ export async function openS3(
 export function needed<T>(name: string, value: T | undefined): T {
   if (value === undefined) throw new ConfigError(`${name} is needed.`);
   return value;
-}
-
-/** The read models of the data directory. */
-export const readModelOf = (
-  { dataDir }: Pick<Config, 'dataDir'>,
-  logger: Logger,
-): ReadModelOptions => ({
-  directory: join(dataDir, 'read-model'),
-  projections: allProjections,
-  logger,
-});
-
-export const lastCheckpointPath = (dataDir: string): string =>
-  join(dataDir, 'transparency-log', 'last-checkpoint');
-
-/** The checkpoint that this node signed or saw last. It does not belong to the log, nor to copies of it. */
-export function openLastCheckpoint(dataDir: string): LastCheckpoint {
-  const path = lastCheckpointPath(dataDir);
-  makeDirectory(dirname(path));
-  removeTemporary(path, isAbandoned);
-  return {
-    path,
-    read: () => readIfThere(path),
-    write: (note) => writeDurably(path, `${path}.${temporaryName()}.tmp`, Buffer.from(note)),
-  };
 }
