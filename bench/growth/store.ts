@@ -18,10 +18,11 @@ import {
   type Step,
   start,
 } from '../../test/support/history.ts';
+import { LAUNCHER, type Place } from '../../test/support/place.ts';
 import { accountId, blobRef, conversionId, sha256 } from '../../test/support/samples.ts';
 import { letter } from '../documents.ts';
 import { appendSteps } from '../made-up-log.ts';
-import { LAUNCHER, settingsOf, startService, untilCompleted } from '../running-service.ts';
+import { benchPlace, startService, untilCompleted } from '../running-service.ts';
 import { MadeUpCheckpoints } from './checkpoints.ts';
 
 /** One conversion of so many is the large account's. */
@@ -203,7 +204,7 @@ export async function endAll({ directory, accountId: owner }: MadeStore, ids: re
   database.close();
 }
 
-function makeOperator(env: NodeJS.ProcessEnv): MadeStore['operator'] {
+function makeOperator(env: Place['env']): MadeStore['operator'] {
   const email = 'operator@example.com';
   const made = execFileSync(LAUNCHER, ['account', 'create', email, '--json'], { env });
   execFileSync(LAUNCHER, ['account', 'operator', email, '--grant'], { env });
@@ -223,7 +224,7 @@ export async function makeStore(
   const first = await startService(directory, SETTINGS);
   const { id: large } = await first.client.account();
   await first.stop();
-  const env = settingsOf(directory, SETTINGS);
+  const { env } = benchPlace(directory, SETTINGS);
   const operator = makeOperator(env);
   await appendPast(directory, conversions, large, options);
   execFileSync(LAUNCHER, ['projections', 'rebuild'], { env });
