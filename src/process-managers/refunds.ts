@@ -36,16 +36,8 @@ export function startRefunds({
   const oldest = (limit: number) => readModel.query(refundsDueQueries).next(limit);
   const caughtUp = async () => runner.waitFor(await store.head());
 
-  const loop = startBackgroundLoop(
-    'refunds',
-    (stopping) => drainList(oldest, refund, stopping, caughtUp),
-    logger,
-  );
-  const unsubscribe = runner.onCommit(() => loop.wake(), ['ConversionFailed']);
-  return {
-    stop: async () => {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
+  const round = (stopping: AbortSignal) => drainList(oldest, refund, stopping, caughtUp);
+  return startBackgroundLoop('refunds', round, logger, {
+    after: { runner, types: ['ConversionFailed'] },
+  });
 }

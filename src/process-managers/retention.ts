@@ -55,22 +55,9 @@ export function startRetention(
     left.clear();
     return drainList(oldest, expire, stopping, caughtUp);
   };
-  const loop = startBackgroundLoop('retention', round, logger);
-  const timer = setInterval(() => loop.wake(), Math.min(retentionMs, LONGEST_PAUSE_MS));
-  let soon: NodeJS.Timeout | undefined;
-  const unsubscribe = runner.onCommit(() => {
-    soon ??= setTimeout(() => {
-      soon = undefined;
-      loop.wake();
-    }, FAILED_KEPT_MS);
-  }, ['ConversionFailed']);
-  return {
-    wake: () => loop.wake(),
-    stop: async () => {
-      unsubscribe();
-      clearTimeout(soon);
-      clearInterval(timer);
-      await loop.stop();
-    },
-  };
+  return startBackgroundLoop('retention', round, logger, {
+    everyMs: Math.min(retentionMs, LONGEST_PAUSE_MS),
+    after: { runner, types: ['ConversionFailed'] },
+    delayMs: FAILED_KEPT_MS,
+  });
 }
