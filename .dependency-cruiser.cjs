@@ -104,7 +104,7 @@ module.exports = {
       '^src/documents/keys/',
       [
         '^src/documents/keys/',
-        '^src/documents/(objects|port|writer|s3-[^/]+)\\.ts$',
+        '^src/documents/(durable-file|objects|port|writer|s3-[^/]+)\\.ts$',
         '^src/domain/ids\\.ts$',
         '^src/nats/',
         PLAIN,
@@ -400,7 +400,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(adapters|backup-times|backups|checks|event-stores|keyring|move|nats|observe|renderer-watch|rewrap|store-schema|stored-log|stores)\\.ts$',
+          '^src/service/(adapters|backup-times|backups|blobs|checks|event-store|keyring|log|move|nats|observe|open|renderer-watch|rewrap|store-schema)\\.ts$',
           '^src/(log/attestation|archive/places|event-store|documents|leader|limits/rate-limiter|render-queue|nats)/',
         ],
       },

@@ -1,13 +1,10 @@
-/** The product as a user starts it, in a process and a data directory of its own. */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+/** A service in a directory of a benchmark, without the limits that would slow its clients down. */
 import { PressledgerClient } from '../client/src/client.ts';
+import { cliJson } from '../test/support/cli.ts';
+import { LAUNCHER, type Place, placeIn } from '../test/support/place.ts';
+import { RendererProcess, Service } from '../test/support/service.ts';
 import { isAddress } from './documents.ts';
 
-export const LAUNCHER = join(import.meta.dirname, '../bin/pressledger');
 const MANY = '1000000';
 
 export interface RunningService {
@@ -22,67 +19,18 @@ export interface RunningService {
   accountKey(name: string, plan?: 'free' | 'starter' | 'pro'): Promise<string>;
   /** A client of a new account. */
   account(name: string): Promise<PressledgerClient>;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
-interface Started {
-  readonly pid: number;
-  readonly env: NodeJS.ProcessEnv;
-  /** What `ready` found in standard output. */
-  readonly found: readonly string[];
-  readonly stop: () => Promise<void>;
-}
-
-/** The environment of a process of the service that has its data in the directory. */
-export function settingsOf(
-  directory: string,
-  settings: Readonly<Record<string, string>>,
-): NodeJS.ProcessEnv {
-  const tmp = join(directory, 'tmp');
-  mkdirSync(tmp, { recursive: true });
-  return {
-    ...process.env,
-    DATA_DIR: join(directory, 'data'),
-    TMPDIR: tmp,
-    PORT: '0',
+/** The place of a process of the service that has its data in the directory. */
+export const benchPlace = (directory: string, settings: Readonly<Record<string, string>>): Place =>
+  placeIn(directory, {
     RATE_LIMIT_FREE: MANY,
     RATE_LIMIT_PRO: MANY,
     FREE_CREDITS: MANY,
     LOG_LEVEL: 'warn',
     ...settings,
-  };
-}
-
-/** @param ready what its output says once it is ready, and what of it is wanted */
-async function startRole(
-  role: 'start' | 'api' | 'renderer',
-  directory: string,
-  settings: Readonly<Record<string, string>>,
-  ready: readonly RegExp[],
-): Promise<Started> {
-  const env = settingsOf(directory, settings);
-  const child = spawn(LAUNCHER, [role], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  const found = await new Promise<readonly string[]>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const matches = ready.map((pattern) => pattern.exec(output)?.[1]);
-      const all = matches.filter((each) => each !== undefined);
-      if (all.length === ready.length) resolve(all);
-    });
-    child.once('exit', () => reject(new Error(`${role} did not start: ${output}`)));
   });
-  return {
-    pid: child.pid ?? 0,
-    env,
-    found,
-    stop: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
 
 /**
  * @param role `api` needs renderers beside it
@@ -94,20 +42,17 @@ export async function startService(
   role: 'start' | 'api' = 'start',
   knownKey?: string,
 ): Promise<RunningService> {
-  const { pid, env, found, stop } = await startRole(role, directory, settings, [
-    /^Pressledger is ready at (\S+)$/m,
-    ...(knownKey === undefined ? [/API key: {2}(\S+)/] : []),
-  ]);
-  const [server = '', apiKey = knownKey ?? ''] = found;
-  const command = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { stdout } = await promisify(execFile)(LAUNCHER, [...args, '--json'], { env });
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
+  const place = benchPlace(directory, settings);
+  const service = new Service(place, [LAUNCHER, role]);
+  await service.start();
+  const { url: server, pid } = service;
+  const apiKey = knownKey ?? service.firstStart.apiKey;
   const accountKey: RunningService['accountKey'] = async (name, plan = 'free') => {
     const email = `${name}@example.com`;
-    await command('account', 'create', '--email', email, '--credits', MANY, '--plan', plan);
-    const { key } = await command('key', 'create', email, '--name', 'bench');
-    return String(key);
+    const account = ['account', 'create', '--email', email, '--credits', MANY, '--plan', plan];
+    await cliJson(place, account);
+    const made = await cliJson(place, ['key', 'create', email, '--name', 'bench']);
+    return (made as { readonly key: string }).key;
   };
   return {
     pid,
@@ -116,7 +61,7 @@ export async function startService(
     client: new PressledgerClient({ server, apiKey }),
     accountKey,
     account: async (name) => new PressledgerClient({ server, apiKey: await accountKey(name) }),
-    stop,
+    stop: () => service.stop(),
   };
 }
 
@@ -124,7 +69,9 @@ export async function startRenderer(
   directory: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<Pick<RunningService, 'pid' | 'stop'>> {
-  return await startRole('renderer', directory, settings, [/renderer is ready; (.+)$/m]);
+  const renderer = new RendererProcess(benchPlace(directory, settings));
+  await renderer.start();
+  return { pid: renderer.pid, stop: () => renderer.stop() };
 }
 
 /** @returns the id of the conversion that was accepted */

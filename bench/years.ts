@@ -11,17 +11,12 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
+import { LAUNCHER } from '../test/support/place.ts';
 import { letter } from './documents.ts';
 import { type MadeStore, makeStore, SETTINGS } from './growth/store.ts';
 import { inTemporaryDirectory, print } from './measure.ts';
 import { ownProcessorTime } from './processor-time.ts';
-import {
-  convertAll,
-  LAUNCHER,
-  type RunningService,
-  settingsOf,
-  startService,
-} from './running-service.ts';
+import { benchPlace, convertAll, type RunningService, startService } from './running-service.ts';
 
 const DOCUMENTS = 500;
 const DOCUMENTS_AT_ONCE = 4;
@@ -68,7 +63,7 @@ async function costOf<T>(pid: number, work: Promise<T>): Promise<Cost> {
 
 /** Runs a command of the product on a store. */
 async function commandCost(directory: string, args: readonly string[]): Promise<Cost> {
-  const env = settingsOf(directory, SETTINGS);
+  const { env } = benchPlace(directory, SETTINGS);
   const child = spawn(LAUNCHER, [...args, '--json'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const errors: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));

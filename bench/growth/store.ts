@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
@@ -18,10 +18,11 @@ import {
   type Step,
   start,
 } from '../../test/support/history.ts';
+import { LAUNCHER, type Place } from '../../test/support/place.ts';
 import { accountId, blobRef, conversionId, sha256 } from '../../test/support/samples.ts';
 import { letter } from '../documents.ts';
 import { appendSteps } from '../made-up-log.ts';
-import { LAUNCHER, settingsOf, startService, untilCompleted } from '../running-service.ts';
+import { benchPlace, startService, untilCompleted } from '../running-service.ts';
 import { MadeUpCheckpoints } from './checkpoints.ts';
 
 /** One conversion of so many is the large account's. */
@@ -148,7 +149,7 @@ async function appendPast(
 ): Promise<void> {
   const data = join(directory, 'data');
   const masterKey = loadMasterKey(data, undefined);
-  const keyring = new FileKeyring(join(data, 'keyring'), masterKey);
+  const keyring = fileKeyring(join(data, 'keyring'), masterKey);
   const vault = createVault(keyring);
   await vault.makeKey(large);
   const addresses = new Map<string, string>();
@@ -203,7 +204,7 @@ export async function endAll({ directory, accountId: owner }: MadeStore, ids: re
   database.close();
 }
 
-function makeOperator(env: NodeJS.ProcessEnv): MadeStore['operator'] {
+function makeOperator(env: Place['env']): MadeStore['operator'] {
   const email = 'operator@example.com';
   const made = execFileSync(LAUNCHER, ['account', 'create', email, '--json'], { env });
   execFileSync(LAUNCHER, ['account', 'operator', email, '--grant'], { env });
@@ -223,7 +224,7 @@ export async function makeStore(
   const first = await startService(directory, SETTINGS);
   const { id: large } = await first.client.account();
   await first.stop();
-  const env = settingsOf(directory, SETTINGS);
+  const { env } = benchPlace(directory, SETTINGS);
   const operator = makeOperator(env);
   await appendPast(directory, conversions, large, options);
   execFileSync(LAUNCHER, ['projections', 'rebuild'], { env });

@@ -16,8 +16,7 @@ import { PATHS } from './paths.ts';
 import { session } from './session/session.ts';
 import { signInSearch } from './session/sign-in-search.ts';
 import { AppShell } from './ui/AppShell.tsx';
-import { NotFoundPage } from './ui/NotFoundPage.tsx';
-import { PageError } from './ui/PageError.tsx';
+import { NotFoundPage, PageError } from './ui/LonePage.tsx';
 
 /** Stated, for a page asks for the routes: their types would else be made of its own. */
 type Load = () => Promise<{ default: () => ReactNode }>;
@@ -57,6 +56,15 @@ const page = <const Path extends string, Valid = object>(
     component: lazyRouteComponent(load),
   });
 
+/** A page that operators alone can use. */
+const forOperators = (load: Load) => async (): ReturnType<Load> => {
+  const [guard, { default: content }] = await Promise.all([
+    import('./pages/operations/OperatorsOnly.tsx'),
+    load(),
+  ]);
+  return { default: guard.forOperators(content) };
+};
+
 const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
   typeof from === 'string' ? { from } : {};
 
@@ -76,10 +84,23 @@ const routeTree = root.addChildren([
     page(PATHS.usage, () => import('./pages/usage/UsagePage.tsx'), usageSearch),
     page(PATHS.history, () => import('./pages/history/HistoryPage.tsx'), historySearch),
     page(PATHS.account, () => import('./pages/account/AccountPage.tsx')),
-    page(PATHS.operations, () => import('./pages/operations/OperationsPage.tsx')),
-    page(PATHS.accounts, () => import('./pages/operations/AccountsPage.tsx'), accountsSearch),
-    page(PATHS.operatorAccount, () => import('./pages/operations/OperatorAccountPage.tsx')),
-    page(PATHS.log, () => import('./pages/operations/LogPage.tsx')),
+    page(
+      PATHS.operations,
+      forOperators(() => import('./pages/operations/OperationsPage.tsx')),
+    ),
+    page(
+      PATHS.accounts,
+      forOperators(() => import('./pages/operations/AccountsPage.tsx')),
+      accountsSearch,
+    ),
+    page(
+      PATHS.operatorAccount,
+      forOperators(() => import('./pages/operations/OperatorAccountPage.tsx')),
+    ),
+    page(
+      PATHS.log,
+      forOperators(() => import('./pages/operations/LogPage.tsx')),
+    ),
   ]),
 ]);
 

@@ -7,7 +7,7 @@ import { operatorContext, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import { type AccountState, accountAggregate } from '../domain/account.ts';
+import { type AccountCommand, type AccountState, accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isEmailAddress } from '../domain/email.ts';
 import type { Plan } from '../domain/events.ts';
 import { ServiceError } from '../errors/errors.ts';
@@ -44,6 +44,13 @@ export const normalAddress = (email: string): string => email.trim().normalize('
 export function addressHmac(deps: Pick<AccountDependencies, 'addressKey'>, email: string): string {
   return createHmac('sha256', deps.addressKey).update(normalAddress(email), 'utf8').digest('hex');
 }
+
+/** @throws {ServiceError} what the account refuses; `not_found` if there is none */
+export const sendToAccount = async (
+  { actors }: Pick<AccountDependencies, 'actors'>,
+  command: AccountCommand,
+  context: CommandContext,
+) => orThrow(await actors.send(accountAggregate, command.accountId, command, context));
 
 const isErased = async (actors: ActorSystem, accountId: string): Promise<boolean> =>
   (await actors.read(accountAggregate, accountId)).state.status === 'erased';
@@ -140,7 +147,7 @@ export async function changePassword(
     passwordHash,
     ...(epoch === undefined ? {} : { epoch }),
   } as const;
-  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  await sendToAccount(deps, command, context);
   return made;
 }
 
@@ -155,7 +162,7 @@ export async function endSessions(
 ): Promise<number> {
   const open = (await consistentQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
   const command = { type: 'EndSessions', accountId } as const;
-  orThrow(await deps.actors.send(accountAggregate, accountId, command, context));
+  await sendToAccount(deps, command, context);
   return open.length;
 }
 

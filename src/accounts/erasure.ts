@@ -7,19 +7,17 @@ import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
+import { drainList } from '../async/drain-list.ts';
 import { type ExpiryDependencies, expireConversion } from '../conversions/expire-conversion.ts';
 import { UNREADABLE, type Vault } from '../documents/keys/vault.ts';
-import { accountAggregate } from '../domain/account.ts';
 import { apiKeyAggregate } from '../domain/api-key.ts';
 import { conversionAggregate } from '../domain/conversion.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import { sendToAccount } from './accounts.ts';
 
 export interface ErasureDependencies extends ExpiryDependencies, ReadDependencies {
   readonly vault: Pick<Vault, 'erase'>;
 }
-
-/** Things done before the list is read again. */
-const PAGE = 200;
 
 /**
  * Ends the account with its keys and sessions. `completeErasure` does the rest.
@@ -32,7 +30,7 @@ export async function beginErasure(
 ): Promise<void> {
   const now = context.metadata.time;
   const command = { type: 'EraseAccount', accountId, now } as const;
-  orThrow(await actors.send(accountAggregate, accountId, command, context));
+  await sendToAccount({ actors }, command, context);
 }
 
 /**
@@ -61,42 +59,35 @@ export async function completeErasure(
   await vault.erase(accountId);
   const keys = async (limit: number) =>
     (await consistentQuery(deps, apiKeyQueries)).page(accountId, { offset: 0, limit }).rows;
-  await drain(keys, stopping, async ({ id: keyId }) => {
-    // Refused where it was revoked meanwhile, which is as good.
-    const command = { type: 'RevokeKey', keyId } as const;
-    await actors.send(apiKeyAggregate, keyId, command, causedBy(`erase/${keyId}`));
-  });
+  await drainList(
+    keys,
+    async ({ id: keyId }) => {
+      // Refused where it was revoked meanwhile, which is as good.
+      const command = { type: 'RevokeKey', keyId } as const;
+      await actors.send(apiKeyAggregate, keyId, command, causedBy(`erase/${keyId}`));
+    },
+    stopping,
+  );
   const unfinished = async (limit: number) =>
     (await consistentQuery(deps, unfinishedQueries)).abandoned(accountId, limit);
-  await drain(unfinished, stopping, async (conversionId) => {
-    const about = { accountId, conversionId, at: clock.now(), message: UNREADABLE };
-    const context = causedBy(`erase/${conversionId}`, conversionId);
-    const command = { type: 'AbandonConversion', ...about } as const;
-    orThrow(await actors.send(conversionAggregate, conversionId, command, context));
-  });
+  await drainList(
+    unfinished,
+    async (conversionId) => {
+      const about = { accountId, conversionId, at: clock.now(), message: UNREADABLE };
+      const context = causedBy(`erase/${conversionId}`, conversionId);
+      const command = { type: 'AbandonConversion', ...about } as const;
+      orThrow(await actors.send(conversionAggregate, conversionId, command, context));
+    },
+    stopping,
+  );
   const stored = async (limit: number) =>
     (await consistentQuery(deps, storedBlobQueries)).ended(accountId, limit);
-  await drain(stored, stopping, (conversion) =>
-    expireConversion(deps, conversion, due.erasedEventId),
+  await drainList(
+    stored,
+    (conversion) => expireConversion(deps, conversion, due.erasedEventId),
+    stopping,
   );
   if (stopping?.aborted === true) return;
   const command = { type: 'CompleteErasure', accountId } as const;
-  const context = causedBy(`erase/${accountId}`);
-  orThrow(await actors.send(accountAggregate, accountId, command, context));
-}
-
-/** Handles what a list of the read model has, until it is empty or a stop is asked for. */
-async function drain<Row>(
-  next: (limit: number) => Promise<readonly Row[]>,
-  stopping: AbortSignal | undefined,
-  handle: (row: Row) => Promise<unknown>,
-): Promise<void> {
-  for (;;) {
-    const rows = await next(PAGE);
-    if (rows.length === 0) return;
-    for (const row of rows) {
-      if (stopping?.aborted === true) return;
-      await handle(row);
-    }
-  }
+  await sendToAccount(deps, command, causedBy(`erase/${accountId}`));
 }

@@ -2,22 +2,15 @@
 import { createHmac } from 'node:crypto';
 import { sessionQueries } from '../../projections/sessions.ts';
 import { firstCommand } from '../actors/command-context.ts';
-import type { ActorSystem, CommandContext } from '../actors/system.ts';
-import type { Vault } from '../documents/keys/vault.ts';
+import type { CommandContext } from '../actors/system.ts';
 import type { AccountState } from '../domain/account.ts';
 import type { Actor } from '../domain/event-metadata.ts';
-import {
-  hourOf,
-  type SignInTarget,
-  signInTrail,
-  signInTrailAggregate,
-} from '../domain/sign-in-trail.ts';
+import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Rate, RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { Clock } from '../time/clock.ts';
-import { newCommandId } from '../time/ids.ts';
 import { type AccountDependencies, addressHmac, findAccount } from './accounts.ts';
 import { type Asker, NOBODYS_HASH } from './passwords.ts';
 import { addressKey, assertAllowed, networkKey } from './rate-limits.ts';
@@ -26,19 +19,22 @@ export interface SignInDependencies extends AccountDependencies {
   readonly rateLimiter: RateLimiter;
   readonly readModel: ReadModel;
   readonly clock: Clock;
-  readonly signInAudit: SignInAudit;
 }
 
-export interface SignInRequest {
+/** What the trail of a refused sign-in is made of. */
+interface Refused {
   readonly email: string;
-  readonly password: string;
   readonly clientAddress: string;
   readonly requestId: string;
   /** The request's name where nothing can seal the client's own. */
   readonly loggedId: string;
-  readonly log: Logger;
   /** The session that asks, where somebody is signed in already. */
   readonly actor?: Actor;
+}
+
+export interface SignInRequest extends Refused {
+  readonly password: string;
+  readonly log: Logger;
 }
 
 export interface SignedIn {
@@ -192,22 +188,48 @@ export async function judgeInTurn(
 
 /** Does not wait: the time that recording takes would tell a known address from an unknown one. */
 function leaveTrail(
-  { signInAudit, clock }: SignInDependencies,
-  { email, clientAddress, requestId, loggedId, log, actor }: SignInRequest,
+  deps: SignInDependencies,
+  request: SignInRequest,
   accountId: string | undefined,
 ): void {
-  log.warn('A sign-in was refused.');
-  signInAudit
-    .refused({
-      accountId,
-      email,
-      clientAddress,
-      requestId,
-      loggedId,
-      time: clock.now(),
-      ...(actor && { actor }),
-    })
-    .catch((err: unknown) => log.error({ err }, 'A refused sign-in is not recorded.'));
+  request.log.warn('A sign-in was refused.');
+  recordRefusal(deps, request, accountId).catch((err: unknown) =>
+    request.log.error({ err }, 'A refused sign-in is not recorded.'),
+  );
+}
+
+/**
+ * Leaves a trail of a refused sign-in in the log, bounded however many there are.
+ * @param accountId the account that the address is of; undefined where it is nobody's
+ */
+export async function recordRefusal(
+  {
+    actors,
+    vault,
+    clock,
+    addressKey: key,
+  }: Pick<SignInDependencies, 'actors' | 'vault' | 'clock' | 'addressKey'>,
+  { email, clientAddress, requestId, loggedId, actor = { kind: 'anonymous' } }: Refused,
+  accountId: string | undefined,
+): Promise<void> {
+  const now = clock.now();
+  let target: SignInTarget;
+  let context: CommandContext;
+  if (accountId === undefined) {
+    // The same key for two purposes: the prefix keeps a client from being taken for an address.
+    const client = createHmac('sha256', key).update(`client\0${clientAddress}`).digest('hex');
+    target = { kind: 'unknown', address: addressHmac({ addressKey: key }, email), client };
+    // An address without an account has no key to seal with.
+    context = firstCommand(now, { kind: 'anonymous' }, { requestId: loggedId });
+  } else {
+    target = { kind: 'account', accountId };
+    context = firstCommand(now, actor, {
+      requestId: await vault.seal(accountId, requestId),
+      client: await vault.seal(accountId, clientAddress),
+    });
+  }
+  const command = { type: 'RecordRefusal', target, now } as const;
+  await actors.send(signInTrailAggregate, signInTrail(target, now), command, context);
 }
 
 /**
@@ -223,89 +245,4 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
   const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
   assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
   return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
-}
-
-/** A refused sign-in, as the API saw it. */
-export interface RefusedSignIn {
-  /** The account that the address is of; absent where it is nobody's. */
-  readonly accountId: string | undefined;
-  readonly email: string;
-  readonly clientAddress: string;
-  readonly requestId: string;
-  readonly loggedId: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly time: number;
-  /** Absent for somebody who has not proved to be anyone. */
-  readonly actor?: Actor;
-}
-
-export interface SignInAudit {
-  /** Resolves when it is recorded, or counted among those left out. */
-  refused(attempt: RefusedSignIn): Promise<void>;
-}
-
-/** Leaves a trail of refused sign-ins in the log, bounded however many there are. */
-export function createSignInAudit(deps: {
-  readonly actors: ActorSystem;
-  readonly vault: Vault;
-  /** Keys the hashes of addresses without an account. */
-  readonly addressKey: Buffer;
-}): SignInAudit {
-  const { actors, vault } = deps;
-  /** Left out in the present hour, by trail: at most one entry for each account and one more. */
-  let leftOut = { hour: -1, counts: new Map<string, number>() };
-
-  function countLeftOut(trail: string, now: number): number {
-    const hour = hourOf(now);
-    if (hour > leftOut.hour) leftOut = { hour, counts: new Map() };
-    const count = (leftOut.counts.get(trail) ?? 0) + 1;
-    leftOut.counts.set(trail, count);
-    return count;
-  }
-
-  function targetOf({ accountId, email, clientAddress }: RefusedSignIn): SignInTarget {
-    if (accountId !== undefined) return { kind: 'account', accountId };
-    // The same key for two purposes: the prefix keeps a client from being taken for an address.
-    const client = createHmac('sha256', deps.addressKey)
-      .update(`client\0${clientAddress}`)
-      .digest('hex');
-    return { kind: 'unknown', address: addressHmac(deps, email), client };
-  }
-
-  async function contextOf(attempt: RefusedSignIn): Promise<CommandContext> {
-    const { accountId, clientAddress, requestId, loggedId, time, actor } = attempt;
-    // An address without an account has no key to seal with.
-    if (accountId === undefined) {
-      return firstCommand(time, { kind: 'anonymous' }, { requestId: loggedId });
-    }
-    const sealed = {
-      requestId: await vault.seal(accountId, requestId),
-      client: await vault.seal(accountId, clientAddress),
-    };
-    return firstCommand(time, actor ?? { kind: 'anonymous' }, sealed);
-  }
-
-  return {
-    async refused(attempt) {
-      const { time: now } = attempt;
-      const target = targetOf(attempt);
-      const trail = signInTrail(target, now);
-      const context = await contextOf(attempt);
-      const recorded = await actors.send(
-        signInTrailAggregate,
-        trail,
-        { type: 'RecordRefusal', target, now },
-        context,
-      );
-      if (!recorded.accepted || recorded.events.length > 0) return;
-      const count = countLeftOut(trail, now);
-      const noted = { ...context, commandId: newCommandId(now) };
-      await actors.send(
-        signInTrailAggregate,
-        trail,
-        { type: 'NoteLeftOut', target, count, now },
-        noted,
-      );
-    },
-  };
 }

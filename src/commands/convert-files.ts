@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import { issueOfName, MAX_FILES } from '../requests/files.ts';
 import { cssText } from '../requests/html.ts';
+import { lackingIn } from '../domain/lacking-resource.ts';
 import { UsageError } from './command.ts';
 
 /** More than a service takes unless it is set otherwise, so that it says itself what it takes. */
@@ -53,25 +54,13 @@ function* inScript(text: string): Generator<Reference> {
 const candidates = (srcset: string): readonly string[] =>
   matches(srcset, /()([^\s,]\S*[^\s,]|[^\s,])(?:\s+[^\s,]+)*\s*(?:,|$)/g);
 
-/** Attributes that are fetched, beside those of links, which depend on what kind of link it is. */
+/** Attributes that are fetched, each with its elements; those of links depend on what kind of link it is. */
 const FETCHED: Readonly<Record<string, readonly string[]>> = {
-  img: ['src'],
-  script: ['src'],
-  iframe: ['src'],
-  embed: ['src'],
-  object: ['data'],
-  input: ['src'],
-  source: ['src'],
-  video: ['src', 'poster'],
-  audio: ['src'],
-  track: ['src'],
-  image: ['href'],
-  use: ['href'],
-  feImage: ['href'],
-  body: ['background'],
-  table: ['background'],
-  td: ['background'],
-  th: ['background'],
+  src: ['img', 'script', 'iframe', 'embed', 'input', 'source', 'video', 'audio', 'track'],
+  poster: ['video'],
+  data: ['object'],
+  href: ['image', 'use', 'feImage'],
+  background: ['body', 'table', 'td', 'th'],
 };
 const NEEDED = new Set(['img', 'script', 'iframe']);
 
@@ -79,7 +68,9 @@ function* inElement(element: Tree.Element): Generator<Reference> {
   const { tagName, attrs, childNodes } = element;
   const attribute = (name: string): string => attrs.find((each) => each.name === name)?.value ?? '';
   const of = NEEDED.has(tagName) ? needed : perhaps;
-  yield* (FETCHED[tagName] ?? []).map((name) => of(attribute(name)));
+  for (const [name, elements] of Object.entries(FETCHED)) {
+    if (elements.includes(tagName)) yield of(attribute(name));
+  }
   yield* candidates(`${attribute('srcset')},${attribute('imagesrcset')}`).map(perhaps);
   yield* inStyles(attribute('style'));
   if (tagName === 'link') {
@@ -250,23 +241,16 @@ export async function filesBeside(
   return collector;
 }
 
-type Reasons = Pick<FilesBeside, 'reasonFor'>;
-
-const lineOf = (url: string, reason: string, beside: Reasons): string =>
-  `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
-
-/** A warning about a resource, as `renderer/warnings.ts` words it. */
-const OF_RESOURCE = /^(\S+) (?:could not be loaded: (.*?)|was answered with status (\d+))[.…]?$/s;
-
 /** Tells the warnings of a record about resources, each with the reason, from all others. */
 export function splitWarnings(
   warnings: readonly string[],
-  beside: Reasons,
+  beside: Pick<FilesBeside, 'reasonFor'>,
 ): { readonly notLoaded: readonly string[]; readonly others: readonly string[] } {
-  const others = warnings.filter((warning) => !OF_RESOURCE.test(warning));
-  const lines = warnings.flatMap((warning) => {
-    const [, url, error, status = ''] = OF_RESOURCE.exec(warning) ?? [];
-    return url === undefined ? [] : lineOf(url, error ?? status, beside);
+  const notLoaded = warnings.flatMap((warning) => {
+    const lacking = lackingIn(warning);
+    if (lacking === undefined) return [];
+    const { url, reason } = lacking;
+    return `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
   });
-  return { notLoaded: lines, others };
+  return { notLoaded, others: warnings.filter((warning) => lackingIn(warning) === undefined) };
 }

@@ -21,10 +21,20 @@ export interface Interrupt {
   left: string;
 }
 
+/** What is to be converted, and what goes on around it. */
+export interface Job {
+  readonly options: ConversionOptions;
+  readonly beside: FilesBeside;
+  readonly context: CommandContext;
+  readonly interrupt: Interrupt;
+}
+
 export interface Converted {
   readonly record: EndedConversion;
   /** Resources of the page that could not be loaded when it was printed, each with the reason. */
   readonly notLoaded: readonly string[];
+  /** The other warnings of the record. */
+  readonly others: readonly string[];
   readonly open: () => Promise<Readable>;
 }
 
@@ -37,10 +47,7 @@ interface Words {
 
 async function convertBy(
   client: PressledgerClient,
-  options: ConversionOptions,
-  beside: FilesBeside,
-  { output }: CommandContext,
-  interrupt: Interrupt,
+  { options, beside, context: { output }, interrupt }: Job,
   words: Words,
 ): Promise<Converted> {
   const { signal } = interrupt;
@@ -52,50 +59,49 @@ async function convertBy(
   const record = await client.wait(id, { signal });
   const { splitWarnings } = await import('./convert-files.ts');
   const { warnings } = record;
-  const notLoaded = warnings ? splitWarnings(warnings, beside).notLoaded : beside.lacking;
+  const found = warnings ? splitWarnings(warnings, beside) : undefined;
   return {
     record,
-    notLoaded,
+    notLoaded: found?.notLoaded ?? beside.lacking,
+    others: found?.others ?? [],
     open: async () => Readable.fromWeb(await client.download(record, { signal })),
   };
 }
 
-export async function convertRemotely(
-  { client, server }: Service,
-  options: ConversionOptions,
-  beside: FilesBeside,
-  context: CommandContext,
-  interrupt: Interrupt,
-): Promise<Converted> {
-  return await convertBy(client, options, beside, context, interrupt, {
+export const convertRemotely = ({ client, server }: Service, job: Job): Promise<Converted> =>
+  convertBy(client, job, {
     asked: `it is not known whether ${server} has accepted the conversion. If so, \`${program()} conversions list --server ${server}\` shows it.`,
     accepted: (id) =>
       `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${program()} conversions download ${id} --server ${server}\`.`,
     waitsFor: server,
   });
-}
 
-/** Asks for it as the operator, on the credits of an account here; a service that runs here renders it, or this process. */
+const NOTHING = 'nothing was converted.';
+
+/**
+ * Asks for it as the operator, on the credits of an account here; a service that runs here renders it, or this process.
+ * @param email the account that pays; unless given the first one
+ * @param isTemporary the store is empty, and is deleted afterwards
+ */
 export async function convertHere(
   api: OperatorApi,
-  payer: Payer,
-  options: ConversionOptions,
-  beside: FilesBeside,
-  context: CommandContext,
-  interrupt: Interrupt,
+  email: string | undefined,
+  isTemporary: boolean,
+  job: Job,
 ): Promise<Converted> {
   const here = (...words: readonly string[]) => `\`${copyableCommand(api.dataDir, ...words)}\``;
-  const accepted = (id: string) =>
-    `a service on this store, or the next 'convert' there, renders ${id}, which costs its credit unless it fails. ${here('evidence', id, '-o', `${id}.zip`)} then writes its PDF into a ZIP file.`;
-  const nothing = 'nothing was converted.';
+  const payer = await (isTemporary ? temporaryPayer(api) : payerOf(api, email));
+  if (!payer)
+    throw new Error(`There is no account yet: ${here('account', 'create', 'EMAIL')} opens one.`);
   const words = {
-    asked: nothing,
-    accepted: payer.isTemporary ? () => nothing : accepted,
+    asked: NOTHING,
+    accepted: (id: string) =>
+      isTemporary
+        ? NOTHING
+        : `a service on this store, or the next 'convert' there, renders ${id}, which costs its credit unless it fails. ${here('evidence', id, '-o', `${id}.zip`)} then writes its PDF into a ZIP file.`,
     waitsFor: 'the PDF',
   };
-  const client = api.as(payer.id);
-  const converting = convertBy(client, options, beside, context, interrupt, words);
-  const converted = await converting.catch((error: unknown) => {
+  const converted = await convertBy(api.as(payer.id), job, words).catch((error: unknown) => {
     if (isPressledgerError(error, 'insufficient_credits')) {
       const remedy = `${here('credits', 'grant', payer.email, '1000')} adds 1000`;
       throw new Error(`${payer.email} has no credits left: ${remedy}.`);
@@ -110,23 +116,13 @@ export async function convertHere(
   return { ...converted, record: record as EndedConversion };
 }
 
-interface Payer {
-  readonly id: string;
-  readonly email: string;
-  readonly isTemporary: boolean;
-}
-
-export async function payerOf(api: OperatorApi, email: string | undefined): Promise<Payer> {
-  const found = email === undefined ? await api.firstAccount() : await api.account(email);
-  if (found) return { id: found.id, email: found.email, isTemporary: false };
-  throw new Error(
-    `There is no account yet: \`${copyableCommand(api.dataDir, 'account', 'create', 'EMAIL')}\` opens one.`,
-  );
-}
+const payerOf = (api: OperatorApi, email: string | undefined) =>
+  email === undefined ? api.firstAccount() : api.account(email);
 
 /** The one account of a temporary store. */
-export async function temporaryPayer(api: OperatorApi): Promise<Payer> {
-  const wanted = { email: 'temporary@localhost', plan: 'pro', credits: 1 };
-  const { id, email } = await api.post<OpenedAccount>('/operator/accounts/', wanted);
-  return { id, email, isTemporary: true };
-}
+const temporaryPayer = (api: OperatorApi) =>
+  api.post<OpenedAccount>('/operator/accounts/', {
+    email: 'temporary@localhost',
+    plan: 'pro',
+    credits: 1,
+  });

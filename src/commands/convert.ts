@@ -6,7 +6,6 @@ import {
   type CommandContext,
   counted,
   Interrupted,
-  type Invocation,
   type Run,
   requiredOption,
   textOption,
@@ -14,16 +13,9 @@ import {
 } from './command.ts';
 import type { FilesBeside } from './convert-files.ts';
 import { conversionOptions } from './convert-options.ts';
-import {
-  type Converted,
-  convertHere,
-  convertRemotely,
-  type Interrupt,
-  payerOf,
-  temporaryPayer,
-} from './convert-places.ts';
+import { type Converted, convertHere, convertRemotely, type Interrupt } from './convert-places.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
-import { type ConversionOptions, findServiceUnlessAccount, type Service } from './service.ts';
+import { type ConversionOptions, findServiceUnlessAccount } from './service.ts';
 import { onePage } from './several-pages.ts';
 
 /**
@@ -81,21 +73,6 @@ function isJson(content: string): boolean {
 const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$/i;
 
 /**
- * The service that converts; undefined where the store of the settings does.
- * @throws {UsageError} the options contradict each other, or the key is missing
- */
-async function remoteOf(
-  fileOrUrl: string,
-  invocation: Invocation,
-  context: CommandContext,
-): Promise<Service | undefined> {
-  if (invocation.values['api-key-stdin'] === true && fileOrUrl === '-') {
-    throw new UsageError('The document and the key cannot both come from standard input.');
-  }
-  return await findServiceUnlessAccount(invocation, context);
-}
-
-/**
  * Runs the work until Ctrl-C; a second one ends the process at once.
  * @param work gives `interrupt.left` the words for what goes on without the command
  * @throws {Interrupted}
@@ -147,7 +124,7 @@ async function besideOf(
 }
 
 async function finish(
-  { record, notLoaded: lines, open }: Converted,
+  { record, notLoaded, others, open }: Converted,
   target: PdfTarget,
   strict: boolean,
   { output }: CommandContext,
@@ -156,25 +133,26 @@ async function finish(
     output.json(record);
     throw new Error(`Conversion ${record.id} failed: ${record.error_message ?? 'no reason given'}`);
   }
-  const { splitWarnings } = await import('./convert-files.ts');
-  const { others } = splitWarnings(record.warnings ?? [], { reasonFor: () => '' });
-  const warnings = [...lines, ...others];
+  const warnings = [...notLoaded, ...others];
   const told = warnings.length === 0 ? record : { ...record, warnings };
-  if (strict && lines.length > 0) {
+  if (strict && notLoaded.length > 0) {
     output.json(told);
-    throw new Error(notWhole(lines));
+    throw new Error(notWhole(notLoaded));
   }
   const facts = await target.write(open);
-  if (lines.length > 0) output.note(inOneLine(lines));
+  if (notLoaded.length > 0) output.note(inOneLine(notLoaded));
   for (const warning of others) output.note(warning);
   output.json(told);
   target.tell(record.id, facts);
 }
 
-export const convert: Run = async (invocation: Invocation, context) => {
+export const convert: Run = async (invocation, context) => {
   const [fileOrUrl = ''] = invocation.positionals;
   const path = requiredOption(invocation, 'output');
-  const remote = await remoteOf(fileOrUrl, invocation, context);
+  if (invocation.values['api-key-stdin'] === true && fileOrUrl === '-') {
+    throw new UsageError('The document and the key cannot both come from standard input.');
+  }
+  const remote = await findServiceUnlessAccount(invocation, context);
   const target = await pdfTarget(path, context);
   const source = await sourceOf(fileOrUrl);
   const beside = await besideOf(source, fileOrUrl, textOption(invocation, 'base'));
@@ -185,25 +163,18 @@ export const convert: Run = async (invocation: Invocation, context) => {
   const document =
     source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
   const options = { ...document, ...conversionOptions(invocation) };
-  if (remote) {
-    await untilInterrupted(context, async (interrupt) => {
-      const converted = await convertRemotely(remote, options, beside, context, interrupt);
-      await finish(converted, target, strict, context);
-    });
-    return;
-  }
   const email = textOption(invocation, 'account');
   await untilInterrupted(context, async (interrupt) => {
-    await context.open.withOperator(
+    const job = { options, beside, context, interrupt };
+    if (remote) return finish(await convertRemotely(remote, job), target, strict, context);
+    return context.open.withOperator(
       async (api, isTemporary) => {
         if (isTemporary) {
           context.output.note(
             'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
           );
         }
-        const payer = await (isTemporary ? temporaryPayer(api) : payerOf(api, email));
-        const converted = await convertHere(api, payer, options, beside, context, interrupt);
-        await finish(converted, target, strict, context);
+        await finish(await convertHere(api, email, isTemporary, job), target, strict, context);
       },
       { renders: true, orTemporary: email === undefined, hurry: interrupt.signal },
     );

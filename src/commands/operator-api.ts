@@ -4,7 +4,7 @@ import { PressledgerClient } from '../../client/src/client.ts';
 import { everyItem, type Page, pageQuery, pageReader } from '../../client/src/pages.ts';
 import { type Call, json, nothing, Transport } from '../../client/src/transport.ts';
 import { ServiceError } from '../errors/errors.ts';
-import type { Account as AccountSchema } from '../http/resources/account.api.ts';
+import type { Account as AccountSchema } from '../http/resources/account.ts';
 import type { AccountDetails } from '../http/resources/operator-accounts.api.ts';
 
 /** An account as `GET /operator/accounts/` lists it. */

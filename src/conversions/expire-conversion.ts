@@ -13,18 +13,17 @@ export interface ExpiryDependencies {
 /**
  * Deletes what is stored of a conversion that has ended, and records it. Safe to repeat.
  * @param cause the id of the event that it follows from: the conversion's end, unless given
- * @returns the position of the event that takes it off the list
  * @throws {BlobStoreUnavailable}
  */
 export async function expireConversion(
   { actors, blobs, clock }: ExpiryDependencies,
   { conversionId, accountId, endedEventId, named }: DeletionDue,
   cause = endedEventId,
-): Promise<bigint | undefined> {
+): Promise<void> {
   // First the blobs, then the event: a crash between the two only deletes once more.
   await blobs.deleteAll(conversionId, named);
   const at = clock.now();
-  const outcome = await actors.send(
+  await actors.send(
     conversionAggregate,
     conversionId,
     { type: 'ExpireConversion', accountId, conversionId, at },
@@ -38,5 +37,4 @@ export async function expireConversion(
       },
     },
   );
-  return outcome.accepted ? outcome.position : undefined;
 }

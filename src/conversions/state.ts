@@ -16,9 +16,9 @@ import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { Fold } from '../read-model/fold.ts';
 import type { Projection } from '../read-model/projection.ts';
+import type { Page, Slice } from '../read-model/rows.ts';
 import type { Moment } from './look-back.ts';
 
-const BATCH = 5_000;
 const PAGE = 500;
 
 type AllEvents = Pick<EventStore, 'readAll' | 'head'>;
@@ -29,16 +29,15 @@ export const openerUnlessErased = (vault: Pick<Vault, 'unseal'>): Opener<string 
 });
 
 /**
- * Tells, for events in log order, which of them belong to the moment. Clocks differ: an account's first event
- * that is later than the time ends it for that account, as in its history.
+ * Tells, for events in log order, which of them belong to the time (milliseconds since the Unix epoch). Clocks differ:
+ * an account's first event that is later than the time ends it for that account, as in its history.
  */
-function belongsTo(moment: Moment): (event: RecordedEvent) => boolean {
-  if ('position' in moment) return ({ position }) => position <= moment.position;
+function belongsTo(until: number): (event: RecordedEvent) => boolean {
   const ended = new Set<string>();
   return ({ data, metadata }) => {
     const { accountId = '' } = data as { readonly accountId?: string };
     if (ended.has(accountId)) return false;
-    if ((metadata as EventMetadata).time <= moment.time) return true;
+    if ((metadata as EventMetadata).time <= until) return true;
     if (accountId !== '') ended.add(accountId);
     return false;
   };
@@ -52,20 +51,15 @@ export async function withFoldedLog<T>(
   use: (fold: Fold) => Promise<T>,
   onProgress: (events: number) => unknown = () => {},
 ): Promise<T> {
-  const fold = new Fold(projections, 'disk');
+  const fold = Fold.temporary(projections, 'disk');
   try {
-    const belongs = belongsTo(moment);
-    const end = 'position' in moment ? moment.position : await store.head();
-    let read = 0;
-    for (let after = 0n; after < end; ) {
-      const events = await store.readAll({ after, limit: BATCH });
-      const last = events.at(-1);
-      if (last === undefined) break;
-      fold.apply(events.filter(belongs));
-      after = last.position;
-      read += events.length;
-      onProgress(read);
-    }
+    const onRead = (_: bigint, events: number): unknown => onProgress(events);
+    await fold.readOn(
+      store,
+      'position' in moment
+        ? { upTo: moment.position, onProgress: onRead }
+        : { upTo: await store.head(), belongs: belongsTo(moment.time), onProgress: onRead },
+    );
     return await use(fold);
   } finally {
     fold.close();
@@ -73,9 +67,7 @@ export async function withFoldedLog<T>(
 }
 
 /** All rows of a list that is read by pages. */
-export function* everyRow<Row>(
-  page: (page: { readonly offset: number; readonly limit: number }) => readonly Row[],
-): Generator<Row> {
+export function* everyRow<Row>(page: (page: Slice) => readonly Row[]): Generator<Row> {
   for (let offset = 0; ; offset += PAGE) {
     const rows = page({ offset, limit: PAGE });
     yield* rows;
@@ -109,9 +101,8 @@ async function* accountDocument(
     query(ledgerQueries),
   ];
   yield JSON.stringify(await accountRecord(opener, account)).slice(0, -1);
-  const rowsOf = <Row>(queries: {
-    page(accountId: string, page: { offset: number; limit: number }): { rows: readonly Row[] };
-  }) => everyRow((page) => queries.page(id, page).rows);
+  const rowsOf = <Row>(queries: { page(accountId: string, page: Slice): Page<Row> }) =>
+    everyRow((page) => queries.page(id, page).rows);
   yield* list('api_keys', rowsOf(keys), (row) => apiKeyRecord(opener, row));
   yield* list('conversions', rowsOf(all), (row) => conversionRecord(opener, row));
   yield* list('ledger', rowsOf(entries), ledgerRecord);

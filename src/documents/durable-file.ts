@@ -1,18 +1,25 @@
 /** Files that are whole or not there: written beside, synced, renamed, and their directory synced. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   close,
   closeSync,
   fdatasync,
   fsync,
+  fsyncSync,
+  linkSync,
   mkdirSync,
   open,
   openSync,
+  readdirSync,
+  readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   write,
+  writeFileSync,
 } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isAbandoned, writerName } from './writer.ts';
 
@@ -124,6 +131,67 @@ export async function syncPath(path: string, calls = IN_BACKGROUND): Promise<voi
   }
 }
 
-export function hasCode(error: unknown, code: string): boolean {
+export function hasCode(error: unknown, code: string): error is Error {
   return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/**
+ * Creates a small secret file durably, readable by the owner only. Of two processes that create it at once, one does.
+ * @returns false if there is one already, which is left as it is
+ */
+export function createDurably(path: string, content: string): boolean {
+  const temporary = `${path}.${temporaryName()}.tmp`;
+  try {
+    writeFileSync(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
+    // Unlike a rename, a link never replaces what another process has just put there.
+    linkSync(temporary, path);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncDirectory(dirname(path));
+  return true;
+}
+
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    // Node names a file that cannot be opened, and not a folder that cannot be read.
+    if (hasCode(error, 'EISDIR')) throw Object.assign(error, { path });
+    throw error;
+  }
+}
+
+/** Overwrites the file first: what a file system keeps of a removed file is then of no use. */
+export function removeDurably(path: string): void {
+  try {
+    const { size } = statSync(path);
+    writeFileSync(path, randomBytes(size), { flag: 'r+', flush: true });
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  rmSync(path, { force: true });
+  syncDirectory(dirname(path));
+}
+
+/** Removes what killed writers left of files whose path starts with `prefix`. */
+export function removeTemporary(prefix: string, unwanted: (path: string) => boolean): void {
+  for (const name of readdirSync(dirname(prefix))) {
+    if (!name.startsWith(basename(prefix)) || !name.endsWith('.tmp')) continue;
+    const path = join(dirname(prefix), name);
+    if (unwanted(path)) rmSync(path, { force: true });
+  }
+}
+
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -8,8 +8,6 @@ import type { EventOf } from './events.ts';
 const HOUR_MS = 60 * 60 * 1000;
 /** Refusals recorded one by one in an hour; the throttle lets strangers try 40 for an account. */
 export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
-/** The count doubles from one note to the next, so a process comes nowhere near it. */
-export const NOTES_AN_HOUR = 40;
 
 /** The owner of a trail: an account, or all addresses that nobody holds. */
 export type SignInTarget =
@@ -36,17 +34,13 @@ export interface SignInState {
 
 const initialState: SignInState = { hour: -1, recorded: 0, notes: 0 };
 
-export type SignInCommand =
-  | { readonly type: 'RecordRefusal'; readonly target: SignInTarget; readonly now: number }
-  /** `count` refusals of this hour were left out so far, by the process that says so. */
-  | {
-      readonly type: 'NoteLeftOut';
-      readonly target: SignInTarget;
-      readonly count: number;
-      readonly now: number;
-    };
+export interface SignInCommand {
+  readonly type: 'RecordRefusal';
+  readonly target: SignInTarget;
+  readonly now: number;
+}
 
-export const hourOf = (time: number): number => Math.floor(time / HOUR_MS);
+const hourOf = (time: number): number => Math.floor(time / HOUR_MS);
 
 /** Counting begins again with each hour; a clock that lags does not bring an hour back. */
 function countedIn(state: SignInState, hour: number): SignInState {
@@ -67,28 +61,22 @@ function evolve(before: SignInState, event: SignInEvent): SignInState {
   }
 }
 
+/** The first refusal of an hour that is left out says that some are. */
 const decide: Decider<SignInState, SignInCommand, SignInEvent>['decide'] = (command, before) => {
   const { target, now } = command;
   const state = countedIn(before, hourOf(now));
-  switch (command.type) {
-    case 'RecordRefusal': {
-      if (state.recorded >= RECORDED_AN_HOUR[target.kind]) return [];
-      if (target.kind === 'account') {
-        const { accountId } = target;
-        return [{ type: 'SignInRefused', data: { accountId, refusedAt: now } }];
-      }
-      const { address, client } = target;
-      return [{ type: 'UnknownSignInRefused', data: { address, client, refusedAt: now } }];
-    }
-    case 'NoteLeftOut': {
-      const { count } = command;
-      const isPowerOfTwo = 2 ** Math.round(Math.log2(count)) === count;
-      if (!isPowerOfTwo || state.notes >= NOTES_AN_HOUR) return [];
-      const since = hourOf(now) * HOUR_MS;
-      const whose = target.kind === 'account' ? { accountId: target.accountId } : {};
-      return [{ type: 'SignInsLeftOut', data: { ...whose, count, since, notedAt: now } }];
-    }
+  if (state.recorded >= RECORDED_AN_HOUR[target.kind]) {
+    if (state.notes > 0) return [];
+    const whose = target.kind === 'account' ? { accountId: target.accountId } : {};
+    const since = hourOf(now) * HOUR_MS;
+    return [{ type: 'SignInsLeftOut', data: { ...whose, count: 1, since, notedAt: now } }];
   }
+  if (target.kind === 'account') {
+    const { accountId } = target;
+    return [{ type: 'SignInRefused', data: { accountId, refusedAt: now } }];
+  }
+  const { address, client } = target;
+  return [{ type: 'UnknownSignInRefused', data: { address, client, refusedAt: now } }];
 };
 
 export const signIns: Decider<SignInState, SignInCommand, SignInEvent> = {

@@ -1,46 +1,40 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { createSignInAudit } from '../accounts/sign-in.ts';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
-import { admitOperator, type HttpMiddleware, type RequestState } from './context.ts';
-import type { HttpDependencies, RouteDependencies } from './dependencies.ts';
+import {
+  admitOperator,
+  type HttpContext,
+  type HttpMiddleware,
+  type RequestState,
+} from './context.ts';
+import type { HttpApp, HttpDependencies, RouteDependencies } from './dependencies.ts';
 import { BuiltFiles } from './fixed-answer.ts';
+import { RequestBodies } from './middleware/body.ts';
+import { cors } from './middleware/cors.ts';
 import {
   authenticate,
-  authenticateByCookie,
   countAnonymous,
-  notFound,
+  Credentials,
+  coalescedHead,
+  identify,
+  presentsCredential,
+  sessionEnded,
   showRateLimit,
-} from './middleware/authenticate.ts';
-import { RequestBodies } from './middleware/body.ts';
-import { clientAddress } from './middleware/client-address.ts';
-import { cors } from './middleware/cors.ts';
-import { Credentials, coalescedHead } from './middleware/credential.ts';
+} from './middleware/credential.ts';
 import { createDashboard } from './middleware/dashboard.ts';
 import { errors } from './middleware/errors.ts';
-import { frontDoor } from './middleware/front-door.ts';
 import { observe } from './middleware/observe.ts';
-import { rateLimitHeadersOf } from './middleware/rate-limit.ts';
-import { requestId } from './middleware/request-id.ts';
+import { countRequest, rateLimitHeadersOf, setRateLimitHeaders } from './middleware/rate-limit.ts';
+import { clientAddress, requestId, securityHeaders } from './middleware/request.ts';
 import { sameOrigin } from './middleware/same-origin.ts';
-import { securityHeaders } from './middleware/security-headers.ts';
 import { sessionsOnly } from './middleware/sessions-only.ts';
+import { ServiceError } from '../errors/errors.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { operatorsOnly } from './operator.ts';
 import { operatorRoutes } from './operator-routes.ts';
-import { ROUTES } from './routes.ts';
-
-export interface HttpApp {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** The rate limit headers for a connection that sent no request that could be understood. */
-  readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
-  /** Answers at once all requests that wait for something to happen. */
-  readonly endWaiting: () => void;
-}
+import { BASE_PATH, ROUTES } from './routes.ts';
 
 /** The application of an API node. */
 export interface ApiApp extends HttpApp {
@@ -54,12 +48,14 @@ const pattern = (path: string): string =>
 
 function createRouter(deps: RouteDependencies, credentials: Credentials): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true });
+  const signedIn = authenticate(deps, (ctx) => credentials.callerOf(ctx));
+  const withCookie = authenticate(deps, (ctx) => credentials.callerByCookie(ctx), sessionEnded);
   const admission: Readonly<Record<Auth, readonly HttpMiddleware[]>> = {
-    caller: [authenticate(deps, credentials)],
-    session: [authenticate(deps, credentials), sessionsOnly],
-    operator: [authenticate(deps, credentials), operatorsOnly],
+    caller: [signedIn],
+    session: [signedIn, sessionsOnly],
+    operator: [signedIn, operatorsOnly],
     page: [sameOrigin(deps), countAnonymous(deps)],
-    cookie: [sameOrigin(deps), authenticateByCookie(deps, credentials)],
+    cookie: [sameOrigin(deps), withCookie],
     address: [countAnonymous(deps)],
     static: [countAnonymous(deps)],
     // The link is judged, and a wrong one counted, where its file is known.
@@ -70,6 +66,48 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
     router[method](pattern(path), ...admission[auth], handler(deps));
   }
   return router;
+}
+
+interface Routes {
+  match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
+}
+
+/** Other spellings of a path: its base left out, a slash too many or too few, the document as YAML. */
+function spellingsOf(path: string): readonly string[] {
+  const bare = path.replace(/(?<=.)\/$/, '').replace(/\.ya?ml$/, '.json');
+  const places = ['', '/api', BASE_PATH].flatMap((base) => [`${base}${bare}/`, base + bare]);
+  return places.filter((place) => place !== path);
+}
+
+/**
+ * Answers requests without a route, or with a method that their route does not have. Counts every credential, good or bad.
+ * @param answerPerson sends an HTML page to browsers; returns false if the client wants JSON
+ */
+function notFound(
+  deps: HttpDependencies,
+  credentials: Credentials,
+  routes: Routes,
+  answerPerson: (ctx: HttpContext) => Promise<boolean>,
+): HttpMiddleware {
+  return async (ctx) => {
+    const methodsAt = (path: string) => [
+      ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
+    ];
+    await identify(ctx, deps, (asked) => credentials.callerOf(asked));
+    // A request for a missing resource can still try a credential, and its lookup costs as much.
+    if (presentsCredential(ctx)) await countRequest(deps, ctx);
+    else await setRateLimitHeaders(deps, ctx);
+    const allowed = methodsAt(ctx.path);
+    if (allowed.length > 0) {
+      ctx.set('Allow', allowed.join(', '));
+      throw new ServiceError('method_not_allowed');
+    }
+    const meant = spellingsOf(ctx.path).find((path) => methodsAt(path).length > 0);
+    const isOfService = meant !== undefined && !meant.startsWith('/api/');
+    if (!isOfService && (await answerPerson(ctx))) return;
+    const hint = meant === undefined ? 'The API is described at /docs.' : `Did you mean ${meant}?`;
+    throw new ServiceError('not_found', `There is no such resource. ${hint}`);
+  };
 }
 
 export function createApp(given: HttpDependencies): ApiApp {
@@ -93,8 +131,6 @@ export function createApp(given: HttpDependencies): ApiApp {
   app.use(clientAddress(deps.config));
   app.use(errors);
   app.use(cors(deps, deps.config));
-  app.use(dashboard.serve);
-  app.use(frontDoor(deps));
   const document = buildDocument(
     ROUTES.filter(({ isInternal }) => isInternal !== true),
     deps,
@@ -107,13 +143,14 @@ export function createApp(given: HttpDependencies): ApiApp {
     bodies,
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
-    signInAudit: createSignInAudit(deps),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),
   };
   const router = createRouter(parts, credentials);
   app.use(operatorRoutes(parts).routes());
   app.use(router.routes());
+  // Behind the routes, so that requests of the API do not pass it.
+  app.use(dashboard.serve);
   app.use(notFound(deps, credentials, router, dashboard.answerPerson));
   const callback = app.callback();
   return {

@@ -1,5 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Passwords } from '../accounts/passwords.ts';
-import type { SignInAudit } from '../accounts/sign-in.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import type { LookBacks } from '../conversions/look-back.ts';
@@ -20,7 +21,7 @@ import type { BuiltFiles } from './fixed-answer.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { RequestEnd } from './middleware/observe.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
-import type { Operations } from './operations.ts';
+import type { RendererWatch } from '../render-queue/port.ts';
 import type { FileTokens, Tokens } from './tokens.ts';
 
 export interface Readiness {
@@ -29,6 +30,35 @@ export interface Readiness {
   readonly missing: readonly string[];
   /** True if the node feeds the render queue; absent for one that never does. */
   readonly leads?: boolean;
+}
+
+export interface RebuildState {
+  /** Positions of the log: that which the rebuild has reached, and the one that it is to reach. */
+  readonly underWay: { readonly position: bigint; readonly end: bigint } | undefined;
+  /** The last one since the start of this process, in milliseconds since the Unix epoch, and why it failed. */
+  readonly last: { readonly endedAt: number; readonly error: string | undefined } | undefined;
+}
+
+/** Rebuilds of this node's read models. */
+export interface Rebuilds {
+  state(): RebuildState;
+  /** Begins one, unless one is under way. */
+  start(): void;
+}
+
+/** The service around the API, for its operators. */
+export interface Operations {
+  readonly version: string;
+  readonly renderers: RendererWatch;
+  readonly rebuilds: Rebuilds;
+}
+
+export interface HttpApp {
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The rate limit headers for a connection that sent no request that could be understood. */
+  readonly rateLimitHeaders: (socket: Socket) => Promise<Readonly<Record<string, string>>>;
+  /** Answers at once all requests that wait for something to happen. */
+  readonly endWaiting: () => void;
 }
 
 /** The parts that the HTTP API is made of; the composition chooses them. */
@@ -78,5 +108,4 @@ export interface RouteDependencies extends HttpDependencies {
   readonly lookBacks: LookBacks;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
-  readonly signInAudit: SignInAudit;
 }

@@ -2,13 +2,30 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import { ServiceError } from '../errors/errors.ts';
-import type { HttpApp } from './app.ts';
-import type { RequestState } from './context.ts';
+import type { HttpApp } from './dependencies.ts';
+import type { HttpMiddleware, RequestState } from './context.ts';
 import type { HttpDependencies } from './dependencies.ts';
 import { errors } from './middleware/errors.ts';
-import { requestId } from './middleware/request-id.ts';
-import { securityHeaders } from './middleware/security-headers.ts';
-import { healthz, readyz } from './resources/service.ts';
+import { requestId, securityHeaders } from './middleware/request.ts';
+
+const RETRY_SECONDS = 2;
+
+export const healthz: HttpMiddleware = (ctx) => {
+  ctx.body = { status: 'ok' };
+};
+
+export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddleware {
+  return async (ctx) => {
+    const { ready, missing, leads } = await deps.readiness();
+    if (!ready) {
+      throw new ServiceError('service_unavailable', `Not ready: ${missing.join('; ')}.`, {
+        details: { missing },
+        retryAfter: RETRY_SECONDS,
+      });
+    }
+    ctx.body = { status: 'ready', ...(leads !== undefined && { leads }) };
+  };
+}
 
 /** Answers GET /healthz and GET /readyz as the API does, and 404 or 405 to everything else. */
 export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readiness'>): HttpApp {

@@ -5,8 +5,7 @@
 import Router from '@koa/router';
 import Type from 'typebox';
 import { assertOpen } from '../accounts/account-details.ts';
-import { changePassword, findHolder } from '../accounts/accounts.ts';
-import { administer } from '../accounts/administration.ts';
+import { changePassword, findHolder, sendToAccount } from '../accounts/accounts.ts';
 import { beginErasure, completeErasure } from '../accounts/erasure.ts';
 import { operatorContext } from '../actors/command-context.ts';
 import { accountAggregate } from '../domain/account.ts';
@@ -46,7 +45,7 @@ function postOperator(deps: RouteDependencies): HttpMiddleware {
     const { operator } = await deps.bodies.readSmall(ctx, deps.config, checkOperator);
     const accountId = await openAccountOf(ctx, deps);
     const type = operator ? 'GrantOperator' : 'RevokeOperator';
-    await administer(deps, { type, accountId }, operatorContext(deps.clock));
+    await sendToAccount(deps, { type, accountId }, operatorContext(deps.clock));
     ctx.body = { operator };
   };
 }

@@ -1,7 +1,13 @@
 import Type, { type TSchema } from 'typebox';
 import type { ValidationIssues } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
-import type { AnswerDoc, ErrorDoc, HeaderName, ParameterDoc } from './openapi/operation.ts';
+import {
+  type AnswerDoc,
+  type HeaderName,
+  type ParameterDoc,
+  wrongField,
+  inQuery,
+} from './openapi/operation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
@@ -96,18 +102,16 @@ export function sendPage(
 /** The documentation that all lists share. */
 
 export const PAGE_PARAMETERS: readonly ParameterDoc[] = [
-  {
-    name: 'page',
-    in: 'query',
-    description: 'The number of the page. A page after the last is an empty array.',
-    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
-  },
-  {
-    name: 'page_size',
-    in: 'query',
-    description: 'The number of items on a page.',
-    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
-  },
+  inQuery(
+    'page',
+    'The number of the page. A page after the last is an empty array.',
+    Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
+  ),
+  inQuery(
+    'page_size',
+    'The number of items on a page.',
+    Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
+  ),
 ];
 
 export const pageOfItems = (item: TSchema, more: readonly HeaderName[] = []): AnswerDoc => ({
@@ -116,8 +120,8 @@ export const pageOfItems = (item: TSchema, more: readonly HeaderName[] = []): An
   headers: ['X-Total-Count', 'Link', ...more],
 });
 
-export const WRONG_QUERY: ErrorDoc = {
-  when: 'A query parameter is unknown or invalid. details lists all of them.',
-  message: `page_size: Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`,
-  details: { page_size: [`Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`] },
-};
+export const WRONG_QUERY = wrongField(
+  'page_size',
+  `Must be a whole number from 1 to ${MAX_PAGE_SIZE}.`,
+  'A query parameter is unknown or invalid. details lists all of them.',
+);

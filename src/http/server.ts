@@ -8,10 +8,9 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '../errors/errors.ts';
 import type { Budget } from '../limits/budgets.ts';
-import type { HttpApp } from './app.ts';
+import type { HttpApp } from './dependencies.ts';
 import { Connections } from './connections.ts';
-import { requestIdOf } from './middleware/request-id.ts';
-import { SECURITY_HEADERS } from './middleware/security-headers.ts';
+import { requestIdOf, SECURITY_HEADERS } from './middleware/request.ts';
 
 const ANSWER_HEADERS = {
   ...SECURITY_HEADERS,
@@ -62,23 +61,37 @@ export interface HttpServer {
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers every request with one error, before the application sees it. */
-function always(
+/** An error that is answered before the application sees a request, and headers beside the usual ones. */
+interface Early {
+  readonly code: ErrorCode;
+  /** Default: the text of the code. */
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function written(
   rateLimitHeaders: HttpApp['rateLimitHeaders'],
-  code: ErrorCode,
-  message: string = ERRORS[code].message,
-  headers: Readonly<Record<string, string>> = {},
-): Answering {
+  socket: Socket,
+  requestId: string | string[] | undefined,
+  { code, message = ERRORS[code].message, headers: given }: Early,
+) {
   const body = JSON.stringify({ error: code, message });
+  const headers: Readonly<Record<string, string>> = {
+    ...ANSWER_HEADERS,
+    'X-Request-Id': requestIdOf(requestId),
+    ...given,
+    ...(await rateLimitHeaders(socket).catch(() => ({}))),
+    'Content-Length': String(Buffer.byteLength(body)),
+  };
+  return { status: ERRORS[code].status, headers, body };
+}
+
+/** Answers every request with one error. */
+function always(rateLimitHeaders: HttpApp['rateLimitHeaders'], early: Early): Answering {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    response.writeHead(ERRORS[code].status, {
-      ...ANSWER_HEADERS,
-      'X-Request-Id': requestIdOf(request.headers['x-request-id']),
-      ...headers,
-      ...(await rateLimitHeaders(request.socket).catch(() => ({}))),
-      'Content-Length': Buffer.byteLength(body),
-    });
-    response.end(body);
+    const id = request.headers['x-request-id'];
+    const { status, headers, body } = await written(rateLimitHeaders, request.socket, id, early);
+    response.writeHead(status, headers).end(body);
   };
   return (request, response) => void answer(request, response);
 }
@@ -88,7 +101,11 @@ const COME_AGAIN = { 'Retry-After': '1' };
 
 /** Answers 503 with Retry-After during start-up. */
 const starting = (rateLimitHeaders: HttpApp['rateLimitHeaders']): HttpApp => ({
-  handle: always(rateLimitHeaders, 'service_unavailable', STARTING, COME_AGAIN),
+  handle: always(rateLimitHeaders, {
+    code: 'service_unavailable',
+    message: STARTING,
+    headers: COME_AGAIN,
+  }),
   rateLimitHeaders,
   endWaiting: () => {},
 });
@@ -102,24 +119,13 @@ function namesOneHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
-/** Answers by the bare connection, in the same shape, and ends it. */
-async function answerBare(
-  app: HttpApp,
-  socket: Socket,
-  [code, message, given]: [ErrorCode, string, Readonly<Record<string, string>>?],
-): Promise<void> {
-  const body = JSON.stringify({ error: code, message });
-  const headers = {
-    ...ANSWER_HEADERS,
-    // Whatever it said of itself was not understood.
-    'X-Request-Id': requestIdOf(undefined),
-    ...given,
-    ...(await app.rateLimitHeaders(socket).catch(() => ({}))),
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${ERRORS[code].status} ${code}\r\n${lines.join('')}\r\n${body}`);
+/** Answers by the bare connection, and ends it. Whatever it said of itself was not understood. */
+async function answerBare(app: HttpApp, socket: Socket, early: Early): Promise<void> {
+  const { status, headers, body } = await written(app.rateLimitHeaders, socket, undefined, early);
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  socket.end(`HTTP/1.1 ${status} ${early.code}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** Answers requests that are too broken to reach the application. */
@@ -136,21 +142,25 @@ async function answerBroken(
     app,
     socket,
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? ['request_timeout', ERRORS.request_timeout.message]
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? ['validation_error', `The request's headers are larger than ${MAX_HEADER_BYTES} bytes.`]
-        : ['validation_error', 'The request is not valid HTTP.'],
+      ? { code: 'request_timeout' }
+      : {
+          code: 'validation_error',
+          message:
+            error.code === 'HPE_HEADER_OVERFLOW'
+              ? `The request's headers are larger than ${MAX_HEADER_BYTES} bytes.`
+              : 'The request is not valid HTTP.',
+        },
   );
 }
 
 /** Refuses tunnels. Node leaves the connection, its faults too, to the listener for `connect`. */
 async function refuseTunnel(app: HttpApp, socket: Socket): Promise<void> {
   socket.on('error', () => socket.destroy());
-  await answerBare(app, socket, [
-    'method_not_allowed',
-    'CONNECT is not served here: this is not a proxy.',
-    { Allow: METHODS },
-  ]);
+  await answerBare(app, socket, {
+    code: 'method_not_allowed',
+    message: 'CONNECT is not served here: this is not a proxy.',
+    headers: { Allow: METHODS },
+  });
   socket.destroySoon();
 }
 
@@ -210,22 +220,16 @@ export async function listen({
   // Node ends a connection that times out, as long as there is no listener for it.
   server.timeout = timeouts.stalledMs;
   let app = starting(rateLimitHeaders);
-  const close = { Connection: 'close' };
-  const crowded = always(
-    rateLimitHeaders,
-    'service_unavailable',
-    'Too many connections are open.',
-    {
-      ...COME_AGAIN,
-      ...close,
-    },
-  );
-  const hostless = always(
-    rateLimitHeaders,
-    'validation_error',
-    'The request must have exactly one Host header.',
-    close,
-  );
+  const crowded = always(rateLimitHeaders, {
+    code: 'service_unavailable',
+    message: 'Too many connections are open.',
+    headers: { ...COME_AGAIN, Connection: 'close' },
+  });
+  const hostless = always(rateLimitHeaders, {
+    code: 'validation_error',
+    message: 'The request must have exactly one Host header.',
+    headers: { Connection: 'close' },
+  });
   let closing = false;
   const connections = new Connections(timeouts.sendingMs, budget);
   const handle: RequestListener = (request, response) => {

@@ -46,7 +46,10 @@ class Waiters {
   /** Calls `listener` when the read model has come to know that it ended; returns how to end that. */
   onEnd(conversionId: string, listener: () => void): () => void {
     if (this.#waiting.size === 0) {
-      this.#endListening = this.#runner.onCommit((events) => this.#look(events));
+      this.#endListening = this.#runner.onCommit(
+        (events) => this.#look(events),
+        ['ConversionCompleted', 'ConversionFailed'],
+      );
     }
     const listeners = this.#waiting.get(conversionId) ?? new Set();
     this.#waiting.set(conversionId, listeners.add(listener));

@@ -83,21 +83,23 @@ export class NatsLease implements Lease {
     const renew = async (): Promise<void> => {
       const sentAt = performance.now();
       const next = await this.#bucket.set(KEY, this.#holder, revision);
+      if (next !== undefined) revision = next;
       if (ended.signal.aborted) return;
-      // Another holds it, or the server lost it: either way it is no longer this node's.
+      // Another holds it, or the server lost it: either way it is not this node's any more.
       if (next === undefined) return end();
-      revision = next;
       clearTimeout(expiry);
       expiry = setTimeout(end, sentAt + safeMs - performance.now());
     };
+    let renewing = Promise.resolve();
     const keep = async (): Promise<void> => {
       while (!ended.signal.aborted) {
         await pause(this.#keepMs / 3, undefined, { signal: ended.signal }).catch(() => {});
         if (ended.signal.aborted) return;
         // A renewal that fails is tried again while the lease holds.
-        await renew().catch((error: unknown) => {
+        renewing = renew().catch((error: unknown) => {
           this.#logger.warn({ err: error }, 'the lease could not be renewed');
         });
+        await renewing;
       }
     };
     void keep();
@@ -107,6 +109,8 @@ export class NatsLease implements Lease {
       release: async () => {
         if (ended.signal.aborted) return;
         end();
+        // A renewal under way counts the revision up, and the server takes a release of the latest one only.
+        await renewing;
         await this.#bucket.set(KEY, '', revision).catch(() => {});
       },
     };

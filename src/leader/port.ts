@@ -9,7 +9,7 @@ export interface Lease {
 }
 
 export interface HeldLease {
-  /** Resolves when it is no longer held: before anybody else can have it, or at its release. */
+  /** Resolves when it is not held any more: before another process can have it, or at its release. */
   readonly lost: Promise<void>;
   /** Gives it up, so that another can have it at once. Safe to repeat. */
   release(): Promise<void>;

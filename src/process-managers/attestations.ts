@@ -93,13 +93,11 @@ function startAsking(attestor: Attestor, deps: Dependencies): Stoppable {
     }, retryMs);
   };
 
-  const loop = startBackgroundLoop(attestor.name, step, logger);
-  const unsubscribe = runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'CheckpointSigned')) loop.wake();
+  const loop = startBackgroundLoop(attestor.name, step, logger, {
+    after: { runner, types: ['CheckpointSigned'] },
   });
   return {
     stop: async () => {
-      unsubscribe();
       await loop.stop();
       clearTimeout(retry);
     },

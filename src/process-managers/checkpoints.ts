@@ -9,12 +9,6 @@ export function startCheckpoints(
   { logger, signer }: { readonly logger: Logger; readonly signer: CheckpointSigner },
   seconds: number,
 ): Stoppable {
-  const loop = startBackgroundLoop('checkpoints', () => signer.signNews(), logger);
-  const timer = setInterval(() => loop.wake(), seconds * 1000);
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await loop.stop();
-    },
-  };
+  const everyMs = seconds * 1000;
+  return startBackgroundLoop('checkpoints', () => signer.signNews(), logger, { everyMs });
 }

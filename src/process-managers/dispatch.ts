@@ -13,6 +13,9 @@ const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */
 const SWEEP_MS = 30_000;
 
+/** Events after which fewer jobs may wait. */
+const LEAVE_THE_QUEUE = ['ConversionStarted', 'ConversionCompleted', 'ConversionFailed'] as const;
+
 export interface Dispatch {
   /** Offers everything unfinished again; what the queue still has is not queued twice. */
   sweep(): void;
@@ -84,19 +87,24 @@ export function startDispatch({
     }
   };
 
-  const loop = startBackgroundLoop('dispatch', step, logger);
-  const unsubscribe = runner.onCommit((events) => {
-    if (isFull || events.some(({ type }) => type === 'ConversionRequested')) loop.wake();
+  const loop = startBackgroundLoop('dispatch', step, logger, {
+    after: { runner, types: ['ConversionRequested'] },
   });
   const sweep = (): void => {
     sweepDue = true;
     loop.wake();
   };
+  // Jobs of an erased account are to leave the queue.
+  const unsubscribe = runner.onCommit(sweep, ['AccountErased']);
+  const roomMade = runner.onCommit(() => {
+    if (isFull) loop.wake();
+  }, LEAVE_THE_QUEUE);
   const timer = setInterval(sweep, SWEEP_MS);
   return {
     sweep,
     stop: async () => {
       unsubscribe();
+      roomMade();
       clearInterval(timer);
       await loop.stop();
     },

@@ -8,11 +8,7 @@ import { startBackgroundLoop } from './background-loop.ts';
 /** The pause before an erasure that could not be completed is tried again. */
 const PAUSE_MS = 60_000;
 
-/** @param onErased called where an account was erased: its jobs are to leave the queue */
-export function startErasures(
-  deps: ErasureDependencies & { readonly logger: Logger },
-  onErased: () => void,
-): Stoppable {
+export function startErasures(deps: ErasureDependencies & { readonly logger: Logger }): Stoppable {
   const { logger, readModel, runner } = deps;
   const round = async (stopping: AbortSignal): Promise<void> => {
     for (const { accountId } of readModel.query(erasureQueries).all()) {
@@ -25,18 +21,8 @@ export function startErasures(
       }
     }
   };
-  const loop = startBackgroundLoop('erasures', round, logger);
-  const timer = setInterval(() => loop.wake(), PAUSE_MS);
-  const unsubscribe = runner.onCommit((events) => {
-    if (!events.some(({ type }) => type === 'AccountErased')) return;
-    onErased();
-    loop.wake();
+  return startBackgroundLoop('erasures', round, logger, {
+    everyMs: PAUSE_MS,
+    after: { runner, types: ['AccountErased'] },
   });
-  return {
-    stop: async () => {
-      unsubscribe();
-      clearInterval(timer);
-      await loop.stop();
-    },
-  };
 }

@@ -29,15 +29,10 @@ export function startOrphanSweep(deps: Sweeper & { readonly retentionSeconds: nu
       logger.warn({ err: error }, 'the search for blobs that no event names broke off');
     }
   };
-  const loop = startBackgroundLoop('orphans', step, logger);
   const pauseMs = Math.max(retentionSeconds * 1000, SHORTEST_PAUSE_MS);
-  const timer = setInterval(() => loop.wake(), Math.min(pauseMs, LONGEST_PAUSE_MS));
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await loop.stop();
-    },
-  };
+  return startBackgroundLoop('orphans', step, logger, {
+    everyMs: Math.min(pauseMs, LONGEST_PAUSE_MS),
+  });
 }
 
 async function sweep(deps: Sweeper, stopping: AbortSignal): Promise<void> {

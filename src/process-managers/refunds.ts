@@ -1,11 +1,11 @@
 /** A failed conversion's credit goes back, once: the account's state knows how far refunds have got. */
 import { type RefundDue, refundsDueQueries } from '../../projections/refunds-due.ts';
+import { drainList } from '../async/drain-list.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import { accountAggregate } from '../domain/account.ts';
 import type { Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { startBackgroundLoop } from './background-loop.ts';
-import { drainList } from './drain.ts';
 
 export function startRefunds({
   actors,
@@ -13,10 +13,11 @@ export function startRefunds({
   logger,
   readModel,
   runner,
+  store,
 }: Log & { readonly logger: Logger }): Stoppable {
   const refund = async (due: RefundDue) => {
     const { position, failure, conversionId, accountId, failedEventId } = due;
-    const outcome = await actors.send(
+    await actors.send(
       accountAggregate,
       accountId,
       { type: 'RefundConversion', accountId, conversionId, failure, failedAt: position },
@@ -30,23 +31,13 @@ export function startRefunds({
         },
       },
     );
-    return outcome.accepted ? outcome.position : undefined;
   };
   // Oldest failure first: the account refuses a refund whose turn it is not.
   const oldest = (limit: number) => readModel.query(refundsDueQueries).next(limit);
+  const caughtUp = async () => runner.waitFor(await store.head());
 
-  const loop = startBackgroundLoop(
-    'refunds',
-    (stopping) => drainList(runner, oldest, refund, stopping),
-    logger,
-  );
-  const unsubscribe = runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'ConversionFailed')) loop.wake();
+  const round = (stopping: AbortSignal) => drainList(oldest, refund, stopping, caughtUp);
+  return startBackgroundLoop('refunds', round, logger, {
+    after: { runner, types: ['ConversionFailed'] },
   });
-  return {
-    stop: async () => {
-      unsubscribe();
-      await loop.stop();
-    },
-  };
 }

@@ -3,7 +3,9 @@
  * of a conversion that failed, soon after its end. Nobody reads such a request again, and it cost nothing.
  * While an account is under a hold, all of its documents stay.
  */
+
 import { type DeletionDue, storedBlobQueries } from '../../projections/stored-blobs.ts';
+import { drainList } from '../async/drain-list.ts';
 import { expireConversion } from '../conversions/expire-conversion.ts';
 import { BlobStoreUnavailable } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
@@ -11,7 +13,6 @@ import { holdInForce } from '../domain/hold.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
-import { drainList } from './drain.ts';
 
 const LONGEST_PAUSE_MS = 60_000;
 /** The time from a failure to the deletion: long enough that many failures are one round's work. */
@@ -22,25 +23,23 @@ const MOST_LEFT = 50;
 export function startRetention(
   deps: Log & Documents & { readonly logger: Logger; readonly retentionSeconds: number },
 ): BackgroundLoop {
-  const { actors, clock, logger, readModel, runner } = deps;
+  const { actors, clock, logger, readModel, runner, store } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
 
   /** Conversions whose blobs could not, or may not, be deleted in this round. The others must still be deleted. */
   const left = new Set<string>();
 
-  const expire = async (due: DeletionDue): Promise<bigint | undefined> => {
+  const expire = async (due: DeletionDue): Promise<void> => {
     const { conversionId, accountId } = due;
     try {
       // The read model may not have heard of a hold yet.
       const { state } = await actors.read(accountAggregate, accountId);
-      if (holdInForce(state, clock.now()) === undefined) return await expireConversion(deps, due);
-      left.add(conversionId);
-      return undefined;
+      if (holdInForce(state, clock.now()) === undefined) await expireConversion(deps, due);
+      else left.add(conversionId);
     } catch (error) {
       if (!(error instanceof BlobStoreUnavailable) || left.size >= MOST_LEFT) throw error;
       logger.error({ err: error, conversionId }, 'blobs are not deleted and will be tried again');
       left.add(conversionId);
-      return undefined;
     }
   };
 
@@ -50,28 +49,15 @@ export function startRetention(
       .due(clock.now(), clock.now() - retentionMs, limit + left.size)
       .filter(({ conversionId }) => !left.has(conversionId))
       .slice(0, limit);
+  const caughtUp = async () => runner.waitFor(await store.head());
 
   const round = (stopping: AbortSignal): Promise<void> => {
     left.clear();
-    return drainList(runner, oldest, expire, stopping);
+    return drainList(oldest, expire, stopping, caughtUp);
   };
-  const loop = startBackgroundLoop('retention', round, logger);
-  const timer = setInterval(() => loop.wake(), Math.min(retentionMs, LONGEST_PAUSE_MS));
-  let soon: NodeJS.Timeout | undefined;
-  const unsubscribe = runner.onCommit((events) => {
-    if (soon !== undefined || !events.some(({ type }) => type === 'ConversionFailed')) return;
-    soon = setTimeout(() => {
-      soon = undefined;
-      loop.wake();
-    }, FAILED_KEPT_MS);
+  return startBackgroundLoop('retention', round, logger, {
+    everyMs: Math.min(retentionMs, LONGEST_PAUSE_MS),
+    after: { runner, types: ['ConversionFailed'] },
+    delayMs: FAILED_KEPT_MS,
   });
-  return {
-    wake: () => loop.wake(),
-    stop: async () => {
-      unsubscribe();
-      clearTimeout(soon);
-      clearInterval(timer);
-      await loop.stop();
-    },
-  };
 }

@@ -4,10 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { EventStore } from '../event-store/port.ts';
-import { BatchWriter } from './batch-writer.ts';
+import { Fold } from './fold.ts';
 import type { ReadModelOptions } from './database.ts';
 import {
   currentGeneration,
@@ -18,10 +17,8 @@ import {
   removeDatabase,
   sweep,
 } from './generations.ts';
-import { checkpointsOf, FORMAT, formatOf, install, SUPERSEDED } from './schema.ts';
+import { checkpointsOf, FORMAT, formatOf, SUPERSEDED } from './schema.ts';
 
-/** Events read and applied at once: one transaction. */
-const BATCH = 5_000;
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface RebuildProgress {
@@ -53,9 +50,10 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<Rebuild
   const { directory } = options.readModel;
   return await withBuilding(options, async (building, path) => {
     await building.readOn();
-    makeDurable(building.db);
+    const { db } = building.fold;
+    makeDurable(db);
     do await building.readOn();
-    while (!exclusively(directory, () => takeOver(directory, path, building.db)));
+    while (!exclusively(directory, () => takeOver(directory, path, db)));
     return building.result();
   });
 }
@@ -72,8 +70,7 @@ export async function withBuilding<T>(
     return openForBuilding(path);
   });
   try {
-    install(db, projections);
-    return await use(new Building(options, db), path);
+    return await use(buildingOf(options, new Fold(db, projections)), path);
   } finally {
     db.close();
     removeDatabase(path);
@@ -96,60 +93,30 @@ function openForBuilding(path: string): Database {
 }
 
 /** A generation that is built from the log. */
-export class Building {
-  readonly db: Database;
-  readonly #options: RebuildOptions;
-  readonly #writer: BatchWriter;
-  readonly #startedAt = performance.now();
-  #done = 0;
-
-  constructor(options: RebuildOptions, db: Database) {
-    this.db = db;
-    this.#options = options;
-    this.#writer = new BatchWriter(db, options.readModel.projections);
-  }
-
+export interface Building {
+  readonly fold: Fold;
   /** Applies what the log holds now. @param upTo the position of the last event to apply; default: all */
-  async readOn(upTo?: bigint): Promise<void> {
-    const { store, signal } = this.#options;
-    const end = upTo ?? (await store.head());
-    let after = this.#writer.checkpoint();
-    for (;;) {
-      if (upTo !== undefined && after >= upTo) return;
-      signal?.throwIfAborted();
-      const read = await store.readAll({ after, limit: BATCH });
-      const events = upTo === undefined ? read : read.filter(({ position }) => position <= upTo);
-      const last = events.at(-1);
-      if (last === undefined) return;
-      this.#writer.apply(after, events);
-      after = last.position;
-      this.#done += events.length;
-      this.#report(after, end);
-      // The end, for now; in one turn of the event loop nothing is added before the take-over.
-      if (events.length < BATCH) return;
-      await setImmediate();
-    }
-  }
+  readOn(upTo?: bigint): Promise<void>;
+  result(): RebuildResult;
+}
 
-  /** The position that every projection has reached. */
-  reached(): bigint {
-    return this.#writer.reached();
-  }
-
-  result(): RebuildResult {
-    return { events: this.#done, seconds: (performance.now() - this.#startedAt) / 1000 };
-  }
-
-  #report(position: bigint, end: bigint): void {
+function buildingOf({ store, signal, onProgress }: RebuildOptions, fold: Fold): Building {
+  const startedAt = performance.now();
+  const result = () => ({ events: fold.events, seconds: (performance.now() - startedAt) / 1000 });
+  const report = (position: bigint, end: bigint): void => {
     const share = end > position ? Number(position) / Number(end) : 1;
-    this.#options.onProgress?.({
-      position,
-      end,
-      done: this.#done,
-      total: Math.round(this.#done / share),
-      perSecond: this.#done / this.result().seconds,
-    });
-  }
+    const { events: done, seconds } = result();
+    const total = Math.round(done / share);
+    onProgress?.({ position, end, done, total, perSecond: done / seconds });
+  };
+  return {
+    fold,
+    result,
+    async readOn(upTo) {
+      const end = upTo ?? (await store.head());
+      await fold.readOn(store, { upTo, signal, onProgress: (position) => report(position, end) });
+    },
+  };
 }
 
 /**

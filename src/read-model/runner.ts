@@ -6,6 +6,8 @@ import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
 import { isDamage } from './generations.ts';
 
+type Listener = (events: readonly RecordedEvent[]) => void;
+
 /** Events read at once when it pulls by itself. */
 const PULL_BATCH = 1_000;
 const FIRST_RETRY_MS = 100;
@@ -27,7 +29,8 @@ export class ProjectionRunner {
   readonly #store: EventStore;
   readonly #readModel: ReadModel;
   readonly #logger: Logger | undefined;
-  readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  /** With the types of events that each asks for; undefined: all. */
+  readonly #listeners = new Map<Listener, readonly RecordedEvent['type'][] | undefined>();
   readonly #waiters = new Set<Waiter>();
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
@@ -87,9 +90,12 @@ export class ProjectionRunner {
     return this.#faltered;
   }
 
-  /** Calls `listener` with each batch that this process has seen committed; returns how to end that. */
-  onCommit(listener: (events: readonly RecordedEvent[]) => void): () => void {
-    this.#listeners.add(listener);
+  /**
+   * Calls `listener` with each batch that this process has seen committed, or with those that have an event of one of the
+   * types; returns how to end that.
+   */
+  onCommit(listener: Listener, types?: readonly RecordedEvent['type'][]): () => void {
+    this.#listeners.set(listener, types);
     return () => this.#listeners.delete(listener);
   }
 
@@ -199,7 +205,9 @@ export class ProjectionRunner {
 
   #afterCommit(events: readonly RecordedEvent[]): void {
     this.#answerWaiters();
-    for (const listener of this.#listeners) {
+    const seen = new Set(events.map(({ type }) => type));
+    for (const [listener, types] of this.#listeners) {
+      if (types?.some((type) => seen.has(type)) === false) continue;
       try {
         listener(events);
       } catch (error) {

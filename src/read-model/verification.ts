@@ -119,12 +119,12 @@ async function compareAll(
       continue;
     }
     await building.readOn(state.position);
-    if (building.reached() !== state.position) {
+    if (building.fold.reached() !== state.position) {
       throw new Error('The read model was rebuilt meanwhile; try again when it has caught up.');
     }
     const comparisons = state.tables.map((table) => {
       onTable?.(table);
-      return compareTable(table, live, building.db, most);
+      return compareTable(table, live, building.fold.db, most);
     });
     compared.push({ ...state, comparisons });
   }

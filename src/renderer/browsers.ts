@@ -114,7 +114,7 @@ export class Browsers {
     return browser;
   }
 
-  /** The next browser is warm before this one goes: whoever renders meanwhile notices nothing. */
+  /** The next browser is warm before this one goes, so no document waits for the change. */
   async #replaceIfWorn(): Promise<void> {
     const browser = await this.#current?.catch(() => undefined);
     if (!browser || this.#replacing || this.#closed) return;

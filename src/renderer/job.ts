@@ -157,7 +157,7 @@ export class JobRun {
     return result;
   }
 
-  /** A try that failed while the disk was full is taken back when there is room: it is no fault of the document. */
+  /** A try that failed while the disk was full is taken back when there is room: the document is not at fault. */
   async #unlessDiskIsFull(end: NoPdf): Promise<NoPdf> {
     // Chrome crashes where its shared memory does not fit.
     if (end.kind !== 'failed' || !(end.retryable || end.code === 'page_crashed')) return end;

@@ -98,7 +98,7 @@ function resourceOf(
     url: session.shown(url),
     ...(redirects.length === 0 ? {} : { redirects }),
     kind,
-    // The status that the proxy answered in a server's place is no status of the resource.
+    // The status that the proxy answered in a server's place is not a status of the resource.
     ...(status === undefined || incident !== undefined ? {} : { status }),
     ...(type === '' || incident !== undefined ? {} : { type }),
     bytes: incident === undefined ? logged.bytes : 0,

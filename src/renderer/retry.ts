@@ -1,4 +1,4 @@
-/** The blob store may be away for a while: that is no fault of a document and costs it no try. */
+/** The blob store may be away for a while: a document is not at fault then, and it costs it no try. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { BlobStoreUnavailable } from '../documents/port.ts';
 

@@ -179,7 +179,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   }
 }
 
-/** Tells whose fault it is; an error that is no PageFailure is nobody's as far as is known. */
+/** Maps an error to a PageFailure if the page caused it; returns any other error unchanged. */
 async function failureOf(
   error: unknown,
   taken: TakenTab | undefined,

@@ -120,7 +120,7 @@ export function checkConversionRequest(
     if (template !== undefined) checkTemplate(issues, field, template);
   }
   checkMargins(issues, options);
-  checkUrlOptions(issues, request, source);
+  if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
   const filename =
     request.filename === undefined ? undefined : checkFilename(issues, request.filename);

@@ -1,6 +1,6 @@
 /** Picks the adapters that serve the ports, by the settings. */
 import { join } from 'node:path';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { RenderQueues } from '../core.ts';
 import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -15,10 +15,11 @@ import type { Logger } from '../observe/log.ts';
 import { InProcessRenderQueue } from '../render-queue/in-process.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
+import { needed, openBlobs } from './blobs.ts';
 import { openDirectory } from './directories.ts';
-import { openEventStore } from './event-stores.ts';
+import { openEventStore } from './event-store.ts';
 import { type OpenedKeyring, openKeyring } from './keyring.ts';
-import { connect, openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
+import { openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
 import {
   type Observers,
   observedBlobStore,
@@ -26,9 +27,8 @@ import {
   observedNats,
   observedQueue,
 } from './observe.ts';
-import { Openings } from './openings.ts';
+import { open } from './open.ts';
 import { watchHere } from './renderer-watch.ts';
-import { openBlobs } from './stores.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
@@ -59,15 +59,16 @@ export function openAdapters(
   logger: Logger,
   options: Observers & { readonly create: boolean },
 ): Promise<Adapters> {
-  return Openings.all(async (openings) => {
-    const link = await connect(config, logger, openings, 'api');
-    const nats = link && observedNats(link, options);
-    const around = { config, logger, openings, nats };
-    const { store: opened, database } = await openEventStore(
-      around,
-      options.create ? 'create' : 'open',
-    );
-    const store = observedEventStore(opened, options);
+  return open(config, logger, 'api', async (opened) => {
+    const { openings } = opened;
+    const nats = opened.nats && observedNats(opened.nats, options);
+    const around = { ...opened, nats };
+    const { store: unobserved, database } = await openEventStore(around, {
+      ...(options.create && { create: true }),
+      write: true,
+      serve: true,
+    });
+    const store = observedEventStore(unobserved, options);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
     // This comes before documents have a place: a node that is not this log's leaves nothing behind.
     const keyring = await openKeyring(around, store);
@@ -81,7 +82,6 @@ export function openAdapters(
         nats ? await openNatsRateLimiter(nats, logger, clock) : new MemoryRateLimiter(clock),
       bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
-      close: () => openings.close(),
     };
   });
 }
@@ -106,10 +106,8 @@ export function openRendererAdapters(
   logger: Logger,
   observers: Observers,
 ): Promise<RendererAdapters> {
-  return Openings.all(async (openings) => {
-    const link = await connect(config, logger, openings, 'renderer');
-    if (link === undefined) throw new ConfigError('NATS_URL is needed.');
-    const nats = observedNats(link, observers);
+  return open(config, logger, 'renderer', async ({ openings, nats: link }) => {
+    const nats = observedNats(needed('NATS_URL', link), observers);
     openDirectory('DATA_DIR', config.dataDir);
     const opened = await openBlobs({ config, logger, openings, nats }, 'renderer');
     const blobs = observedBlobStore(opened, observers);
@@ -122,7 +120,6 @@ export function openRendererAdapters(
       blobs,
       bounds: openings.bounds,
       unhealthyReasons: () => openings.unhealthyReasons(),
-      close: () => openings.close(),
     };
   });
 }

@@ -1,7 +1,6 @@
 /** The times of backups that commands with this DATA_DIR have made or verified. */
 import { join } from 'node:path';
-import { temporaryName, writeDurably } from '../documents/durable-file.ts';
-import { readIfThere } from '../documents/keys/durable-file.ts';
+import { readIfThere, temporaryName, writeDurably } from '../documents/durable-file.ts';
 import type { BackupTimes } from '../observe/service-status.ts';
 import { isDirectory } from './directories.ts';
 

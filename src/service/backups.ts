@@ -12,9 +12,12 @@ import type { RestoreTarget } from '../archive/restore.ts';
 import { refuseUsedStore } from '../archive/store-copy.ts';
 import type { KeyOpener } from '../archive/verify-keyring.ts';
 import type { Config } from '../config/config.ts';
-import { temporaryName, writeDurably } from '../documents/durable-file.ts';
-import { readIfThere, removeTemporary } from '../documents/keys/durable-file.ts';
-import { FileKeyRecords } from '../documents/keys/file-records.ts';
+import {
+  readIfThere,
+  removeTemporary,
+  temporaryName,
+  writeDurably,
+} from '../documents/durable-file.ts';
 import {
   findMasterKey,
   fingerprintOf,
@@ -23,18 +26,17 @@ import {
   masterKeysIn,
 } from '../documents/keys/master-key.ts';
 import type { ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
-import { RemoteKeyring } from '../documents/keys/remote.ts';
+import { openSharedKeyring } from '../documents/keys/records.ts';
 import { unwrapDataKey } from '../documents/keys/sealing.ts';
 import { isAbandoned } from '../documents/writer.ts';
-import type { Logger } from '../observe/log.ts';
+import { createLogger, type Logger } from '../observe/log.ts';
 import { systemClock } from '../time/clock.ts';
+import { openBlobs, openS3 } from './blobs.ts';
 import { isDirectory, openDirectory } from './directories.ts';
-import { lookAtEventStore, openEventStore } from './event-stores.ts';
-import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
-import { openSurroundings } from './nats.ts';
-import { Openings } from './openings.ts';
-import { lastCheckpointPath, openBlobs, openS3, type Surroundings } from './stores.ts';
+import { lacksEventStore, openEventStore } from './event-store.ts';
+import { openKeyRecords } from './keyring.ts';
+import { lastCheckpointPath } from './log.ts';
+import { open, type Surroundings, whileOpen } from './open.ts';
 
 /**
  * @param name a folder, or `s3://…` as in BLOB_STORE_URL
@@ -46,23 +48,22 @@ export function openBackupPlace(
   config: Config,
   { write }: { readonly write: boolean },
 ): Promise<{ readonly place: BackupPlace; close(): Promise<void> }> {
-  return Openings.all(async (openings) => {
-    const close = () => openings.close();
+  return open(config, createLogger('silent'), undefined, async (around) => {
     if (name.startsWith('s3://')) {
       const shown = name.replace(/\?.*$/s, '');
-      const files = await openS3({ config, openings }, name, FILES_FOLDER, shown);
+      const files = await openS3(around, name, FILES_FOLDER, shown);
       await files.checkUsable();
-      const documents = await openS3({ config, openings }, name, DOCUMENTS_FOLDER, shown);
-      return { place: new BackupBucket(shown, files, documents), close };
+      const documents = await openS3(around, name, DOCUMENTS_FOLDER, shown);
+      return { place: new BackupBucket(shown, files, documents) };
     }
     const path = resolve(name);
     if (write) {
       refuseUsed(path);
       openDirectory('The folder of the backup', path);
-      return { place: await BackupFolder.open(path), close };
+      return { place: await BackupFolder.open(path) };
     }
     if (!isDirectory(path)) throw new Error(`There is no folder ${name}.`);
-    return { place: BackupFolder.readOnly(path), close };
+    return { place: BackupFolder.readOnly(path) };
   });
 }
 
@@ -85,29 +86,19 @@ export interface OpenedKeyring {
 
 /** The keyring of the settings. @throws {Error} one line: there is none, or the master key is another one */
 export function openKeyringSource(config: Config, logger: Logger): Promise<OpenedKeyring> {
-  return Openings.all(async (openings) => {
+  return open(config, logger, 'documents', async (around) => {
     const { blobStoreUrl: place, dataDir, masterKey: given } = config;
-    const close = () => openings.close();
-    if (place === undefined) {
-      const directory = join(dataDir, 'keyring');
-      if (!isDirectory(directory)) throw new Error(missingKeyring(directory));
-      const keyring = new FileKeyRecords(directory);
-      await refuseRewrap(keyring, directory);
-      const masterKey = findMasterKey(dataDir, given);
-      if (masterKey === undefined) throw new Error(missingKeyring(directory));
-      return {
-        keyring,
-        masterKey: fingerprintOf(masterKey),
-        ...(given === undefined && { masterKeyFile: join(dataDir, 'master.key') }),
-        close,
-      };
-    }
-    const around = await openSurroundings(config, logger, openings);
-    const { records } = await openKeyRecords(around, place, false);
-    await refuseRewrap(records, SHARED_PLACE);
-    const masterKey = await records.read(MASTER_CHECK);
-    if (masterKey === undefined) throw new Error(missingKeyring(SHARED_PLACE));
-    return { keyring: records, masterKey, close };
+    const { records: keyring, missing } = await openKeyRecords(around, {});
+    const own = place === undefined ? findMasterKey(dataDir, given) : undefined;
+    const masterKey =
+      place === undefined ? own && fingerprintOf(own) : await keyring.read(MASTER_CHECK);
+    if (masterKey === undefined) throw new Error(missing);
+    const isInFile = place === undefined && given === undefined;
+    return {
+      keyring,
+      masterKey,
+      ...(isInFile && { masterKeyFile: join(dataDir, 'master.key') }),
+    };
   });
 }
 
@@ -149,10 +140,12 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
   return {
     masterKey: fingerprintOf(masterKey),
     ...(lastCheckpoint !== undefined && { lastCheckpoint }),
-    refuseUsed: () =>
-      lookAtEventStore(config, logger, async (store) => {
-        if (store !== undefined) await refuseUsedStore(store);
-      }),
+    refuseUsed: async () => {
+      if (lacksEventStore(config)) return;
+      await whileOpen(config, logger, undefined, async (around) =>
+        refuseUsedStore((await openEventStore(around, {})).store),
+      );
+    },
     withTarget: async (use) => {
       const { target, close } = await openRestoreTarget(config, masterKey, logger);
       try {
@@ -170,10 +163,10 @@ function openRestoreTarget(
   masterKey: Buffer,
   logger: Logger,
 ): Promise<{ readonly target: RestoreTarget; readonly close: () => Promise<void> }> {
-  return Openings.all(async (openings) => {
+  return open(config, logger, 'documents', async (around) => {
     const { dataDir } = config;
-    const around = await openSurroundings(config, logger, openings);
-    const { store, database } = await openEventStore(around, 'copy');
+    const { openings } = around;
+    const { store, database } = await openEventStore(around, { create: true, write: true });
     const blobs = await openBlobs(around, 'api', database);
     const keys = await openTargetKeys(around, masterKey);
     const snapshots = new SqliteSnapshots(join(dataDir, 'snapshots.db'), logger);
@@ -182,19 +175,16 @@ function openRestoreTarget(
     openings.add({ close: () => actors.close() });
     const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
     const target = { store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint };
-    return { target, close: () => openings.close() };
+    return { target };
   });
 }
 
 async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<ListedKeyRecords> {
-  const { blobStoreUrl: place, dataDir } = around.config;
-  if (place === undefined) {
-    loadMasterKey(dataDir, masterKey);
-    return new FileKeyRecords(join(dataDir, 'keyring'));
-  }
-  const { records, recheckMs } = await openKeyRecords(around, place, true);
-  // It makes the record that names the master key.
-  await RemoteKeyring.open(records, masterKey, { create: true, recheckMs });
+  const { blobStoreUrl, dataDir } = around.config;
+  const { records, recheckMs } = await openKeyRecords(around, { create: true, write: true });
+  // Both make the record that names the master key.
+  if (blobStoreUrl === undefined) loadMasterKey(dataDir, masterKey);
+  else await openSharedKeyring(records, masterKey, { create: true, recheckMs });
   return records;
 }
 

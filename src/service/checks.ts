@@ -7,22 +7,17 @@ import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
 import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config/config.ts';
 import type { Role } from '../config/setting.ts';
-import { readIfThere } from '../documents/keys/durable-file.ts';
+import { findKeyring } from '../documents/keys/records.ts';
 import { findMasterKey } from '../documents/keys/master-key.ts';
-import type { KeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
 import { errorLine } from '../errors/error-message.ts';
-import { refuseNewerLog } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
 import type { Logger } from '../observe/log.ts';
-import { checkDirectory, isMissing } from './directories.ts';
-import { openEventStore, refuseBarrier } from './event-stores.ts';
-import { holdsKeyring, SHARED_PLACE } from './keyring.ts';
-import { connect } from './nats.ts';
-import { Openings } from './openings.ts';
-import { refuseForeignSchema } from './store-schema.ts';
-import { checkBlobFolder, openS3, type Surroundings } from './stores.ts';
+import { openBlobFolder, openS3 } from './blobs.ts';
+import { openDirectory } from './directories.ts';
+import { lacksEventStore, openEventStore } from './event-store.ts';
+import { findKeyRecords } from './keyring.ts';
+import { whileOpen } from './open.ts';
 
 /** The result of a check. */
 export interface Finding {
@@ -60,7 +55,9 @@ export function checksOfStart(
   logger: Logger,
   inspect: Inspect = async () => {},
 ): readonly Check[] {
-  const head = lookAtLog(config, logger, inspect);
+  // The log is opened once for all checks.
+  let found: Promise<bigint | undefined> | undefined;
+  const head = () => (found ??= lookAtLog(config, logger, inspect));
   const { blobStoreUrl: blobs, awsAccessKeyId, awsSecretAccessKey } = config;
   // The settings that an S3 server needs are missing by themselves, and told so.
   const asksBlobs = blobs?.kind !== 's3' || (awsAccessKeyId && awsSecretAccessKey);
@@ -154,7 +151,7 @@ export const check = (name: string, reads: Check['reads'], look: Check['look']):
 });
 
 async function dataDirectory({ dataDir }: Config): Promise<Finding> {
-  const isThere = checkDirectory('DATA_DIR', dataDir);
+  const isThere = openDirectory('DATA_DIR', dataDir, { create: false });
   return ok(isThere ? `${dataDir} can be used` : `${dataDir} is made at the first start`);
 }
 
@@ -188,62 +185,33 @@ async function chrome({ chromePath, dataDir }: Config): Promise<Finding> {
   return ok(path);
 }
 
-/** Looks with a connection of its own, which is closed. */
-function looking<T>(
-  config: Config,
-  logger: Logger,
-  look: (around: Surroundings) => Promise<T>,
-  side?: 'api' | 'renderer',
-): Promise<T> {
-  return Openings.all(async (openings) => {
-    const link = side && (await connect(config, logger, openings, side));
-    const found = await look({ config, logger, openings, nats: link });
-    await openings.close();
-    return found;
-  });
-}
-
 const sideOf = (role: Role) => (role === 'renderer' ? 'renderer' : 'api');
 
 async function nats(config: Config, role: Role, logger: Logger): Promise<Finding> {
-  return await looking(
-    config,
-    logger,
-    async ({ nats: link }) =>
-      ok(`version ${link?.connection.info?.version}, namespace ${link?.namespace}, with JetStream`),
-    sideOf(role),
+  return await whileOpen(config, logger, sideOf(role), async ({ nats: link }) =>
+    ok(`version ${link?.connection.info?.version}, namespace ${link?.namespace}, with JetStream`),
   );
 }
 
 type Inspect = (store: EventStore) => Promise<void>;
 
 /**
- * The position of the log's last event; undefined where there is no log yet. The log is opened once for all checks.
+ * The position of the log's last event; undefined where there is no log yet.
  * @param inspect looks at an embedded store, whose positions have no gaps
  */
-function lookAtLog(
+async function lookAtLog(
   config: Config,
   logger: Logger,
   inspect: Inspect,
-): () => Promise<bigint | undefined> {
-  const { dataDir, eventStoreUrl } = config;
-  const look = async (): Promise<bigint | undefined> => {
-    if (eventStoreUrl === undefined && isMissing(join(dataDir, 'pressledger.db'))) return undefined;
-    return await looking(config, logger, async (around) => {
-      const { store, database } = await openEventStore(around, 'read');
-      if (database !== undefined) refuseForeignSchema(database.db);
-      // This comes before its keyring is looked for: an imported log that is not complete has none, and misses none.
-      await refuseBarrier(store);
-      const head = await store.head();
-      if (eventStoreUrl === undefined) {
-        await refuseNewerLog(store);
-        await inspect(store);
-      }
-      return head;
-    });
-  };
-  let found: Promise<bigint | undefined> | undefined;
-  return () => (found ??= look());
+): Promise<bigint | undefined> {
+  if (lacksEventStore(config)) return undefined;
+  return await whileOpen(config, logger, undefined, async (around) => {
+    // The barrier is looked for, too: an imported log that is not complete has no keyring, and misses none.
+    const { store, database } = await openEventStore(around, { serve: true });
+    const head = await store.head();
+    if (database) await inspect(store);
+    return head;
+  });
 }
 
 async function eventStore({ eventStoreUrl }: Config, head: bigint | undefined): Promise<Finding> {
@@ -257,12 +225,12 @@ async function blobStore(config: Config, role: Role, logger: Logger): Promise<Fi
   const { blobStoreUrl: place, dataDir } = config;
   if (place === undefined) return ok(`files in ${dataDir}`);
   if (place.kind === 'folder') {
-    checkBlobFolder(place.path, sideOf(role));
+    openBlobFolder(place.path, sideOf(role), { create: false });
     return ok(`files in ${place.path}`);
   }
   // The connection to NATS is looked at by itself. Its buckets are made by the first start.
   if (place.kind === 'nats') return ok('the object store of NATS');
-  return await looking(config, logger, async (around) => {
+  return await whileOpen(config, logger, undefined, async (around) => {
     await (await openS3(around, place.url, 'blobs/')).checkUsable();
     return ok('the bucket answers');
   });
@@ -270,43 +238,14 @@ async function blobStore(config: Config, role: Role, logger: Logger): Promise<Fi
 
 /** @param head of the log: beside events a keyring that is missing is a lost one */
 async function keys(config: Config, logger: Logger, head: bigint | undefined): Promise<Finding> {
-  const { masterKey: given, blobStoreUrl: place, dataDir } = config;
-  const found = (isThere: boolean, where: string): Finding => {
+  const { masterKey, blobStoreUrl, dataDir } = config;
+  return await whileOpen(config, logger, 'documents', async (around) => {
+    const { records, missing } = await findKeyRecords(around, {});
+    let isThere = records !== undefined;
+    if (blobStoreUrl === undefined) findMasterKey(dataDir, masterKey);
+    else if (records && masterKey) isThere = await findKeyring(records, masterKey);
     if (isThere) return ok('the keyring is there, and the master key fits');
-    if (head !== undefined && head > 0n) throw new Error(missingKeyring(where));
+    if (head !== undefined && head > 0n) throw new Error(missing);
     return ok('made at the first start');
-  };
-  if (place === undefined) {
-    const directory = join(dataDir, 'keyring');
-    await refuseRewrap({ read: async (name) => readIfThere(join(directory, name)) }, directory);
-    if (!isMissing(dataDir)) findMasterKey(dataDir, given);
-    return found(holdsKeyring(directory), directory);
-  }
-  const side = place.kind === 'nats' ? 'api' : undefined;
-  const look = async (around: Surroundings): Promise<Finding> => {
-    const { findKeyring } = await import('../documents/keys/remote.ts');
-    const records = await keyRecords(around, place);
-    if (records) await refuseRewrap(records, SHARED_PLACE);
-    const isThere = records && given && (await findKeyring(records, given));
-    return found(isThere === true, SHARED_PLACE);
-  };
-  return await looking(config, logger, look, side);
-}
-
-/** The keyring of a shared place, where there is one. */
-async function keyRecords(
-  around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-): Promise<Pick<KeyRecords, 'read'> | undefined> {
-  if (place.kind === 'folder') {
-    return { read: async (name) => readIfThere(join(place.path, 'keyring', name)) };
-  }
-  if (place.kind === 'nats') {
-    const { NatsKeyRecords } = await import('../documents/keys/nats-records.ts');
-    if (around.nats === undefined) return undefined;
-    const { connection, namespace } = around.nats;
-    return await NatsKeyRecords.find(connection, `${namespace}-keys`);
-  }
-  const { S3KeyRecords } = await import('../documents/keys/s3-records.ts');
-  return await S3KeyRecords.open(await openS3(around, place.url, 'keyring/'));
+  });
 }

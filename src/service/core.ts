@@ -21,8 +21,8 @@ import { ProjectionRunner } from '../read-model/runner.ts';
 import { systemClock } from '../time/clock.ts';
 import { openAdapters } from './adapters.ts';
 import { watchCore } from './api-metrics.ts';
+import { openLastCheckpoint, readModelOf } from './log.ts';
 import { createActors, type Observers } from './observe.ts';
-import { openLastCheckpoint, readModelOf } from './stores.ts';
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.

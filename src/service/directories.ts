@@ -12,49 +12,38 @@ import { dirname, join } from 'node:path';
 import { assertOwned } from '../documents/ownership.ts';
 import { errorMessage } from '../errors/error-message.ts';
 
+const ALL_RIGHTS = constants.R_OK | constants.W_OK | constants.X_OK;
+
 /**
  * Makes a directory where there is none, for this user alone.
  * @param setting its name, for messages
- * @throws {Error} one line: why it cannot be used, or who else controls it, and the remedy
- */
-export function openDirectory(setting: string, path: string): void {
-  try {
-    makeDirectory(path);
-    accessSync(path, ALL_RIGHTS);
-  } catch (error) {
-    throw unusableDirectory(setting, path, error);
-  }
-  assertTrusted(path);
-}
-
-const ALL_RIGHTS = constants.R_OK | constants.W_OK | constants.X_OK;
-
-const unusableDirectory = (setting: string, path: string, cause: unknown): Error =>
-  new Error(
-    `${setting} ${path} cannot be used (${errorMessage(cause)}): set it to a directory that this user may write.`,
-    { cause },
-  );
-
-/**
- * Says beforehand what `openDirectory` would say, and makes nothing.
- * @returns whether it is there
+ * @param options `create`: false only says what would fail, and makes nothing
+ * @returns whether it was there before
  * @throws {Error} one line: why it cannot be used or made, or who else controls it, and the remedy
  */
-export function checkDirectory(setting: string, path: string): boolean {
-  const isThere = existsSync(path);
+export function openDirectory(
+  setting: string,
+  path: string,
+  { create } = { create: true },
+): boolean {
+  const wasThere = existsSync(path);
   try {
-    const nearest = isThere ? path : nearestAbove(path);
+    if (create) makeDirectory(path);
+    const nearest = existing(path);
     if (!isDirectory(nearest)) throw new Error(`${nearest} is no directory`);
     accessSync(nearest, ALL_RIGHTS);
-  } catch (error) {
-    throw unusableDirectory(setting, path, error);
+  } catch (cause) {
+    throw new Error(
+      `${setting} ${path} cannot be used (${errorMessage(cause)}): set it to a directory that this user may write.`,
+      { cause },
+    );
   }
-  if (isThere) assertTrusted(path);
-  return isThere;
+  if (create || wasThere) assertTrusted(path);
+  return wasThere;
 }
 
-const nearestAbove = (path: string): string =>
-  existsSync(dirname(path)) ? dirname(path) : nearestAbove(dirname(path));
+/** The path, or the nearest directory above it that is there. */
+const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
 
 /** @throws {Error} one line: who else controls it or an entry of it, and the remedy */
 function assertTrusted(path: string): void {

@@ -17,11 +17,11 @@ import type { BackupTimes } from '../observe/service-status.ts';
 import type { Tracing } from '../observe/tracing/port.ts';
 import { isTracingOn, startTracing } from '../observe/tracing/start.ts';
 import type { OpenedKeyring } from './backups.ts';
+import type { OpenedStoredLog } from './log.ts';
 import type { MoveKind, OpenedMove } from './move.ts';
 import { openOperatorAccess } from './operator-access.ts';
 import type { KeyringChange } from './rewrap.ts';
 import type { Watch } from './status.ts';
-import type { OpenedStoredLog } from './stored-log.ts';
 
 type Use<T> = (opened: T) => Promise<void>;
 
@@ -86,13 +86,13 @@ export async function withStoredLog(
   use: Use<OpenedStoredLog>,
   options = { documents: false },
 ): Promise<void> {
-  const { openStoredLog } = await import('./stored-log.ts');
+  const { openStoredLog } = await import('./log.ts');
   await closing(await openStoredLog(readConfig(process.env), warnings(), options), use);
 }
 
 /** Opens the event store of the settings alone, also one that no service may start on. */
 export async function withEventStore(use: Use<CopyableEventStore>): Promise<void> {
-  const { openCopyTarget } = await import('./stored-log.ts');
+  const { openCopyTarget } = await import('./log.ts');
   const opened = await openCopyTarget(readConfig(process.env), warnings());
   await closing(opened, ({ store }) => use(store));
 }

@@ -1,22 +1,21 @@
 /** Opens the keyring beside the documents, and refuses a foreign or lost one. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
-import { FileKeyring } from '../documents/keys/file.ts';
-import { FILE_RECHECK_MS, FileKeyRecords } from '../documents/keys/file-records.ts';
+import { FILE_RECHECK_MS, FileKeyRecords, fileKeyring } from '../documents/keys/file-records.ts';
 import { KeyringIdentity } from '../documents/keys/identity.ts';
 import { loadMasterKey } from '../documents/keys/master-key.ts';
 import { type Keyring, KeyringGone, type ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, refuseRewrap } from '../documents/keys/records.ts';
+import { missingKeyring, openSharedKeyring, refuseRewrap } from '../documents/keys/records.ts';
 import { lastingKeys } from '../documents/keys/rewrap.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { NatsLink } from '../nats/connection.ts';
+import { needed, openS3 } from './blobs.ts';
 import { isDirectory, openDirectory } from './directories.ts';
-import { needed, openS3, type Surroundings } from './stores.ts';
+import type { Surroundings } from './open.ts';
 
 /** The place of a keyring that nodes share, in words. */
-export const SHARED_PLACE = 'the place that BLOB_STORE_URL names';
+const SHARED_PLACE = 'the place that BLOB_STORE_URL names';
 
 export interface OpenedKeyring {
   readonly keyring: Keyring;
@@ -31,14 +30,23 @@ export interface OpenedKeyring {
  * @throws {Error} one line: there is none beside a log with events, or it is another log's
  */
 export async function openKeyring(around: Surroundings, store: EventStore): Promise<OpenedKeyring> {
-  const { blobStoreUrl } = around.config;
-  const opened = await (blobStoreUrl === undefined
-    ? openOwnKeyring(around.config, store)
-    : openSharedKeyring(around, blobStoreUrl, store));
-  const { keyringIdentity } = opened;
+  const { blobStoreUrl, dataDir, masterKey: given } = around.config;
+  const isNew = (await store.head()) === 0n;
+  // Checked before anything is made: a keyring that is missing beside events is a lost one or another node's.
+  const { records, recheckMs, place } = await openKeyRecords(around, {
+    create: isNew,
+    write: true,
+  });
+  const masterKey =
+    blobStoreUrl === undefined ? loadMasterKey(dataDir, given) : needed('MASTER_KEY', given);
+  const keyring =
+    blobStoreUrl === undefined
+      ? fileKeyring(place, masterKey)
+      : await openSharedKeyring(records, masterKey, { create: isNew, recheckMs });
+  const keyringIdentity = await KeyringIdentity.open(records, place);
   // The order matters: a log is on disk before a keyring is bound to it.
   const owner = await keyringIdentity.log();
-  if (owner !== undefined && (await store.head()) === 0n) {
+  if (owner !== undefined && isNew) {
     throw new Error(
       `The keyring in ${keyringIdentity.place} belongs to the event log ${owner}, and this event log is empty: ` +
         'set EVENT_STORE_URL and DATA_DIR to that log or restore it from a backup; to begin another, set ' +
@@ -46,7 +54,7 @@ export async function openKeyring(around: Surroundings, store: EventStore): Prom
     );
   }
   around.openings.add({ unhealthyReason: () => keyringFault(keyringIdentity, around.nats) });
-  return opened;
+  return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
 }
 
 async function keyringFault(
@@ -64,58 +72,77 @@ async function keyringFault(
   }
 }
 
-async function openOwnKeyring({ dataDir, masterKey: given }: Config, store: EventStore) {
-  const directory = join(dataDir, 'keyring');
-  // Checked before anything is made: a keyring that is missing beside events is a lost one or another node's.
-  if (!holdsKeyring(directory) && (await store.head()) !== 0n) {
-    throw new Error(missingKeyring(directory));
-  }
-  if (isDirectory(directory)) await refuseRewrap(new FileKeyRecords(directory), directory);
-  const masterKey = loadMasterKey(dataDir, given);
-  const keyring = new FileKeyring(directory, masterKey);
-  const records = new FileKeyRecords(directory);
-  const keyringIdentity = await KeyringIdentity.open(records, directory);
-  return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
+/** The place of a keyring's records. */
+export interface KeyPlace {
+  /** Undefined if there is no keyring, and none is made. */
+  readonly records: ListedKeyRecords | undefined;
+  /** Milliseconds that a key in memory is used before its tombstone is looked for again. */
+  readonly recheckMs: number;
+  /** The place as its operator knows it. */
+  readonly place: string;
+  /** What to say where a keyring is missing. */
+  readonly missing: string;
 }
 
-export const holdsKeyring = (directory: string): boolean =>
-  isDirectory(directory) && readdirSync(directory).length > 0;
-
-async function openSharedKeyring(
-  around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-  store: EventStore,
-) {
-  const masterKey = needed('MASTER_KEY', around.config.masterKey);
-  const { RemoteKeyring } = await import('../documents/keys/remote.ts');
-  const create = (await store.head()) === 0n;
-  const { records, recheckMs } = await openKeyRecords(around, place, create);
-  await refuseRewrap(records, SHARED_PLACE);
-  const keyring = await RemoteKeyring.open(records, masterKey, { create, recheckMs });
-  const keyringIdentity = await KeyringIdentity.open(records, SHARED_PLACE);
-  return { keyring, masterKey, keyringIdentity, keyFor: await lastingKeys(records, masterKey) };
+/** `create`: makes a place for a keyring where there is none. `write`: allows changes, and removes what a kill has left. */
+interface KeyMode {
+  readonly create?: boolean;
+  readonly write?: true;
 }
 
-/** @param create allows a new place for them where there is none */
+/**
+ * Finds the keyring of the settings.
+ * @throws {Error} one line: it cannot be read, or its master key is being changed
+ */
+export async function findKeyRecords(around: Surroundings, mode: KeyMode): Promise<KeyPlace> {
+  const found = await findRecords(around, mode);
+  if (found.records) await refuseRewrap(found.records, found.place);
+  return found;
+}
+
+/** As `findKeyRecords`. @throws {Error} one line: there is no keyring, too */
 export async function openKeyRecords(
   around: Surroundings,
-  place: NonNullable<Config['blobStoreUrl']>,
-  create: boolean,
-): Promise<{ readonly records: ListedKeyRecords; readonly recheckMs: number }> {
-  if (place.kind === 'folder') {
-    const directory = join(place.path, 'keyring');
-    if (!create && !isDirectory(directory)) throw new Error(missingKeyring(directory));
-    openDirectory('BLOB_STORE_URL', place.path);
-    return { records: new FileKeyRecords(directory), recheckMs: FILE_RECHECK_MS };
+  mode: KeyMode,
+): Promise<KeyPlace & { readonly records: ListedKeyRecords }> {
+  const { records, ...found } = await findKeyRecords(around, mode);
+  if (records === undefined) throw new Error(found.missing);
+  return { ...found, records };
+}
+
+/** As `findKeyRecords`, also while the master key is being changed. */
+export async function findRecords(
+  around: Surroundings,
+  { create = false, write }: KeyMode,
+): Promise<KeyPlace> {
+  const { blobStoreUrl: url, dataDir } = around.config;
+  if (url === undefined || url.kind === 'folder') {
+    const directory = join(url === undefined ? dataDir : url.path, 'keyring');
+    if (url !== undefined) openDirectory('BLOB_STORE_URL', url.path, { create });
+    return {
+      records:
+        create || holdsKeyring(directory)
+          ? new FileKeyRecords(directory, { write: create || write === true })
+          : undefined,
+      recheckMs: FILE_RECHECK_MS,
+      place: url === undefined ? directory : SHARED_PLACE,
+      missing: missingKeyring(directory),
+    };
   }
-  if (place.kind === 'nats') {
+  const shared = { place: SHARED_PLACE, missing: missingKeyring(SHARED_PLACE) };
+  if (url.kind === 'nats') {
     const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../documents/keys/nats-records.ts');
     const { connection, namespace, ifUp } = needed('NATS_URL', around.nats);
-    const bucket = `${namespace}-keys`;
-    const records = await NatsKeyRecords.open(connection, { create, bucket, ifUp });
-    return { records, recheckMs: NATS_RECHECK_MS };
+    const options = { bucket: `${namespace}-keys`, ifUp };
+    const records = create
+      ? await NatsKeyRecords.open(connection, { ...options, create })
+      : await NatsKeyRecords.find(connection, options);
+    return { ...shared, records, recheckMs: NATS_RECHECK_MS };
   }
   const { S3KeyRecords, S3_RECHECK_MS } = await import('../documents/keys/s3-records.ts');
-  const objects = await openS3(around, place.url, 'keyring/');
-  return { records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
+  const objects = await openS3(around, url.url, 'keyring/');
+  return { ...shared, records: await S3KeyRecords.open(objects), recheckMs: S3_RECHECK_MS };
 }
+
+const holdsKeyring = (directory: string): boolean =>
+  isDirectory(directory) && readdirSync(directory).length > 0;

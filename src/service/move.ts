@@ -4,23 +4,20 @@ import type { MoveParts } from '../archive/move.ts';
 import { checkNewStore, refuseOtherPlace } from '../archive/move-marks.ts';
 import type { Config } from '../config/config.ts';
 import { namingOptions } from '../config/move-settings.ts';
-import { createDurably } from '../documents/keys/durable-file.ts';
-import { FileKeyRecords } from '../documents/keys/file-records.ts';
+import { createDurably } from '../documents/durable-file.ts';
 import { MOVED_RECORD } from '../documents/keys/identity.ts';
+import { findKeyring } from '../documents/keys/records.ts';
 import { findMasterKey, fingerprintOf, loadMasterKey } from '../documents/keys/master-key.ts';
 import type { KeyRecords } from '../documents/keys/port.ts';
-import { refuseRewrap } from '../documents/keys/records.ts';
-import { findKeyring } from '../documents/keys/remote.ts';
 import { parseConnectionString, serversOf } from '../event-store/kurrentdb/connection-string.ts';
 import { FileLease } from '../leader/file-lease.ts';
 import { parseNatsUrl } from '../nats/address.ts';
 import type { Logger } from '../observe/log.ts';
-import { isDirectory } from './directories.ts';
-import { lookAtEventStore, openEventStore } from './event-stores.ts';
-import { openKeyRecords, SHARED_PLACE } from './keyring.ts';
-import { openSurroundings } from './nats.ts';
-import { Openings } from './openings.ts';
-import { openBlobs, openLastCheckpoint, type Surroundings } from './stores.ts';
+import { openBlobs } from './blobs.ts';
+import { lacksEventStore, openEventStore } from './event-store.ts';
+import { findKeyRecords } from './keyring.ts';
+import { openLastCheckpoint } from './log.ts';
+import { type Openings, open, type Surroundings, surroundings, whileOpen } from './open.ts';
 
 export interface OpenedMove extends MoveParts {
   /** The file of the master key that MASTER_KEY must be set to in the new place, where it was not set before. */
@@ -39,24 +36,24 @@ export interface MoveKind {
  * @param options `ahead`: also while a service runs on the old place; `cancels`: to take the move back
  * @throws {Error} one line that names the file, server or setting and the remedy
  */
-export function openMove(
+export async function openMove(
   source: Config,
   target: Config,
   logger: Logger,
   { ahead, cancels, given }: MoveKind & { readonly given: readonly string[] },
 ): Promise<OpenedMove> {
-  return Openings.all(async (openings) => {
-    if (target.blobStoreUrl?.kind === 'nats' && target.natsUrl === undefined) {
-      throw new Error('--to-blobs is nats:, so --to-nats is needed.');
-    }
-    const places = placesOf(source, target);
-    if (!places.events && !places.documents) {
-      throw new Error(
-        'Nothing would be moved: --to-event-store, --to-blobs and --to-data-dir name what the settings name.',
-      );
-    }
-    const from = await openSurroundings(source, logger, openings);
-    const { store, database } = await openEventStore(from, 'moved');
+  if (target.blobStoreUrl?.kind === 'nats' && target.natsUrl === undefined) {
+    throw new Error('--to-blobs is nats:, so --to-nats is needed.');
+  }
+  const places = placesOf(source, target);
+  if (!places.events && !places.documents) {
+    throw new Error(
+      'Nothing would be moved: --to-event-store, --to-blobs and --to-data-dir name what the settings name.',
+    );
+  }
+  return await open(source, logger, 'documents', async (from) => {
+    const { openings } = from;
+    const { store, database } = await openEventStore(from, { write: true });
     if (!ahead && database) {
       const remedy = 'stop it for the last step of the move, or give --ahead to copy while it runs';
       await keepServicesOff(source.dataDir, openings, remedy);
@@ -68,10 +65,17 @@ export function openMove(
     const sourceBlobs = places.documents && (await openBlobs(from, 'reader', database));
     const [targetStore, targetBlobs, targetKeys] = await namingOptions(given, async () => {
       if (places.events) {
-        await lookAtEventStore(target, logger, (there) => checkNewStore(store, there, cancels));
+        if (lacksEventStore(target)) await checkNewStore(store, undefined, cancels);
+        else {
+          await whileOpen(target, logger, undefined, async (there) =>
+            checkNewStore(store, (await openEventStore(there, {})).store, cancels),
+          );
+        }
       }
-      const to = await openSurroundings(target, logger, openings);
-      const opened = places.events ? await openEventStore(to, 'copy') : { store, database };
+      const to = await surroundings(target, logger, openings, 'documents');
+      const opened = places.events
+        ? await openEventStore(to, { create: true, write: true })
+        : { store, database };
       if (!ahead && places.events && opened.database) {
         await keepServicesOff(target.dataDir, openings, 'stop it, then repeat the command');
       }
@@ -102,7 +106,6 @@ export function openMove(
       },
       retentionMs: source.retentionSeconds * 1000,
       ...masterKeyFileOf(source, target, masterKey),
-      close: () => openings.close(),
     };
   });
 }
@@ -192,20 +195,16 @@ async function recordsOf(
   side: 'source' | 'target',
 ): Promise<KeyRecords> {
   const { blobStoreUrl, dataDir } = around.config;
-  if (blobStoreUrl !== undefined) {
-    const { records } = await openKeyRecords(around, blobStoreUrl, side === 'target');
-    await refuseRewrap(records, SHARED_PLACE);
-    const isThere = await findKeyring(records, masterKey);
-    if (!isThere && side === 'source') throw new Error('There is no keyring at BLOB_STORE_URL.');
-    return withMasterCheck(records, masterKey);
+  const create = side === 'target';
+  const { records, place, missing } = await findKeyRecords(around, { create, write: true });
+  const isOwn = blobStoreUrl === undefined;
+  if (records === undefined) {
+    throw new Error(isOwn ? `There is no keyring in ${place}: restore it from a backup.` : missing);
   }
-  const directory = join(dataDir, 'keyring');
-  if (side === 'source' && !isDirectory(directory)) {
-    throw new Error(`There is no keyring in ${directory}: restore it from a backup.`);
+  if (isOwn && create) loadMasterKey(dataDir, masterKey);
+  if (!isOwn && !(await findKeyring(records, masterKey)) && !create) {
+    throw new Error('There is no keyring at BLOB_STORE_URL.');
   }
-  if (side === 'target') loadMasterKey(dataDir, masterKey);
-  const records = new FileKeyRecords(directory);
-  await refuseRewrap(records, directory);
   return withMasterCheck(records, masterKey);
 }
 

@@ -9,12 +9,10 @@ import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Openings } from './openings.ts';
 import { watchOverNats } from './renderer-watch.ts';
-import type { Surroundings } from './stores.ts';
 
 /** Each side has an inbox of its own at the server, or its permissions could not be told apart. */
-type Side = 'api' | 'renderer';
+export type NatsSide = 'api' | 'renderer';
 
 /** The bucket that names the event log of a namespace. */
 export const LOG_BUCKET = 'LOG';
@@ -26,8 +24,7 @@ const PROBE_MS = 1000;
 export async function connect(
   { natsUrl }: Config,
   logger: Logger,
-  openings: Openings,
-  side: Side,
+  side: NatsSide,
 ): Promise<NatsLink | undefined> {
   if (natsUrl === undefined) return undefined;
   const [{ parseNatsUrl }, { connectToNats }, { permissionsOf }] = await Promise.all([
@@ -36,12 +33,7 @@ export async function connect(
     import('../render-queue/nats/streams.ts'),
   ]);
   const { inboxPrefix } = permissionsOf(parseNatsUrl(natsUrl).namespace)[side];
-  const link = await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
-  openings.add({
-    unhealthyReason: async () => (link.isUp() ? undefined : 'NATS is away'),
-    close: () => link.close(),
-  });
-  return link;
+  return await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
 }
 
 /** Warns of a renderer that may do what an API node may: a page that breaks out of Chrome could do it, too. */
@@ -80,7 +72,7 @@ class LogClaim {
     this.#refusal =
       `The namespace ${namespace} of NATS_URL belongs to another event log, and nobody would render what ` +
       'this node accepts: give this deployment a namespace of its own, NATS_URL=nats://host?namespace=NAME, ' +
-      'the same on all its nodes. If its log took the place of the other one, begun anew, stop all nodes and ' +
+      'the same on all its nodes. If its log took the place of the other one, begun again, stop all nodes and ' +
       `delete the entry that names the old one: nats kv del ${bucket.name} ${ORIGIN_KEY}.`;
   }
 
@@ -156,15 +148,4 @@ export async function openNatsRateLimiter(
 ): Promise<RateLimiter> {
   const { NatsKvRateLimiter } = await import('../limits/rate-limiter/nats-kv.ts');
   return await NatsKvRateLimiter.open({ link, logger, clock });
-}
-
-/** The surroundings of a command that opens stores one by one: NATS only where documents lie there. */
-export async function openSurroundings(
-  config: Config,
-  logger: Logger,
-  openings: Openings,
-): Promise<Surroundings> {
-  const usesNats = config.blobStoreUrl?.kind === 'nats';
-  const nats = usesNats ? await connect(config, logger, openings, 'api') : undefined;
-  return { config, logger, openings, nats };
 }

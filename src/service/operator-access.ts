@@ -109,7 +109,7 @@ async function refundsGiven({ readModel, runner }: Core, hurry?: AbortSignal): P
   const look = (): void => {
     if (readModel.query(refundsDueQueries).next(1).length === 0) resolve();
   };
-  const unsubscribe = runner.onCommit(look);
+  const unsubscribe = runner.onCommit(look, ['CreditRefunded', 'AccountErased']);
   hurry?.addEventListener('abort', () => resolve());
   runner.ended.catch(() => resolve());
   if (hurry?.aborted !== true) look();

@@ -3,10 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Config } from '../config/config.ts';
 import { createLogger } from '../observe/log.ts';
 import { rebuildReadModel } from '../read-model/rebuild.ts';
-import { openEventStore } from './event-stores.ts';
-import { Openings } from './openings.ts';
+import { openEventStore } from './event-store.ts';
+import { readModelOf } from './log.ts';
+import { Openings } from './open.ts';
 import type { RebuildNotice } from './rebuilds.ts';
-import { readModelOf } from './stores.ts';
 
 const config = workerData as Pick<Config, 'dataDir' | 'eventStoreUrl'>;
 const logger = createLogger('silent');
@@ -14,7 +14,7 @@ const notify = (notice: RebuildNotice): void => parentPort?.postMessage(notice, 
 
 const openings = new Openings();
 try {
-  const { store } = await openEventStore({ config, logger, openings }, 'read');
+  const { store } = await openEventStore({ config, logger, openings }, {});
   const result = await rebuildReadModel({
     readModel: readModelOf(config, logger),
     store,

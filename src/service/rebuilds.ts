@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Core } from '../core.ts';
 import { errorMessage } from '../errors/error-message.ts';
-import type { RebuildState, Rebuilds } from '../http/operations.ts';
+import type { RebuildState, Rebuilds } from '../http/dependencies.ts';
 import type { RebuildProgress, RebuildResult } from '../read-model/rebuild.ts';
 
 /** Messages of the thread: how far it is, and at last what it has done. */

@@ -129,7 +129,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
     startAttestations({ ...core, ...createAttestors(core.config) }),
     startRetention({ ...core, retentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
-    startErasures(core, () => dispatch.sweep()),
+    startErasures(core),
   ];
   const forget = core.queues.onReturn(() => dispatch.sweep());
   const stopDispatch = async (): Promise<void> => {

@@ -4,7 +4,6 @@ import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
 import { type Config, ConfigError, type Environment } from '../config/config.ts';
 import { key32, UnusableValue } from '../config/setting-parsers.ts';
-import { FileKeyRecords } from '../documents/keys/file-records.ts';
 import { KeyringIdentity } from '../documents/keys/identity.ts';
 import {
   findMasterKey,
@@ -14,21 +13,18 @@ import {
   nextMasterKey,
   replaceMasterKey,
 } from '../documents/keys/master-key.ts';
-import type { ListedKeyRecords } from '../documents/keys/port.ts';
-import { missingKeyring, REWRAP_RECORD } from '../documents/keys/records.ts';
-import { findKeyring } from '../documents/keys/remote.ts';
+import type { KeyRecords } from '../documents/keys/port.ts';
+import { findKeyring, REWRAP_RECORD } from '../documents/keys/records.ts';
 import { endRewrap, type MasterKeyChange, rewrapKeys } from '../documents/keys/rewrap.ts';
 import { LOG_ID, logAggregate } from '../domain/log.ts';
 import { isNatsLeaseHeld } from '../leader/nats-lease.ts';
 import { checkKeyring } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { systemClock } from '../time/clock.ts';
-import { openEventStore } from './event-stores.ts';
-import { holdsKeyring, openKeyRecords, SHARED_PLACE } from './keyring.ts';
+import { openEventStore } from './event-store.ts';
+import { findRecords } from './keyring.ts';
 import { keepServicesOff } from './move.ts';
-import { connect } from './nats.ts';
-import { Openings } from './openings.ts';
-import type { Surroundings } from './stores.ts';
+import { open, type Surroundings } from './open.ts';
 
 /** A variable of this command alone: a secret does not belong on a command line, and no service reads it. */
 const NEW_KEY = 'NEW_MASTER_KEY';
@@ -45,21 +41,20 @@ export interface KeyringChange {
 }
 
 /** @throws {Error} one line that names the file, server or setting and the remedy; nothing was changed */
-export function openKeyringChange(
+export async function openKeyringChange(
   config: Config,
   env: Environment,
   logger: Logger,
 ): Promise<KeyringChange> {
-  return Openings.all(async (openings) => {
+  const given = newKeyIn(env);
+  return await open(config, logger, 'api', async (around) => {
     const { blobStoreUrl, dataDir } = config;
-    const given = newKeyIn(env);
-    const nats = await connect(config, logger, openings, 'api');
-    const around = { config, logger, openings, nats };
-    const { store } = await openEventStore(around, 'open');
+    const { openings } = around;
+    const { store } = await openEventStore(around, { write: true, serve: true });
     await refuseRunning(around);
-    const place = blobStoreUrl === undefined ? join(dataDir, 'keyring') : SHARED_PLACE;
-    const records = await recordsOf(around, place);
-    const keys = await keysOf(config, given, records);
+    const { records, place, missing } = await findRecords(around, { write: true });
+    if (records === undefined) throw new Error(missing);
+    const keys = await keysOf(config, given, { read: (name) => records.read(name), missing });
     const snapshots = new SqliteSnapshots(join(dataDir, 'snapshots.db'), logger);
     openings.add({ close: async () => snapshots.close() });
     const actors = new ActorSystem({ store, snapshots, log: logger });
@@ -79,7 +74,6 @@ export function openKeyringChange(
         await endRewrap(records);
         return wrapped;
       },
-      close: () => openings.close(),
     };
   });
 }
@@ -105,14 +99,6 @@ async function refuseRunning({ config, nats, openings }: Surroundings): Promise<
   );
 }
 
-async function recordsOf(around: Surroundings, place: string): Promise<ListedKeyRecords> {
-  const { blobStoreUrl } = around.config;
-  if (blobStoreUrl !== undefined)
-    return (await openKeyRecords(around, blobStoreUrl, false)).records;
-  if (!holdsKeyring(place)) throw new Error(missingKeyring(place));
-  return new FileKeyRecords(place);
-}
-
 /**
  * Returns the key that the keyring has and the one that it gets; for a change that was cut off, the same two again.
  * @param given the value of NEW_MASTER_KEY
@@ -120,7 +106,7 @@ async function recordsOf(around: Surroundings, place: string): Promise<ListedKey
 async function keysOf(
   { blobStoreUrl, dataDir, masterKey }: Config,
   given: Buffer | undefined,
-  records: ListedKeyRecords,
+  records: Pick<KeyRecords, 'read'> & { readonly missing: string },
 ): Promise<Pick<MasterKeyChange, 'from' | 'to'>> {
   const kept = blobStoreUrl === undefined ? masterKeysIn(dataDir) : [];
   let begun = await records.read(REWRAP_RECORD);
@@ -141,7 +127,7 @@ async function keysOf(
   if (from === undefined)
     throw new Error('MASTER_KEY is needed: set it to the one of the keyring.');
   if (blobStoreUrl !== undefined && !(await findKeyring(records, from))) {
-    throw new Error(missingKeyring(SHARED_PLACE));
+    throw new Error(records.missing);
   }
   if (given === undefined && (masterKey !== undefined || blobStoreUrl !== undefined)) {
     throw new ConfigError(

@@ -248,7 +248,5 @@ function noteCheckpoints({ logger, runner, signer }: Core): () => void {
     });
   };
   note();
-  return runner.onCommit((events) => {
-    if (events.some(({ type }) => type === 'CheckpointSigned')) note();
-  });
+  return runner.onCommit(note, ['CheckpointSigned']);
 }

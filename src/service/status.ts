@@ -1,5 +1,4 @@
 /** The state of a service, as its operator sees it from the machine of its settings. Nothing is changed. */
-import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { logTreeQueries } from '../../projections/log-tree.ts';
@@ -9,18 +8,16 @@ import type { EventStore } from '../event-store/port.ts';
 import type { Logger } from '../observe/log.ts';
 import { RecentActivity } from '../observe/recent-activity.ts';
 import type { ServiceStatus } from '../observe/service-status.ts';
-import { currentGeneration, generationPath } from '../read-model/generations.ts';
 import { lagBehind } from '../read-model/log-lag.ts';
 import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
-import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
+import type { ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import { systemClock } from '../time/clock.ts';
 import { backupTimes } from './backup-times.ts';
 import { readinessAt } from './doctor.ts';
-import { openEventStore } from './event-stores.ts';
-import { connect } from './nats.ts';
-import { Openings } from './openings.ts';
+import { openEventStore } from './event-store.ts';
+import { openReadModelOf } from './log.ts';
+import { open } from './open.ts';
 import { watchHere, watchOverNats } from './renderer-watch.ts';
-import { readModelOf } from './stores.ts';
 
 /** Renderers announce their slots each second. */
 const ANNOUNCED_MS = 1_200;
@@ -34,9 +31,9 @@ export interface Watch {
 
 /** @throws {Error} one line: there is no store, or it or NATS cannot be reached */
 export function watchService(config: Config, logger: Logger): Promise<Watch> {
-  return Openings.all(async (openings) => {
-    const nats = await connect(config, logger, openings, 'api');
-    const { store } = await openEventStore({ config, logger, openings }, 'read');
+  return open(config, logger, 'api', async (around) => {
+    const { nats, openings } = around;
+    const { store } = await openEventStore(around, {});
     const activity = new RecentActivity(store);
     const renderers = nats ? await watchOverNats(nats) : watchHere(config);
     openings.add({ close: async () => renderers.close() });
@@ -73,7 +70,6 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
         };
         return { ...status, notKnown: notKnown(config, status) };
       },
-      close: () => openings.close(),
     };
   });
 }
@@ -82,11 +78,8 @@ type Log = ServiceStatus['log'] & Pick<ServiceStatus, 'queue'>;
 
 /** The read model of this machine, which its own service keeps; each look opens the generation in use. */
 function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undefined {
-  const { directory } = readModelOf(config, logger);
-  const path = generationPath(directory, currentGeneration(directory));
-  if (!existsSync(path)) return undefined;
-  const opened = openReadOnly(path);
-  if (formatOf(opened.db) === FORMAT) return opened;
+  const opened = openReadModelOf(config, logger);
+  if (opened === undefined || formatOf(opened.db) === FORMAT) return opened;
   // The next start rebuilds it.
   opened.close();
   return undefined;

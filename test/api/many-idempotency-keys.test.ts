@@ -1,6 +1,6 @@
 /**
  * An account with 100,000 live keys costs what one with ten does. What is asserted is the work done:
- * events read and buckets looked into. `bench/cold-account.ts` says how long it takes.
+ * events read and buckets looked into.
  */
 import { join } from 'node:path';
 import { type Test, test } from 'tap';

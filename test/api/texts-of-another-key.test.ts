@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { test } from 'tap';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { createVault, NOT_OPENED } from '../../src/documents/keys/vault.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { BASE, MASTER_KEY } from '../support/api.ts';
@@ -12,7 +12,7 @@ import { makingKeys } from '../support/keyring.ts';
 void test('texts that do not open are shown as such', async (t) => {
   const api = await startWithConversion(t);
   const { id: accountId, key } = api.account;
-  const stray = createVault(makingKeys(new FileKeyring(join(api.root, 'stray'), MASTER_KEY)));
+  const stray = createVault(makingKeys(fileKeyring(join(api.root, 'stray'), MASTER_KEY)));
   const failed = await api.create();
   const failure = {
     type: 'FailConversion',

@@ -9,10 +9,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
-import { FILE_RECHECK_MS, FileKeyRecords } from '../../src/documents/keys/file-records.ts';
+import {
+  FILE_RECHECK_MS,
+  FileKeyRecords,
+  fileKeyring,
+} from '../../src/documents/keys/file-records.ts';
 import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
-import { RemoteKeyring } from '../../src/documents/keys/remote.ts';
+import { openSharedKeyring } from '../../src/documents/keys/records.ts';
 import { writerName } from '../../src/documents/writer.ts';
 import { newAccountId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -25,12 +28,12 @@ runKeyringContract({
   name: 'files',
   open: async (t) => {
     const dir = join(testDirectory(t), 'keyring');
-    return async () => new FileKeyring(dir, masterKey);
+    return async () => fileKeyring(dir, masterKey);
   },
 });
 
 const openShared = (dir: string, create = true) =>
-  RemoteKeyring.open(new FileKeyRecords(dir), masterKey, { create, recheckMs: FILE_RECHECK_MS });
+  openSharedKeyring(new FileKeyRecords(dir), masterKey, { create, recheckMs: FILE_RECHECK_MS });
 
 runKeyringContract({
   name: 'a shared folder',
@@ -44,7 +47,7 @@ void test('the keyring of a data directory is one of a shared folder with its ma
   const root = testDirectory(t);
   const dir = join(root, 'keyring');
   const [kept, erased] = [newAccountId(Date.now()), newAccountId(Date.now())];
-  const before = makingKeys(new FileKeyring(dir, masterKey));
+  const before = makingKeys(fileKeyring(dir, masterKey));
   const key = await before.dataKey(kept);
   await before.erase(erased);
   await t.rejects(openShared(dir, false), { message: /^There is no keyring in the place/ });
@@ -62,7 +65,7 @@ void test('the keyring of a data directory is one of a shared folder with its ma
 void test('a key lies wrapped, for the owner only, and is gone when erased', async (t) => {
   const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
-  const keyring = makingKeys(new FileKeyring(dir, masterKey));
+  const keyring = makingKeys(fileKeyring(dir, masterKey));
   const key = await keyring.dataKey(accountId);
   const file = join(dir, `${accountId}.key`);
   const text = readFileSync(file, 'utf8');
@@ -77,19 +80,19 @@ void test('a key lies wrapped, for the owner only, and is gone when erased', asy
 void test('a key does not open with another master key, nor for another account', async (t) => {
   const dir = testDirectory(t);
   const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
-  await makingKeys(new FileKeyring(dir, masterKey)).dataKey(one);
+  await makingKeys(fileKeyring(dir, masterKey)).dataKey(one);
   const message = /does not open with this master key/;
-  await t.rejects(new FileKeyring(dir, Buffer.alloc(32, 8)).dataKey(one), { message });
+  await t.rejects(fileKeyring(dir, Buffer.alloc(32, 8)).dataKey(one), { message });
   writeFileSync(join(dir, `${two}.key`), readFileSync(join(dir, `${one}.key`)));
-  await t.rejects(makingKeys(new FileKeyring(dir, masterKey)).dataKey(two), { message });
+  await t.rejects(makingKeys(fileKeyring(dir, masterKey)).dataKey(two), { message });
 });
 
 void test('a key that comes up beside its tombstone is not given out', async (t) => {
   const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
-  await makingKeys(new FileKeyring(dir, masterKey)).dataKey(accountId);
+  await makingKeys(fileKeyring(dir, masterKey)).dataKey(accountId);
   writeFileSync(join(dir, `${accountId}.erased`), '');
-  await t.rejects(makingKeys(new FileKeyring(dir, masterKey)).dataKey(accountId), {
+  await t.rejects(makingKeys(fileKeyring(dir, masterKey)).dataKey(accountId), {
     name: 'KeyErased',
   });
 });
@@ -101,16 +104,16 @@ void test('what killed writers left is swept', async (t) => {
   const dead = `${accountId}.key.${writerName().replace(/-\d+-/, '-4194999-')}-abc.tmp`;
   const elsewhere = `${accountId}.key.0123456789ab-4194999-1-abc.tmp`;
   for (const name of [own, dead, elsewhere]) writeFileSync(join(dir, name), '');
-  t.ok(new FileKeyring(dir, masterKey));
+  t.ok(fileKeyring(dir, masterKey));
   t.strictSame(readdirSync(dir).toSorted(), [own, elsewhere].toSorted());
   const hoursOld = new Date(Date.now() - 2 * 3_600_000);
   utimesSync(join(dir, elsewhere), hoursOld, hoursOld);
-  t.ok(new FileKeyring(dir, masterKey));
+  t.ok(fileKeyring(dir, masterKey));
   t.strictSame(readdirSync(dir), [own]);
 });
 
 void test('nothing but an account id becomes a path', async (t) => {
-  const keyring = new FileKeyring(testDirectory(t), masterKey);
+  const keyring = fileKeyring(testDirectory(t), masterKey);
   for (const bad of ['', '..', '../x', 'acct_', 'acct_x/../../y']) {
     await t.rejects(keyring.dataKey(bad), TypeError);
     await t.rejects(keyring.erase(bad), TypeError);

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Test, test } from 'tap';
 import { NatsKeyRecords } from '../../src/documents/keys/nats-records.ts';
-import type { KeyRecords } from '../../src/documents/keys/port.ts';
-import { KeyErased } from '../../src/documents/keys/port.ts';
-import { RemoteKeyring } from '../../src/documents/keys/remote.ts';
+import { KeyErased, type KeyRecords } from '../../src/documents/keys/port.ts';
+import { openSharedKeyring } from '../../src/documents/keys/records.ts';
 import { S3KeyRecords } from '../../src/documents/keys/s3-records.ts';
 import { S3Bucket } from '../../src/documents/s3-bucket.ts';
 import { S3Objects } from '../../src/documents/s3-objects.ts';
@@ -62,7 +61,7 @@ for (const [name, place] of [
     open: async (t) => {
       const { records } = await place(t);
       return async () =>
-        RemoteKeyring.open(await records(), masterKey, { create: true, recheckMs: 0 });
+        openSharedKeyring(await records(), masterKey, { create: true, recheckMs: 0 });
     },
   });
 
@@ -70,8 +69,8 @@ for (const [name, place] of [
     const { records } = await place(t);
     let now = 0;
     const options = { create: true, recheckMs: 1000, now: () => now };
-    const one = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
-    const two = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
+    const one = makingKeys(await openSharedKeyring(await records(), masterKey, options));
+    const two = makingKeys(await openSharedKeyring(await records(), masterKey, options));
     const accountId = newAccountId(Date.now());
     const key = await two.dataKey(accountId);
     await one.erase(accountId);
@@ -88,7 +87,7 @@ for (const [name, place] of [
     const { records, stop, start } = await place(t);
     let now = 0;
     const options = { create: true, recheckMs: 1000, now: () => now };
-    const keyring = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
+    const keyring = makingKeys(await openSharedKeyring(await records(), masterKey, options));
     const accountId = newAccountId(Date.now());
     const key = await keyring.dataKey(accountId);
     await stop();
@@ -105,7 +104,7 @@ for (const [name, place] of [
     const took = performance.now() - begun;
     t.ok(took < 10_000, `${took} ms`);
     await start();
-    const again = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
+    const again = makingKeys(await openSharedKeyring(await records(), masterKey, options));
     t.ok(key.equals(await again.dataKey(accountId)));
   });
 
@@ -113,19 +112,19 @@ for (const [name, place] of [
     const { records, loseData } = await place(t);
     const options = { create: true, recheckMs: 0 };
     const accountId = newAccountId(Date.now());
-    const keyring = makingKeys(await RemoteKeyring.open(await records(), masterKey, options));
+    const keyring = makingKeys(await openSharedKeyring(await records(), masterKey, options));
     const key = await keyring.dataKey(accountId);
-    await t.rejects(RemoteKeyring.open(await records(), randomBytes(32), options), {
+    await t.rejects(openSharedKeyring(await records(), randomBytes(32), options), {
       message: /^The keyring [^\n]+ made with another master key; set MASTER_KEY to that one\.$/,
     });
-    const next = await RemoteKeyring.open(await records(false), masterKey, {
+    const next = await openSharedKeyring(await records(false), masterKey, {
       ...options,
       create: false,
     });
     t.ok(key.equals(await next.dataKey(accountId)), 'the right one still serves');
     await loseData();
     const lost = records(false).then((emptied) =>
-      RemoteKeyring.open(emptied, masterKey, { ...options, create: false }),
+      openSharedKeyring(emptied, masterKey, { ...options, create: false }),
     );
     await t.rejects(lost, {
       message:
@@ -136,7 +135,7 @@ for (const [name, place] of [
   void test(`${name}: a key lies wrapped, and is gone when erased`, async (t) => {
     const records = await (await place(t)).records();
     const options = { create: true, recheckMs: 0 };
-    const keyring = makingKeys(await RemoteKeyring.open(records, masterKey, options));
+    const keyring = makingKeys(await openSharedKeyring(records, masterKey, options));
     const [one, two] = [newAccountId(Date.now()), newAccountId(Date.now())];
     const key = await keyring.dataKey(one);
     const text = (await records.read(`${one}.key`)) ?? '';
@@ -164,7 +163,7 @@ runKeyringContract({
     t.teardown(() => client.close());
     return async () => {
       const records = await S3KeyRecords.open(new S3Objects(client, 'keys/'));
-      return RemoteKeyring.open(records, masterKey, { create: true, recheckMs: 0 });
+      return openSharedKeyring(records, masterKey, { create: true, recheckMs: 0 });
     };
   },
 });
@@ -173,7 +172,7 @@ void test('an account erased while another node makes its key has no key afterwa
   const records = await (await onS3(t)).records();
   const options = { create: true, recheckMs: 0 };
   const accountId = newAccountId(Date.now());
-  const eraser = await RemoteKeyring.open(records, masterKey, options);
+  const eraser = await openSharedKeyring(records, masterKey, options);
   let erased = false;
   const slow: KeyRecords = {
     create: async (name, text) => {
@@ -186,7 +185,7 @@ void test('an account erased while another node makes its key has no key afterwa
     read: (name) => records.read(name),
     remove: (name) => records.remove(name),
   };
-  const maker = makingKeys(await RemoteKeyring.open(slow, masterKey, options));
+  const maker = makingKeys(await openSharedKeyring(slow, masterKey, options));
   await t.rejects(maker.dataKey(accountId), KeyErased);
   t.ok(erased);
   t.equal(await records.read(`${accountId}.key`), undefined);
@@ -198,7 +197,7 @@ void test('S3: a server that cannot hold a keyring is said so at the start', asy
   t.teardown(() => client.close());
   const open = async () => {
     const records = await S3KeyRecords.open(new S3Objects(client, 'keys/'));
-    return RemoteKeyring.open(records, masterKey, { create: true, recheckMs: 0 });
+    return openSharedKeyring(records, masterKey, { create: true, recheckMs: 0 });
   };
   server.conditionalWrites = false;
   await t.rejects(open(), { message: /honours If-None-Match on PUT: this one does not/ });

@@ -2,12 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
-import { FileKeyRecords } from '../../src/documents/keys/file-records.ts';
+import { FileKeyRecords, fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { fingerprintOf, signingPurpose } from '../../src/documents/keys/master-key.ts';
 import { NatsKeyRecords } from '../../src/documents/keys/nats-records.ts';
 import type { Keyring, ListedKeyRecords } from '../../src/documents/keys/port.ts';
-import { RemoteKeyring } from '../../src/documents/keys/remote.ts';
+import { openSharedKeyring } from '../../src/documents/keys/records.ts';
 import { endRewrap, lastingKeys, rewrapKeys } from '../../src/documents/keys/rewrap.ts';
 import { S3KeyRecords } from '../../src/documents/keys/s3-records.ts';
 import { seal, unseal } from '../../src/documents/keys/sealing.ts';
@@ -27,13 +26,13 @@ interface Place {
 }
 
 const openShared = (records: ListedKeyRecords) => (masterKey: Buffer) =>
-  RemoteKeyring.open(records, masterKey, { create: true, recheckMs: 0 });
+  openSharedKeyring(records, masterKey, { create: true, recheckMs: 0 });
 
 const places: Readonly<Record<string, (t: Test) => Promise<Place>>> = {
   'a data directory': async (t) => {
     const directory = join(testDirectory(t), 'keyring');
     const records = new FileKeyRecords(directory);
-    return { records, open: async (masterKey) => new FileKeyring(directory, masterKey) };
+    return { records, open: async (masterKey) => fileKeyring(directory, masterKey) };
   },
   'a shared folder': async (t) => {
     const records = new FileKeyRecords(join(testDirectory(t), 'keyring'));

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { newAccountId } from '../../src/time/ids.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { killCommand } from '../support/killed-command.ts';
@@ -36,7 +36,7 @@ void test('a new master.key takes the place of the one in DATA_DIR, with kills',
 
   const [keyFile, keyring] = [join(place.dataDir, 'master.key'), join(place.dataDir, 'keyring')];
   const old = readFileSync(keyFile, 'utf8');
-  const more = new FileKeyring(keyring, Buffer.from(old, 'hex'));
+  const more = fileKeyring(keyring, Buffer.from(old, 'hex'));
   for (let n = 0; n < MORE_KEYS; n += 1) await more.makeKey(newAccountId(Date.now()));
   const files = readdirSync(keyring).filter((name) => name.endsWith('.key'));
   const textOf = (name: string): string | undefined => {

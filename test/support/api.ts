@@ -20,7 +20,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
 import { UnencryptedText } from '../../src/documents/encryption.ts';
 import { FileBlobStore } from '../../src/documents/files.ts';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { deriveKey } from '../../src/documents/keys/master-key.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import type { ConversionFailureCode } from '../../src/domain/choices.ts';
@@ -41,9 +41,9 @@ import { MemoryRateLimiter } from '../../src/limits/rate-limiter/memory.ts';
 import { CheckpointSigner } from '../../src/log/checkpoint-signer.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
+import { openLastCheckpoint } from '../../src/service/log.ts';
 import { fetchOver } from '../../src/service/operator-access.ts';
 import { createRebuilds } from '../../src/service/rebuilds.ts';
-import { openLastCheckpoint } from '../../src/service/stores.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { noSnapshots } from './actors.ts';
 import { documentCheck, type Seen } from './documented.ts';
@@ -104,7 +104,7 @@ export async function startApi(
       ? new SqliteEventStore(database)
       : await openEventStoreServer(serverUrl);
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(root, 'blobs')));
-  const keyring = new FileKeyring(join(root, 'keyring'), MASTER_KEY);
+  const keyring = fileKeyring(join(root, 'keyring'), MASTER_KEY);
   const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({

@@ -3,12 +3,12 @@ import type { Static } from 'typebox';
 import type { ErrorCode as ClientErrorCode } from '../../client/src/errors.ts';
 import type * as client from '../../client/src/index.ts';
 import type { ErrorCode } from '../../src/errors/errors.ts';
-import type { Account, LedgerEntry } from '../../src/http/resources/account.api.ts';
-import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.api.ts';
-import type { TokenPair } from '../../src/http/resources/auth.api.ts';
+import type { Account, LedgerEntry } from '../../src/http/resources/account.ts';
+import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.ts';
+import type { TokenPair } from '../../src/http/resources/auth.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
-import type { Verification } from '../../src/http/resources/evidence.api.ts';
-import type { ConversionProof } from '../../src/http/resources/transparency-log.api.ts';
+import type { Verification } from '../../src/http/resources/evidence.ts';
+import type { ConversionProof } from '../../src/http/resources/transparency-log.ts';
 import type { ConversionRequest } from '../../src/requests/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */

@@ -26,8 +26,8 @@ export function countListeners(runner: { onCommit: Api['runner']['onCommit'] }) 
   let count = 0;
   let look: (() => void) | undefined;
   const onCommit = runner.onCommit.bind(runner);
-  runner.onCommit = (listener) => {
-    const end = onCommit(listener);
+  runner.onCommit = (listener, types) => {
+    const end = onCommit(listener, types);
     count += 1;
     look?.();
     return () => {

@@ -1,6 +1,6 @@
 /** Holds each answer of the API against the OpenAPI document that the service itself serves. */
 import { Compile } from 'typebox/compile';
-import { exampleOf } from '../../src/http/openapi/schemas.ts';
+import { exampleOf } from '../../src/http/openapi/fields.ts';
 import type {
   OpenApiDocument,
   OperationObject,

@@ -1,6 +1,6 @@
 /** Reads the metrics of a process as Prometheus does. */
 import { eventually } from './deadline.ts';
-import type { Launched } from './launched.ts';
+import type { Launched } from './service.ts';
 
 export class Scrape {
   readonly text: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { appendSteps } from '../../bench/made-up-log.ts';
 import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
 import { FileBlobStore } from '../../src/documents/files.ts';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
 import type { BlobKind, StagedBlob } from '../../src/documents/port.ts';
 import type { DomainEvent } from '../../src/domain/events.ts';
@@ -71,7 +71,7 @@ export async function makeMovable(
   documents: number,
 ): Promise<Verified> {
   await cliJson(place, ['account', 'create', 'ann@example.com']);
-  const keyring = new FileKeyring(join(place.dataDir, 'keyring'), loadMasterKey(place.dataDir));
+  const keyring = fileKeyring(join(place.dataDir, 'keyring'), loadMasterKey(place.dataDir));
   for (let n = 1; n <= ACCOUNTS; n += 1) await keyring.makeKey(accountId(n));
   const database = openEmbeddedDatabase(join(place.dataDir, 'pressledger.db'));
   const store = new SqliteEventStore(database);

@@ -1,7 +1,6 @@
 /** Somebody who is signed in, as an operator or not. */
 
-import { openAccount } from '../../src/accounts/accounts.ts';
-import { administer } from '../../src/accounts/administration.ts';
+import { openAccount, sendToAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { type Answer, type Api, BASE, type CallOptions, PASSWORD } from './api.ts';
 
@@ -29,7 +28,7 @@ export async function firstAccount(api: Api) {
 /** Does what `account operator` does. */
 export async function setOperator(api: Api, accountId: string, isOperator: boolean): Promise<void> {
   const type = isOperator ? 'GrantOperator' : 'RevokeOperator';
-  await administer(api, { type, accountId }, api.context());
+  await sendToAccount(api, { type, accountId }, api.context());
 }
 
 /** Opens an account, makes it an operator and signs in to it. */

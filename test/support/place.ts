@@ -13,15 +13,10 @@ export interface Place {
 
 export const LAUNCHER = join(import.meta.dirname, '../../bin/pressledger');
 
-/** Chrome's socket lies below `tmpDir`, and a socket's path has at most 107 bytes: so no `t.testdir()`. */
-export function createPlace(
-  t: Pick<Test, 'teardown'>,
-  env: Readonly<Record<string, string>> = {},
-): Place {
-  const root = mkdtempSync(join(tmpdir(), 'pressledger-'));
-  t.teardown(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+/** A place below a folder, which stays. */
+export function placeIn(root: string, env: Readonly<Record<string, string>> = {}): Place {
   const tmpDir = join(root, 'tmp');
-  mkdirSync(tmpDir);
+  mkdirSync(tmpDir, { recursive: true });
   const dataDir = join(root, 'data');
   const inherited = Object.fromEntries(
     ['PATH', 'CHROME_PATH', 'LANG'].flatMap((name) => {
@@ -32,14 +27,16 @@ export function createPlace(
   return {
     dataDir,
     tmpDir,
-    env: {
-      ...inherited,
-      HOME: root,
-      TMPDIR: tmpDir,
-      DATA_DIR: dataDir,
-      PORT: '0',
-      RENDER_CONCURRENCY: '1',
-      ...env,
-    },
+    env: { ...inherited, HOME: root, TMPDIR: tmpDir, DATA_DIR: dataDir, PORT: '0', ...env },
   };
+}
+
+/** Chrome's socket lies below `tmpDir`, and a socket's path has at most 107 bytes: so no `t.testdir()`. */
+export function createPlace(
+  t: Pick<Test, 'teardown'>,
+  env: Readonly<Record<string, string>> = {},
+): Place {
+  const root = mkdtempSync(join(tmpdir(), 'pressledger-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+  return placeIn(root, { RENDER_CONCURRENCY: '1', ...env });
 }

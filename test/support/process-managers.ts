@@ -16,7 +16,7 @@ import { contentBytes } from '../../src/documents/cipher.ts';
 import { EmbeddedBlobStore } from '../../src/documents/embedded.ts';
 import { UnencryptedText } from '../../src/documents/encryption.ts';
 import { FileBlobStore } from '../../src/documents/files.ts';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
@@ -120,7 +120,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const database = openEmbeddedDatabase(join(dataDir, 'pressledger.db'));
   const store = new FaultyStore(new SqliteEventStore(database));
   const blobs = new EmbeddedBlobStore(database, await FileBlobStore.open(join(dataDir, 'blobs')));
-  const keyring = makingKeys(new FileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
+  const keyring = makingKeys(fileKeyring(join(dataDir, 'keyring'), Buffer.alloc(32, 7)));
   const vault = createVault(keyring);
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   const readModel = new ReadModel({

@@ -6,7 +6,7 @@ import type { EventStore } from '../../src/event-store/port.ts';
 import { CheckpointSigner, type SignerDependencies } from '../../src/log/checkpoint-signer.ts';
 import { ed25519Key } from '../../src/log/ed25519.ts';
 import type { TransparencyLogDependencies } from '../../src/log/transparency-log.ts';
-import { openLastCheckpoint } from '../../src/service/stores.ts';
+import { openLastCheckpoint } from '../../src/service/log.ts';
 import { noSnapshots } from './actors.ts';
 import type { Node } from './projected.ts';
 import { NOW } from './samples.ts';

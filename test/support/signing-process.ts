@@ -10,7 +10,7 @@ import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { CheckpointSigner } from '../../src/log/checkpoint-signer.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
-import { openLastCheckpoint } from '../../src/service/stores.ts';
+import { openLastCheckpoint } from '../../src/service/log.ts';
 import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { noSnapshots } from './actors.ts';
 import { appendNext, newEvents } from './events.ts';

@@ -75,7 +75,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/archive/restore.ts', 'src/accounts/accounts.ts'),
   ],
   'archive-places': [imports('src/archive/places/folder.ts', 'src/event-store/port.ts')],
-  keyring: [imports('src/documents/keys/file.ts', 'src/config/config.ts')],
+  keyring: [imports('src/documents/keys/file-records.ts', 'src/config/config.ts')],
   sqlite: [imports('src/sqlite/database.ts', 'src/event-store/sqlite/store.ts')],
   'render-queue': [imports('src/render-queue/in-process.ts', 'src/renderer/node.ts', exported)],
   attestation: [imports('src/log/attestation/post.ts', 'src/config/config.ts', typeOnly)],
@@ -137,7 +137,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/limits/rate-limiter/memory.ts'),
     imports('src/process-managers/attestations.ts', 'src/log/attestation/witness-client.ts'),
-    imports('src/core.ts', 'src/documents/keys/file.ts', exported),
+    imports('src/core.ts', 'src/documents/keys/file-records.ts', exported),
     imports('src/service/rendering.ts', 'src/leader/file-lease.ts'),
   ],
 };
@@ -156,7 +156,7 @@ const ALLOWED: readonly Example[] = [
   imports('src/transparency-log/signed-note.ts', 'node:crypto'),
   imports('projections/accounts.ts', 'src/transparency-log/merkle-tree.ts'),
   imports('src/accounts/accounts.ts', 'src/transparency-log/checkpoint.ts'),
-  imports('src/service/stores.ts', 'src/documents/s3-bucket.ts', dynamic),
+  imports('src/service/blobs.ts', 'src/documents/s3-bucket.ts', dynamic),
   imports('src/documents/keys/records.ts', 'src/documents/s3-objects.ts', typeOnly),
 ];
 

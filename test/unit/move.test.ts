@@ -6,13 +6,13 @@ import { type Moved, type MoveParts, move } from '../../src/archive/move.ts';
 import { cancelMove } from '../../src/archive/move-marks.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { namingOptions } from '../../src/config/move-settings.ts';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
 import type { CopyableEventStore } from '../../src/event-store/port.ts';
 import { createLogger } from '../../src/observe/log.ts';
-import { refuseBarrier } from '../../src/service/event-stores.ts';
+import { refuseBarrier } from '../../src/service/event-store.ts';
+import { openCopyTarget } from '../../src/service/log.ts';
 import { openMove } from '../../src/service/move.ts';
-import { openCopyTarget } from '../../src/service/stored-log.ts';
 import { eventId } from '../../src/time/ids.ts';
 import { newEvents } from '../support/events.ts';
 import { readLog } from '../support/invariants.ts';
@@ -25,7 +25,7 @@ const RETENTION_SECONDS = '3153600000';
 /** A log with documents and a keyring, and the directory that it is to be moved to. */
 async function movable(t: Test) {
   const from = await signedLog(t);
-  const keyring = new FileKeyring(join(from, 'keyring'), loadMasterKey(from));
+  const keyring = fileKeyring(join(from, 'keyring'), loadMasterKey(from));
   for (const n of [1, 2]) await keyring.makeKey(accountId(n));
   const to = join(from, '../moved');
   const source = { DATA_DIR: from, RETENTION_SECONDS };
@@ -126,7 +126,7 @@ void test('what is deleted and erased between two passes is so in the new place'
   const { from, to, run } = await movable(t);
   await run({ ahead: true });
   t.ok(existsSync(join(to, `keyring/${accountId(2)}.key`)));
-  await new FileKeyring(join(from, 'keyring'), loadMasterKey(from)).erase(accountId(2));
+  await fileKeyring(join(from, 'keyring'), loadMasterKey(from)).erase(accountId(2));
   await withStore(from, async (store) => {
     const [last] = (await store.readStream(`conversion-${conversionId(1)}`)).slice(-1);
     const data = { accountId: accountId(1), conversionId: conversionId(1), expiredAt: NOW };
@@ -171,7 +171,7 @@ void test('a move goes to no place that holds something else', async (t) => {
   await t.rejects(run({}, { DATA_DIR: used }), { message: /^The event store is not empty, / });
   t.strictSame(readdirSync(used), ['pressledger.db'], 'nothing was made there');
   const keyed = join(to, '../keyed');
-  await new FileKeyring(join(keyed, 'keyring'), loadMasterKey(keyed)).makeKey(accountId(1));
+  await fileKeyring(join(keyed, 'keyring'), loadMasterKey(keyed)).makeKey(accountId(1));
   await t.rejects(run({}, { DATA_DIR: keyed }), {
     message: /^The master key is not the one that /,
   });
@@ -333,7 +333,7 @@ void test('the key of an erased account comes to no place, and comes back in non
   });
   t.match(await run(), { lostKeys: [] });
   t.strictSame([keyOf(from, 2), keyOf(to, 2), keyOf(to, 2, 'erased')], [true, false, true]);
-  await new FileKeyring(join(to, 'keyring'), loadMasterKey(to)).erase(accountId(1));
+  await fileKeyring(join(to, 'keyring'), loadMasterKey(to)).erase(accountId(1));
   await cancel();
   for (const n of [1, 2]) {
     t.strictSame([keyOf(from, n), keyOf(from, n, 'erased')], [false, true]);

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { FileKeyring } from '../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { createVault, NOT_OPENED, unlessErased } from '../../src/documents/keys/vault.ts';
 import { newAccountId, newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -10,7 +10,7 @@ import { makingKeys } from '../support/keyring.ts';
 const [one, two] = [newAccountId(1), newAccountId(2)];
 
 void test('seals and unseals, each time differently', async (t) => {
-  const vault = createVault(makingKeys(new FileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
+  const vault = createVault(makingKeys(fileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
   for (const text of ['', 'a@example.com', 'Grüße 😀', 'x'.repeat(10_000)]) {
     const sealed = await vault.seal(one, text);
     t.match(sealed, /^v1\.[\w-]+$/);
@@ -20,7 +20,7 @@ void test('seals and unseals, each time differently', async (t) => {
 });
 
 void test('opens for its account only', async (t) => {
-  const vault = createVault(makingKeys(new FileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
+  const vault = createVault(makingKeys(fileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
   const key = Buffer.alloc(32, 9);
   const shared = createVault({
     makeKey: async () => {},
@@ -32,7 +32,7 @@ void test('opens for its account only', async (t) => {
 });
 
 void test('opens no text that was altered', async (t) => {
-  const vault = createVault(makingKeys(new FileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
+  const vault = createVault(makingKeys(fileKeyring(testDirectory(t), Buffer.alloc(32, 1))));
   const sealed = await vault.seal(one, 'secret');
   t.equal(await vault.unseal(one, `${sealed}AA`), NOT_OPENED, 'people read that it does not open');
   for (let at = 0; at < sealed.length; at += 1) {
@@ -45,7 +45,7 @@ void test('opens no text that was altered', async (t) => {
 });
 
 void test('opens nothing after an erasure', async (t) => {
-  const keyring = makingKeys(new FileKeyring(testDirectory(t), Buffer.alloc(32, 1)));
+  const keyring = makingKeys(fileKeyring(testDirectory(t), Buffer.alloc(32, 1)));
   const vault = createVault(keyring);
   const sealed = await vault.seal(one, 'secret');
   await keyring.erase(one);
@@ -55,7 +55,7 @@ void test('opens nothing after an erasure', async (t) => {
 
 void test('each conversion has a content key of its own, which goes with its account', async (t) => {
   const directory = testDirectory(t);
-  const open = () => makingKeys(new FileKeyring(directory, Buffer.alloc(32, 1)));
+  const open = () => makingKeys(fileKeyring(directory, Buffer.alloc(32, 1)));
   const vault = createVault(open());
   const [first, second] = [newConversionId(1), newConversionId(2)];
   const key = await vault.contentKey(one, first);
@@ -82,7 +82,7 @@ void test('each conversion has a content key of its own, which goes with its acc
 void test('a text of a newer release says so', async (t) => {
   const directory = testDirectory(t);
   const masterKey = Buffer.alloc(32, 1);
-  const vault = createVault(makingKeys(new FileKeyring(directory, masterKey)));
+  const vault = createVault(makingKeys(fileKeyring(directory, masterKey)));
   const sealed = await vault.seal(one, 'secret');
   const told = /sealed by a newer release \(form 2, this one knows 1\); install that release/;
   await t.rejects(vault.unseal(one, sealed.replace('v1.', 'v2.')), { message: told });

@@ -2,6 +2,7 @@
 import createClient from 'openapi-fetch';
 import { session } from '../session/session.ts';
 import { ApiError } from './error.ts';
+import { ACCOUNT, queryClient } from './queries.ts';
 import type { paths } from './schema.d.ts';
 
 async function send(request: Request): Promise<Response> {
@@ -29,18 +30,22 @@ export const api = createClient<paths>({
 });
 
 /** The shape that openapi-fetch resolves to. */
-interface Sent<Data> {
+export interface Sent<Data> {
   readonly data?: Data;
   readonly error?: unknown;
   readonly response: Response;
 }
 
 /**
- * Takes a successful answer whole, for its headers.
+ * Takes a successful answer whole, for its headers. After a refusal to an operator it asks whether the person still is
+ * one, so that the pages say so where not.
  * @throws {ApiError} the service refused the request
  */
 export async function answerOf<Data>(sent: Promise<Sent<Data>>) {
   const { data, error, response } = await sent;
+  if (response.status === 403 && response.url.includes('/operator/')) {
+    await queryClient.refetchQueries({ queryKey: ACCOUNT });
+  }
   if (!response.ok) throw new ApiError(response, error);
   return { data: data as Data, response };
 }

@@ -1,6 +1,7 @@
 /** How the pages ask for conversions, and under which keys they keep the answers. */
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api, dataOf, totalOf } from './client.ts';
+import { pageQuery } from './paged.ts';
 import type { components } from './schema.d.ts';
 
 export type Conversion = components['schemas']['Conversion'];
@@ -25,31 +26,24 @@ export interface ConversionFilter {
   readonly to?: string;
 }
 
-export interface ConversionList {
-  readonly conversions: readonly Conversion[];
-  readonly total: number;
-}
-
 /** The beginning of the keys of all lists. */
 export const LISTS = ['conversions'] as const;
 /** The beginning of the keys of everything about one conversion. */
 export const oneConversion = (id: string) => ['conversion', id] as const;
 
-export const conversionsQuery = (
+export const conversionsPage = (
   filter: ConversionFilter = {},
-  { page = 1, pageSize = CONVERSIONS_PAGE_SIZE } = {},
-) =>
-  queryOptions({
-    queryKey: [...LISTS, filter, page, pageSize],
-    queryFn: async ({ signal }): Promise<ConversionList> => {
-      const query = { ...filter, page, page_size: pageSize };
-      const { data, response } = await answerOf(
-        api.GET('/api/v1/conversions/', { params: { query }, signal }),
-      );
-      return { conversions: data, total: totalOf(response) };
-    },
-    placeholderData: keepPreviousData,
-  });
+  { page = 1, size = CONVERSIONS_PAGE_SIZE } = {},
+) => ({
+  key: [...LISTS, filter],
+  page,
+  size,
+  ask: (query: { readonly page: number; readonly page_size: number }, signal: AbortSignal) =>
+    api.GET('/api/v1/conversions/', { params: { query: { ...filter, ...query } }, signal }),
+});
+
+export const conversionsQuery = (...list: Parameters<typeof conversionsPage>) =>
+  pageQuery(conversionsPage(...list));
 
 export const conversionQuery = (id: string) =>
   queryOptions({

@@ -37,3 +37,17 @@ export class ApiError extends Error {
     return new ApiError(response, await response.json().catch(() => undefined));
   }
 }
+
+/** Says in words what went wrong, for people. */
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  // Every browser has words of its own for the file of a page that is not there any more.
+  if (error instanceof TypeError && /\bmodule\b/i.test(error.message)) {
+    return 'A file of this page could not be loaded. The service was updated, or the connection is lost.';
+  }
+  // `fetch` gives no other reason for a connection that failed.
+  if (error instanceof TypeError && /fetch|network/i.test(error.message)) {
+    return 'The service cannot be reached. Check the connection, then try again.';
+  }
+  return error instanceof Error ? error.message : 'An unknown error occurred.';
+}

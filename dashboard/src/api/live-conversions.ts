@@ -2,16 +2,11 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { SessionEndedError } from '../session/session.ts';
 import { fetchSignedIn } from './client.ts';
-import {
-  type Conversion,
-  type ConversionList,
-  isEnded,
-  LISTS,
-  oneConversion,
-} from './conversions.ts';
+import { type Conversion, isEnded, LISTS, oneConversion } from './conversions.ts';
 import { ApiError } from './error.ts';
 import { eventsOf } from './event-stream.ts';
-import { queryClient } from './queries.ts';
+import type { Paged } from './paged.ts';
+import { ACCOUNT, queryClient } from './queries.ts';
 
 const PATH = '/api/v1/conversions/stream/';
 /** The service ends a stream with its access token; the next one resumes it. */
@@ -46,9 +41,9 @@ const retryAfterMs = (failures: number): number =>
 
 /** Puts what the stream tells into the answers that pages hold. */
 function takeIntoQueries(changed: ReadonlyMap<string, Conversion>): void {
-  queryClient.setQueriesData<ConversionList>({ queryKey: LISTS }, (list) => {
-    if (!list?.conversions.some(({ id }) => changed.has(id))) return list;
-    return { ...list, conversions: list.conversions.map((each) => changed.get(each.id) ?? each) };
+  queryClient.setQueriesData<Paged<Conversion>>({ queryKey: LISTS }, (list) => {
+    if (!list?.items.some(({ id }) => changed.has(id))) return list;
+    return { ...list, items: list.items.map((each) => changed.get(each.id) ?? each) };
   });
   for (const [id, record] of changed) {
     const queryKey = oneConversion(id);
@@ -66,7 +61,7 @@ let accountTimer: ReturnType<typeof setTimeout> | undefined;
 function askForAccount(): void {
   accountTimer ??= setTimeout(() => {
     accountTimer = undefined;
-    void queryClient.invalidateQueries({ queryKey: ['account'] });
+    void queryClient.invalidateQueries({ queryKey: ACCOUNT });
   }, ACCOUNT_MS);
 }
 

@@ -20,3 +20,6 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+/** The key of the account of the person who is signed in. */
+export const ACCOUNT = ['account'] as const;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Facts } from '../ui/Facts.tsx';
-import { formatNumber } from '../ui/format.ts';
+import { counted } from '../ui/format.ts';
 import { Time } from '../ui/Time.tsx';
 import styles from './ProofSection.module.css';
 import type { Checkpoint, Failed, Held, StepFacts, StepName } from './steps.ts';
@@ -14,8 +14,7 @@ interface StepTexts<Name extends StepName> {
   readonly found: (facts: StepFacts[Name]) => ReactNode;
 }
 
-const events = (count: number): string =>
-  count === 1 ? '1 event' : `${formatNumber(count)} events`;
+const events = (count: number): string => counted(count, 'event');
 
 const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
   keys: {
@@ -28,7 +27,7 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
             ? 'This browser knows no key from an earlier visit, so it takes the key from the service itself. Compare it with one that you got another way.'
             : 'A key that this browser kept is still in force.'}
         </p>
-        <details className={styles.keys}>
+        <details>
           <summary>Show the key</summary>
           {keys.map((key) => (
             <code key={key} className={styles.value}>
@@ -151,11 +150,11 @@ function CheckpointFacts({ origin, size, root, cosigners }: Omit<Checkpoint, 'no
     <>
       <p>A key of the service has signed that its log has this size and this root hash.</p>
       <Facts
-        facts={[
-          { name: 'Log', value: <code>{origin}</code> },
-          { name: 'Size', value: events(size) },
-          { name: 'Root hash', value: <code>{root}</code> },
-        ]}
+        facts={{
+          Log: <code>{origin}</code>,
+          Size: events(size),
+          'Root hash': <code>{root}</code>,
+        }}
       />
       {cosigners.length > 0 && (
         <p>

@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAccount } from '../api/account.ts';
+import { errorText } from '../api/error.ts';
+import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
-import { ConnectionLine } from './ConnectionLine.tsx';
-import { errorText } from './ErrorState.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
 
 interface Place {
@@ -58,23 +59,49 @@ function Places({ places }: { readonly places: readonly Place[] }) {
 function SignOut() {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const [isPending, setPending] = useState(false);
+  const { isPending, send } = useSending();
   const signOut = async () => {
-    setPending(true);
     try {
       await session.signOut();
       queries.clear();
       await navigate({ to: '/sign-in' });
     } catch (error) {
       announce(`You are still signed in. ${errorText(error)}`, 'danger');
-    } finally {
-      setPending(false);
     }
   };
   return (
-    <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void signOut()}>
+    <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void send(signOut)}>
       Sign out
     </Button>
+  );
+}
+
+const TEXTS = {
+  lost: 'Connection lost; reconnecting…',
+  refused: 'Too many pages are open for live updates. This page asks again by itself.',
+} as const;
+
+/** Says while the pages do not hear of changes, and when they do again. */
+function ConnectionLine() {
+  useLiveStream();
+  const state = useLiveState();
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (state === 'lost') wasLost.current = true;
+    if (state !== 'live' || !wasLost.current) return;
+    wasLost.current = false;
+    announce('Connected again.');
+  }, [state]);
+  const text = state === 'lost' || state === 'refused' ? TEXTS[state] : undefined;
+  return (
+    <div role="status" className={styles.connection}>
+      {text !== undefined && (
+        <p className={styles.lost}>
+          <Icon name="offline" />
+          {text}
+        </p>
+      )}
+    </div>
   );
 }
 

@@ -13,7 +13,9 @@ interface Shown {
   readonly small?: boolean;
 }
 
-interface ButtonProps extends Shown, Omit<AriaButtonProps, 'className' | 'style' | 'children'> {
+export interface ButtonProps
+  extends Shown,
+    Omit<AriaButtonProps, 'className' | 'style' | 'children'> {
   readonly children: ReactNode;
 }
 

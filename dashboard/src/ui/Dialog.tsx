@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { Button, IconButton } from './Button.tsx';
+import { Button, type ButtonProps, IconButton } from './Button.tsx';
+import { Code } from './Code.tsx';
 import styles from './Dialog.module.css';
-import { errorText } from './ErrorState.tsx';
-import { Notice } from './Notice.tsx';
+import { FailureNotice, Notice } from './Notice.tsx';
+import { useSending } from './sending.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -43,48 +44,99 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <footer className={styles.actions}>{children}</footer>;
 }
 
-interface ConfirmDialogProps {
+interface DialogButtonProps extends Omit<ButtonProps, 'children' | 'onPress'> {
+  /** The text of the button. */
+  readonly text: string;
   /** A question that names what is concerned, such as "Revoke the key build server?". */
   readonly title: string;
+  /** What the dialog asks or says. */
+  readonly children: (close: () => void) => ReactNode;
+  readonly onClosed?: () => void;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton(props: DialogButtonProps) {
+  const { text, title, children, onClosed, ...button } = props;
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    setOpen(false);
+    onClosed?.();
+  };
+  return (
+    <>
+      <Button {...button} onPress={() => setOpen(true)}>
+        {text}
+      </Button>
+      <Dialog title={title} isOpen={isOpen} onClose={close}>
+        {children(close)}
+      </Dialog>
+    </>
+  );
+}
+
+interface ConfirmProps {
   /** The effect of the action, and what of it cannot be undone. */
   readonly children: ReactNode;
   /** The verb of what is done, such as "Revoke the key". Never "OK". */
   readonly action: string;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
+  readonly actionLook?: 'primary' | 'danger';
   /** Does it; the dialog closes when it is done, and shows why it failed. */
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before something that cannot be undone. */
-export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, children, action, isOpen, onClose, onConfirm } = props;
-  const [isPending, setPending] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
-  const close = () => {
-    setFailure(undefined);
-    onClose();
-  };
+/** A button that asks before something that cannot be undone. */
+export function ConfirmButton(props: Omit<DialogButtonProps, 'children'> & ConfirmProps) {
+  const { children, action, actionLook, onConfirm, ...button } = props;
+  return (
+    <DialogButton {...button}>
+      {(close) => (
+        <Confirm action={action} actionLook={actionLook} onConfirm={onConfirm} close={close}>
+          {children}
+        </Confirm>
+      )}
+    </DialogButton>
+  );
+}
+
+function Confirm(props: ConfirmProps & { readonly close: () => void }) {
+  const { children, action, actionLook = 'danger', onConfirm, close } = props;
+  const { isPending, failure, send } = useSending();
   const confirm = async () => {
-    setPending(true);
-    setFailure(undefined);
-    try {
-      await onConfirm();
-      close();
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      setPending(false);
-    }
+    if (await send(onConfirm)) close();
   };
   return (
-    <Dialog title={title} isOpen={isOpen} onClose={close}>
+    <>
       <div className={styles.text}>{children}</div>
-      {failure !== undefined && <Notice kind="danger">{errorText(failure)}</Notice>}
+      {failure !== undefined && <FailureNotice error={failure} />}
       <DialogActions>
         <Button onPress={close}>Cancel</Button>
-        <Button look="danger" isPending={isPending} onPress={() => void confirm()}>
+        <Button look={actionLook} isPending={isPending} onPress={() => void confirm()}>
           {action}
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
+interface SecretDialogProps {
+  readonly title: string;
+  /** Says what to do with the secret. */
+  readonly children: ReactNode;
+  /** The secret, and what it is, such as "key". */
+  readonly secret: string;
+  readonly what: string;
+  readonly onCopied: () => void;
+}
+
+/** Shows a secret, which the service never shows again. */
+export function SecretDialog({ title, children, secret, what, onCopied }: SecretDialogProps) {
+  return (
+    <Dialog title={title} isOpen onClose={onCopied} keep>
+      <Notice kind="warning">{children} It is shown only this once.</Notice>
+      <Code code={secret} copyLabel={`Copy the ${what}`} wrap />
+      <DialogActions>
+        <Button look="primary" onPress={onCopied}>
+          I have copied the {what}
         </Button>
       </DialogActions>
     </Dialog>

@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react';
-import { Icon, type IconName } from './icons.tsx';
+import { Icon } from './icons.tsx';
 import styles from './Steps.module.css';
 
 /** The looks of a step, each with its mark. */
-const ICONS = {
-  waiting: 'minus',
-  next: 'chevronRight',
-  running: 'progress',
-  holds: 'check',
-  noted: 'info',
-  fails: 'cross',
-} as const satisfies Record<string, IconName>;
+const LOOKS = {
+  waiting: { icon: 'minus', tone: undefined },
+  next: { icon: 'chevronRight', tone: undefined },
+  running: { icon: 'progress', tone: 'accent' },
+  holds: { icon: 'check', tone: 'ok' },
+  noted: { icon: 'info', tone: 'accent' },
+  fails: { icon: 'cross', tone: 'danger' },
+} as const;
 
 interface StepProps {
-  readonly look: keyof typeof ICONS;
+  readonly look: keyof typeof LOOKS;
   readonly title: string;
   /** Says the state in words, never by its colour alone. */
   readonly word: string;
@@ -26,10 +26,11 @@ export function Steps({ children }: { readonly children: ReactNode }) {
 }
 
 export function Step({ look, title, word, children }: StepProps) {
+  const { icon, tone } = LOOKS[look];
   return (
-    <li className={styles.step} data-look={look}>
+    <li className={styles.step} data-look={look} data-tone={tone}>
       <span className={styles.mark}>
-        <Icon name={ICONS[look]} size={16} />
+        <Icon name={icon} size={16} />
       </span>
       <div className={styles.body}>
         <h3 className={styles.title}>

@@ -1,4 +1,9 @@
 import type { ReactNode } from 'react';
+import type { ShownPage } from '../api/paged.ts';
+import { Button } from './Button.tsx';
+import { formatNumber } from './format.ts';
+import { Icon } from './icons.tsx';
+import { Loaded } from './states.tsx';
 import styles from './Table.module.css';
 
 export interface Column<Row> {
@@ -36,7 +41,7 @@ export function Table<Row>({ label, columns, rows, rowKey, isBusy = false }: Tab
           <tr role="row">
             {columns.map(({ header, align, isActions = false }) => (
               <th key={header} role="columnheader" scope="col" data-align={align}>
-                {isActions ? <span className={styles.visuallyHidden}>{header}</span> : header}
+                {isActions ? <span className="visually-hidden">{header}</span> : header}
               </th>
             ))}
           </tr>
@@ -78,5 +83,63 @@ function Cell<Row>({ column, row }: CellProps<Row>) {
       )}
       {cell(row)}
     </td>
+  );
+}
+
+interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy'> {
+  readonly list: ShownPage<Row>;
+  /** The name of the listed things, such as "conversions". */
+  readonly of: string;
+  readonly onPage: (page: number) => void;
+  /** Stands for a page that has no rows. */
+  readonly empty: ReactNode;
+}
+
+/** A list that the service answers page by page. */
+export function Records<Row>({ list, of, onPage, empty, ...table }: RecordsProps<Row>) {
+  const { query, page, size } = list;
+  return (
+    <Loaded query={query} what={`the ${of}`} lines={8}>
+      {({ items, total }) => (
+        <>
+          {items.length === 0 ? (
+            empty
+          ) : (
+            <Table {...table} rows={items} isBusy={query.isPlaceholderData} />
+          )}
+          <Pagination of={of} page={page} size={size} total={total} onPage={onPage} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+interface PaginationProps extends Pick<RecordsProps<unknown>, 'of' | 'onPage'> {
+  readonly page: number;
+  readonly size: number;
+  readonly total: number;
+}
+
+/** Shown where a list has more than one page. */
+function Pagination({ of, page, size, total, onPage }: PaginationProps) {
+  const last = Math.max(1, Math.ceil(total / size));
+  if (last === 1 && page === 1) return null;
+  const first = (page - 1) * size + 1;
+  const end = Math.min(page * size, total);
+  return (
+    <nav aria-label={`Pages of ${of}`} className={styles.pagination}>
+      <span className={styles.shown} aria-live="polite">
+        {first > total
+          ? `None of ${formatNumber(total)} ${of}`
+          : `${formatNumber(first)} to ${formatNumber(end)} of ${formatNumber(total)} ${of}`}
+      </span>
+      <Button small icon="chevronLeft" isDisabled={page <= 1} onPress={() => onPage(page - 1)}>
+        Newer
+      </Button>
+      <Button small isDisabled={page >= last} onPress={() => onPage(page + 1)}>
+        Older
+        <Icon name="chevronRight" size={16} />
+      </Button>
+    </nav>
   );
 }

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import {
-  TextArea as AriaTextArea,
   TextField as AriaTextField,
   type TextFieldProps as AriaTextFieldProps,
   FieldError,
@@ -8,6 +7,7 @@ import {
   type InputProps,
   Label,
   Text,
+  TextArea,
 } from 'react-aria-components';
 import styles from './fields.module.css';
 
@@ -19,60 +19,44 @@ export interface FieldTexts {
   readonly error?: string | undefined;
 }
 
-interface TextProps
-  extends FieldTexts,
-    Omit<AriaTextFieldProps, 'className' | 'style' | 'children'> {
-  /** Sets text that is compared sign by sign: keys, hashes, code. */
-  readonly mono?: boolean;
-  readonly placeholder?: string;
-}
-
 /** The hint and the error of a field, which screen readers read with it. */
 export function FieldNotes({ hint, error }: Pick<FieldTexts, 'hint' | 'error'>) {
   return (
     <>
       {hint !== undefined && (
-        <Text slot="description" className={styles.hint}>
+        <Text slot="description" className="note">
           {hint}
         </Text>
       )}
-      <FieldError className={styles.error}>
+      <FieldError className="wrong">
         {error === undefined ? ({ validationErrors }) => validationErrors.join(' ') : error}
       </FieldError>
     </>
   );
 }
 
-interface TextFieldProps extends TextProps {
+interface TextFieldProps
+  extends FieldTexts,
+    Omit<AriaTextFieldProps, 'className' | 'style' | 'children'> {
+  /** Sets text that is compared sign by sign: keys, hashes, code. */
+  readonly mono?: boolean;
+  readonly placeholder?: string;
   readonly inputMode?: InputProps['inputMode'];
-}
-
-export function TextField({ label, hint, error, mono, placeholder, ...props }: TextFieldProps) {
-  return (
-    <AriaTextField {...props} className={styles.field} isInvalid={error !== undefined || undefined}>
-      <Label className={styles.label}>{label}</Label>
-      <Input
-        className={`${styles.input} ${mono === true ? styles.mono : ''}`}
-        placeholder={placeholder}
-      />
-      <FieldNotes hint={hint} error={error} />
-    </AriaTextField>
-  );
-}
-
-interface TextAreaProps extends TextProps {
+  /** The field has so many lines, and may get more. */
   readonly rows?: number;
 }
 
-export function TextArea({ label, hint, error, mono, rows, placeholder, ...props }: TextAreaProps) {
+export function TextField(props: TextFieldProps) {
+  const { label, hint, error, mono = false, placeholder, rows, ...field } = props;
+  const look = `${styles.input} ${mono ? styles.mono : ''}`;
   return (
-    <AriaTextField {...props} className={styles.field} isInvalid={error !== undefined || undefined}>
+    <AriaTextField {...field} className={styles.field} isInvalid={error !== undefined || undefined}>
       <Label className={styles.label}>{label}</Label>
-      <AriaTextArea
-        rows={rows}
-        placeholder={placeholder}
-        className={`${styles.input} ${styles.area} ${mono === true ? styles.mono : ''}`}
-      />
+      {rows === undefined ? (
+        <Input className={look} placeholder={placeholder} />
+      ) : (
+        <TextArea className={`${look} ${styles.area}`} placeholder={placeholder} rows={rows} />
+      )}
       <FieldNotes hint={hint} error={error} />
     </AriaTextField>
   );

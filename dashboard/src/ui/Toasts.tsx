@@ -42,7 +42,7 @@ export function Toasts() {
   return (
     <div className={styles.toasts} role="status" aria-live="polite">
       {shown.map(({ id, text, kind }) => (
-        <div key={id} className={styles.toast} data-kind={kind}>
+        <div key={id} className={styles.toast} data-tone={kind}>
           <Icon name={kind === 'ok' ? 'check' : 'warning'} />
           <span className={styles.text}>{text}</span>
           <IconButton label="Dismiss" icon="close" onPress={() => dismiss(id)} />

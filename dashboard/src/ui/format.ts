@@ -27,3 +27,11 @@ export function formatDuration(ms: number): string {
   const rest = small === 0 ? '' : ` ${small} ${smallUnit}`;
   return `${NUMBER.format(big)} ${bigUnit}${rest}`;
 }
+
+/** 1 page, 1,200 pages. */
+export const counted = (count: number, one: string): string =>
+  `${formatNumber(count)} ${count === 1 ? one : `${one}s`}`;
+
+/** The number of bytes that a text in base64 stands for. */
+export const decodedBytes = (base64: string): number =>
+  Math.floor((base64.replace(/=+$/, '').length * 3) / 4);

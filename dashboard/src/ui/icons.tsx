@@ -24,7 +24,6 @@ const PATHS = {
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   upload: 'M12 16V5M7 9l5-5 5 5M5 20h14',
-  external: 'M14 5h5v5M19 5l-8 8M17 14v5H5V7h5',
   refresh: 'M20 12a8 8 0 1 1-2.5-5.800L20 8.500M20 4v4.500h-4.5',
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM15.5 15.5 20 20',
   filter: 'M4 6h16M7 12h10M10 18h4',

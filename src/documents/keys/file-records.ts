@@ -1,10 +1,11 @@
-/** The keyring's records as files of a folder that nodes share. */
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+/** The keyring's records as files of a data directory, or of a folder that nodes share. */
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDurably, readIfThere, removeDurably, removeTemporary } from '../durable-file.ts';
 import { assertOwned } from '../ownership.ts';
 import { isAbandoned } from '../writer.ts';
-import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
-import type { ListedKeyRecords } from './port.ts';
+import type { Keyring, ListedKeyRecords } from './port.ts';
+import { RecordKeyring } from './records.ts';
 
 /** A look at a tombstone takes microseconds, so there is one before each use of a key. */
 export const FILE_RECHECK_MS = 0;
@@ -12,12 +13,16 @@ export const FILE_RECHECK_MS = 0;
 export class FileKeyRecords implements ListedKeyRecords {
   readonly #dir: string;
 
-  /** Makes the folder if there is none. */
-  constructor(dir: string) {
+  /**
+   * Makes the folder if there is none, and removes what a killed process has left half written.
+   * @param options `write`: false leaves the folder as it is
+   */
+  constructor(dir: string, { write } = { write: true }) {
+    this.#dir = dir;
+    if (!write) return;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     for (const prefix of ['acct_', 'master.', 'keyring.'])
       removeTemporary(join(dir, prefix), isAbandoned);
-    this.#dir = dir;
   }
 
   async create(name: string, text: string): Promise<boolean> {
@@ -43,4 +48,11 @@ export class FileKeyRecords implements ListedKeyRecords {
     removeTemporary(path, () => true);
     removeDurably(path);
   }
+}
+
+/** The keyring of a data directory, which is made if there is none. @param masterKey 32 bytes that wrap every data key */
+export function fileKeyring(dir: string, masterKey: Buffer): Keyring {
+  const gone = async () => (existsSync(dir) ? undefined : `There is no ${dir} any more.`);
+  const options = { recheckMs: FILE_RECHECK_MS };
+  return new RecordKeyring(new FileKeyRecords(dir), masterKey, gone, options);
 }

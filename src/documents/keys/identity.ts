@@ -36,7 +36,7 @@ export class KeyringIdentity {
     return new KeyringIdentity(records, place);
   }
 
-  /** @throws {KeyringGone} it is no longer there */
+  /** @throws {KeyringGone} it is not there any more */
   async id(): Promise<string> {
     const id = await this.#records.read(ID);
     if (id === undefined) throw new KeyringGone(`There is no keyring in ${this.place} any more.`);

@@ -1,8 +1,8 @@
 import { createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDurably, readIfThere, removeDurably, removeTemporary } from '../durable-file.ts';
 import { isAbandoned } from '../writer.ts';
-import { createDurably, readIfThere, removeDurably, removeTemporary } from './durable-file.ts';
 
 const KEY_BYTES = 32;
 /** Says which key belongs here without saying the key, so that a wrong one is found at the start. */

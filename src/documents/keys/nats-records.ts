@@ -75,10 +75,10 @@ export class NatsKeyRecords implements ListedKeyRecords {
   /** Opens it if there is one; makes nothing. @throws {Error} one line: the server cannot be asked */
   static async find(
     connection: NatsConnection,
-    bucket: string,
+    options: Omit<NatsKeyRecordsOptions, 'create'>,
   ): Promise<NatsKeyRecords | undefined> {
     try {
-      return await NatsKeyRecords.open(connection, { create: false, bucket });
+      return await NatsKeyRecords.open(connection, { ...options, create: false });
     } catch (error) {
       const { cause } = error as Error;
       if (isCode(cause, JetStreamApiCodes.StreamNotFound)) return undefined;

@@ -1,4 +1,276 @@
-import type { KeyRecords } from './port.ts';
+/**
+ * The keyring as records, in a data directory or beside the blobs, where all nodes share it: `<account id>.key`, and
+ * `<account id>.erased` once it is deleted. See docs/decisions/0016-remote-blobs.md.
+ */
+import { randomBytes } from 'node:crypto';
+import { ACCOUNT_ID } from '../../domain/ids.ts';
+import { errorMessage } from '../../errors/error-message.ts';
+import { fingerprintOf, MASTER_CHECK } from './master-key.ts';
+import {
+  KeyErased,
+  KeyMissing,
+  type KeyRecords,
+  type Keyring,
+  KeyringGone,
+  KeyringUnavailable,
+} from './port.ts';
+import { seal, unwrapDataKey } from './sealing.ts';
+
+const KEY_BYTES = 32;
+const KEYRING = 'The keyring at BLOB_STORE_URL';
+
+/** There while the keys are wrapped with a new master key; its text tells that key from others. */
+export const REWRAP_RECORD = 'keyring.rewrap';
+/** The message of a process that has the old master key: nobody could open what it would wrap. */
+const MASTER_KEY_CHANGED =
+  'The keyring has another master key now: restart this process with that one as MASTER_KEY.';
+/** Data keys held in memory, the most recently used: 10,000 are about 1 MB. */
+const HELD_KEYS = 10_000;
+const ID = new RegExp(`^${ACCOUNT_ID}$`);
+
+export interface KeyringOptions {
+  /** The time that a key in memory is used before its tombstone is looked for again, in milliseconds. */
+  readonly recheckMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+export interface SharedKeyringOptions extends KeyringOptions {
+  /** Allows a new keyring if there is none: only while the event log is empty. */
+  readonly create: boolean;
+}
+
+/** The place was reached, and is not the keyring of this deployment. */
+class WrongKeyring extends Error {
+  override readonly name = 'WrongKeyring';
+}
+
+interface HeldKey {
+  readonly key: Buffer;
+  /** The time when it was last known not to be erased. */
+  readonly checkedAt: number;
+}
+
+export class RecordKeyring implements Keyring {
+  readonly #records: KeyRecords;
+  readonly #masterKey: Buffer;
+  readonly #gone: () => Promise<string | undefined>;
+  readonly #recheckMs: number;
+  readonly #now: () => number;
+  readonly #held = new HeldKeys();
+  /** Lookups under way, so that many requests of one account make one. */
+  readonly #lookups = new Map<string, Promise<Buffer>>();
+
+  /**
+   * @param masterKey 32 bytes that wrap every data key
+   * @param gone says, in one line, that the records' place is no longer there
+   */
+  constructor(
+    records: KeyRecords,
+    masterKey: Buffer,
+    gone: () => Promise<string | undefined>,
+    { recheckMs, now = () => performance.now() }: KeyringOptions,
+  ) {
+    this.#records = records;
+    this.#masterKey = masterKey;
+    this.#gone = gone;
+    this.#recheckMs = recheckMs;
+    this.#now = now;
+  }
+
+  async makeKey(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    const checkedAt = this.#now();
+    const key = await this.#make(accountId);
+    this.#held.set(accountId, { key, checkedAt });
+  }
+
+  async dataKey(accountId: string): Promise<Buffer> {
+    const held = this.#held.get(checkAccountId(accountId));
+    if (held !== undefined && this.#now() - held.checkedAt < this.#recheckMs) return held.key;
+    const underWay = this.#lookups.get(accountId);
+    if (underWay !== undefined) return underWay;
+    const lookup = this.#lookUp(accountId, held?.key).finally(() => {
+      if (this.#lookups.get(accountId) === lookup) this.#lookups.delete(accountId);
+    });
+    this.#lookups.set(accountId, lookup);
+    return lookup;
+  }
+
+  async erase(accountId: string): Promise<void> {
+    checkAccountId(accountId);
+    await attempt(`erase the key of ${accountId}`, async () => {
+      // The tombstone first: from then on nobody makes a new key, whatever happens to this process.
+      await this.#records.create(`${accountId}.erased`, 'erased');
+      await this.#records.remove(`${accountId}.key`);
+    });
+    this.#lookups.delete(accountId);
+    this.#held.delete(accountId);
+  }
+
+  async #lookUp(accountId: string, held: Buffer | undefined): Promise<Buffer> {
+    const checkedAt = this.#now();
+    const [erased, wrapped] = await attempt(`read the key of ${accountId}`, () =>
+      Promise.all([
+        this.#isErased(accountId),
+        held === undefined ? this.#records.read(`${accountId}.key`) : undefined,
+      ]),
+    );
+    if (erased) throw this.#erased(accountId);
+    const key = held ?? (await this.#unwrap(accountId, wrapped));
+    this.#held.set(accountId, { key, checkedAt });
+    return key;
+  }
+
+  async #unwrap(accountId: string, wrapped: string | undefined): Promise<Buffer> {
+    if (wrapped === undefined) throw new KeyMissing(accountId);
+    try {
+      return unwrapDataKey(this.#masterKey, accountId, wrapped);
+    } catch (error) {
+      // It was read while another node overwrote it.
+      if (await this.#isErased(accountId)) throw this.#erased(accountId);
+      throw error;
+    }
+  }
+
+  async #make(accountId: string): Promise<Buffer> {
+    const name = `${accountId}.key`;
+    const key = randomBytes(KEY_BYTES);
+    const theirs = await attempt(`make the key of ${accountId}`, async () => {
+      const gone = await this.#gone();
+      if (gone !== undefined) throw new KeyringGone(gone);
+      const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
+      // Another node may have erased the account between the look and the making.
+      if (await this.#isErased(accountId)) {
+        await this.#records.remove(name);
+        throw this.#erased(accountId);
+      }
+      if (await this.#isMasterKeyChanged()) {
+        if (made) await this.#records.remove(name);
+        throw new KeyringGone(MASTER_KEY_CHANGED);
+      }
+      return made ? undefined : ((await this.#records.read(name)) ?? '');
+    });
+    if (theirs === undefined) return key;
+    if (theirs === '') throw this.#erased(accountId);
+    return unwrapDataKey(this.#masterKey, accountId, theirs);
+  }
+
+  /** Looked for after a key is stored: a change that begins later finds that key. The order of the two matters. */
+  async #isMasterKeyChanged(): Promise<boolean> {
+    if ((await this.#records.read(REWRAP_RECORD)) !== undefined) return true;
+    const check = await this.#records.read(MASTER_CHECK);
+    // Beside a data directory's own keys there is none before the first change.
+    if (check === undefined) return (await this.#gone()) !== undefined;
+    return check !== fingerprintOf(this.#masterKey);
+  }
+
+  async #isErased(accountId: string): Promise<boolean> {
+    return (await this.#records.read(`${accountId}.erased`)) !== undefined;
+  }
+
+  #erased(accountId: string): KeyErased {
+    this.#held.delete(accountId);
+    return new KeyErased(`The data key of ${accountId} was erased.`);
+  }
+}
+
+/**
+ * Opens the keyring that nodes share.
+ * @param masterKey 32 bytes that wrap every data key
+ * @throws {Error} one line: another master key, no keyring, or a place that cannot hold one
+ */
+export async function openSharedKeyring(
+  records: KeyRecords,
+  masterKey: Buffer,
+  { create, ...options }: SharedKeyringOptions,
+): Promise<Keyring> {
+  try {
+    await checkMasterKey(records, masterKey, create);
+  } catch (error) {
+    if (error instanceof WrongKeyring) throw error;
+    throw new Error(`${KEYRING} cannot be used: ${errorMessage(error)}`, { cause: error });
+  }
+  const gone = async () =>
+    (await records.read(MASTER_CHECK)) === undefined ? `${KEYRING} is gone.` : undefined;
+  return new RecordKeyring(records, masterKey, gone, options);
+}
+
+/**
+ * Compares the master key with the one that the keyring was made with; changes nothing.
+ * @returns whether there is a keyring
+ * @throws {WrongKeyring} one line: it was made with another master key
+ */
+export async function findKeyring(
+  records: Pick<KeyRecords, 'read'>,
+  masterKey: Buffer,
+): Promise<boolean> {
+  const known = await records.read(MASTER_CHECK);
+  if (known !== undefined && known !== fingerprintOf(masterKey)) {
+    throw new WrongKeyring(
+      `${KEYRING} was made with another master key; set MASTER_KEY to that one.`,
+    );
+  }
+  return known !== undefined;
+}
+
+/** @throws {WrongKeyring} one line: what is wrong with it */
+async function checkMasterKey(
+  records: KeyRecords,
+  masterKey: Buffer,
+  create: boolean,
+): Promise<void> {
+  const fingerprint = fingerprintOf(masterKey);
+  if (!(await findKeyring(records, masterKey))) {
+    if (!create) throw new WrongKeyring(missingKeyring('the place that BLOB_STORE_URL names'));
+    await records.create(MASTER_CHECK, fingerprint);
+    await findKeyring(records, masterKey);
+  }
+  // Were it made a second time, two nodes could each make a key of one account, and one be lost.
+  if (await records.create(MASTER_CHECK, fingerprint)) {
+    throw new WrongKeyring(
+      `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`,
+    );
+  }
+}
+
+/** Turns a failure into `KeyringUnavailable`. The port's own errors stay as they are. */
+async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof KeyErased || error instanceof KeyringGone) throw error;
+    throw new KeyringUnavailable(`Could not ${what}.`, { cause: error });
+  }
+}
+
+class HeldKeys {
+  readonly #held = new Map<string, HeldKey>();
+
+  get(accountId: string): HeldKey | undefined {
+    return this.#held.get(accountId);
+  }
+
+  set(accountId: string, value: HeldKey): void {
+    this.#held.delete(accountId);
+    this.#held.set(accountId, value);
+    if (this.#held.size <= HELD_KEYS) return;
+    const [oldest] = this.#held.keys();
+    if (oldest !== undefined) this.#held.delete(oldest);
+  }
+
+  delete(accountId: string): void {
+    this.#held.delete(accountId);
+  }
+}
+
+/** @throws {TypeError} not an id: nothing else may ever become a part of a path */
+function checkAccountId(accountId: string): string {
+  if (!ID.test(accountId)) {
+    throw new TypeError(`${JSON.stringify(accountId)} is not the id of an account.`);
+  }
+  return accountId;
+}
 
 /** @param where the place, as its operator knows it @returns what to do where it holds no keyring, in one line */
 export function missingKeyring(where: string): string {
@@ -8,13 +280,6 @@ export function missingKeyring(where: string): string {
     'on the other nodes or as before, or move the keys (docs/moving.md).'
   );
 }
-
-/** There while the keys are wrapped with a new master key; its text tells that key from others. */
-export const REWRAP_RECORD = 'keyring.rewrap';
-
-/** The message of a process that has the old master key: nobody could open what it would wrap. */
-export const MASTER_KEY_CHANGED =
-  'The keyring has another master key now: restart this process with that one as MASTER_KEY.';
 
 /** @throws {Error} one line: the master key is being changed */
 export async function refuseRewrap(

@@ -49,7 +49,7 @@ function rewritten(db: Database): HiddenFault | undefined {
     const isSame =
       isAsWritten(data) &&
       isAsWritten(metadata) &&
-      // Bytes that are no UTF-8 read as this character.
+      // Bytes that are not UTF-8 read as this character.
       (!(data + metadata).includes('\ufffd') || has.get(at, data, metadata) === 1);
     if (isSame) continue;
     const event = { stream, revision, position: BigInt(at), id, type };

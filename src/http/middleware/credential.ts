@@ -9,11 +9,17 @@ import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../time/ids.ts';
-import { type Caller, commandContext, type HttpContext, isByOperatorSocket } from '../context.ts';
+import {
+  type Caller,
+  commandContext,
+  type HttpContext,
+  type HttpMiddleware,
+  isByOperatorSocket,
+} from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import type { TokenClaims } from '../tokens.ts';
 import { CHALLENGE } from './errors.ts';
-import { assertAddressAllowed } from './rate-limit.ts';
+import { assertAddressAllowed, countRequest, setRateLimitHeaders } from './rate-limit.ts';
 import { sessionCookieOf } from './session-cookie.ts';
 
 /** The header of a request by the operator's socket that names an account. It means nothing anywhere else. */
@@ -109,7 +115,7 @@ function credentialIssue(ctx: HttpContext): string | undefined {
 }
 
 /** The refusal of a request whose sender is not known. */
-export function unauthorized(ctx: HttpContext): ServiceError {
+function unauthorized(ctx: HttpContext): ServiceError {
   if (ctx.get('X-API-Key') === '' && /^bearer\b/i.test(ctx.get('Authorization'))) {
     ctx.set('WWW-Authenticate', `${CHALLENGE}, error="invalid_token"`);
   }
@@ -248,4 +254,52 @@ export class Credentials {
       .catch((err: unknown) => ctx.state.log.warn({ err, keyId: id }, 'A key use is not recorded.'))
       .finally(() => this.#recording.delete(id));
   }
+}
+
+/** Puts the caller into the state, where the credential is good; an answer of a failure has its headers. */
+export async function identify(
+  ctx: HttpContext,
+  deps: HttpDependencies,
+  find: (ctx: HttpContext) => Promise<Caller | undefined>,
+): Promise<void> {
+  try {
+    ctx.state.caller = await find(ctx);
+  } catch (error) {
+    await setRateLimitHeaders(deps, ctx);
+    throw error;
+  }
+}
+
+/** Lets through senders with a good credential and requests left, judged in this order, and the command line. */
+export function authenticate(
+  deps: HttpDependencies,
+  find: (ctx: HttpContext) => Promise<Caller | undefined>,
+  refusal: (ctx: HttpContext) => ServiceError = unauthorized,
+): HttpMiddleware {
+  return async (ctx, next) => {
+    await identify(ctx, deps, find);
+    await countRequest(deps, ctx);
+    if (ctx.state.caller === undefined && !isByOperatorSocket(ctx)) throw refusal(ctx);
+    await next();
+  };
+}
+
+/** The refusal of a page of the dashboard whose cookie is not good. */
+export const sessionEnded = (): ServiceError =>
+  new ServiceError('unauthorized', 'The session has ended. Sign in again.');
+
+/** Counts requests whose credential is in the body: until it is judged, the client is its address. */
+export function countAnonymous(deps: HttpDependencies): HttpMiddleware {
+  return async (ctx, next) => {
+    await countRequest(deps, ctx);
+    await next();
+  };
+}
+
+/** Shows the limits of the client's address on answers to requests that do not count. */
+export function showRateLimit(deps: HttpDependencies): HttpMiddleware {
+  return async (ctx, next) => {
+    await setRateLimitHeaders(deps, ctx);
+    await next();
+  };
 }

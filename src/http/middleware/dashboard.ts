@@ -1,4 +1,7 @@
-/** The pages for people. They are built from `dashboard/`; the API does not need them. */
+/**
+ * The pages for people, and what a browser asks for by itself or a person types. The pages are built from `dashboard/`; the
+ * API does not need them.
+ */
 import { extname } from 'node:path';
 import { PATHS } from '../../../dashboard/src/paths.ts';
 import type { HttpContext, HttpMiddleware } from '../context.ts';
@@ -15,7 +18,13 @@ export const isPagePath = (path: string): boolean => PAGE.test(path);
 
 const API = /^\/api(\/|$)/;
 const ASSET = /^\/assets\/([\w.-]+)$/;
-const ICONS: readonly string[] = ['/favicon.svg', '/favicon.ico'];
+const ICON = '/favicon.ico';
+const ICONS: readonly string[] = ['/favicon.svg', ICON];
+/** Every JSON document is YAML, too. */
+const MOVED: ReadonlyMap<string, string> = new Map([
+  ['/docs/', '/docs'],
+  ['/openapi.yaml', '/openapi.json'],
+]);
 
 const POLICY = [
   "default-src 'none'",
@@ -80,9 +89,16 @@ export function createDashboard(deps: HttpDependencies, files: BuiltFiles): Dash
     };
     if (asset !== undefined && (await found(`assets/${asset}`, ASSET_HEADERS))) return;
     if (ICONS.includes(path) && (await found('favicon.svg', ICON_HEADERS))) return;
-    if (!isPagePath(path)) return await next();
-    if (await found('index.html', PAGE_HEADERS)) return;
+    const place = MOVED.get(path);
+    if (place === undefined && path !== ICON && !isPagePath(path)) return await next();
+    if (isPagePath(path) && (await found('index.html', PAGE_HEADERS))) return;
     await setRateLimitHeaders(deps, ctx);
+    if (place !== undefined) return ctx.redirect(place);
+    if (path === ICON) {
+      ctx.set(ICON_HEADERS);
+      ctx.status = 204;
+      return;
+    }
     ctx.status = 404;
     ctx.type = 'text/plain';
     ctx.body = NOT_BUILT;

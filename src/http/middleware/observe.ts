@@ -1,6 +1,6 @@
 import type { Tracing } from '../../observe/tracing/port.ts';
 import { type HttpContext, type HttpMiddleware, releaseAtEnd } from '../context.ts';
-import { PROBES } from './request-id.ts';
+import { PROBES } from './request.ts';
 
 /** A request that has ended. Every field but the time has few values. */
 export interface RequestEnd {

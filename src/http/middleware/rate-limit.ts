@@ -11,7 +11,7 @@ import {
 import type { RateLimitStatus } from '../../limits/rate-limiter/port.ts';
 import { type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
-import { addressOf } from './client-address.ts';
+import { addressOf } from './request.ts';
 
 type RateLimitDependencies = Pick<HttpDependencies, 'rateLimiter' | 'clock' | 'config'>;
 

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { ERRORS } from '../../errors/errors.ts';
 import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
+import { exampleOf } from './fields.ts';
 import {
   type AnswerDoc,
   type Auth,
@@ -14,7 +15,8 @@ import {
   type Route,
   TAGS,
 } from './operation.ts';
-import { exampleOf, SCHEMAS, schemaObject } from './schemas.ts';
+import { namedBy } from './paths.ts';
+import { SCHEMAS, schemaObject } from './schemas.ts';
 import type {
   MediaTypeObject,
   OpenApiDocument,
@@ -88,14 +90,17 @@ function success(answer: AnswerDoc): ResponseObject {
   };
 }
 
-function parametersOf({ parameters = [] }: OperationDoc): readonly ParameterObject[] {
-  return parameters.map(({ name, in: place, required = false, description, schema }) => ({
-    name,
-    in: place,
-    required: place === 'path' || required,
-    description,
-    schema: schemaObject(schema),
-  }));
+function parametersOf({ path, doc: { parameters = [] } }: AnyRoute): readonly ParameterObject[] {
+  const named = namedBy(path)?.parameter;
+  return [...(named === undefined ? [] : [named]), ...parameters].map(
+    ({ name, in: place, required = false, description, schema }) => ({
+      name,
+      in: place,
+      required: place === 'path' || required,
+      description,
+      schema: schemaObject(schema),
+    }),
+  );
 }
 
 function bodyOf({ schema, form, examples }: NonNullable<OperationDoc['body']>) {
@@ -130,14 +135,11 @@ const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string
     source: sample(sampleRequest(request, publicUrl)).trimEnd(),
   }));
 
-function operation(
-  { auth, doc }: AnyRoute,
-  shared: SharedResponses,
-  publicUrl: string,
-): OperationObject {
-  const parameters = parametersOf(doc);
+function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string): OperationObject {
+  const { auth, doc } = route;
+  const parameters = parametersOf(route);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
-  const errors = errorResponses(errorsOf(auth, doc)).map(([status, code, response]) => [
+  const errors = errorResponses(errorsOf(route)).map(([status, code, response]) => [
     status,
     shared.refer(response, code, doc.id),
   ]);

@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
 import { OWN_PAGES } from '../middleware/same-origin.ts';
 import { NEEDS_SESSION } from '../middleware/sessions-only.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
+import { PAGE_PARAMETERS, WRONG_QUERY } from '../pagination.ts';
 import {
   type Auth,
   type ErrorDoc,
@@ -12,7 +13,9 @@ import {
   IN_THE_BODY,
   OF_EVERY_ANSWER,
   type OperationDoc,
+  type Route,
 } from './operation.ts';
+import { namedBy } from './paths.ts';
 import { ErrorAnswer, schemaObject } from './schemas.ts';
 import type { ResponseObject } from './types.ts';
 
@@ -116,17 +119,25 @@ export const COMMON_ERRORS: Errors = {
   ...INSIDE,
 };
 
+/** True for the operations that answer with one page of a list. */
+const hasPages = ({ parameters = [] }: OperationDoc): boolean =>
+  parameters.some((each) => PAGE_PARAMETERS.includes(each));
+
 /** An operation's own words for an error take the place of the usual ones, each by itself. */
-export function errorsOf(auth: Auth, doc: OperationDoc): Errors {
+export function errorsOf({ auth, path, doc }: Pick<Route, 'auth' | 'path' | 'doc'>): Errors {
+  const missing = namedBy(path)?.missing;
   const usual: Errors = {
     ...BY_AUTH[auth],
     ...(doc.body && { ...wrongBody(doc.body), ...OF_BODY }),
+    ...(hasPages(doc) && { validation_error: WRONG_QUERY }),
+    ...(missing && { not_found: missing }),
   };
-  const own = Object.entries(doc.errors ?? {}) as [ErrorCode, ErrorDoc][];
-  return {
-    ...usual,
-    ...Object.fromEntries(own.map(([code, each]) => [code, { ...usual[code], ...each }])),
-  };
+  const own = Object.entries(doc.errors ?? {}) as [ErrorCode, ErrorDoc | string][];
+  const said = own.map(([code, each]) => [
+    code,
+    { ...usual[code], ...(typeof each === 'string' ? { when: each } : each) },
+  ]);
+  return { ...usual, ...Object.fromEntries(said) };
 }
 
 /** Status, code and response of each error. */

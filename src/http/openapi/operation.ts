@@ -1,6 +1,5 @@
 /** The documentation of a route; the rest of its entry in the document follows from the route. */
-import type { TSchema } from 'typebox';
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import type { ErrorCode, ErrorDetails } from '../../errors/errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -29,6 +28,18 @@ export interface ParameterDoc {
   readonly schema: TSchema;
 }
 
+/** A parameter that may be left out, of any text unless a schema is given. */
+const optional =
+  (place: 'query' | 'header') =>
+  (name: string, description: string, schema: TSchema = Type.String()): ParameterDoc => ({
+    name,
+    in: place,
+    description,
+    schema,
+  });
+export const inQuery = optional('query');
+export const inHeader = optional('header');
+
 export interface AnswerDoc {
   readonly description: string;
   /** The media type of a body that is not JSON. Beside a schema: of one that the client may prefer. */
@@ -47,6 +58,13 @@ export interface ErrorDoc {
   readonly headers?: readonly HeaderName[];
 }
 
+/** The answer to one field, parameter or header that is wrong. */
+export const wrongField = (field: string, message: string, when: string) => ({
+  when,
+  message: `${field}: ${message}`,
+  details: { [field]: [message] },
+});
+
 /** The cases in which a body is answered with 400. */
 export const IN_THE_BODY =
   'The body is not a JSON object, or fields are missing, unknown or invalid. details lists all of them.';
@@ -61,14 +79,15 @@ export interface OperationDoc {
     readonly schema: TSchema;
     /** Says what `multipart/form-data` has, where that is taken too. */
     readonly form?: string;
-    readonly examples: Readonly<Record<string, object>>;
+    /** Name to body; made from the schema unless given. */
+    readonly examples?: Readonly<Record<string, object>>;
     /** The example that programs in several languages send, in the place of samples made of the parameters. */
     readonly sample?: Readonly<Record<string, unknown>>;
   };
   /** Status to answer: the successes. */
   readonly answers: Readonly<Record<number, AnswerDoc>>;
-  /** Errors beside those that follow from the route's credential and body, or in better words. */
-  readonly errors?: Partial<Readonly<Record<ErrorCode, ErrorDoc>>>;
+  /** Errors beside those that follow from the route, or in better words. A text says when the error comes. */
+  readonly errors?: Partial<Readonly<Record<ErrorCode, ErrorDoc | string>>>;
 }
 
 /**
@@ -89,14 +108,18 @@ export type Auth =
   | 'link'
   | 'none';
 
-/** A route: its handler and its documentation side by side. */
-export interface Route {
+/** What a route does, with its documentation. */
+export interface Endpoint {
+  readonly doc: OperationDoc;
+  readonly handler: (deps: RouteDependencies) => HttpMiddleware;
+}
+
+/** An endpoint and its place. */
+export interface Route extends Endpoint {
   readonly method: 'get' | 'post' | 'delete';
   /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;
-  readonly handler: (deps: RouteDependencies) => HttpMiddleware;
-  readonly doc: OperationDoc;
   /** True for what only our own pages and their readers use: clients are generated without it. */
   readonly isInternal?: boolean;
 }
@@ -179,14 +202,3 @@ export const OF_EVERY_ANSWER = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ] as const satisfies readonly HeaderName[];
-
-const EXAMPLE = '2026-11-21T08:15:30.123Z';
-
-/** ISO 8601, UTC, milliseconds, `Z`: as `isoTime` writes it. */
-export const Timestamp = (description: string, example = EXAMPLE) =>
-  Type.String({
-    format: 'date-time',
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$',
-    description,
-    examples: [example],
-  });

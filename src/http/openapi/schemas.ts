@@ -3,13 +3,13 @@ import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
 import { ConversionRequest, Cookie } from '../../requests/schema.ts';
-import { Account, LedgerEntry, PasswordChange } from '../resources/account.api.ts';
-import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.api.ts';
-import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.api.ts';
-import { RenderRecord, StoredRequest } from '../resources/conversion-documents.api.ts';
+import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
+import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
+import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
+import { RenderRecord, StoredRequest } from '../resources/conversion-documents.ts';
 import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
-import { DashboardAccess } from '../resources/dashboard-session.api.ts';
-import { HistoryEntry } from '../resources/history.api.ts';
+import { DashboardAccess } from '../resources/dashboard-session.ts';
+import { HistoryEntry } from '../resources/history.ts';
 import {
   AccountDetails,
   AccountOpening,
@@ -24,15 +24,11 @@ import {
   ProjectionState,
   ServiceStatus,
   SignedCheckpoint,
-} from '../resources/operator-service.api.ts';
-import { Alive, Ready } from '../resources/service.api.ts';
-import { Session } from '../resources/sessions.api.ts';
-import {
-  ConsistencyProof,
-  ConversionProof,
-  ProvenEvent,
-} from '../resources/transparency-log.api.ts';
-import { Usage, UsageDay } from '../resources/usage.api.ts';
+} from '../resources/operator-service.ts';
+import { Alive, Ready } from '../resources/service.ts';
+import { Session } from '../resources/sessions.ts';
+import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
+import { Usage, UsageDay } from '../resources/usage.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -170,26 +166,3 @@ export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntrie
     return [name, REQUESTS.includes(schema) ? asRequest(object) : object];
   }),
 );
-
-/** A body that the schema takes, made of the examples and defaults in it. Optional fields without an example are left out. */
-export function exampleOf(
-  schema: SchemaObject,
-  components: Readonly<Record<string, SchemaObject>>,
-): unknown {
-  if (schema.$ref !== undefined) {
-    return exampleOf(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components);
-  }
-  if (schema.examples !== undefined) return schema.examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (schema.default !== undefined) return schema.default;
-  if (schema.enum !== undefined) return schema.enum[0];
-  const [choice] = schema.anyOf ?? [];
-  if (choice !== undefined) return exampleOf(choice, components);
-  if (schema.type === 'array') return [exampleOf(schema.items ?? {}, components)];
-  const { properties = {}, required = [] } = schema;
-  return Object.fromEntries(
-    Object.entries(properties)
-      .filter(([name, { examples }]) => required.includes(name) || examples !== undefined)
-      .map(([name, each]) => [name, exampleOf(each, components)]),
-  );
-}

@@ -1,5 +1,5 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
-
+import Type from 'typebox';
 import { openSession } from '../../accounts/sessions.ts';
 import { signIn } from '../../accounts/sign-in.ts';
 import { orThrow } from '../../actors/command-context.ts';
@@ -7,11 +7,48 @@ import type { SessionKind } from '../../domain/events.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile } from '../../requests/validation.ts';
-import { commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
+import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';
+import { Closed, Text } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
-import { RefreshRequest, SignInRequest } from './auth.api.ts';
+
+/** The body of `POST /auth/jwt/create/`. */
+export const SignInRequest = Closed({
+  email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+  password: Type.String({
+    format: 'password',
+    minLength: 1,
+    maxLength: 1024,
+    examples: ['correct horse battery'],
+  }),
+});
+
+/** The body of `POST /auth/jwt/refresh/` and of `POST /auth/jwt/revoke/`. */
+export const RefreshRequest = Closed({
+  refresh: Text('eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…', 'The refresh token.', {
+    minLength: 1,
+    maxLength: 4096,
+  }),
+});
+
+/** The answer of `POST /auth/jwt/create/` and of `POST /auth/jwt/refresh/`. */
+export const TokenPair = Closed({
+  access: Text(
+    'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…',
+    'The access token, for Authorization: Bearer …. It is valid for 5 minutes.',
+  ),
+  refresh: Text(
+    'eyJhbGciOiJFZERTQSIsInR5cCI6InJ0K2p3dCJ9.…',
+    'The refresh token, for new access tokens. It is valid for a day, or until it is signed out.',
+  ),
+});
+
+const badRefreshToken = {
+  when: 'The refresh token is wrong, expired or signed out.',
+  message: 'The refresh token is not valid or has expired.',
+};
 
 const checkSignIn = compile(SignInRequest);
 const checkRefresh = compile(RefreshRequest);
@@ -45,8 +82,25 @@ export async function signInWithBody(
   return await openSession(deps, signedIn, { ...lifetime, userAgent }, context);
 }
 
-export function createTokenPair(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const createTokenPair: Endpoint = {
+  doc: {
+    id: 'signIn',
+    tag: 'Authentication',
+    summary: 'Sign in',
+    description:
+      'Exchanges an email address and a password for an access token and a refresh token. An account that has as many open sessions as it may have loses the oldest.',
+    body: { schema: SignInRequest },
+    answers: { 200: { description: 'The tokens.', schema: TokenPair } },
+    errors: {
+      unauthorized: {
+        when: 'The email address or the password is wrong.',
+        message: 'The email address or the password is wrong.',
+      },
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const lifetime = { kind: 'api', lifetimeMs: REFRESH_LIFETIME_MS } as const;
     const { expiresAt, ...claims } = await signInWithBody(ctx, deps, lifetime);
     const accessEnd = deps.clock.now() + ACCESS_LIFETIME_MS;
@@ -54,24 +108,48 @@ export function createTokenPair(deps: RouteDependencies): HttpMiddleware {
       access: await deps.tokens.issue('access', claims, accessEnd),
       refresh: await deps.tokens.issue('refresh', claims, expiresAt),
     };
-  };
-}
+  },
+};
 
-export function refreshAccess(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const refreshAccess: Endpoint = {
+  doc: {
+    id: 'refreshAccessToken',
+    tag: 'Authentication',
+    summary: 'Refresh the access token',
+    description: 'Exchanges a refresh token for a new access token.',
+    body: { schema: RefreshRequest },
+    answers: {
+      200: {
+        description:
+          'A new access token, and the refresh token that was sent. The refresh token keeps its expiry time.',
+        schema: TokenPair,
+      },
+    },
+    errors: { unauthorized: badRefreshToken },
+  },
+  handler: (deps) => async (ctx) => {
     const { refresh, ...claims } = await sessionOf(ctx, deps);
     const expiresAt = deps.clock.now() + ACCESS_LIFETIME_MS;
     ctx.body = { access: await deps.tokens.issue('access', claims, expiresAt), refresh };
-  };
-}
+  },
+};
 
-export function signOut(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const signOut: Endpoint = {
+  doc: {
+    id: 'signOut',
+    tag: 'Authentication',
+    summary: 'Sign out',
+    description: 'Invalidates the refresh token and its access tokens at once.',
+    body: { schema: RefreshRequest },
+    answers: { 204: { description: 'The tokens are no longer valid. There is no body.' } },
+    errors: { unauthorized: badRefreshToken },
+  },
+  handler: (deps) => async (ctx) => {
     const { accountId, sessionId } = await sessionOf(ctx, deps);
     const actor = { kind: 'session', id: sessionId } as const;
     const context = await commandContext(ctx, deps, { accountId, actor });
     const command = { type: 'RevokeSession', sessionId } as const;
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
     ctx.status = 204;
-  };
-}
+  },
+};

@@ -1,22 +1,150 @@
 /** The request of a conversion, and the record of how it was rendered, while they are stored. */
-import type { Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
 import { readRenderManifest } from '../../conversions/render-manifest.ts';
-import { findRequest, type StoredRequest } from '../../conversions/stored-request.ts';
+import { findRequest, type StoredRequest as Stored } from '../../conversions/stored-request.ts';
 import { BlobNotFound } from '../../documents/port.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
-import {
-  callerOf,
-  type HttpContext,
-  type HttpMiddleware,
-  pathParameter,
-  releaseAtEnd,
-} from '../context.ts';
+import { ConversionRequest } from '../../requests/schema.ts';
+import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import type { RenderRecord } from './conversion-documents.api.ts';
+import { Count, Closed, Text } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { ownConversion, refuseUnlessCompleted } from './conversions.ts';
 import { assertInRetention } from './files.ts';
+
+const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
+const SHA256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
+const URL = 'https://example.com/logo.png';
+
+const { html, url, ...fields } = ConversionRequest.properties;
+const OPTIONS = Object.fromEntries(
+  Object.entries<TSchema>(fields).flatMap(([name, schema]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  ),
+);
+
+/** The answer of `GET /conversions/{id}/request/`. */
+export const StoredRequest = Closed({
+  source: Type.Enum(['html', 'url'], {
+    description: 'The field that has the document.',
+    examples: ['html'],
+  }),
+  html,
+  url,
+  options: Closed(fields, {
+    description: 'The other fields of the request, with the defaults filled in.',
+  }),
+});
+
+const list = <T extends TSchema>(item: T, description: string) =>
+  Type.ReadonlyObject(Type.Array(item), { description });
+const milliseconds = Type.Number({ minimum: 0, examples: [12.5] });
+
+const Resource = Type.Object({
+  url: Text(URL),
+  redirects: Type.Optional(
+    list(
+      Type.Object({
+        url: Text(URL),
+        status: Type.Integer({ examples: [301] }),
+      }),
+      'The addresses that led there.',
+    ),
+  ),
+  kind: Type.Optional(Text('Image')),
+  status: Type.Optional(
+    Type.Integer({ description: 'Absent if there was no answer.', examples: [200] }),
+  ),
+  type: Type.Optional(Text('image/png', 'The media type.')),
+  bytes: Count('The length of the content in the form that was hashed.', 1024),
+  sha256: Type.Optional(Text(SHA256)),
+  hashed: Type.Optional(
+    Type.Enum(['received', 'decoded', 'text'], {
+      description:
+        'The form that was hashed: as it came, without its content coding, or decoded and in UTF-8.',
+      examples: ['decoded'],
+    }),
+  ),
+  encoding: Type.Optional(Type.String({ description: 'The content coding, such as br.' })),
+  error: Type.Optional(
+    Type.String({
+      description: 'Why there is no answer, or not all of it, such as net::ERR_CONNECTION_RESET.',
+    }),
+  ),
+});
+
+/** The answer of `GET /conversions/{id}/manifest/`: a `RenderManifest`. */
+export const RenderRecord = Type.Object({
+  version: Type.Integer({ minimum: 1, examples: [1] }),
+  conversion_id: Text(ID),
+  renderer: Text('node-1'),
+  attempt: Type.Integer({ minimum: 1, examples: [1] }),
+  request: Type.Object({
+    sha256: Text(SHA256),
+    bytes: Count('The size of the encrypted request.', 1024),
+  }),
+  options: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The options of the page, with the defaults filled in, and wait_for.',
+    examples: [OPTIONS],
+  }),
+  document: Type.Object({
+    sha256: Text(SHA256),
+    bytes: Count('The size of the PDF.', 1024),
+    pages: Count('The pages of the PDF.', 1024),
+  }),
+  timings: Type.Object(
+    {
+      queue: milliseconds,
+      start: milliseconds,
+      load: milliseconds,
+      ready: milliseconds,
+      print: milliseconds,
+      store: milliseconds,
+    },
+    { description: 'Milliseconds of each phase.' },
+  ),
+  chrome: Type.Object({
+    product: Text('Chrome/146.0.7630.0'),
+    revision: Text('@a1b2c3'),
+    sandboxed: Type.Boolean({ examples: [true] }),
+    flags: list(Text('--headless'), 'The command line.'),
+  }),
+  fonts: list(Text('DejaVuSans'), 'The fonts that the PDF has glyphs of.'),
+  resources: list(Resource, 'What was fetched or asked for, in order.'),
+  resources_left_out: Count('Resources beyond the list.', 1024),
+  tunnels: list(
+    Type.Object({
+      host: Text('example.com'),
+      bytes: Count('All bytes both ways.', 1024),
+    }),
+    'Encrypted connections by host.',
+  ),
+  console_errors: list(
+    Type.Object({
+      text: Text('Uncaught Error'),
+      at: Type.Optional(Text(`${URL}:1`, 'Address and line.')),
+    }),
+    'Errors of the page.',
+  ),
+  console_errors_left_out: Count('Errors beyond the list.', 1024),
+  waits: list(
+    Type.Object({
+      for: Text('images'),
+      ms: milliseconds,
+      capped: Type.Optional(
+        Type.Literal(true, { description: 'The wait was given up at its limit.' }),
+      ),
+    }),
+    'The waits for the document, in order.',
+  ),
+});
+
+const gone = {
+  when: 'It was deleted: after a failure, or when its retention ended.',
+  message: 'It is not stored any more.',
+};
 
 const RETRY_SECONDS = 2;
 const GONE = 'It is not stored any more.';
@@ -63,28 +191,66 @@ async function ownStored(ctx: HttpContext, deps: RouteDependencies): Promise<Con
 }
 
 /** Keys are found by strangers. The headers and cookies of earlier requests are credentials of other sites. */
-function withoutSecrets({ options, ...request }: StoredRequest): StoredRequest {
+function withoutSecrets({ options, ...request }: Stored): Stored {
   const { headers: _headers, cookies: _cookies, ...others } = options;
   return { ...request, options: others };
 }
 
-export function getConversionRequest(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const getConversionRequest: Endpoint = {
+  doc: {
+    id: 'getConversionRequest',
+    tag: 'Conversions',
+    summary: 'Retrieve the request of a conversion',
+    description:
+      'What the client asked for, while it is stored. html or url together with all fields of options is a request that makes the same conversion again. An API key does not get headers and cookies: they may be credentials of other sites.',
+    answers: {
+      200: {
+        description: 'The request.',
+        schema: StoredRequest,
+        examples: {
+          html: {
+            source: 'html',
+            html: '<h1>Invoice 4711</h1>',
+            options: OPTIONS,
+          },
+          url: { source: 'url', url: 'https://example.com/', options: OPTIONS },
+        },
+      },
+    },
+    errors: { gone },
+  },
+  handler: (deps) => async (ctx) => {
     const row = await ownStored(ctx, deps);
     const request = await findRequest(deps, row, ctx.state.asOf);
     countBytes(ctx, deps, row.accountId, request.ref.bytes);
     const opened = await orGone(request.open());
     ctx.body = callerOf(ctx).actor.kind === 'key' ? withoutSecrets(opened) : opened;
-  };
-}
+  },
+};
 
-export function getConversionManifest(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const getConversionManifest: Endpoint = {
+  doc: {
+    id: 'getConversionManifest',
+    tag: 'Conversions',
+    summary: 'Retrieve the manifest of a conversion',
+    description:
+      'The record of how the PDF was made, while it is stored: the renderer and its Chrome, fonts, resources with their hashes, errors of the page, and times.',
+    answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderRecord } },
+    errors: {
+      not_ready: 'The conversion has not ended yet.',
+      conversion_failed: {
+        when: 'The conversion has failed: the message says why.',
+        message: 'The page answered with status 404.',
+      },
+      gone,
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
     await refuseUnlessCompleted(deps, row);
     await assertInRetention(deps, row, GONE);
     const read = readRenderManifest({ ...deps, store: deps.streams }, row.id);
     const record: Static<typeof RenderRecord> = await orGone(read);
     ctx.body = record;
-  };
-}
+  },
+};

@@ -9,14 +9,9 @@ import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import type { ProjectionRunner } from '../../read-model/runner.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
-import {
-  callerOf,
-  disconnection,
-  type HttpContext,
-  type HttpMiddleware,
-  releaseAtEnd,
-} from '../context.ts';
+import { callerOf, disconnection, type HttpContext, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { type Endpoint, wrongField, inHeader } from '../openapi/operation.ts';
 import { checkQuery } from '../pagination.ts';
 import { recordOf } from './conversions.ts';
 
@@ -214,21 +209,47 @@ function countStream(ctx: HttpContext, { budgets }: RouteDependencies, accountId
   });
 }
 
-export function streamConversions(deps: RouteDependencies): HttpMiddleware {
-  const news = new AccountNews(deps.runner);
-  return async (ctx) => {
-    const { accountId } = callerOf(ctx);
-    const issues = new ValidationIssues();
-    checkQuery(ctx, issues, []);
-    const seen = lastEventOf(ctx, issues);
-    issues.throwIfAny();
-    const isFollowed = ctx.method !== 'HEAD';
-    if (isFollowed) countStream(ctx, deps, accountId);
-    const start = await startOf(ctx, deps, accountId, seen);
-    ctx.status = 200;
-    ctx.type = 'text/event-stream';
-    // nginx would hold back what is sent.
-    ctx.set('X-Accel-Buffering', 'no');
-    if (isFollowed) ctx.body = Readable.from(follow(ctx, deps, news, start), { objectMode: false });
-  };
-}
+export const streamConversions: Endpoint = {
+  doc: {
+    id: 'streamConversions',
+    tag: 'Conversions',
+    summary: 'Follow conversions',
+    description:
+      'Server-sent events, for as long as the client stays connected: an event `conversion` for each change of a conversion of the account. Its data is the conversion as it is then, and its id a position of the log. Changes that follow each other quickly may come as one event. Send the last id as `Last-Event-ID` to go on after a lost connection, with all that has changed since. An event `reset` says that too much has changed: list the conversions again. A line `: ping` comes every 15 seconds. The stream ends when the credential ends; with an access token, connect again with a new one.',
+    parameters: [
+      inHeader(
+        'Last-Event-ID',
+        'The id of the last event that the client has received. Without it, the stream begins with the next change.',
+      ),
+    ],
+    answers: { 200: { description: 'The events.', media: 'text/event-stream' } },
+    errors: {
+      validation_error: wrongField(
+        'Last-Event-ID',
+        'Must be the id of an event of this stream.',
+        'The Last-Event-ID is not the id of an event, or a query parameter was sent.',
+      ),
+      rate_limit_exceeded:
+        'More requests than a minute allows, or too many streams of the account are open.',
+    },
+  },
+  handler: (deps) => {
+    const news = new AccountNews(deps.runner);
+    return async (ctx) => {
+      const { accountId } = callerOf(ctx);
+      const issues = new ValidationIssues();
+      checkQuery(ctx, issues, []);
+      const seen = lastEventOf(ctx, issues);
+      issues.throwIfAny();
+      const isFollowed = ctx.method !== 'HEAD';
+      if (isFollowed) countStream(ctx, deps, accountId);
+      const start = await startOf(ctx, deps, accountId, seen);
+      ctx.status = 200;
+      ctx.type = 'text/event-stream';
+      // nginx would hold back what is sent.
+      ctx.set('X-Accel-Buffering', 'no');
+      if (isFollowed)
+        ctx.body = Readable.from(follow(ctx, deps, news, start), { objectMode: false });
+    };
+  },
+};

@@ -6,8 +6,9 @@ import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { type OperationDoc, type ParameterDoc, Timestamp } from '../openapi/operation.ts';
-import { PAGE_PARAMETERS, pageOfItems, WRONG_QUERY } from '../pagination.ts';
+import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
+import { type OperationDoc, type ParameterDoc, inHeader, inQuery } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
@@ -20,129 +21,94 @@ export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
 });
 
 /** One object for every status: generators of clients make empty classes of a union. */
-export const Conversion = Type.Object(
-  {
-    id: Type.String({
-      pattern: `^${CONVERSION_ID}$`,
-      description: 'The id of the conversion.',
-      examples: [ID],
+export const Conversion = Closed({
+  id: Text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
+  status: ConversionStatus,
+  created_at: Timestamp('The time when the request was accepted.'),
+  filename: Type.Optional(
+    Text(
+      'Invoice 4711.pdf',
+      'The name of the PDF when it is downloaded, if the request gave one.',
+      { minLength: 1 },
+    ),
+  ),
+  file_url: Type.Optional(
+    Text(
+      `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
+      'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
+      { format: 'uri' },
+    ),
+  ),
+  completed_at: Type.Optional(
+    Timestamp(
+      'The time when the PDF was stored, if the status is completed.',
+      '2026-11-21T08:15:31.456Z',
+    ),
+  ),
+  error_message: Type.Optional(
+    Text(
+      'The page answered with status 404.',
+      'The reason, if the status is failed, in words that a person can act on.',
+      { minLength: 1 },
+    ),
+  ),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      description: 'What was missing when the page was printed, if anything was.',
+      examples: [['https://example.com/logo.png was answered with status 404.']],
     }),
-    status: ConversionStatus,
-    created_at: Timestamp('The time when the request was accepted.'),
-    filename: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'The name of the PDF when it is downloaded, if the request gave one.',
-        examples: ['Invoice 4711.pdf'],
-      }),
-    ),
-    file_url: Type.Optional(
-      Type.String({
-        format: 'uri',
-        description:
-          'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
-        examples: [`https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`],
-      }),
-    ),
-    completed_at: Type.Optional(
-      Timestamp(
-        'The time when the PDF was stored, if the status is completed.',
-        '2026-11-21T08:15:31.456Z',
-      ),
-    ),
-    error_message: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'The reason, if the status is failed, in words that a person can act on.',
-        examples: ['The page answered with status 404.'],
-      }),
-    ),
-    warnings: Type.Optional(
-      Type.Array(Type.String(), {
-        minItems: 1,
-        description: 'What was missing when the page was printed, if anything was.',
-        examples: [['https://example.com/logo.png was answered with status 404.']],
-      }),
-    ),
-    pages: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: 'The number of pages of the PDF, if the status is completed.',
-        examples: [2],
-      }),
-    ),
-    bytes: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'The size of the PDF, if the status is completed.',
-        examples: [51_200],
-      }),
-    ),
-    sha256: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-f]{64}$',
-        description: 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.',
-        examples: [SHA256],
-      }),
-    ),
-    failed_at: Type.Optional(
-      Timestamp('The time when it failed, if the status is failed.', '2026-11-21T08:15:31.456Z'),
-    ),
-    failure_code: Type.Optional(
-      Type.Enum([...FAILURE_CODES], {
-        description: 'The reason for programs, if the status is failed.',
-        examples: ['page_status'],
-      }),
-    ),
-    duration_ms: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'The milliseconds from created_at to the end, if it has ended.',
-        examples: [1333],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  pages: Type.Optional(Count('The number of pages of the PDF, if the status is completed.', 2, 1)),
+  bytes: Type.Optional(Count('The size of the PDF, if the status is completed.', 51_200)),
+  sha256: Type.Optional(
+    Text(SHA256, 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.', {
+      pattern: '^[0-9a-f]{64}$',
+    }),
+  ),
+  failed_at: Type.Optional(
+    Timestamp('The time when it failed, if the status is failed.', '2026-11-21T08:15:31.456Z'),
+  ),
+  failure_code: Type.Optional(
+    Type.Enum([...FAILURE_CODES], {
+      description: 'The reason for programs, if the status is failed.',
+      examples: ['page_status'],
+    }),
+  ),
+  duration_ms: Type.Optional(
+    Count('The milliseconds from created_at to the end, if it has ended.', 1333),
+  ),
+});
 
 /** A record in each status, with the fields that it then has. */
-const pending = { id: ID, status: 'pending', created_at: '2026-11-21T08:15:30.123Z' };
+const { id, status: _status, created_at, duration_ms, ...ended } = example(Conversion);
+const {
+  filename: _name,
+  warnings: _warnings,
+  error_message,
+  failed_at,
+  failure_code,
+  ...pdf
+} = ended;
+const pending = { id, status: 'pending', created_at };
 const processing = { ...pending, status: 'processing' };
-export const completed = {
-  ...pending,
-  status: 'completed',
-  completed_at: '2026-11-21T08:15:31.456Z',
-  file_url: `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
-  pages: 2,
-  bytes: 51_200,
-  sha256: SHA256,
-  duration_ms: 1333,
-};
+export const completed = { ...pending, ...pdf, status: 'completed', duration_ms };
 const failed = {
   ...pending,
   status: 'failed',
-  error_message: 'The page answered with status 404.',
-  failed_at: '2026-11-21T08:15:31.456Z',
-  failure_code: 'page_status',
-  duration_ms: 1333,
+  error_message,
+  failed_at,
+  failure_code,
+  duration_ms,
 };
 
 // Optional headers have no examples: the reference page would send those with each request.
 
-const conversionId: ParameterDoc = {
-  name: 'id',
-  in: 'path',
-  description: 'The id of the conversion.',
-  schema: Type.String({ examples: [ID] }),
-};
-
-const prefer = (more = ''): ParameterDoc => ({
-  name: 'Prefer',
-  in: 'header',
-  description:
+const prefer = (more = ''): ParameterDoc =>
+  inHeader(
+    'Prefer',
     `Waits for the end of the conversion: wait=30 delays the response until then, by at most 30 seconds (RFC 7240). The longest wait is ${MAX_WAIT_SECONDS} seconds. ${more}`.trim(),
-  schema: Type.String(),
-});
+  );
 
 const HTML = { html: '<h1>Invoice 4711</h1>', page_size: 'A4' };
 
@@ -206,12 +172,12 @@ export const createConversionDoc: OperationDoc = {
         pageSize: ['Is not a known field. Did you mean page_size?'],
       },
     },
-    insufficient_credits: { when: 'The account has no credits left.' },
+    insufficient_credits: 'The account has no credits left.',
     conversion_failed: {
       when: 'The request waited for the PDF, and the conversion failed. The credit is refunded.',
       message: 'The page answered with status 404.',
     },
-    gone: { when: 'The PDF of an earlier request with this Idempotency-Key has been deleted.' },
+    gone: 'The PDF of an earlier request with this Idempotency-Key has been deleted.',
     payload_too_large: {
       when: 'The body or its html is larger than the service accepts.',
       message: 'The request body is larger than 10485760 bytes, the most that is accepted.',
@@ -220,9 +186,8 @@ export const createConversionDoc: OperationDoc = {
       when: 'The body is neither application/json in UTF-8 nor multipart/form-data, or it is compressed.',
       message: JSON_OR_FORM,
     },
-    rate_limit_exceeded: {
-      when: 'The rate limit was exceeded, or the documents of the account use all of its storage.',
-    },
+    rate_limit_exceeded:
+      'The rate limit was exceeded, or the documents of the account use all of its storage.',
   },
 };
 
@@ -232,7 +197,7 @@ export const getConversionDoc: OperationDoc = {
   summary: 'Retrieve a conversion',
   description:
     'Retrieve it once a second until `status` is `completed` or `failed`, or send `Prefer: wait` to get the response when the conversion has ended. Most conversions take a few seconds. With `as_of`, the response is the conversion as it was then; `file_url` is a link to the file as it is now, which may have been deleted since.',
-  parameters: [conversionId, prefer('It has no effect with as_of.'), AS_OF],
+  parameters: [prefer('It has no effect with as_of.'), AS_OF],
   answers: {
     200: {
       description: 'The conversion. Its status decides which fields it has.',
@@ -256,22 +221,17 @@ export const getConversionFileDoc: OperationDoc = {
   summary: 'Download the PDF of a conversion',
   description:
     'The same file as at `file_url`, with the credential of the account. `Prefer: wait` waits until it is there.',
-  parameters: [conversionId, prefer(), ...FILE_PARAMETERS],
+  parameters: [prefer(), ...FILE_PARAMETERS],
   answers: FILE_ANSWERS,
   errors: {
     ...FILE_ERRORS,
-    not_found: {
-      when: 'The account has no conversion with this id.',
-      message: 'There is no such conversion.',
-    },
-    not_ready: { when: 'The conversion has not ended yet.' },
+    not_ready: 'The conversion has not ended yet.',
     conversion_failed: {
       when: 'The conversion has failed: the message says why.',
       message: 'The page answered with status 404.',
     },
-    rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or too many downloads of this address at a time.',
-    },
+    rate_limit_exceeded:
+      'More requests than a minute allows, or too many downloads of this address at a time.',
   },
 };
 
@@ -283,18 +243,11 @@ export const listConversionsDoc: OperationDoc = {
     'All conversions of the account, newest first, or those that all given filters let through.',
   parameters: [
     ...PAGE_PARAMETERS,
-    {
-      name: 'status',
-      in: 'query',
-      description: 'Lists only conversions with this status.',
-      schema: ConversionStatus,
-    },
-    {
-      name: 'id',
-      in: 'query',
-      description: `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,
-      schema: Type.String(),
-    },
+    inQuery('status', 'Lists only conversions with this status.', ConversionStatus),
+    inQuery(
+      'id',
+      `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,
+    ),
     ...periodParameters('Conversions created'),
     AS_OF,
   ],
@@ -309,5 +262,4 @@ export const listConversionsDoc: OperationDoc = {
       },
     },
   },
-  errors: { validation_error: WRONG_QUERY },
 };

@@ -18,7 +18,7 @@ import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { checkConversionRequest } from '../../requests/validate.ts';
-import { ValidationIssues } from '../../requests/validation.ts';
+import { ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
 import {
@@ -26,15 +26,21 @@ import {
   callerOf,
   commandContext,
   type HttpContext,
-  type HttpMiddleware,
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { periodOf } from '../period.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
+import {
+  createConversionDoc,
+  getConversionDoc,
+  getConversionFileDoc,
+  listConversionsDoc,
+} from './conversions.api.ts';
 import { dispositionOf, sendPdf } from './files.ts';
 
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
@@ -166,61 +172,68 @@ async function answeredByOutcome(
   }
 }
 
-export function createConversion(deps: RouteDependencies): HttpMiddleware {
-  const untilEnded = createUntilEnded(deps);
-  return async (ctx) => {
-    await countAgainstPlan(deps, ctx);
-    assertRoom(ctx, deps);
-    await deps.bounds.admit();
-    const { conversionId, requestedAt, replayed } = await deps.bodies.read(
-      ctx,
-      deps.config.maxBodyBytes,
-      (body) => parseRequest(ctx, deps, body),
-      async (request) =>
-        requestConversion(
-          deps,
-          { ...request, trace: deps.tracing?.current() },
-          await commandContext(ctx, deps),
-        ),
-      { forms: true },
-    );
-    if (replayed) ctx.set('Idempotent-Replayed', 'true');
-    const record = new URL(`../conversions/${conversionId}/`, deps.publicUrl + ctx.path);
-    ctx.set('Location', record.href);
-    const waits = appliedWait(ctx) !== undefined;
-    if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;
-    ctx.status = 202;
-    ctx.set('Retry-After', String(POLL_SECONDS));
-    // Derived from the first acceptance alone: a replay gives the same bytes.
-    ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
-  };
-}
+export const createConversion: Endpoint = {
+  doc: createConversionDoc,
+  handler: (deps) => {
+    const untilEnded = createUntilEnded(deps);
+    return async (ctx) => {
+      await countAgainstPlan(deps, ctx);
+      assertRoom(ctx, deps);
+      await deps.bounds.admit();
+      const { conversionId, requestedAt, replayed } = await deps.bodies.read(
+        ctx,
+        deps.config.maxBodyBytes,
+        (body) => parseRequest(ctx, deps, body),
+        async (request) =>
+          requestConversion(
+            deps,
+            { ...request, trace: deps.tracing?.current() },
+            await commandContext(ctx, deps),
+          ),
+        { forms: true },
+      );
+      if (replayed) ctx.set('Idempotent-Replayed', 'true');
+      const record = new URL(`../conversions/${conversionId}/`, deps.publicUrl + ctx.path);
+      ctx.set('Location', record.href);
+      const waits = appliedWait(ctx) !== undefined;
+      if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;
+      ctx.status = 202;
+      ctx.set('Retry-After', String(POLL_SECONDS));
+      // Derived from the first acceptance alone: a replay gives the same bytes.
+      ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
+    };
+  },
+};
 
-export function getConversion(deps: RouteDependencies): HttpMiddleware {
-  const untilEnded = createUntilEnded(deps);
-  return async (ctx) => {
-    const id = pathParameter(ctx, 'id');
-    const issues = new ValidationIssues();
-    const moment = momentOf(ctx, deps, issues);
-    issues.throwIfAny();
-    // The past waits for nothing.
-    const row = await (moment === undefined
-      ? awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf)
-      : earlierConversion(ctx, deps, id, moment));
-    ctx.body = await recordOf(deps, row);
-  };
-}
+export const getConversion: Endpoint = {
+  doc: getConversionDoc,
+  handler: (deps) => {
+    const untilEnded = createUntilEnded(deps);
+    return async (ctx) => {
+      const id = pathParameter(ctx, 'id');
+      const moment = validated((issues) => momentOf(ctx, deps, issues));
+      // The past waits for nothing.
+      const row = await (moment === undefined
+        ? awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf)
+        : earlierConversion(ctx, deps, id, moment));
+      ctx.body = await recordOf(deps, row);
+    };
+  },
+};
 
-export function getConversionFile(deps: RouteDependencies): HttpMiddleware {
-  const untilEnded = createUntilEnded(deps);
-  return async (ctx) => {
-    const disposition = dispositionOf(ctx);
-    const id = pathParameter(ctx, 'id');
-    const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
-    await refuseUnlessCompleted(deps, row);
-    await sendPdf(ctx, deps, row, disposition);
-  };
-}
+export const getConversionFile: Endpoint = {
+  doc: getConversionFileDoc,
+  handler: (deps) => {
+    const untilEnded = createUntilEnded(deps);
+    return async (ctx) => {
+      const disposition = dispositionOf(ctx);
+      const id = pathParameter(ctx, 'id');
+      const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
+      await refuseUnlessCompleted(deps, row);
+      await sendPdf(ctx, deps, row, disposition);
+    };
+  },
+};
 
 const ID_START = new RegExp(`^conv_[0-9a-z]{${MIN_ID_START - 'conv_'.length},26}$`);
 
@@ -241,8 +254,9 @@ function filterOf(ctx: HttpContext, issues: ValidationIssues): ConversionFilter 
   };
 }
 
-export function listConversions(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const listConversions: Endpoint = {
+  doc: listConversionsDoc,
+  handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
     const issues = new ValidationIssues();
     const page = pageOf(ctx, issues, ['status', 'id', 'from', 'to', 'as_of']);
@@ -255,8 +269,8 @@ export function listConversions(deps: RouteDependencies): HttpMiddleware {
     );
     const records = await Promise.all(rows.map((row) => recordOf(deps, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
-  };
-}
+  },
+};
 
 /**
  * The Conversion resource as the interface shapes it, with a fresh link if it is completed.

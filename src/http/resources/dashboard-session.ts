@@ -6,17 +6,33 @@
 import { orThrow } from '../../actors/command-context.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { isoTime } from '../../time/clock.ts';
-import { callerOf, commandContext, type HttpContext, type HttpMiddleware } from '../context.ts';
+import { callerOf, commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
+import { Closed, Timestamp, Text } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import {
   ACCESS_LIFETIME_MS,
   COOKIE_LIFETIME_MS,
   DASHBOARD_SESSION_LIFETIME_MS,
   type TokenClaims,
 } from '../tokens.ts';
-import { signInWithBody } from './auth.ts';
+import { SignInRequest, signInWithBody } from './auth.ts';
+
+/** The answer of `POST /dashboard/session` and of `GET /dashboard/session`. */
+export const DashboardAccess = Closed({
+  access: Text(
+    'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.…',
+    'The access token, for Authorization: Bearer ….',
+  ),
+  expires_at: Timestamp('The time until which the access token is valid: 5 minutes at most.'),
+});
+
+const ended = {
+  when: 'There is no cookie, or its session has ended.',
+  message: 'The session has ended. Sign in again.',
+};
 
 /** Sends an access token, and a cookie that is good for another day. Neither outlives the session. */
 async function sendAccess(
@@ -34,25 +50,72 @@ async function sendAccess(
   };
 }
 
-export function openDashboardSession(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const openDashboardSession: Endpoint = {
+  doc: {
+    id: 'openDashboardSession',
+    tag: 'Dashboard',
+    summary: 'Sign in to the dashboard',
+    description:
+      'Sets a cookie that only /dashboard/session accepts, and returns an access token. The session ends after a day without use, and after a week.',
+    body: { schema: SignInRequest },
+    answers: {
+      200: {
+        description: 'The session was opened.',
+        schema: DashboardAccess,
+        headers: ['Set-Cookie'],
+      },
+    },
+    errors: {
+      unauthorized: {
+        when: 'The email address or the password is wrong.',
+        message: 'The email address or the password is wrong.',
+      },
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes.',
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const lifetimeMs = DASHBOARD_SESSION_LIFETIME_MS;
     await sendAccess(ctx, deps, await signInWithBody(ctx, deps, { kind: 'dashboard', lifetimeMs }));
-  };
-}
+  },
+};
 
-export function renewDashboardSession(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const renewDashboardSession: Endpoint = {
+  doc: {
+    id: 'renewDashboardSession',
+    tag: 'Dashboard',
+    summary: 'Renew the access token of the dashboard',
+    description: 'Returns another access token, and renews the cookie.',
+    answers: {
+      200: {
+        description: 'The session goes on.',
+        schema: DashboardAccess,
+        headers: ['Set-Cookie'],
+      },
+    },
+    errors: { unauthorized: ended },
+  },
+  handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
     const { accountId } = caller;
     const sessionId = sessionIdOf(caller);
     const { state } = await deps.actors.read(sessionAggregate, sessionId, ctx.state.asOf);
     await sendAccess(ctx, deps, { accountId, sessionId, expiresAt: state.expiresAt });
-  };
-}
+  },
+};
 
-export function endDashboardSession(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const endDashboardSession: Endpoint = {
+  doc: {
+    id: 'endDashboardSession',
+    tag: 'Dashboard',
+    summary: 'Sign out of the dashboard',
+    description: 'Ends the session: its cookie and its access tokens are no longer valid.',
+    answers: {
+      204: { description: 'The session has ended. There is no body.', headers: ['Set-Cookie'] },
+    },
+    errors: { unauthorized: ended },
+  },
+  handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
     const sessionId = sessionIdOf(caller);
     const context = await commandContext(ctx, deps, caller);
@@ -60,5 +123,5 @@ export function endDashboardSession(deps: RouteDependencies): HttpMiddleware {
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
     removeSessionCookie(ctx);
     ctx.status = 204;
-  };
-}
+  },
+};

@@ -1,5 +1,12 @@
 import Type from 'typebox';
-import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
+import { Text } from '../openapi/fields.ts';
+import {
+  type OperationDoc,
+  type ParameterDoc,
+  wrongField,
+  inHeader,
+  inQuery,
+} from '../openapi/operation.ts';
 
 export const WRONG_LINK =
   'The link is not valid or has expired. Read the conversion again for a fresh one.';
@@ -8,31 +15,20 @@ export const WRONG_LINK =
 
 /** The parameters of a request for a PDF, with either credential. */
 export const FILE_PARAMETERS: readonly ParameterDoc[] = [
-  {
-    name: 'disposition',
-    in: 'query',
-    description: 'inline: a browser shows the PDF; attachment: it saves the PDF.',
-    schema: Type.Enum(['attachment', 'inline'], { default: 'attachment' }),
-  },
-  {
-    name: 'Range',
-    in: 'header',
-    description: 'The range of bytes to send, such as bytes=0-1023 (RFC 9110, section 14).',
-    schema: Type.String(),
-  },
-  {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The ETag of a copy that the client has. If it is current, the response is 304.',
-    schema: Type.String(),
-  },
-  {
-    name: 'If-Range',
-    in: 'header',
-    description:
-      'The ETag of the copy that Range continues. If it is not current, the whole file is sent.',
-    schema: Type.String(),
-  },
+  inQuery(
+    'disposition',
+    'inline: a browser shows the PDF; attachment: it saves the PDF.',
+    Type.Enum(['attachment', 'inline'], { default: 'attachment' }),
+  ),
+  inHeader('Range', 'The range of bytes to send, such as bytes=0-1023 (RFC 9110, section 14).'),
+  inHeader(
+    'If-None-Match',
+    'The ETag of a copy that the client has. If it is current, the response is 304.',
+  ),
+  inHeader(
+    'If-Range',
+    'The ETag of the copy that Range continues. If it is not current, the whole file is sent.',
+  ),
 ];
 
 export const FILE_ANSWERS: OperationDoc['answers'] = {
@@ -50,14 +46,12 @@ export const FILE_ANSWERS: OperationDoc['answers'] = {
 };
 
 export const FILE_ERRORS: NonNullable<OperationDoc['errors']> = {
-  validation_error: {
-    when: 'The disposition is neither attachment nor inline.',
-    message: 'disposition: Must be attachment or inline.',
-    details: { disposition: ['Must be attachment or inline.'] },
-  },
-  gone: {
-    when: 'The file was deleted at the end of its retention period, or its account was erased.',
-  },
+  validation_error: wrongField(
+    'disposition',
+    'Must be attachment or inline.',
+    'The disposition is neither attachment nor inline.',
+  ),
+  gone: 'The file was deleted at the end of its retention period, or its account was erased.',
   range_not_satisfiable: {
     when: 'The range is outside the file.',
     headers: ['Content-Range'],
@@ -72,17 +66,11 @@ export const getFileDoc: OperationDoc = {
     'The link is the `file_url` of a completed conversion; its token is the credential. Wrong links count towards the rate limit of the client’s address. Downloads have a limit of their own, which the rate limit headers do not show.',
   parameters: [
     {
-      name: 'id',
-      in: 'path',
-      description: 'The id of the conversion.',
-      schema: Type.String({ examples: ['conv_06f3k8r1v2w9x4y5z6a7b8c9d0'] }),
-    },
-    {
       name: 'token',
       in: 'query',
       required: true,
       description: 'The token in file_url.',
-      schema: Type.String({ examples: ['v4.public.eyJzdWIi'] }),
+      schema: Text('v4.public.eyJzdWIi'),
     },
     ...FILE_PARAMETERS,
   ],
@@ -93,9 +81,7 @@ export const getFileDoc: OperationDoc = {
       when: 'The link is wrong, altered or expired. Retrieve the conversion for a new one.',
       message: WRONG_LINK,
     },
-    not_found: { when: 'There is no file with this id.', message: 'There is no such file.' },
-    rate_limit_exceeded: {
-      when: 'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
-    },
+    rate_limit_exceeded:
+      'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
   },
 };

@@ -18,7 +18,6 @@ import { consistentQuery } from '../../read-model/consistent-query.ts';
 import {
   commandContext,
   type HttpContext,
-  type HttpMiddleware,
   hasCopy,
   isByOperatorSocket,
   pathParameter,
@@ -26,8 +25,9 @@ import {
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
-import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
-import { WRONG_LINK } from './files.api.ts';
+import { SECURITY_HEADERS } from '../middleware/request.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { getFileDoc, WRONG_LINK } from './files.api.ts';
 
 const RETRY_SECONDS = 2;
 /**
@@ -255,8 +255,9 @@ export async function sendPdf(
   }
 }
 
-export function getFile(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const getFile: Endpoint = {
+  doc: getFileDoc,
+  handler: (deps) => async (ctx) => {
     const id = pathParameter(ctx, 'id');
     const { token } = ctx.query;
     await setRateLimitHeaders(deps, ctx);
@@ -268,8 +269,8 @@ export function getFile(deps: RouteDependencies): HttpMiddleware {
     const disposition = dispositionOf(ctx);
     const row = (await consistentQuery(deps, conversionQueries)).byId(id);
     await sendPdf(ctx, deps, row, disposition);
-  };
-}
+  },
+};
 
 /**
  * The one byte range that a `Range` header asks for (RFC 9110, section 14).

@@ -1,4 +1,5 @@
 /** Lists the events of the account, and of one of its conversions, for the account itself. */
+import Type from 'typebox';
 import {
   type HistoryFilter,
   historyQueries,
@@ -11,11 +12,73 @@ import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
-import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
+import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { pageOf, sendPage } from '../pagination.ts';
-import { periodOf } from '../period.ts';
+import { Count, Closed, Timestamp, Text } from '../openapi/fields.ts';
+import { type Endpoint, type ParameterDoc, inQuery } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
+import { periodOf, periodParameters } from '../period.ts';
 import { ownConversion } from './conversions.ts';
+
+const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
+const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
+
+/** One item of a history. Its examples are those of one event, which a renderer has caused. */
+export const HistoryEntry = Closed({
+  id: Text('0ba1f0c2-6d2c-5a8e-9a53-1f1f0f8c1d11'),
+  type: Type.Enum([...EVENT_TYPES], { examples: ['ConversionStarted'] }),
+  summary: Text('Attempt 1 started on node-1.', 'What happened, in one sentence.'),
+  time: Timestamp('When it happened.'),
+  position: Text('4711', 'The place of the event in the log, in decimal.', { pattern: '^[0-9]+$' }),
+  stream: Text(`conversion-${CONVERSION}`),
+  revision: Count('The place of the event in its stream.', 0),
+  actor: Closed(
+    {
+      kind: Type.Enum([
+        'key',
+        'session',
+        'account',
+        'renderer',
+        'operator',
+        'service',
+        'anonymous',
+      ]),
+      id: Type.Optional(Text('node-1')),
+    },
+    { description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
+  ),
+  client_address: Type.Optional(
+    Type.String({ description: 'The address that the request came from, if any.' }),
+  ),
+  request_id: Type.Optional(
+    Type.String({ description: 'The X-Request-Id of the request that caused it, if any.' }),
+  ),
+  correlation_id: Text(CONVERSION, 'The same for all events of one conversion.'),
+  causation_id: Text(`${CONVERSION}/node-1/1/started`, 'The command or event that caused it.'),
+  data: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',
+    examples: [
+      {
+        accountId: ACCOUNT,
+        conversionId: CONVERSION,
+        renderer: 'node-1',
+        delivery: '2f4b15bf-3c85-4568-80a1-65bd41b2186d',
+        attempt: 1,
+        startedAt: 1795248930123,
+      },
+    ],
+  }),
+});
+
+const FILTER_PARAMETERS: readonly ParameterDoc[] = [
+  inQuery('type', 'Events of this type.', Type.Enum([...EVENT_TYPES])),
+  inQuery(
+    'actor',
+    'Events that this actor caused: a kind (key, session, renderer, operator, …), or a kind and an id (key:key_…).',
+  ),
+  ...periodParameters('Events'),
+];
 
 const FILTERS = ['type', 'actor', 'from', 'to'] as const;
 const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
@@ -76,14 +139,36 @@ async function sendHistory(
   sendPage(ctx, deps.publicUrl, page, total, entries);
 }
 
-export function listAccountEvents(deps: RouteDependencies): HttpMiddleware {
-  return (ctx) => sendHistory(ctx, deps, 'newest first');
-}
+export const listAccountEvents: Endpoint = {
+  doc: {
+    id: 'listAccountEvents',
+    tag: 'Account',
+    summary: 'List the events of the account',
+    description:
+      'Everything that the log holds about the account, newest first: credits, requests, renderings, downloads, keys, sessions and refused sign-ins. With type or actor, no more than 250000 events are searched: where there are more, the answer is 400 and names the from that may be asked for.',
+    parameters: [
+      ...PAGE_PARAMETERS,
+      ...FILTER_PARAMETERS,
+      inQuery('conversion_id', 'Events of this conversion.'),
+    ],
+    answers: { 200: pageOfItems(HistoryEntry) },
+  },
+  handler: (deps) => (ctx) => sendHistory(ctx, deps, 'newest first'),
+};
 
-export function listConversionEvents(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const listConversionEvents: Endpoint = {
+  doc: {
+    id: 'listConversionEvents',
+    tag: 'Conversions',
+    summary: 'List the events of a conversion',
+    description:
+      'What happened to the conversion, oldest first: its debit and request, each attempt, its outcome, a refund, downloads and the deletion of its documents. Of downloads, one is recorded for each network and minute, and 100 in all.',
+    parameters: [...PAGE_PARAMETERS, ...FILTER_PARAMETERS],
+    answers: { 200: { ...pageOfItems(HistoryEntry), description: 'One page, oldest first.' } },
+  },
+  handler: (deps) => async (ctx) => {
     const conversionId = pathParameter(ctx, 'id');
     await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     await sendHistory(ctx, deps, 'oldest first', { conversionId });
-  };
-}
+  },
+};

@@ -6,26 +6,41 @@ import {
   accountsByEmail,
   assertOpen,
 } from '../../accounts/account-details.ts';
-import { endSessions, findAccount, normalAddress, openAccount } from '../../accounts/accounts.ts';
-import { administer } from '../../accounts/administration.ts';
+import {
+  endSessions,
+  findAccount,
+  normalAddress,
+  openAccount,
+  sendToAccount,
+} from '../../accounts/accounts.ts';
 import { confirmPassword } from '../../accounts/confirm-password.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
 import { firstCommand } from '../../actors/command-context.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { compile, ValidationIssues, validated } from '../../requests/validation.ts';
 import { timeIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { operatorContext, operatorOf } from '../operator.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import {
   AccountOpening,
   CreditGrant,
+  deleteHoldDoc,
   ErasureRequest,
+  getOperatorAccountDoc,
   HoldRequest,
+  listOperatorAccountsDoc,
   PlanChange,
+  postCreditsDoc,
+  postEndSessionsDoc,
+  postErasureDoc,
+  postHoldDoc,
+  postOperatorAccountDoc,
+  postPlanDoc,
   WRONG_PASSWORD,
   WRONG_UNTIL,
 } from './operator-accounts.api.ts';
@@ -51,8 +66,9 @@ function accountIdOf(ctx: HttpContext): string {
 const invalid = (field: string, text: string): ServiceError =>
   new ServiceError('validation_error', `${field}: ${text}`, { details: { [field]: [text] } });
 
-export function listOperatorAccounts(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const listOperatorAccounts: Endpoint = {
+  doc: listOperatorAccountsDoc,
+  handler: (deps) => async (ctx) => {
     const issues = new ValidationIssues();
     const page = pageOf(ctx, issues, ['email']);
     const { email } = ctx.query;
@@ -65,17 +81,19 @@ export function listOperatorAccounts(deps: RouteDependencies): HttpMiddleware {
     }
     const found = await accountsByEmail(deps, email);
     sendPage(ctx, deps.publicUrl, page, found.length, found.slice(page.offset));
-  };
-}
+  },
+};
 
-export function getOperatorAccount(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const getOperatorAccount: Endpoint = {
+  doc: getOperatorAccountDoc,
+  handler: (deps) => async (ctx) => {
     ctx.body = await accountDetails(deps, accountIdOf(ctx));
-  };
-}
+  },
+};
 
-export function postOperatorAccount(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const postOperatorAccount: Endpoint = {
+  doc: postOperatorAccountDoc,
+  handler: (deps) => async (ctx) => {
     const given = await deps.bodies.readSmall(ctx, deps.config, checkOpening);
     const { email, plan = 'free', credits = deps.config.freeCredits, password } = given;
     if ((await findAccount(deps, email)) !== undefined) {
@@ -89,8 +107,8 @@ export function postOperatorAccount(deps: RouteDependencies): HttpMiddleware {
     );
     ctx.status = 201;
     ctx.body = opened;
-  };
-}
+  },
+};
 
 /** A change of one account, answered with the account as it is after it. */
 function change<T>(
@@ -112,31 +130,33 @@ function change<T>(
   };
 }
 
-export function postPlan(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkPlan, (accountId, { plan }, context) =>
-    administer(deps, { type: 'ChangePlan', accountId, plan }, context),
-  );
-}
+export const postPlan: Endpoint = {
+  doc: postPlanDoc,
+  handler: (deps) =>
+    change(deps, checkPlan, (accountId, { plan }, context) =>
+      sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context),
+    ),
+};
 
-export function postCredits(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkGrant, async (accountId, { amount }, context, ctx) => {
-    const issues = new ValidationIssues();
-    const key = idempotencyKeyOf(ctx, issues);
-    issues.throwIfAny();
-    const secret = deps.idempotencySecret;
-    const command = {
-      type: 'GrantCredits',
-      accountId,
-      amount,
-      ...(key !== undefined && {
-        idempotencyKey: idempotencyKeyHash(secret, accountId, key, 'credits'),
-      }),
-      now: context.metadata.time,
-    } as const;
-    const { events } = await administer(deps, command, context);
-    if (events.length === 0) ctx.set('Idempotent-Replayed', 'true');
-  });
-}
+export const postCredits: Endpoint = {
+  doc: postCreditsDoc,
+  handler: (deps) =>
+    change(deps, checkGrant, async (accountId, { amount }, context, ctx) => {
+      const key = validated((issues) => idempotencyKeyOf(ctx, issues));
+      const secret = deps.idempotencySecret;
+      const command = {
+        type: 'GrantCredits',
+        accountId,
+        amount,
+        ...(key !== undefined && {
+          idempotencyKey: idempotencyKeyHash(secret, accountId, key, 'credits'),
+        }),
+        now: context.metadata.time,
+      } as const;
+      const { events } = await sendToAccount(deps, command, context);
+      if (events.length === 0) ctx.set('Idempotent-Replayed', 'true');
+    }),
+};
 
 /** @throws {ServiceError} `validation_error` if it is given and is not a future time */
 function endOf(until: string | undefined, now: number): number | undefined {
@@ -146,37 +166,42 @@ function endOf(until: string | undefined, now: number): number | undefined {
   throw invalid('until', WRONG_UNTIL);
 }
 
-export function postHold(deps: RouteDependencies): HttpMiddleware {
-  return change(deps, checkHold, (accountId, { until: asked }, context) => {
-    const now = context.metadata.time;
-    const until = endOf(asked, now);
-    const end = until === undefined ? {} : { until };
-    return administer(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
-  });
-}
+export const postHold: Endpoint = {
+  doc: postHoldDoc,
+  handler: (deps) =>
+    change(deps, checkHold, (accountId, { until: asked }, context) => {
+      const now = context.metadata.time;
+      const until = endOf(asked, now);
+      const end = until === undefined ? {} : { until };
+      return sendToAccount(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
+    }),
+};
 
-export function deleteHold(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const deleteHold: Endpoint = {
+  doc: deleteHoldDoc,
+  handler: (deps) => async (ctx) => {
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
     const context = await operatorContext(ctx, deps, accountId);
     const now = context.metadata.time;
-    await administer(deps, { type: 'ReleaseHold', accountId, now }, context);
+    await sendToAccount(deps, { type: 'ReleaseHold', accountId, now }, context);
     ctx.status = 204;
-  };
-}
+  },
+};
 
-export function postEndSessions(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const postEndSessions: Endpoint = {
+  doc: postEndSessionsDoc,
+  handler: (deps) => async (ctx) => {
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
     const ended = await endSessions(deps, accountId, await operatorContext(ctx, deps, accountId));
     ctx.body = { sessions_ended: ended };
-  };
-}
+  },
+};
 
-export function postErasure(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const postErasure: Endpoint = {
+  doc: postErasureDoc,
+  handler: (deps) => async (ctx) => {
     const { email, password } = await deps.bodies.readSmall(ctx, deps.config, checkErasure);
     const accountId = accountIdOf(ctx);
     const { accountId: operatorId, actor } = callerOf(ctx);
@@ -190,5 +215,5 @@ export function postErasure(deps: RouteDependencies): HttpMiddleware {
     await beginErasure(deps, accountId, await operatorContext(ctx, deps, accountId));
     ctx.status = 202;
     ctx.body = { id: accountId, status: 'erasing' };
-  };
-}
+  },
+};

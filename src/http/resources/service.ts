@@ -1,27 +1,73 @@
+import Type from 'typebox';
 import { ServiceError } from '../../errors/errors.ts';
 import type { HttpMiddleware } from '../context.ts';
-import type { HttpDependencies, RouteDependencies } from '../dependencies.ts';
+import type { RouteDependencies } from '../dependencies.ts';
 import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
-import { NOT_BUILT } from './service.api.ts';
+import { healthz, readyz } from '../health-app.ts';
+import { Closed, Flag } from '../openapi/fields.ts';
+import type { AnswerDoc, Endpoint, OperationDoc } from '../openapi/operation.ts';
 
-const RETRY_SECONDS = 2;
+/** The answer of `GET /healthz`. */
+export const Alive = Closed({ status: Type.Literal('ok') });
 
-export const healthz: HttpMiddleware = (ctx) => {
-  ctx.body = { status: 'ok' };
+/** The answer of `GET /readyz`. */
+export const Ready = Closed({
+  status: Type.Literal('ready'),
+  leads: Type.Optional(
+    Flag(
+      'True on the one node that feeds the render queue and records what comes of the jobs.',
+      true,
+    ),
+  ),
+});
+
+/** The message where the set-up could not build a part that is served as a file. */
+const NOT_BUILT =
+  'This is not built here. "npm start" in a clone of the repository builds it, and says why where it cannot.';
+
+const NOT_MODIFIED: AnswerDoc = {
+  description: 'The copy that If-None-Match names is current. There is no body.',
+  headers: ['ETag'],
 };
 
-export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddleware {
-  return async (ctx) => {
-    const { ready, missing, leads } = await deps.readiness();
-    if (!ready) {
-      throw new ServiceError('service_unavailable', `Not ready: ${missing.join('; ')}.`, {
-        details: { missing },
-        retryAfter: RETRY_SECONDS,
-      });
-    }
-    ctx.body = { status: 'ready', ...(leads !== undefined && { leads }) };
-  };
-}
+const UNBUILT: OperationDoc['errors'] = {
+  not_found: { when: 'The service runs from a clone that could not be built.', message: NOT_BUILT },
+};
+
+export const getHealth: Endpoint = {
+  doc: {
+    id: 'getHealth',
+    tag: 'Service',
+    summary: 'Check that the service is alive',
+    description:
+      'For liveness probes: answers as soon as the process runs, and needs no other part of the service.',
+    answers: { 200: { description: 'The process answers.', schema: Alive } },
+  },
+  handler: () => healthz,
+};
+
+export const getReadiness: Endpoint = {
+  doc: {
+    id: 'getReadiness',
+    tag: 'Service',
+    summary: 'Check that the service is ready',
+    description:
+      'For readiness probes and load balancers: the service can accept requests and render them.',
+    answers: { 200: { description: 'The service is ready.', schema: Ready } },
+    errors: {
+      internal_error: {
+        when: 'An internal error occurred.',
+        message: 'Something went wrong on our side. When you report it, name the request r-4711.',
+      },
+      service_unavailable: {
+        when: 'The service is not ready. details.missing lists the reasons.',
+        message: 'Not ready: the renderer is starting.',
+        details: { missing: ['the renderer is starting'] },
+      },
+    },
+  },
+  handler: readyz,
+};
 
 /**
  * Answers with a text or file that is the same for everybody, made once. A copy is good for `maxAgeSeconds`;
@@ -53,8 +99,27 @@ async function builtFile({ built }: RouteDependencies, name: string): Promise<Fi
 const MINUTES_5 = 300;
 const DAY = 86_400;
 
-export const getOpenApi = ({ document }: RouteDependencies): HttpMiddleware =>
-  fixed('application/json', MINUTES_5, () => compressedBody(Buffer.from(JSON.stringify(document))));
+export const getOpenApi: Endpoint = {
+  doc: {
+    id: 'getOpenApiDocument',
+    tag: 'Service',
+    summary: 'Retrieve the OpenAPI document',
+    description:
+      'This interface as an OpenAPI 3.1 document, for generators of clients and other tools.',
+    answers: {
+      200: {
+        description: 'The document.',
+        media: 'application/json',
+        headers: ['ETag'],
+      },
+      304: NOT_MODIFIED,
+    },
+  },
+  handler: ({ document }) =>
+    fixed('application/json', MINUTES_5, () =>
+      compressedBody(Buffer.from(JSON.stringify(document))),
+    ),
+};
 
 /** https://github.com/scalar/scalar/blob/main/documentation/configuration.md */
 const REFERENCE_OPTIONS = {
@@ -110,17 +175,55 @@ const REFERENCE_PAGE = Buffer.from(`<!doctype html>
 </html>
 `);
 
-export function getReferencePage(deps: RouteDependencies): HttpMiddleware {
-  const make = async () => {
-    // Without its script the page is empty.
-    await builtFile(deps, REFERENCE_SCRIPT);
-    return await compressedBody(REFERENCE_PAGE);
-  };
-  return fixed('text/html', MINUTES_5, make, { 'Content-Security-Policy': REFERENCE_POLICY });
-}
+export const getReferencePage: Endpoint = {
+  doc: {
+    id: 'getReferencePage',
+    tag: 'Service',
+    summary: 'Retrieve the reference page',
+    description: 'This interface as a page, on which requests can be sent.',
+    answers: {
+      200: { description: 'The page.', media: 'text/html', headers: ['ETag'] },
+      304: NOT_MODIFIED,
+    },
+    errors: UNBUILT,
+  },
+  handler: (deps) => {
+    const make = async () => {
+      // Without its script the page is empty.
+      await builtFile(deps, REFERENCE_SCRIPT);
+      return await compressedBody(REFERENCE_PAGE);
+    };
+    return fixed('text/html', MINUTES_5, make, { 'Content-Security-Policy': REFERENCE_POLICY });
+  },
+};
 
-export const getReferenceScript = (deps: RouteDependencies): HttpMiddleware =>
-  fixed('text/javascript', DAY, () => builtFile(deps, REFERENCE_SCRIPT));
+export const getReferenceScript: Endpoint = {
+  doc: {
+    id: 'getReferenceScript',
+    tag: 'Service',
+    summary: 'Retrieve the script of the reference page',
+    description: 'The script that makes the reference page from the OpenAPI document.',
+    answers: {
+      200: { description: 'The script.', media: 'text/javascript', headers: ['ETag'] },
+      304: NOT_MODIFIED,
+    },
+    errors: UNBUILT,
+  },
+  handler: (deps) => fixed('text/javascript', DAY, () => builtFile(deps, REFERENCE_SCRIPT)),
+};
 
-export const getClientPackage = (deps: RouteDependencies): HttpMiddleware =>
-  fixed('application/gzip', MINUTES_5, () => builtFile(deps, 'client.tgz'));
+export const getClientPackage: Endpoint = {
+  doc: {
+    id: 'getClientPackage',
+    tag: 'Service',
+    summary: 'Download the client for TypeScript and JavaScript',
+    description:
+      'The package of the typed client, in the version of this service. npm installs it by this address.',
+    answers: {
+      200: { description: 'The package.', media: 'application/gzip', headers: ['ETag'] },
+      304: NOT_MODIFIED,
+    },
+    errors: UNBUILT,
+  },
+  handler: (deps) => fixed('application/gzip', MINUTES_5, () => builtFile(deps, 'client.tgz')),
+};

@@ -1,27 +1,66 @@
 /** Lists and ends the sessions of the account. */
+import Type from 'typebox';
 import { sessionQueries } from '../../../projections/sessions.ts';
 import { endSessions } from '../../accounts/accounts.ts';
 import { sessionRecord } from '../../accounts/records.ts';
 import { orThrow } from '../../actors/command-context.ts';
+import { SESSION_KINDS } from '../../domain/choices.ts';
 import { SESSION_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { ValidationIssues } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpMiddleware, pathParameter } from '../context.ts';
-import type { RouteDependencies } from '../dependencies.ts';
+import { validated } from '../../requests/validation.ts';
+import { callerOf, commandContext, pathParameter } from '../context.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { pageOf, sendPage } from '../pagination.ts';
+import { Closed, OrNull, Timestamp, Text, Flag } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
+
+const Client = Closed(
+  {
+    user_agent: OrNull(
+      Text(
+        'Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0',
+        'The User-Agent that it sent, at most 256 characters; null if it sent none.',
+      ),
+    ),
+    address: OrNull(Text('192.0.2.7', 'Its address when it signed in.')),
+  },
+  { description: 'The client that signed in; null for an old session without a record.' },
+);
+
+/** One item of `GET /sessions/`. */
+export const Session = Closed({
+  id: Type.String({
+    pattern: `^${SESSION_ID}$`,
+    examples: ['sess_06f3k8r1v2w9x4y5z6a7b8c9d0'],
+  }),
+  kind: Type.Enum([...SESSION_KINDS], {
+    description: 'dashboard: held by a cookie of a browser; api: held by a refresh token.',
+    examples: ['dashboard'],
+  }),
+  opened_at: Timestamp('The time of the sign-in.'),
+  expires_at: Timestamp('The time when the session ends at the latest.'),
+  current: Flag('true for the session that the request was sent with.', true),
+  client: OrNull(Client),
+});
 
 const wholeId = new RegExp(`^${SESSION_ID}$`);
 
-export function listSessions(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const listSessions: Endpoint = {
+  doc: {
+    id: 'listSessions',
+    tag: 'Authentication',
+    summary: 'List sessions',
+    description:
+      'All sessions that are open, newest first, with the client that each was opened by.',
+    parameters: PAGE_PARAMETERS,
+    answers: { 200: pageOfItems(Session) },
+  },
+  handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues);
-    issues.throwIfAny();
+    const page = validated((issues) => pageOf(ctx, issues));
     const queries = await consistentQuery(deps, sessionQueries, ctx.state.asOf);
     const { rows, total } = queries.page(caller.accountId, deps.clock.now(), page);
     const sessions = rows.map(async (row) => ({
@@ -29,11 +68,19 @@ export function listSessions(deps: RouteDependencies): HttpMiddleware {
       current: row.id === sessionIdOf(caller),
     }));
     sendPage(ctx, deps.publicUrl, page, total, await Promise.all(sessions));
-  };
-}
+  },
+};
 
-export function deleteSession(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const deleteSession: Endpoint = {
+  doc: {
+    id: 'endSession',
+    tag: 'Authentication',
+    summary: 'End a session',
+    description:
+      'Takes effect at once: the next request with any of its tokens is refused with 401.',
+    answers: { 204: { description: 'The session has ended. There is no body.' } },
+  },
+  handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
     const { accountId } = caller;
     const sessionId = pathParameter(ctx, 'id');
@@ -46,13 +93,20 @@ export function deleteSession(deps: RouteDependencies): HttpMiddleware {
     const command = { type: 'RevokeSession', sessionId, accountId } as const;
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
     ctx.status = 204;
-  };
-}
+  },
+};
 
-export function deleteSessions(deps: RouteDependencies): HttpMiddleware {
-  return async (ctx) => {
+export const deleteSessions: Endpoint = {
+  doc: {
+    id: 'endAllSessions',
+    tag: 'Authentication',
+    summary: 'End all sessions',
+    description: 'Ends all sessions of the account at once, this one too. API keys stay valid.',
+    answers: { 204: { description: 'All sessions have ended. There is no body.' } },
+  },
+  handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
     await endSessions(deps, caller.accountId, await commandContext(ctx, deps, caller));
     ctx.status = 204;
-  };
-}
+  },
+};

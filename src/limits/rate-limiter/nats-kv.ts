@@ -7,10 +7,16 @@ import { Bucket, bucketPermissions } from '../../nats/bucket.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import { MAX_BYTES } from '../../nats/limits.ts';
 import type { Clock } from '../../time/clock.ts';
-import { MemoryRateLimiter } from './memory.ts';
 import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
 import { SharedCount } from './shared-count.ts';
-import { type Counted, type CountRequest, statusIn, type Window, Windows } from './windows.ts';
+import {
+  type Counted,
+  type CountRequest,
+  MemoryRateLimiter,
+  statusIn,
+  type Window,
+  Windows,
+} from './memory.ts';
 
 const NAME = 'RATES';
 /** Longer than every window, so that no count is forgotten before its window ends. */

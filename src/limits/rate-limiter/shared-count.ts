@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bucket } from '../../nats/bucket.ts';
-import { type Counted, type CountRequest, count } from './windows.ts';
+import { type Counted, type CountRequest, count } from './memory.ts';
 
 /** Between two tries of nodes that met at one key, at most. */
 const MAX_PAUSE_MS = 5;

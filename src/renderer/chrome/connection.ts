@@ -92,7 +92,7 @@ export class Connection {
 
   /**
    * Registers a handler for an error that an event handler threw. The event's page is not followed any
-   * more, so whoever has the tab fails its document.
+   * more, so its tab must fail its document.
    * @returns a function that takes the handler off again
    */
   onHandlerError(handler: (error: unknown, sessionId?: string) => void): () => void {

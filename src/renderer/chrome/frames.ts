@@ -6,7 +6,7 @@ import { resultWithin } from './deadline.ts';
 const FRAME_MS = 16;
 /** Frames that follow each other at once: a wait for one or two of them is not to take longer than it must. */
 const AT_ONCE = 3;
-/** A frame that takes longer, because a script does, is no reason to stop. */
+/** A frame that takes longer, because a script does, does not stop the loop. */
 const PATIENCE_MS = 500;
 
 export class Frames {

@@ -69,7 +69,7 @@ async function navigate(
   if (errorText !== undefined) navigation.fail(errorText, undefined, isDownload);
 }
 
-/** Adds headers for the document's origin only, on each hop anew: a redirect elsewhere carries none. */
+/** Adds headers for the document's origin only, on each hop: a redirect elsewhere carries none. */
 async function addHeaders(
   tab: Tab,
   origin: string,

@@ -194,7 +194,7 @@ async function drawFrames({ tab, worlds, deadline }: Page, count: number): Promi
  * with its window, or is taller than any, is scrolled through.
  * @param frames how many bring what the page listens to
  * @param shown the height of the page that was shown before
- * @returns the height that is shown now; `shown` if the page is no taller: then no frame was drawn
+ * @returns the height that is shown now; `shown` if the page is not taller: then no frame was drawn
  */
 async function showWhole(
   page: Page,

@@ -95,7 +95,7 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
-    // No script hears that its document is left: what it would send then is no part of what was printed.
+    // No script hears that its document is left: what it would send then is not part of what was printed.
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
     if (!(await openWindow(tab, RESET_TIMEOUT_MS))) return false;
     await tab.send('Emulation.setScriptExecutionDisabled', { value: false });

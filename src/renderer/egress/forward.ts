@@ -54,7 +54,7 @@ export async function forward(
     request.pipe(upstream);
     const answer = await answerTo(upstream, socket);
     const status = answer.statusCode ?? 0;
-    // 407 from a server would make Chrome ask for the password of this proxy; 1xx is no answer here.
+    // 407 from a server would make Chrome ask for the password of this proxy; 1xx is not an answer here.
     if (status < 200 || status === 407) throw failure('invalid-answer');
     // Node takes a reset for the end of a body whose length is not given.
     socket.on('error', (error) => answer.destroy(error));
@@ -99,7 +99,7 @@ async function decodedWhole(decoder: Decoder): Promise<boolean> {
     await finished(decoder.resume());
     return true;
   } catch (error) {
-    // Bytes after the end of gzip are no loss, and nothing at all is whole.
+    // Bytes after the end of gzip do no harm, and an empty body is whole.
     const { message } = error as Error;
     return (
       message === 'incorrect header check' ||
@@ -176,7 +176,7 @@ function requestHeaders(request: IncomingMessage, host: string): OutgoingHttpHea
   }
   headers['host'] = host;
   headers['connection'] = 'close';
-  // Node frames the body anew; it must only know that its length is not given.
+  // Node frames the body itself; it must only know that its length is not given.
   if (request.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
   return headers;
 }

@@ -114,7 +114,7 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     clients.set(client, mayConnect);
     void mayConnect.then((may) => may || client.destroy());
     client.once('close', () => clients.delete(client));
-    // Node takes its own listener off at CONNECT; a reset while a name is resolved is no error.
+    // Node takes its own listener off at CONNECT; a reset while a name is resolved is not an error.
     client.on('error', () => client.destroy());
     session?.track(client);
   });

@@ -38,12 +38,12 @@ const ALLOWED = /^\((https?|mailto|tel|sms):/i;
 /**
  * Removes link annotations to local files, scripts or other machines' shares, and what refers to them: the
  * text stays, as of no link. Such links come from frames, SVG and header templates too, past any cleaning of
- * HTML. The cross-reference table is written anew: a file without such links stays as it is.
+ * HTML. The cross-reference table is written again: a file without such links stays as it is.
  */
 export class LinkRemover {
   /** Links to this host mean a page that exists in no network: the origin HTML was served on. */
   readonly #ownOrigin: string | undefined;
-  /** Numbers of the objects that are no more. */
+  /** Numbers of the objects that are removed. */
   readonly #removed = new Set<number>();
   /** Objects from the place `from` on are `by` bytes earlier than in Chrome's file. */
   readonly #shifts: { readonly from: number; readonly by: number }[] = [];
@@ -153,7 +153,7 @@ export class LinkRemover {
     return number !== undefined && this.#removed.has(Number(number));
   }
 
-  /** An object that is no more is a free one whose number is never used again (ISO 32000-1, 7.5.4). */
+  /** A removed object is a free one whose number is never used again (ISO 32000-1, 7.5.4). */
   #changedRow(found: RegExpExecArray): string {
     const { row, start } = found.groups ?? {};
     if (row === undefined) return `startxref\n${this.#shifted(Number(start))}\n`;

@@ -13,7 +13,7 @@ function textString(text: string): string {
 const STRING = String.raw`(?:<[0-9A-Fa-f\s]*>|\((?:\\[\s\S]|[^\\)])*\))`;
 
 /**
- * Writes the information dictionary anew: Chrome sets a title from the page and nothing else.
+ * Replaces the information dictionary: Chrome sets a title from the page and nothing else.
  * @returns an incremental update (ISO 32000-1, 7.5.6) to append to the file that `pdf` reads
  */
 export function appendInfo(pdf: PdfReader, metadata: Metadata): Buffer {

@@ -87,7 +87,7 @@ void test('an erasure ends what is under way and deletes what is stored', async 
   const { done, doing, waiting, others, document } = await fill(node);
   const dispatch = startDispatch(node);
   await eventually('the jobs', () => (node.queue.waiting() === 3 ? true : undefined));
-  node.run(startErasures(node, () => dispatch.sweep()));
+  node.run(startErasures(node));
   node.run({ stop: () => dispatch.stop() });
   await eraseAccount(node, ID, operatorContext(node.clock));
   await isErased(t, place, node);
@@ -186,7 +186,7 @@ for (const [n, type] of [...APPENDS, ...ENDS].entries()) {
     const { status } = (await after.actors.read(accountAggregate, ID)).state;
     t.equal(status, n === 0 ? 'open' : 'erased', 'no credential of it is accepted any more');
     await after.caughtUp();
-    after.run(startErasures(after, () => {}));
+    after.run(startErasures(after));
     if (n === 0) {
       t.strictSame(after.readModel.query(erasureQueries).all(), [], 'it had not begun');
       await eraseAccount(after, ID, operatorContext(after.clock));
@@ -217,11 +217,11 @@ void test('an erasure waits for a keyring or a blob store that is away, and hold
   const logger = Object.assign(Object.create(node.logger) as typeof node.logger, {
     error: (about: object) => void errors.push(about),
   });
-  const stuck = startErasures({ ...node, blobs, logger }, () => {});
+  const stuck = startErasures({ ...node, blobs, logger });
   await erase(node, OTHER);
   await place.logged('ErasureCompleted', 1);
   await stuck.stop();
   t.match(errors, [{ accountId: ID, err: BlobStoreUnavailable }]);
-  node.run(startErasures(node, () => {}));
+  node.run(startErasures(node));
   await place.logged('ErasureCompleted', 2);
 });

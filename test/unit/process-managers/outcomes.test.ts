@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
-import { FileKeyring } from '../../../src/documents/keys/file.ts';
+import { fileKeyring } from '../../../src/documents/keys/file-records.ts';
 import { KeyringUnavailable } from '../../../src/documents/keys/port.ts';
 import { BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import { ServiceError } from '../../../src/errors/errors.ts';
@@ -221,7 +221,7 @@ void test('why a conversion failed is sealed, also when its account is erased by
   node.run(startOutcomes(node));
   const message = 'Nothing on the page matches #secret.';
   await node.queue.report({ ...failed(job), message });
-  await new FileKeyring(join(place.dataDir, 'keyring'), Buffer.alloc(32, 7)).erase(accountId(2));
+  await fileKeyring(join(place.dataDir, 'keyring'), Buffer.alloc(32, 7)).erase(accountId(2));
   await node.queue.report({
     ...failed({ conversionId: second, attempt: 1, accountId: accountId(2) }),
     message,

@@ -6,6 +6,7 @@ import type { BlobRef } from '../../../src/domain/events.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';
 import { refusal, startApi } from '../../support/api.ts';
+import { eventually } from '../../support/deadline.ts';
 import { violations } from '../../support/invariants.ts';
 import {
   completed,
@@ -177,6 +178,9 @@ void test('a file past its retention is gone for holders of a link', async (t) =
   api.clock.time += 8 * DAY_MS;
   await api.runner.waitFor(await api.store.head());
   const retention = startRetention({ ...api, retentionSeconds });
+  await eventually('the deletion', async () =>
+    (await api.store.readAll()).at(-1)?.type === 'ConversionExpired' ? true : undefined,
+  );
   await retention.stop();
   api.clock.time -= 8 * DAY_MS;
   // By the clock it would still be kept: what says that it is gone is the event.

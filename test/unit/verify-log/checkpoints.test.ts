@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { readConfig } from '../../../src/config/config.ts';
 import { verifyLog } from '../../../src/log/verify-log.ts';
 import { createLogger } from '../../../src/observe/log.ts';
-import { openStoredLog } from '../../../src/service/stored-log.ts';
+import { openStoredLog } from '../../../src/service/log.ts';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
 import { ed25519Signer, openNote, signNote } from '../../../src/transparency-log/signed-note.ts';
 import { NOW } from '../../support/samples.ts';

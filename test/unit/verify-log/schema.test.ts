@@ -4,8 +4,8 @@ import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
 import { readConfig } from '../../../src/config/config.ts';
 import { createLogger } from '../../../src/observe/log.ts';
-import { openEventStore } from '../../../src/service/event-stores.ts';
-import { Openings } from '../../../src/service/openings.ts';
+import { openEventStore } from '../../../src/service/event-store.ts';
+import { Openings } from '../../../src/service/open.ts';
 import { newEvent } from '../../support/events.ts';
 import { copyOf, signedLog, verifyDirectory } from '../../support/signed-log.ts';
 
@@ -80,7 +80,13 @@ async function open(t: Test, dataDir: string) {
   const openings = new Openings();
   t.teardown(() => openings.close());
   const config = readConfig({ DATA_DIR: dataDir });
-  return await openEventStore({ config, logger: createLogger('silent'), openings }, 'open');
+  return await openEventStore(
+    { config, logger: createLogger('silent'), openings },
+    {
+      write: true,
+      serve: true,
+    },
+  );
 }
 
 void test('each tampering is found at a start and by verify, with its place', async (t) => {

@@ -1,41 +1,24 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answerOf, api, dataOf, totalOf } from '../../api/client.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { usePage } from '../../api/paged.ts';
 import { queryClient } from '../../api/queries.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { Loading } from '../../ui/Loading.tsx';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { Pagination } from '../../ui/Pagination.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import styles from './AccountPage.module.css';
-import { clientName } from './client-name.ts';
 
 type OpenSession = components['schemas']['Session'];
 
-const PAGE_SIZE = 20;
 const SESSIONS = ['sessions'];
 
 async function end({ id, current }: OpenSession): Promise<void> {
-  try {
-    await dataOf(api.DELETE('/api/v1/sessions/{id}/', { params: { path: { id } } }));
-  } catch (error) {
-    // It may have ended elsewhere: then the list must not go on showing it.
-    await queryClient.invalidateQueries({ queryKey: SESSIONS });
-    throw error;
-  }
-  if (current) {
-    session.end('ended');
-    return;
-  }
-  announce('The session has ended.');
-  await queryClient.invalidateQueries({ queryKey: SESSIONS });
+  await dataOf(api.DELETE('/api/v1/sessions/{id}/', { params: { path: { id } } }));
+  if (current) session.end('ended');
+  else announce('The session has ended.');
 }
 
 async function endAll(): Promise<void> {
@@ -43,14 +26,46 @@ async function endAll(): Promise<void> {
   session.end('all-ended');
 }
 
-const columnsFor = (onEnd: (open: OpenSession) => void): readonly Column<OpenSession>[] => [
+/** Names of browsers, the more particular first: most also call themselves Chrome or Safari. */
+const BROWSERS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const;
+
+const SYSTEMS = [
+  ['Android', 'Android'],
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const;
+
+const nameIn = (names: readonly (readonly [string, string])[], userAgent: string) =>
+  names.find(([mark]) => userAgent.includes(mark))?.[1];
+
+/** Firefox on Linux; the first word of what a program calls itself; or the kind of the session. */
+function nameOf({ client, kind }: OpenSession): string {
+  const userAgent = client?.user_agent ?? undefined;
+  if (userAgent === undefined) return kind === 'dashboard' ? 'A browser' : 'A program';
+  const browser = nameIn(BROWSERS, userAgent);
+  const system = nameIn(SYSTEMS, userAgent);
+  if (browser === undefined) return userAgent.split(' ')[0] ?? userAgent;
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
+
+const COLUMNS: readonly Column<OpenSession>[] = [
   {
     header: 'Where',
     isRowHeader: true,
-    cell: ({ client, kind, current }) => (
-      <span className={styles.client}>
-        {clientName(client?.user_agent, kind)}
-        {current && (
+    cell: (open) => (
+      <span className="line">
+        {nameOf(open)}
+        {open.current && (
           <Badge tone="ok" icon="check">
             This one
           </Badge>
@@ -65,88 +80,62 @@ const columnsFor = (onEnd: (open: OpenSession) => void): readonly Column<OpenSes
     header: 'Actions',
     isActions: true,
     cell: (open) => (
-      <Button
+      <ConfirmButton
         small
-        aria-label={`End the session ${clientName(open.client?.user_agent, open.kind)}`}
-        onPress={() => onEnd(open)}
+        text="End"
+        aria-label={`End the session ${nameOf(open)}`}
+        title={open.current ? 'End this very session?' : 'End this session?'}
+        action="End the session"
+        onConfirm={() => end(open)}
+        // It may have ended elsewhere: then the list must not go on showing it.
+        onClosed={() => void queryClient.invalidateQueries({ queryKey: SESSIONS })}
       >
-        End
-      </Button>
+        <p>
+          {open.current
+            ? 'You are signed out here at once.'
+            : 'Anybody who uses it is signed out at once, and needs the password to come back.'}
+        </p>
+      </ConfirmButton>
     ),
   },
 ];
 
 export function SessionsSection() {
   const [page, setPage] = useState(1);
-  const [ending, setEnding] = useState<OpenSession>();
-  const [isEndingAll, setEndingAll] = useState(false);
-  const sessions = useQuery({
-    queryKey: [...SESSIONS, page],
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
-      const query = { page, page_size: PAGE_SIZE };
-      const sent = api.GET('/api/v1/sessions/', { params: { query }, signal });
-      const { data, response } = await answerOf(sent);
-      return { items: data, total: totalOf(response) };
-    },
+  const list = usePage({
+    key: SESSIONS,
+    page,
+    size: 20,
+    ask: (query, signal) => api.GET('/api/v1/sessions/', { params: { query }, signal }),
   });
   return (
     <Section
       title="Sessions"
       lead="Where somebody is signed in to this account. End what you do not know, then change the password."
       actions={
-        <Button small onPress={() => setEndingAll(true)}>
-          End all sessions
-        </Button>
+        <ConfirmButton
+          small
+          text="End all sessions"
+          title="End all sessions?"
+          action="End all sessions"
+          onConfirm={endAll}
+        >
+          <p>
+            Everybody who is signed in to this account is signed out at once, also you, here. API
+            keys stay valid.
+          </p>
+        </ConfirmButton>
       }
     >
-      {sessions.isPending && <Loading label="Loading the sessions" />}
-      {sessions.isError && (
-        <ErrorState error={sessions.error} onRetry={() => void sessions.refetch()} />
-      )}
-      {sessions.data !== undefined && (
-        <>
-          <Table
-            label="Sessions"
-            columns={columnsFor(setEnding)}
-            rows={sessions.data.items}
-            rowKey={({ id }) => id}
-            isBusy={sessions.isPlaceholderData}
-          />
-          <Pagination
-            of="sessions"
-            page={page}
-            pageSize={PAGE_SIZE}
-            total={sessions.data.total}
-            onPage={setPage}
-          />
-        </>
-      )}
-      <ConfirmDialog
-        title={ending?.current === true ? 'End this very session?' : 'End this session?'}
-        action="End the session"
-        isOpen={ending !== undefined}
-        onClose={() => setEnding(undefined)}
-        onConfirm={async () => ending && (await end(ending))}
-      >
-        <p>
-          {ending?.current === true
-            ? 'You are signed out here at once.'
-            : 'Anybody who uses it is signed out at once, and needs the password to come back.'}
-        </p>
-      </ConfirmDialog>
-      <ConfirmDialog
-        title="End all sessions?"
-        action="End all sessions"
-        isOpen={isEndingAll}
-        onClose={() => setEndingAll(false)}
-        onConfirm={endAll}
-      >
-        <p>
-          Everybody who is signed in to this account is signed out at once, also you, here. API keys
-          stay valid.
-        </p>
-      </ConfirmDialog>
+      <Records
+        list={list}
+        of="sessions"
+        label="Sessions"
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        onPage={setPage}
+        empty={undefined}
+      />
     </Section>
   );
 }

@@ -9,12 +9,11 @@ import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheck } from '../../proof/ProofSection.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
+import { SaveButton } from '../../ui/SaveButton.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { ConversionFacts } from './ConversionFacts.tsx';
 import { ConvertAgain } from './ConvertAgain.tsx';
 import styles from './conversion.module.css';
@@ -22,14 +21,14 @@ import { failureAction, failureTitle } from './failure-advice.ts';
 import { ManifestSection } from './ManifestSection.tsx';
 import { DownloadPdf, PdfPreview } from './PdfPreview.tsx';
 import { RequestSection } from './RequestSection.tsx';
-import { SaveButton } from './SaveButton.tsx';
 import { Timeline } from './Timeline.tsx';
 
 const route = getRouteApi('/signed-in/conversions/$id');
 
 export default function ConversionPage() {
   const { id } = route.useParams();
-  const { data, error, refetch } = useQuery(conversionQuery(id));
+  const query = useQuery(conversionQuery(id));
+  const { data, error } = query;
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Page title="Conversion">
@@ -47,11 +46,9 @@ export default function ConversionPage() {
   if (data === undefined) {
     return (
       <Page title="Conversion" lead={<code>{id}</code>}>
-        {error === null ? (
-          <Loading label="Loading the conversion" lines={10} />
-        ) : (
-          <ErrorState error={error} onRetry={() => void refetch()} />
-        )}
+        <Loaded query={query} what="the conversion" lines={10}>
+          {() => null}
+        </Loaded>
       </Page>
     );
   }
@@ -81,7 +78,7 @@ function ConversionView({ record }: { readonly record: Conversion }) {
     <Page
       title="Conversion"
       lead={
-        <span className={styles.lead}>
+        <span className="line">
           <code>{id}</code>
           <span role="status">
             <StatusBadge status={status} />
@@ -194,7 +191,7 @@ function Failure({ record }: { readonly record: Conversion }) {
       <p className={styles.quoted}>{reason}</p>
       <h3>What to do</h3>
       <p>{failureAction(code)}</p>
-      <p className={styles.muted}>
+      <p className="note">
         The credit came back to the account. Code <code>{code}</code>.
       </p>
     </div>
@@ -209,13 +206,13 @@ function Warnings({ warnings = [] }: { readonly warnings: readonly string[] | un
   return (
     <Notice kind="warning">
       <p>The PDF was made, but the page lacked something:</p>
-      <ul className={styles.list}>
+      <ul className="bullets">
         {warnings.map((warning) => (
           <li key={warning}>{warning}</li>
         ))}
       </ul>
       {warnings.some((warning) => warning.startsWith(STILL_DRAWN)) && (
-        <p className={styles.advice}>
+        <p>
           “{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that
           does not end is stopped. The PDF shows what was drawn until then.
         </p>

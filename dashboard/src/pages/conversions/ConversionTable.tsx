@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import type { Conversion } from '../../api/conversions.ts';
-import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
+import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversions.module.css';
 
 /** Stands where a conversion has no number, or none yet. */
-const NONE = <span className={styles.none}>–</span>;
+const NONE = <span className="muted">–</span>;
 
 function shown(value: number | undefined, format: (value: number) => string) {
   return value === undefined ? NONE : format(value);
@@ -24,7 +24,7 @@ function Name({ id, error_message: reason, warnings }: Conversion) {
       {warnings !== undefined && (
         <span className={styles.warned}>
           <Icon name="warning" size={14} />
-          {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}
+          {counted(warnings.length, 'warning')}
         </span>
       )}
     </span>
@@ -44,19 +44,9 @@ const COLUMNS: readonly Column<Conversion>[] = [
   },
 ];
 
-interface ConversionTableProps {
-  readonly conversions: readonly Conversion[];
-  readonly isBusy?: boolean;
-}
-
-export function ConversionTable({ conversions, isBusy = false }: ConversionTableProps) {
-  return (
-    <Table
-      label="Conversions"
-      columns={COLUMNS}
-      rows={conversions}
-      rowKey={({ id }) => id}
-      isBusy={isBusy}
-    />
-  );
-}
+/** How a list of conversions is shown as a table. */
+export const CONVERSIONS_TABLE = {
+  label: 'Conversions',
+  columns: COLUMNS,
+  rowKey: ({ id }: Conversion): string => id,
+};

@@ -3,17 +3,16 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { CONVERSIONS_PAGE_SIZE, type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
+import { pageOf } from '../../api/paged.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { counted } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
-import { Pagination } from '../../ui/Pagination.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { Records } from '../../ui/Table.tsx';
 import { ConversionFilters } from './ConversionFilters.tsx';
-import { ConversionTable } from './ConversionTable.tsx';
+import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
 import styles from './conversions.module.css';
-import { type ConversionsSearch, filterOf, isListed } from './search.ts';
+import { conversionsSearch, type ConversionsSearch, filterOf, isListed } from './search.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */
@@ -55,9 +54,9 @@ export default function ConversionsPage() {
     enabled: !isBackwards,
     refetchInterval: liveState === 'refused' ? POLL_MS : false,
   });
-  const { data, error, refetch, isPlaceholderData } = query;
-  const added = useNewConversions(search, isPlaceholderData ? undefined : data?.conversions);
-  const isEmpty = data?.conversions.length === 0;
+  const { data, refetch, isPlaceholderData } = query;
+  const added = useNewConversions(search, isPlaceholderData ? undefined : data?.items);
+  const isEmpty = data?.items.length === 0;
   // An empty list has no rows that could move while they are read.
   useEffect(() => {
     if (isEmpty && added.size > 0) void refetch();
@@ -65,7 +64,12 @@ export default function ConversionsPage() {
 
   const isFiltered = Object.keys(filters).length > 0;
   const show = (next: ConversionsSearch, replace = false) =>
-    void navigate({ to: '/conversions', search: next, replace, resetScroll: false });
+    void navigate({
+      to: '/conversions',
+      search: conversionsSearch({ ...next }),
+      replace,
+      resetScroll: false,
+    });
   return (
     <Page
       title="Conversions"
@@ -78,8 +82,12 @@ export default function ConversionsPage() {
     >
       <ConversionFilters filters={filters} isBackwards={isBackwards} onChange={show} />
       <div className={styles.above}>
-        <span className={styles.count}>
-          {data !== undefined && !isBackwards && counted(data.total, isFiltered)}
+        <span className="note">
+          {data !== undefined && !isBackwards && counted(data.total, 'conversion')}
+          {data !== undefined &&
+            !isBackwards &&
+            isFiltered &&
+            (data.total === 1 ? ' matches' : ' match')}
         </span>
         {isFiltered && (
           <Button small look="quiet" icon="close" onPress={() => show({})}>
@@ -89,36 +97,22 @@ export default function ConversionsPage() {
         <span role="status" className={styles.offer}>
           {added.size > 0 && !isEmpty && (
             <Button small icon="refresh" onPress={() => void refetch()}>
-              {added.size === 1 ? 'Show 1 new conversion' : `Show ${added.size} new conversions`}
+              Show {counted(added.size, 'new conversion')}
             </Button>
           )}
         </span>
       </div>
-      {isBackwards ? null : error !== null && data === undefined ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Loading label="Loading the conversions" lines={10} />
-      ) : isEmpty ? (
-        <Nothing isFiltered={isFiltered} page={page} onReset={() => show({})} />
-      ) : (
-        <ConversionTable conversions={data.conversions} isBusy={isPlaceholderData} />
-      )}
-      {data !== undefined && !isBackwards && (
-        <Pagination
+      {!isBackwards && (
+        <Records
+          list={{ query, page, size: CONVERSIONS_PAGE_SIZE }}
           of="conversions"
-          page={page}
-          pageSize={CONVERSIONS_PAGE_SIZE}
-          total={data.total}
-          onPage={(next) => show({ ...filters, ...(next > 1 && { page: next }) })}
+          {...CONVERSIONS_TABLE}
+          onPage={(next) => show({ ...filters, ...pageOf(next) })}
+          empty={<Nothing isFiltered={isFiltered} page={page} onReset={() => show({})} />}
         />
       )}
     </Page>
   );
-}
-
-function counted(total: number, isFiltered: boolean): string {
-  const what = total === 1 ? 'conversion' : 'conversions';
-  return `${formatNumber(total)} ${what}${isFiltered ? (total === 1 ? ' matches' : ' match') : ''}`;
 }
 
 interface NothingProps {

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { type RenderRecord, renderRecordQuery } from '../../api/conversion-documents.ts';
 import { ApiError } from '../../api/error.ts';
-import { ErrorState } from '../../ui/ErrorState.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import styles from './conversion.module.css';
@@ -23,8 +22,8 @@ const PHASES = [
 
 /** How the PDF was made: times, fonts, resources and errors of the page. All of it is text. */
 export function ManifestSection({ id }: { readonly id: string }) {
-  const { data, error, refetch } = useQuery(renderRecordQuery(id));
-  if (error instanceof ApiError && error.code === 'gone') {
+  const query = useQuery(renderRecordQuery(id));
+  if (query.error instanceof ApiError && query.error.code === 'gone') {
     return (
       <Notice kind="info">
         The manifest is not stored any more: it was deleted together with the PDF. Its hash stays in
@@ -32,30 +31,32 @@ export function ManifestSection({ id }: { readonly id: string }) {
       </Notice>
     );
   }
-  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Loading label="Loading the manifest" lines={6} />;
-  const { fonts, resources, console_errors: errors } = data;
-  const resourceCount = resources.length + data.resources_left_out;
-  const errorCount = errors.length + data.console_errors_left_out;
   return (
-    <Tabs
-      label="Manifest"
-      tabs={[
-        { id: 'rendering', title: 'Rendering', content: <Rendering record={data} /> },
-        { id: 'fonts', title: `Fonts (${fonts.length})`, content: <Fonts fonts={fonts} /> },
-        {
-          id: 'resources',
-          title: `Resources (${formatNumber(resourceCount)})`,
-          content: <Resources record={data} />,
-        },
-        {
-          id: 'console',
-          title: `Console (${formatNumber(errorCount)})`,
-          content: <Console record={data} />,
-        },
-      ]}
-    />
+    <Loaded query={query} what="the manifest" lines={6}>
+      {(record) => <Manifest record={record} />}
+    </Loaded>
   );
+}
+
+function Manifest({ record }: { readonly record: RenderRecord }) {
+  const { fonts, resources, console_errors: errors } = record;
+  const resourceCount = resources.length + record.resources_left_out;
+  const errorCount = errors.length + record.console_errors_left_out;
+  const tabs = [
+    { id: 'rendering', title: 'Rendering', content: <Rendering record={record} /> },
+    { id: 'fonts', title: `Fonts (${fonts.length})`, content: <Fonts fonts={fonts} /> },
+    {
+      id: 'resources',
+      title: `Resources (${formatNumber(resourceCount)})`,
+      content: <Resources record={record} />,
+    },
+    {
+      id: 'console',
+      title: `Console (${formatNumber(errorCount)})`,
+      content: <Console record={record} />,
+    },
+  ];
+  return <Tabs label="Manifest" tabs={tabs} />;
 }
 
 /** Waits whose names say too little; the others are words already. */
@@ -75,15 +76,13 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
     <>
       <Phases timings={timings} />
       <Facts
-        facts={[
-          { name: 'Renderer', value: `${renderer}, attempt ${attempt}` },
-          { name: 'Browser', value: `${chrome.product}, revision ${chrome.revision}` },
-          { name: 'Sandbox', value: chrome.sandboxed ? 'on' : 'off' },
-          {
-            name: 'Not waited for to the end',
-            value: givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
-          },
-        ]}
+        facts={{
+          Renderer: `${renderer}, attempt ${attempt}`,
+          Browser: `${chrome.product}, revision ${chrome.revision}`,
+          Sandbox: chrome.sandboxed ? 'on' : 'off',
+          'Not waited for to the end':
+            givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
+        }}
       />
     </>
   );
@@ -108,7 +107,7 @@ function Phases({ timings }: { readonly timings: RenderRecord['timings'] }) {
                 style={{ left: `${left}%`, width: `${total === 0 ? 0 : (ms / total) * 100}%` }}
               />
             </span>
-            <span className={styles.number}>{formatDuration(ms)}</span>
+            <span>{formatDuration(ms)}</span>
           </li>
         );
       })}
@@ -117,9 +116,9 @@ function Phases({ timings }: { readonly timings: RenderRecord['timings'] }) {
 }
 
 function Fonts({ fonts }: { readonly fonts: readonly string[] }) {
-  if (fonts.length === 0) return <p className={styles.muted}>The PDF has no text.</p>;
+  if (fonts.length === 0) return <p className="note">The PDF has no text.</p>;
   return (
-    <ul className={styles.list}>
+    <ul className="bullets">
       {fonts.map((font) => (
         <li key={font}>{font}</li>
       ))}
@@ -134,12 +133,12 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
     cell: ({ url, redirects = [], error }) => (
       <span className={styles.address}>
         {redirects.map((each) => (
-          <span key={each.url} className={styles.muted}>
+          <span key={each.url} className="note">
             {each.url} ({each.status}), then
           </span>
         ))}
         <span>{url}</span>
-        {error !== undefined && <span className={styles.resourceError}>{error}</span>}
+        {error !== undefined && <span className="wrong">{error}</span>}
       </span>
     ),
   },
@@ -154,7 +153,7 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
       ) : (
         <span className={styles.hash}>
           <code>{sha256}</code>
-          <span className={styles.muted}>{HASHED[hashed ?? 'received']}</span>
+          <span className="note">{HASHED[hashed ?? 'received']}</span>
         </span>
       ),
   },
@@ -169,7 +168,7 @@ const HASHED = {
 function Resources({ record }: { readonly record: RenderRecord }) {
   const { resources, resources_left_out: leftOut, tunnels } = record;
   if (resources.length === 0 && leftOut === 0) {
-    return <p className={styles.muted}>The document asked for nothing else.</p>;
+    return <p className="note">The document asked for nothing else.</p>;
   }
   return (
     <>
@@ -179,15 +178,12 @@ function Resources({ record }: { readonly record: RenderRecord }) {
         rows={resources.map((each, index) => ({ ...each, key: String(index) }))}
         rowKey={({ key }) => key}
       />
-      {leftOut > 0 && <p className={styles.muted}>{formatNumber(leftOut)} more are not listed.</p>}
-      {tunnels.length > 0 && (
-        <Facts
-          facts={tunnels.map(({ host, bytes }) => ({
-            name: 'Encrypted to',
-            value: `${host}, ${formatBytes(bytes)}`,
-          }))}
-        />
-      )}
+      {leftOut > 0 && <p className="note">{formatNumber(leftOut)} more are not listed.</p>}
+      {tunnels.map(({ host, bytes }, index) => (
+        <p key={index}>
+          Encrypted to {host}, {formatBytes(bytes)}
+        </p>
+      ))}
     </>
   );
 }
@@ -195,7 +191,7 @@ function Resources({ record }: { readonly record: RenderRecord }) {
 function Console({ record }: { readonly record: RenderRecord }) {
   const { console_errors: errors, console_errors_left_out: leftOut } = record;
   if (errors.length === 0 && leftOut === 0) {
-    return <p className={styles.muted}>The page reported no errors.</p>;
+    return <p className="note">The page reported no errors.</p>;
   }
   return (
     <>
@@ -204,11 +200,11 @@ function Console({ record }: { readonly record: RenderRecord }) {
           // The same error may come twice; the list never changes.
           <li key={index}>
             <code>{text}</code>
-            {at !== undefined && <span className={styles.muted}>{at}</span>}
+            {at !== undefined && <span className="note">{at}</span>}
           </li>
         ))}
       </ul>
-      {leftOut > 0 && <p className={styles.muted}>{formatNumber(leftOut)} more are not listed.</p>}
+      {leftOut > 0 && <p className="note">{formatNumber(leftOut)} more are not listed.</p>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import {
   type Conversion,
   conversionEventsQuery,
@@ -8,36 +8,16 @@ import {
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { counted, formatBytes } from '../../ui/format.ts';
+import { PdfFrame } from '../../ui/PdfFrame.tsx';
+import { SaveButton } from '../../ui/SaveButton.tsx';
+import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
 import { formatTime } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
-import { SaveButton } from './SaveButton.tsx';
-
-/** Asks viewers that know it for the page in full width, without the column of small pages beside it. */
-const VIEW = '#navpanes=0&view=FitH';
-
-/** A blob: address for as long as the component is shown. */
-function useObjectUrl(file: Blob | undefined): string | undefined {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    if (file === undefined) return undefined;
-    const made = URL.createObjectURL(file);
-    setUrl(made);
-    return () => {
-      setUrl(undefined);
-      URL.revokeObjectURL(made);
-    };
-  }, [file]);
-  return url;
-}
 
 function sizeText({ pages, bytes = 0 }: Conversion): string {
   const size = formatBytes(bytes);
-  if (pages === undefined) return size;
-  return `${formatNumber(pages)} ${pages === 1 ? 'page' : 'pages'}, ${size}`;
+  return pages === undefined ? size : `${counted(pages, 'page')}, ${size}`;
 }
 
 /** The PDF of a completed conversion. It is not sent before a person asks for it: each download is an event. */
@@ -47,23 +27,19 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
   if (isPending) return <Loading label="Loading the state of the PDF" lines={4} />;
   const expiry = expiryOf(events);
   if (expiry !== undefined) return <Gone reason={`It was deleted on ${formatTime(expiry)}.`} />;
-  if (isShown) return <PdfFrame id={record.id} />;
-  if (!navigator.pdfViewerEnabled) {
-    return (
-      <EmptyState icon="document" title="The PDF is ready">
-        {sizeText(record)}. This browser shows no PDF within a page: download it. The timeline
-        records that.
-      </EmptyState>
-    );
-  }
+  if (isShown) return <StoredPdf id={record.id} />;
+  const canShow = navigator.pdfViewerEnabled;
   return (
-    <div className={styles.poster}>
+    <div className={canShow ? styles.poster : undefined}>
       <EmptyState
         icon="document"
         title="The PDF is ready"
-        action={<Button onPress={() => setShown(true)}>Show the PDF</Button>}
+        action={canShow && <Button onPress={() => setShown(true)}>Show the PDF</Button>}
       >
-        {sizeText(record)}. Showing it here is a download, which the timeline records.
+        {sizeText(record)}.{' '}
+        {canShow
+          ? 'Showing it here is a download, which the timeline records.'
+          : 'This browser shows no PDF within a page: download it. The timeline records that.'}
       </EmptyState>
     </div>
   );
@@ -77,15 +53,15 @@ function Gone({ reason }: { readonly reason: string }) {
   );
 }
 
-/** The PDF in the browser's own viewer. */
-function PdfFrame({ id }: { readonly id: string }) {
-  const { data, error, refetch } = useQuery(conversionFileQuery(id));
-  const url = useObjectUrl(data?.pdf);
+function StoredPdf({ id }: { readonly id: string }) {
+  const query = useQuery(conversionFileQuery(id));
+  const { error } = query;
   if (error instanceof ApiError && error.code === 'gone') return <Gone reason={error.message} />;
-  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data === undefined || url === undefined)
-    return <Loading label="Loading the PDF" lines={12} />;
-  return <iframe title={`PDF: ${data.name}`} src={url + VIEW} className={styles.pdf} />;
+  return (
+    <Loaded query={query} what="the PDF" lines={12}>
+      {({ pdf, name }) => <PdfFrame title={`PDF: ${name}`} pdf={pdf} />}
+    </Loaded>
+  );
 }
 
 /** Saves the PDF, unless it is not stored any more. */

@@ -4,12 +4,11 @@ import { type Conversion, conversionEventsQuery, expiryOf } from '../../api/conv
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { saveFile } from '../../ui/SaveButton.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 
@@ -19,16 +18,19 @@ const MOST_SHOWN_CHARACTERS = 20_000;
 /** The document and the options that a client asked for. */
 export function RequestSection({ record }: { readonly record: Conversion }) {
   const { id } = record;
-  const { data, error, refetch } = useQuery(conversionRequestQuery(id));
+  const query = useQuery(conversionRequestQuery(id));
+  const { error } = query;
   if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest record={record} />;
-  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Loading label="Loading the request" lines={6} />;
   return (
-    <>
-      <Source request={data} id={id} />
-      <h3>Options</h3>
-      <Options options={data.options} />
-    </>
+    <Loaded query={query} what="the request" lines={6}>
+      {(request) => (
+        <>
+          <Source request={request} id={id} />
+          <h3>Options</h3>
+          <Options options={request.options} />
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -54,29 +56,21 @@ function DeletedRequest({ record: { id, status } }: { readonly record: Conversio
       {request !== undefined && (
         <>
           <h3>What its client can look for</h3>
-          <p className={styles.muted}>
-            The sender may have a record of the request, under one of these.
-          </p>
+          <p className="note">The sender may have a record of the request, under one of these.</p>
           <Facts
-            facts={[
-              { name: 'Document', value: source === 'url' ? 'a URL' : 'HTML' },
-              { name: 'Sent', value: <Time iso={request.time} relative={false} /> },
-              { name: 'Conversion', value: <code>{id}</code> },
-              {
-                name: 'Request id',
-                value: request.request_id && <code>{request.request_id}</code>,
-              },
-              {
-                name: 'Idempotency key',
-                value:
-                  idempotencyKey === undefined
-                    ? 'none was sent'
-                    : 'one was sent; the log keeps its hash alone',
-              },
-            ]}
+            facts={{
+              Document: source === 'url' ? 'a URL' : 'HTML',
+              Sent: <Time iso={request.time} relative={false} />,
+              Conversion: <code>{id}</code>,
+              'Request id': request.request_id && <code>{request.request_id}</code>,
+              'Idempotency key':
+                idempotencyKey === undefined
+                  ? 'none was sent'
+                  : 'one was sent; the log keeps its hash alone',
+            }}
           />
           <h3>Options that the log keeps</h3>
-          <p className={styles.muted}>
+          <p className="note">
             Those that may quote the document, such as its header, were deleted with it.
           </p>
           <Options options={(options ?? {}) as StoredRequest['options']} />
@@ -113,7 +107,7 @@ function Source({ request: { html = '', url }, id }: SourceProps) {
         />
       </div>
       {isCut && (
-        <p className={styles.cut}>
+        <p className="line note">
           The first {formatNumber(MOST_SHOWN_CHARACTERS)} of {formatNumber(html.length)} characters.{' '}
           <Button small icon="download" onPress={save}>
             Download all of it as text
@@ -124,15 +118,11 @@ function Source({ request: { html = '', url }, id }: SourceProps) {
   );
 }
 
-/** The length of what base64 stands for. */
-const decodedBytes = (base64: string): number =>
-  Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
-
 function valueOf(name: string, value: unknown) {
   if (name === 'files') {
     const files = Object.entries(value as Readonly<Record<string, string>>);
     return (
-      <ul className={styles.plain}>
+      <ul>
         {files.map(([file, content]) => (
           <li key={file}>
             {file} ({formatBytes(decodedBytes(content))})
@@ -147,9 +137,6 @@ function valueOf(name: string, value: unknown) {
 }
 
 function Options({ options }: { readonly options: StoredRequest['options'] }) {
-  const facts = Object.entries(options).map(([name, value]) => ({
-    name,
-    value: valueOf(name, value),
-  }));
-  return <Facts facts={facts} wide />;
+  const shown = Object.entries(options).map(([name, value]) => [name, valueOf(name, value)]);
+  return <Facts facts={Object.fromEntries(shown)} wide />;
 }

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ConversionEvent, conversionEventsQuery } from '../../api/conversions.ts';
-import { ErrorState } from '../../ui/ErrorState.tsx';
 import { formatDuration } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { formatTime } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 
@@ -59,7 +58,7 @@ function MomentItem({ events, since }: Moment) {
     <li className={styles.moment} data-tone={TONES[first.type]}>
       {since !== undefined && since >= 0 && (
         <span className={styles.since}>
-          <span className={styles.visuallyHidden}>After </span>+{formatDuration(since)}
+          <span className="visually-hidden">After </span>+{formatDuration(since)}
         </span>
       )}
       <p>
@@ -67,7 +66,7 @@ function MomentItem({ events, since }: Moment) {
           ? first.summary
           : `The PDF was downloaded ${events.length} times, last on ${formatTime(last.time)}.`}
       </p>
-      <p className={styles.momentFacts}>
+      <p className="note">
         <time dateTime={first.time}>{formatTime(first.time)}</time> · {first.type} by{' '}
         {actorText(first.actor)}
       </p>
@@ -77,16 +76,15 @@ function MomentItem({ events, since }: Moment) {
 
 /** All events of a conversion, with the time from each to the next. */
 export function Timeline({ id }: { readonly id: string }) {
-  const { data, error, refetch } = useQuery(conversionEventsQuery(id));
-  if (error !== null && data === undefined) {
-    return <ErrorState error={error} onRetry={() => void refetch()} />;
-  }
-  if (data === undefined) return <Loading label="Loading the timeline" lines={6} />;
   return (
-    <ol className={styles.timeline}>
-      {momentsOf(data).map((moment) => (
-        <MomentItem key={moment.events[0].id} {...moment} />
-      ))}
-    </ol>
+    <Loaded query={useQuery(conversionEventsQuery(id))} what="the timeline" lines={6}>
+      {(events) => (
+        <ol>
+          {momentsOf(events).map((moment) => (
+            <MomentItem key={moment.events[0].id} {...moment} />
+          ))}
+        </ol>
+      )}
+    </Loaded>
   );
 }

@@ -1,5 +1,6 @@
 /** The list of conversions that an address of the page names. */
 import type { ConversionFilter, ConversionStatus } from '../../api/conversions.ts';
+import { pageOf } from '../../api/paged.ts';
 
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
@@ -44,7 +45,7 @@ export function conversionsSearch(search: Record<string, unknown>): ConversionsS
   const known = STATUSES.find((each) => each === status);
   const start = typeof id === 'string' ? idStart(id) : undefined;
   return {
-    ...(typeof page === 'number' && Number.isInteger(page) && page > 1 && { page }),
+    ...pageOf(page),
     ...(known && { status: known }),
     ...(start !== undefined && { id: start }),
     ...(typeof from === 'string' && isDay(from) && { from }),

@@ -1,17 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { answerOf, api, totalOf } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
+import { usePage } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { useFold } from '../../ui/fold.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { Pagination } from '../../ui/Pagination.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { Page, Section, useFold } from '../../ui/Page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './History.module.css';
 import { HistoryFilters } from './HistoryFilters.tsx';
@@ -24,7 +20,6 @@ const route = getRouteApi('/signed-in/history');
 type Entry = components['schemas']['HistoryEntry'];
 type EventType = Entry['type'];
 
-const PAGE_SIZE = 25;
 const LEAD =
   'Everything that the log holds about this account, newest first. Nothing in it can be changed.';
 
@@ -72,22 +67,16 @@ const COLUMNS: readonly Column<Entry>[] = [
   { header: 'The account then', cell: (entry) => <Then entry={entry} /> },
 ];
 
-/** The list as the API gives it for the page's address. */
-async function readEvents(search: HistorySearch, signal: AbortSignal) {
-  const { type, actor, from, to, conversion, page = 1 } = search;
+/** The filters as the API takes them. */
+function filterOf({ type, actor, from, to, conversion }: HistorySearch) {
   const [start, end] = [isoOf(from), isoOf(to)];
-  const query = {
-    page,
-    page_size: PAGE_SIZE,
+  return {
     ...(type !== undefined && { type: type as EventType }),
     ...(actor !== undefined && { actor }),
     ...(start !== undefined && { from: start }),
     ...(end !== undefined && { to: end }),
     ...(conversion !== undefined && { conversion_id: conversion }),
   };
-  const sent = api.GET('/api/v1/account/events/', { params: { query }, signal });
-  const { data, response } = await answerOf(sent);
-  return { entries: data, total: totalOf(response) };
 }
 
 export default function HistoryPage() {
@@ -96,14 +85,18 @@ export default function HistoryPage() {
   const go = (next: HistorySearch, resetScroll = false) =>
     void navigate({ to: '/history', search: historySearch({ ...next }), resetScroll });
   const { asOf, ...filters } = search;
-  const events = useQuery({
-    queryKey: ['history', filters],
-    queryFn: ({ signal }) => readEvents(filters, signal),
-    placeholderData: keepPreviousData,
+  const { page = 1, ...chosen } = filters;
+  const list = usePage({
+    key: ['history', chosen],
+    page,
+    size: 25,
+    ask: (paging, signal) => {
+      const query = { ...paging, ...filterOf(chosen) };
+      return api.GET('/api/v1/account/events/', { params: { query }, signal });
+    },
   });
-  const { page: _page, ...chosen } = filters;
   const fold = useFold(Object.keys(chosen).length === 0);
-  const { error } = events;
+  const { error } = list.query;
   const details = error instanceof ApiError ? error.details : {};
   // The page of the list has no field of its own.
   const isRefused =
@@ -132,49 +125,22 @@ export default function HistoryPage() {
           <Notice kind="danger">
             The filters cannot be applied. What is wrong is said below each.
           </Notice>
-        ) : events.isError ? (
-          <ErrorState error={events.error} onRetry={() => void events.refetch()} />
-        ) : events.data === undefined ? (
-          <Loading label="Loading the events" lines={10} />
         ) : (
-          <Events
-            {...events.data}
-            page={filters.page ?? 1}
-            isBusy={events.isPlaceholderData}
-            onPage={(page) => go({ ...search, page })}
+          <Records
+            list={list}
+            of="events"
+            label="Events of the account"
+            columns={COLUMNS}
+            rowKey={({ id }) => id}
+            onPage={(next) => go({ ...search, page: next })}
+            empty={
+              <EmptyState icon="search" title="No event matches the filters">
+                Choose other filters, or clear them to see all events.
+              </EmptyState>
+            }
           />
         )}
       </Section>
     </Page>
-  );
-}
-
-interface EventsProps {
-  readonly entries: readonly Entry[];
-  readonly total: number;
-  readonly page: number;
-  readonly isBusy: boolean;
-  readonly onPage: (page: number) => void;
-}
-
-function Events({ entries, total, page, isBusy, onPage }: EventsProps) {
-  if (total === 0) {
-    return (
-      <EmptyState icon="search" title="No event matches the filters">
-        Choose other filters, or clear them to see all events.
-      </EmptyState>
-    );
-  }
-  return (
-    <>
-      <Table
-        label="Events of the account"
-        columns={COLUMNS}
-        rows={entries}
-        rowKey={({ id }) => id}
-        isBusy={isBusy}
-      />
-      <Pagination of="events" page={page} pageSize={PAGE_SIZE} total={total} onPage={onPage} />
-    </>
   );
 }

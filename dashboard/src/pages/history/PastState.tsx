@@ -3,12 +3,12 @@ import { type FormEvent, useState } from 'react';
 import { answerOf, api, totalOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
+import { Facts } from '../../ui/Facts.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
+import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './History.module.css';
@@ -99,9 +99,16 @@ function StateAt({ asOf }: { readonly asOf: string }) {
   if (state.error instanceof ApiError && state.error.status < 500) {
     return <Notice kind="danger">{refusalText(state.error)}</Notice>;
   }
-  if (state.isError) return <ErrorState error={state.error} onRetry={() => void state.refetch()} />;
-  if (state.data === undefined) return <Loading label="Loading the account as it was" lines={4} />;
-  const { account, keys, keyCount, position } = state.data;
+  return (
+    <Loaded query={state} what="the account as it was">
+      {(then) => <Past moment={moment} {...then} />}
+    </Loaded>
+  );
+}
+
+type PastProps = Awaited<ReturnType<typeof readState>> & { readonly moment: string };
+
+function Past({ moment, account, keys, keyCount, position }: PastProps) {
   const then = /^\d+$/.test(moment)
     ? `after event ${moment} of the log`
     : `on ${formatTime(moment)}`;
@@ -111,33 +118,27 @@ function StateAt({ asOf }: { readonly asOf: string }) {
         This is the past: the account as it was {then}
         {position !== null && position !== moment && `, after event ${position} of the log`}.
       </p>
-      <dl className={styles.state}>
-        <dt>Credits</dt>
-        <dd>{formatNumber(account.credits)}</dd>
-        <dt>Plan</dt>
-        <dd>{planName(account.plan)}</dd>
-        <dt>Email</dt>
-        <dd>{account.email}</dd>
-        <dt>Opened</dt>
-        <dd>
-          <Time iso={account.created_at} relative={false} />
-        </dd>
-        <dt>Keys that worked</dt>
-        <dd>
-          {keyCount === 0 ? (
-            'None'
-          ) : (
-            <ul className={styles.keys}>
-              {keys.map(({ id, name, prefix }) => (
-                <li key={id}>
-                  {name} (<code>{prefix}…</code>)
-                </li>
-              ))}
-              {keyCount > keys.length && <li>and {formatNumber(keyCount - keys.length)} more</li>}
-            </ul>
-          )}
-        </dd>
-      </dl>
+      <Facts
+        facts={{
+          Credits: formatNumber(account.credits),
+          Plan: planName(account.plan),
+          Email: account.email,
+          Opened: <Time iso={account.created_at} relative={false} />,
+          'Keys that worked':
+            keyCount === 0 ? (
+              'None'
+            ) : (
+              <ul>
+                {keys.map(({ id, name, prefix }) => (
+                  <li key={id}>
+                    {name} (<code>{prefix}…</code>)
+                  </li>
+                ))}
+                {keyCount > keys.length && <li>and {formatNumber(keyCount - keys.length)} more</li>}
+              </ul>
+            ),
+        }}
+      />
     </div>
   );
 }

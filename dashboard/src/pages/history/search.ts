@@ -1,3 +1,5 @@
+import { pageOf } from '../../api/paged.ts';
+
 /** The parameters of the page's address: the filters, the page of the list, and the time to look back to. */
 export interface HistorySearch {
   readonly type?: string;
@@ -19,9 +21,7 @@ export function historySearch(given: Record<string, unknown>): HistorySearch {
     // A position is a number to the router.
     .map(([name, value]) => [name, typeof value === 'number' ? String(value) : value] as const)
     .filter(([, value]) => typeof value === 'string' && value !== '');
-  const { page } = given;
-  const isPage = typeof page === 'number' && Number.isInteger(page) && page > 1;
-  return { ...Object.fromEntries(texts), ...(isPage && { page }) };
+  return { ...Object.fromEntries(texts), ...pageOf(given['page']) };
 }
 
 /** ISO 8601 in UTC; `undefined` for anything else. */

@@ -1,21 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { type Account, accountQuery, useAccount } from '../../api/account.ts';
+import { type Account, accountQuery, keysQuery, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
-import { keysQuery } from '../../api/keys.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
 import { queryClient } from '../../api/queries.ts';
 import { USAGE } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { counted } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
-import { ConversionTable } from '../conversions/ConversionTable.tsx';
+import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { Attention } from './Attention.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import styles from './home.module.css';
@@ -48,8 +46,8 @@ export default function HomePage() {
   useLatest();
   const { data: account } = useAccount();
   const keys = useQuery(keysQuery);
-  const recent = useQuery(conversionsQuery({}, { pageSize: RECENT }));
-  const completed = useQuery(conversionsQuery({ status: 'completed' }, { pageSize: 1 }));
+  const recent = useQuery(conversionsQuery({}, { size: RECENT }));
+  const completed = useQuery(conversionsQuery({ status: 'completed' }, { size: 1 }));
   const error = keys.error ?? recent.error ?? completed.error;
   if (error !== null) {
     const retry = () => {
@@ -81,7 +79,8 @@ export default function HomePage() {
       lead={
         account && (
           <>
-            {planName(account.plan)} plan, <Link to="/usage">{creditsText(account.credits)}</Link>.
+            {planName(account.plan)} plan,{' '}
+            <Link to="/usage">{counted(account.credits, 'credit')} left</Link>.
           </>
         )
       }
@@ -103,7 +102,7 @@ export default function HomePage() {
                 All conversions
               </ButtonLink>
             </header>
-            <ConversionTable conversions={recent.data.conversions} />
+            <Table {...CONVERSIONS_TABLE} rows={recent.data.items} />
           </section>
           <RecentUsage />
         </>
@@ -145,6 +144,3 @@ function OperatorsNext({ account, hasAllSteps }: OperatorsNextProps) {
     </Notice>
   );
 }
-
-const creditsText = (credits: number): string =>
-  credits === 1 ? '1 credit left' : `${formatNumber(credits)} credits left`;

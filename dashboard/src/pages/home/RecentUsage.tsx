@@ -2,20 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { Bars } from '../../ui/Bars.tsx';
+import { counted, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import styles from './home.module.css';
 
 export const USAGE_DAYS = 14;
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-
 /** The usage of the last days as small bars. The page of usage has all of it. */
 export function RecentUsage() {
   const [now] = useState(Date.now);
-  const { data, error, refetch } = useQuery(recentUsageQuery(USAGE_DAYS, now));
+  const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
   return (
     <Section
       title={`Last ${USAGE_DAYS} days`}
@@ -26,13 +24,9 @@ export function RecentUsage() {
         </ButtonLink>
       }
     >
-      {error !== null ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <Loading label="Loading the usage" lines={3} />
-      ) : (
-        <Bars days={data} />
-      )}
+      <Loaded query={usage} what="the usage" lines={3}>
+        {(days) => <Days days={days} />}
+      </Loaded>
     </Section>
   );
 }
@@ -40,41 +34,21 @@ export function RecentUsage() {
 const sum = (days: readonly UsageDay[], of: 'completed' | 'failed' | 'pages'): number =>
   days.reduce((total, day) => total + day[of], 0);
 
-const pagesText = (pages: number): string =>
-  pages === 1 ? '1 page' : `${formatNumber(pages)} pages`;
-
-const labelOf = ({ day, completed, failed }: UsageDay): string =>
-  `${DAY.format(new Date(day))}: ${formatNumber(completed)} completed, ${formatNumber(failed)} failed`;
-
-function Bars({ days }: { readonly days: readonly UsageDay[] }) {
-  const highest = Math.max(1, ...days.map(({ completed, failed }) => completed + failed));
-  const height = (count: number) => ({ height: `${(count / highest) * 100}%` });
+function Days({ days }: { readonly days: readonly UsageDay[] }) {
   return (
     <>
       <p className={styles.totals}>
         <span>
-          <i className={styles.key} data-kind="completed" aria-hidden="true" />
+          <span className="mark" data-tone="accent" />
           {formatNumber(sum(days, 'completed'))} completed
         </span>
         <span>
-          <i className={styles.key} data-kind="failed" aria-hidden="true" />
+          <span className="mark" data-tone="danger" />
           {formatNumber(sum(days, 'failed'))} failed
         </span>
-        <span>{pagesText(sum(days, 'pages'))}</span>
+        <span>{counted(sum(days, 'pages'), 'page')}</span>
       </p>
-      <ol className={styles.bars}>
-        {days.map((day) => (
-          <li key={day.day} className={styles.bar} title={labelOf(day)}>
-            <span className={styles.visuallyHidden}>{labelOf(day)}</span>
-            <span className={styles.failed} style={height(day.failed)} />
-            <span className={styles.completed} style={height(day.completed)} />
-          </li>
-        ))}
-      </ol>
-      <p className={styles.ends} aria-hidden="true">
-        <span>{days[0] && DAY.format(new Date(days[0].day))}</span>
-        <span>Today</span>
-      </p>
+      <Bars days={days} counts={['failed', 'completed']} />
     </>
   );
 }

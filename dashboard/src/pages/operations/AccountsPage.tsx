@@ -1,39 +1,36 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Form } from 'react-aria-components';
-import { api, totalOf } from '../../api/client.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { usePage } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
+import { NumberField } from '../../ui/NumberField.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Pagination } from '../../ui/Pagination.tsx';
-import { planName } from '../../ui/plans.ts';
+import { type Plan, PLAN_CHOICES, planName } from '../../ui/plans.ts';
+import { Select } from '../../ui/Select.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
+import { EmptyState } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { announce } from '../../ui/Toasts.tsx';
 import type { AccountsSearch } from './accounts-search.ts';
-import { OpenAccountDialog } from './OpenAccountDialog.tsx';
-import { OperatorsOnly } from './OperatorsOnly.tsx';
 import styles from './operations.module.css';
-import { ACCOUNTS, operatorAnswer } from './operator-api.ts';
+import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
 
 type Account = components['schemas']['Account'];
 
 const route = getRouteApi('/signed-in/operations/accounts');
-const PAGE_SIZE = 50;
 
 const COLUMNS: readonly Column<Account>[] = [
   {
     header: 'Account',
     isRowHeader: true,
     cell: ({ id, email, operator }) => (
-      <span className={styles.account}>
+      <span className="line">
         <Link to="/operations/accounts/$id" params={{ id }}>
           {email}
         </Link>
@@ -52,25 +49,17 @@ const COLUMNS: readonly Column<Account>[] = [
 ];
 
 export default function AccountsPage() {
-  return (
-    <OperatorsOnly title="Accounts">
-      <Accounts />
-    </OperatorsOnly>
-  );
-}
-
-function Accounts() {
   const { email, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const [isOpening, setOpening] = useState(false);
-  const accounts = useQuery({
-    queryKey: [...ACCOUNTS, 'list', email, page],
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
-      const query = { page, page_size: PAGE_SIZE, ...(email !== undefined && { email }) };
-      const sent = api.GET('/api/v1/operator/accounts/', { params: { query }, signal });
-      const { data, response } = await operatorAnswer(sent);
-      return { items: data, total: totalOf(response) };
+  const filter = email === undefined ? {} : { email };
+  const list = usePage({
+    key: [...ACCOUNTS, 'list', email],
+    page,
+    size: 50,
+    ask: (paging, signal) => {
+      const query = { ...paging, ...filter };
+      return api.GET('/api/v1/operator/accounts/', { params: { query }, signal });
     },
   });
   const show = (search: AccountsSearch) =>
@@ -86,41 +75,27 @@ function Accounts() {
       }
     >
       <SearchForm key={email} email={email} onSearch={show} />
-      {accounts.isPending && <Loading label="Loading the accounts" lines={8} />}
-      {accounts.data === undefined && accounts.isError && (
-        <ErrorState error={accounts.error} onRetry={() => void accounts.refetch()} />
-      )}
-      {accounts.data?.items.length === 0 && (
-        <EmptyState
-          icon="search"
-          title={email === undefined ? 'No account is on this page' : `No account has ${email}`}
-          action={
-            email === undefined && <Button onPress={() => show({})}>Show all accounts</Button>
-          }
-        >
-          {email === undefined
-            ? 'The list may have become shorter.'
-            : 'Only the whole address finds an account. One that was erased is not found.'}
-        </EmptyState>
-      )}
-      {accounts.data !== undefined && accounts.data.items.length > 0 && (
-        <>
-          <Table
-            label="Accounts"
-            columns={COLUMNS}
-            rows={accounts.data.items}
-            rowKey={({ id }) => id}
-            isBusy={accounts.isPlaceholderData}
-          />
-          <Pagination
-            of="accounts"
-            page={page}
-            pageSize={PAGE_SIZE}
-            total={accounts.data.total}
-            onPage={(next) => show({ ...(email !== undefined && { email }), page: next })}
-          />
-        </>
-      )}
+      <Records
+        list={list}
+        of="accounts"
+        label="Accounts"
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        onPage={(next) => show({ ...filter, page: next })}
+        empty={
+          <EmptyState
+            icon="search"
+            title={email === undefined ? 'No account is on this page' : `No account has ${email}`}
+            action={
+              email === undefined && <Button onPress={() => show({})}>Show all accounts</Button>
+            }
+          >
+            {email === undefined
+              ? 'The list may have become shorter.'
+              : 'Only the whole address finds an account. One that was erased is not found.'}
+          </EmptyState>
+        }
+      />
       <OpenAccountDialog isOpen={isOpening} onClose={() => setOpening(false)} />
     </Page>
   );
@@ -131,26 +106,123 @@ interface SearchFormProps {
   readonly onSearch: (search: AccountsSearch) => void;
 }
 
-function SearchForm({ email, onSearch }: SearchFormProps) {
-  const search = (event: FormEvent<HTMLFormElement>) => {
+function SearchForm({ email = '', onSearch }: SearchFormProps) {
+  const [wanted, setWanted] = useState(email);
+  const search = (event: FormEvent) => {
     event.preventDefault();
-    const wanted = formText(new FormData(event.currentTarget), 'email').trim();
-    onSearch(wanted === '' ? {} : { email: wanted });
+    onSearch(wanted.trim() === '' ? {} : { email: wanted.trim() });
   };
   return (
-    <Form role="search" className={styles.search} onSubmit={search}>
+    <form role="search" className={styles.search} onSubmit={search}>
       <TextField
         label="Find by the whole address"
         name="email"
         inputMode="email"
-        defaultValue={email ?? ''}
+        value={wanted}
+        onChange={setWanted}
         maxLength={320}
         autoComplete="off"
       />
       <Button type="submit" icon="search">
         Find
       </Button>
-      {email !== undefined && <Button onPress={() => onSearch({})}>Show all</Button>}
-    </Form>
+      {email !== '' && <Button onPress={() => onSearch({})}>Show all</Button>}
+    </form>
+  );
+}
+
+type OpenedAccount = components['schemas']['OpenedAccount'];
+
+/** The shortest that the service takes. */
+const SHORTEST_PASSWORD = 12;
+
+interface OpenAccountDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** Asks for the account, then shows the password where the service made it: it is never shown again. */
+function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
+  const navigate = useNavigate();
+  const [opened, setOpened] = useState<OpenedAccount>();
+  const goTo = async ({ id }: OpenedAccount) => {
+    setOpened(undefined);
+    onClose();
+    await navigate({ to: '/operations/accounts/$id', params: { id } });
+  };
+  if (opened?.password !== undefined) {
+    return (
+      <SecretDialog
+        title="The account is open"
+        secret={opened.password}
+        what="password"
+        onCopied={() => void goTo(opened)}
+      >
+        Copy the password of {opened.email} now and pass it on safely.
+      </SecretDialog>
+    );
+  }
+  return (
+    <Dialog title="Open an account" isOpen={isOpen} onClose={onClose}>
+      <OpeningForm
+        onCancel={onClose}
+        onOpened={async (account) => {
+          announce(`The account of ${account.email} is open.`);
+          if (account.password === undefined) await goTo(account);
+          else setOpened(account);
+          await forgetAccounts();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface OpeningFormProps {
+  readonly onCancel: () => void;
+  readonly onOpened: (account: OpenedAccount) => Promise<void>;
+}
+
+function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
+  const [plan, setPlan] = useState<Plan>('free');
+  return (
+    <SendForm
+      action="Open the account"
+      onCancel={onCancel}
+      onSend={async (textOf) => {
+        const [credits, password] = [textOf('credits'), textOf('password')];
+        const body = {
+          email: textOf('email'),
+          plan,
+          ...(credits !== '' && { credits: Number(credits) }),
+          ...(password !== '' && { password }),
+        };
+        await onOpened(await dataOf(api.POST('/api/v1/operator/accounts/', { body })));
+      }}
+    >
+      <TextField
+        label="Email"
+        name="email"
+        inputMode="email"
+        maxLength={320}
+        autoComplete="off"
+        isRequired
+        autoFocus
+      />
+      <Select label="Plan" name="plan" choices={PLAN_CHOICES} value={plan} onChange={setPlan} />
+      <NumberField
+        label="Credits to begin with"
+        name="credits"
+        hint="Without a number, as many as new accounts get."
+        minValue={0}
+      />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        hint={`At least ${SHORTEST_PASSWORD} characters. Without one, the service makes it and shows it once.`}
+        minLength={SHORTEST_PASSWORD}
+        autoComplete="new-password"
+      />
+    </SendForm>
   );
 }

@@ -1,10 +1,13 @@
-import { useState } from 'react';
 import { useAccount } from '../../api/account.ts';
-import { Button } from '../../ui/Button.tsx';
+import { api, dataOf } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { DialogButton } from '../../ui/Dialog.tsx';
+import { formatBytes } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { EraseDialog } from './EraseDialog.tsx';
-import type { AccountDetails } from './operator-api.ts';
+import { SendForm } from '../../ui/SendForm.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
 
 interface ErasureSectionProps {
   readonly account: AccountDetails;
@@ -22,7 +25,6 @@ function obstacle({ hold }: AccountDetails, isOwn: boolean): string | undefined 
 }
 
 export function ErasureSection({ account, onErased }: ErasureSectionProps) {
-  const [isErasing, setErasing] = useState(false);
   const isOwn = useAccount().data?.id === account.id;
   const reason = obstacle(account, isOwn);
   return (
@@ -30,14 +32,36 @@ export function ErasureSection({ account, onErased }: ErasureSectionProps) {
       title="Erase the account"
       lead="Destroys the account with all its documents, for good."
       actions={
-        <Button
+        <DialogButton
           look="danger"
           icon="trash"
           isDisabled={reason !== undefined}
-          onPress={() => setErasing(true)}
+          text="Erase the account"
+          title={`Erase the account of ${account.email}?`}
         >
-          Erase the account
-        </Button>
+          {(close) => (
+            <>
+              <Notice kind="warning">This cannot be undone by anybody.</Notice>
+              <ul className="bullets">
+                <li>All API keys, sessions and links of the account end at once.</li>
+                <li>Conversions that are not finished fail, and new ones are refused.</li>
+                <li>
+                  All stored documents are deleted: {formatBytes(account.stored_bytes)} of PDFs and
+                  requests.
+                </li>
+                <li>
+                  The data key of the account is destroyed: nobody can read its address, names or
+                  texts in the log any more.
+                </li>
+                <li>
+                  The log keeps ids, times, plan, credits, sizes and hashes of PDFs. Copies that
+                  customers downloaded, and backups of the keyring, are not reached.
+                </li>
+              </ul>
+              <EraseForm account={account} onErased={onErased} onCancel={close} />
+            </>
+          )}
+        </DialogButton>
       }
     >
       {reason === undefined ? (
@@ -45,12 +69,48 @@ export function ErasureSection({ account, onErased }: ErasureSectionProps) {
       ) : (
         <Notice kind="warning">{reason}</Notice>
       )}
-      <EraseDialog
-        account={account}
-        isOpen={isErasing}
-        onClose={() => setErasing(false)}
-        onErased={onErased}
-      />
     </Section>
+  );
+}
+
+interface EraseFormProps extends ErasureSectionProps {
+  readonly onCancel: () => void;
+}
+
+/** Asks for the password of the operator, and for the address, typed again. */
+function EraseForm({ account: { id }, onErased, onCancel }: EraseFormProps) {
+  const own = useAccount().data?.email ?? '';
+  return (
+    <SendForm
+      action="Erase the account for good"
+      look="danger"
+      onCancel={onCancel}
+      onSend={async (textOf) => {
+        const body = { email: textOf('email'), password: textOf('password') };
+        const params = { path: { id } };
+        await dataOf(api.POST('/api/v1/operator/accounts/{id}/erase/', { params, body }));
+        onErased();
+        queryClient.removeQueries({ queryKey: [...ACCOUNTS, 'one', id] });
+        void queryClient.invalidateQueries({ queryKey: [...ACCOUNTS, 'list'] });
+        return 'The account is erased.';
+      }}
+    >
+      <TextField
+        label="Address of the account to erase"
+        name="email"
+        inputMode="email"
+        hint="Type it again, whole."
+        autoComplete="off"
+        isRequired
+      />
+      <input type="hidden" name="username" autoComplete="username" value={own} readOnly />
+      <TextField
+        label="Your own password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        isRequired
+      />
+    </SendForm>
   );
 }

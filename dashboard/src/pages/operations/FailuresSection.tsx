@@ -1,22 +1,19 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, totalOf } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
+import { pageQuery } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
 import { formatDuration, formatNumber } from '../../ui/format.ts';
-import { Icon } from '../../ui/icons.tsx';
-import { Loading } from '../../ui/Loading.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { Pagination } from '../../ui/Pagination.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { Calm, EmptyState } from '../../ui/states.tsx';
+import { type Column, Records, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { failureTitle } from '../conversions/failure-advice.ts';
 import { repeated, useSteadyOrder } from './live.ts';
 import styles from './operations.module.css';
-import { operatorAnswer, type ServiceStatus } from './operator-api.ts';
+import type { ServiceStatus } from './operator-api.ts';
 
 type Failure = components['schemas']['Failure'];
 type Reason = ServiceStatus['recent']['failures'][number];
@@ -24,21 +21,17 @@ type Reason = ServiceStatus['recent']['failures'][number];
 const PAGE_SIZE = 10;
 const FAILURES = ['operator', 'failures'];
 
-const fetchFailures = async (page: number, pageSize: number, signal: AbortSignal) => {
-  const query = { page, page_size: pageSize };
-  const sent = api.GET('/api/v1/operator/failures/', { params: { query }, signal });
-  const { data, response } = await operatorAnswer(sent);
-  return { items: data, total: totalOf(response) };
-};
-
 /** @param look counts how often the person asked for newer failures: in between, the list stands still */
-const listQuery = (look: number, page: number) =>
-  queryOptions({
-    queryKey: [...FAILURES, 'list', look, page],
-    queryFn: ({ signal }) => fetchFailures(page, PAGE_SIZE, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+const pageOfFailures = (look: number | 'latest', page: number, size: number) => ({
+  key: [...FAILURES, look],
+  page,
+  size,
+  ask: (query: { readonly page: number; readonly page_size: number }, signal: AbortSignal) =>
+    api.GET('/api/v1/operator/failures/', { params: { query }, signal }),
+});
+
+/** Stands still until it is asked for again. */
+const STILL = { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 } as const;
 
 /** A failure by what no other one has. */
 const keyOf = ({ conversion_id: id, attempt }: Failure): string => `${id}/${attempt}`;
@@ -83,13 +76,10 @@ export function FailuresSection({ recent, isPaused }: FailuresSectionProps) {
   const window = formatDuration(recent.window_seconds * 1000);
   return (
     <Section title="Failures" lead="What customers wrote is for their accounts alone.">
-      <div className={`${styles.stack} ${styles.steady}`}>
+      <div className={`${styles.group} ${styles.steady}`}>
         <h3>Reasons in the last {window}</h3>
         {reasons.length === 0 ? (
-          <p className={styles.calm}>
-            <Icon name="check" />
-            Nothing has failed in this time.
-          </p>
+          <Calm>Nothing has failed in this time.</Calm>
         ) : (
           <Table
             label={`Failures by reason in the last ${window}`}
@@ -107,11 +97,10 @@ export function FailuresSection({ recent, isPaused }: FailuresSectionProps) {
 function NewestFailures({ isPaused }: { readonly isPaused: boolean }) {
   const [look, setLook] = useState(0);
   const [page, setPage] = useState(1);
-  const first = useQuery(listQuery(look, 1));
-  const shown = useQuery({ ...listQuery(look, page), placeholderData: keepPreviousData });
+  const first = useQuery({ ...pageQuery(pageOfFailures(look, 1, PAGE_SIZE)), ...STILL });
+  const shown = useQuery({ ...pageQuery(pageOfFailures(look, page, PAGE_SIZE)), ...STILL });
   const latest = useQuery({
-    queryKey: [...FAILURES, 'latest'],
-    queryFn: ({ signal }) => fetchFailures(1, 1, signal),
+    ...pageQuery(pageOfFailures('latest', 1, 1)),
     ...repeated(isPaused),
   });
   const [newest] = latest.data?.items ?? [];
@@ -126,7 +115,7 @@ function NewestFailures({ isPaused }: { readonly isPaused: boolean }) {
     setLook(look + 1);
   };
   return (
-    <div className={styles.stack}>
+    <div className={styles.group}>
       <div className={styles.offer}>
         <h3>Newest failures</h3>
         {hasNewer && (
@@ -135,31 +124,19 @@ function NewestFailures({ isPaused }: { readonly isPaused: boolean }) {
           </Button>
         )}
       </div>
-      {shown.isPending && <Loading label="Loading the newest failures" />}
-      {shown.isError && <ErrorState error={shown.error} onRetry={() => void shown.refetch()} />}
-      {shown.data?.total === 0 && (
-        <EmptyState icon="check" title="No conversion has failed">
-          The latest failures of all accounts are listed here.
-        </EmptyState>
-      )}
-      {shown.data !== undefined && shown.data.total > 0 && (
-        <>
-          <Table
-            label="Newest failures"
-            columns={COLUMNS}
-            rows={shown.data.items}
-            rowKey={keyOf}
-            isBusy={shown.isPlaceholderData}
-          />
-          <Pagination
-            of="failures"
-            page={page}
-            pageSize={PAGE_SIZE}
-            total={shown.data.total}
-            onPage={setPage}
-          />
-        </>
-      )}
+      <Records
+        list={{ query: shown, page, size: PAGE_SIZE }}
+        of="failures"
+        label="Newest failures"
+        columns={COLUMNS}
+        rowKey={keyOf}
+        onPage={setPage}
+        empty={
+          <EmptyState icon="check" title="No conversion has failed">
+            The latest failures of all accounts are listed here.
+          </EmptyState>
+        }
+      />
     </div>
   );
 }

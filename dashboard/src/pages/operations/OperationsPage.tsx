@@ -1,35 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { Loading } from '../../ui/Loading.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { AsOf } from './AsOf.tsx';
+import { Badge } from '../../ui/StatusBadge.tsx';
+import { Loaded } from '../../ui/states.tsx';
+import { Time } from '../../ui/Time.tsx';
 import { FailuresSection } from './FailuresSection.tsx';
 import { EVERY_TEXT, repeated } from './live.ts';
-import { OperatorsOnly } from './OperatorsOnly.tsx';
-import { operatorData } from './operator-api.ts';
-import { QueueSection } from './QueueSection.tsx';
-import { RenderersSection } from './RenderersSection.tsx';
-import { StateSection } from './StateSection.tsx';
+import styles from './operations.module.css';
+import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
 
 export default function OperationsPage() {
-  return (
-    <OperatorsOnly title="Operations">
-      <Operations />
-    </OperatorsOnly>
-  );
-}
-
-function Operations() {
   const [isPaused, setPaused] = useState(false);
   const status = useQuery({
     queryKey: ['operator', 'status'],
-    queryFn: ({ signal }) => operatorData(api.GET('/api/v1/operator/status/', { signal })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/operator/status/', { signal })),
     ...repeated(isPaused),
   });
-  const { data } = status;
   return (
     <Page
       title="Operations"
@@ -40,19 +29,51 @@ function Operations() {
         </Button>
       }
     >
-      {status.isPending && <Loading label="Loading the state of the service" lines={8} />}
-      {data === undefined && status.isError && (
-        <ErrorState error={status.error} onRetry={() => void status.refetch()} />
-      )}
-      {data !== undefined && (
-        <>
-          <AsOf iso={data.time} isPaused={isPaused} error={status.error} />
-          <StateSection status={data} />
-          <RenderersSection status={data} />
-          <QueueSection status={data} />
-          <FailuresSection recent={data.recent} isPaused={isPaused} />
-        </>
-      )}
+      <Loaded query={status} what="the state of the service" lines={8}>
+        {(data) => (
+          <>
+            <AsOf iso={data.time} isPaused={isPaused} error={status.error} />
+            <StateSection status={data} />
+            <RenderersSection status={data} />
+            <QueueSection status={data} />
+            <FailuresSection recent={data.recent} isPaused={isPaused} />
+          </>
+        )}
+      </Loaded>
     </Page>
+  );
+}
+
+interface AsOfProps {
+  /** The time of what is shown, by the clock of the service. */
+  readonly iso: string;
+  readonly isPaused: boolean;
+  /** Why the last request failed. */
+  readonly error: Error | null;
+}
+
+/** Since when the data is, and whether more is on its way. Only a change of the latter is read out. */
+function AsOf({ iso, isPaused, error }: AsOfProps) {
+  return (
+    <div className={styles.asOf}>
+      <span>
+        As of <Time iso={iso} />
+      </span>
+      <span role="status">
+        {isPaused && (
+          <Badge tone="neutral" icon="pause">
+            Paused
+          </Badge>
+        )}
+        {!isPaused && error instanceof ApiError && (
+          <Badge tone="danger" icon="warning">{`Not renewed: ${errorText(error)}`}</Badge>
+        )}
+        {!isPaused && error !== null && !(error instanceof ApiError) && (
+          <Badge tone="warning" icon="offline">
+            Connection lost. Trying again.
+          </Badge>
+        )}
+      </span>
+    </div>
   );
 }

@@ -1,35 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { EndSessionsSection } from './EndSessionsSection.tsx';
+import { EndSessionsSection, HoldSection, PlanSection } from './account-sections.tsx';
 import { ErasureSection } from './ErasureSection.tsx';
-import { HoldSection } from './HoldSection.tsx';
-import { OperatorsOnly } from './OperatorsOnly.tsx';
 import styles from './operations.module.css';
-import { ACCOUNTS, type AccountDetails, operatorData } from './operator-api.ts';
-import { PlanSection } from './PlanSection.tsx';
+import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
 export default function OperatorAccountPage() {
   const { id } = route.useParams();
-  return (
-    <OperatorsOnly title="Account">
-      <OneAccount key={id} id={id} />
-    </OperatorsOnly>
-  );
+  return <OneAccount key={id} id={id} />;
 }
 
 function OneAccount({ id }: { readonly id: string }) {
@@ -38,9 +29,7 @@ function OneAccount({ id }: { readonly id: string }) {
     queryKey: [...ACCOUNTS, 'one', id],
     enabled: erasedEmail === undefined,
     queryFn: ({ signal }) =>
-      operatorData(
-        api.GET('/api/v1/operator/accounts/{id}/', { params: { path: { id } }, signal }),
-      ),
+      dataOf(api.GET('/api/v1/operator/accounts/{id}/', { params: { path: { id } }, signal })),
   });
   if (erasedEmail !== undefined) return <Erased id={id} email={erasedEmail} />;
   const isMissing = account.error instanceof ApiError && account.error.code === 'not_found';
@@ -54,31 +43,22 @@ function OneAccount({ id }: { readonly id: string }) {
         </Link>
       }
     >
-      {account.isPending && <Loading label="Loading the account" lines={8} />}
-      {isMissing && (
-        <EmptyState
-          icon="search"
-          title="There is no such account"
-          action={
-            <ButtonLink to="/operations/accounts" search={{}}>
-              Show all accounts
-            </ButtonLink>
-          }
-        >
+      {isMissing ? (
+        <EmptyState icon="search" title="There is no such account" action={<AllAccounts />}>
           It may have been erased, or the address of this page is misspelt.
         </EmptyState>
-      )}
-      {data === undefined && account.isError && !isMissing && (
-        <ErrorState error={account.error} onRetry={() => void account.refetch()} />
-      )}
-      {data !== undefined && !isMissing && (
-        <>
-          <AccountFacts account={data} />
-          <PlanSection account={data} />
-          <HoldSection account={data} />
-          <EndSessionsSection account={data} />
-          <ErasureSection account={data} onErased={() => setErasedEmail(data.email)} />
-        </>
+      ) : (
+        <Loaded query={account} what="the account" lines={8}>
+          {(details) => (
+            <>
+              <AccountFacts account={details} />
+              <PlanSection account={details} />
+              <HoldSection account={details} />
+              <EndSessionsSection account={details} />
+              <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />
+            </>
+          )}
+        </Loaded>
       )}
     </Page>
   );
@@ -90,26 +70,23 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
     <Section title="This account">
       <Facts
         wide
-        facts={[
-          { name: 'Plan', value: planName(plan) },
-          { name: 'Credits', value: formatNumber(credits) },
-          { name: 'Stored', value: formatBytes(account.stored_bytes) },
-          { name: 'Valid API keys', value: formatNumber(account.api_keys) },
-          { name: 'Open sessions', value: formatNumber(account.sessions) },
-          { name: 'Hold', value: hold === null ? 'None' : 'In force' },
-          { name: 'Opened', value: <Time iso={openedAt} /> },
-          { name: 'Id', value: <code>{id}</code> },
-          {
-            name: 'Role',
-            value: operator ? (
-              <Badge tone="accent" icon="server">
-                Operator
-              </Badge>
-            ) : (
-              'Customer'
-            ),
-          },
-        ]}
+        facts={{
+          Plan: planName(plan),
+          Credits: formatNumber(credits),
+          Stored: formatBytes(account.stored_bytes),
+          'Valid API keys': formatNumber(account.api_keys),
+          'Open sessions': formatNumber(account.sessions),
+          Hold: hold === null ? 'None' : 'In force',
+          Opened: <Time iso={openedAt} />,
+          Id: <code>{id}</code>,
+          Role: operator ? (
+            <Badge tone="accent" icon="server">
+              Operator
+            </Badge>
+          ) : (
+            'Customer'
+          ),
+        }}
       />
     </Section>
   );
@@ -132,17 +109,23 @@ function Erased({ id, email }: ErasedProps) {
             Its API keys and sessions have ended. The service is destroying its data key and
             deleting its documents. After that nothing personal of it can be read any more.
           </p>
-          <p className={styles.muted}>
+          <p className="muted">
             The log keeps its id, <code className={styles.id}>{id}</code>, with the times and types
             of its events. The address is free for a new account.
           </p>
           <div>
-            <ButtonLink to="/operations/accounts" search={{}}>
-              Show all accounts
-            </ButtonLink>
+            <AllAccounts />
           </div>
         </Section>
       </div>
     </Page>
+  );
+}
+
+function AllAccounts() {
+  return (
+    <ButtonLink to="/operations/accounts" search={{}}>
+      Show all accounts
+    </ButtonLink>
   );
 }

@@ -1,21 +1,13 @@
 import type { ReactNode } from 'react';
 import { useAccount } from '../../api/account.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
-import { Loading } from '../../ui/Loading.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { useOnEnd } from './live.ts';
 
-interface OperatorsOnlyProps {
-  /** The title of the page. */
-  readonly title: string;
-  readonly children: ReactNode;
-}
-
-/** A page that operators alone can use; others read that here, also those who are not operators any more. */
-export function OperatorsOnly({ title, children }: OperatorsOnlyProps) {
+/** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */
+function OperatorsOnly({ children }: { readonly children: ReactNode }) {
   const account = useAccount();
   useOnEnd(account.data?.operator === true, () =>
     announce('Your account is no longer an operator of this service.', 'danger'),
@@ -25,15 +17,20 @@ export function OperatorsOnly({ title, children }: OperatorsOnlyProps) {
   }
   if (account.data !== undefined) return <ForOperators email={account.data.email} />;
   return (
-    <Page title={title}>
-      {account.isError ? (
-        <ErrorState error={account.error} onRetry={() => void account.refetch()} />
-      ) : (
-        <Loading label="Loading your account" />
-      )}
+    <Page title="For operators">
+      <Loaded query={account} what="your account">
+        {() => null}
+      </Loaded>
     </Page>
   );
 }
+
+/** Makes a page one for operators alone. */
+export const forOperators = (Content: () => ReactNode) => () => (
+  <OperatorsOnly>
+    <Content />
+  </OperatorsOnly>
+);
 
 function ChangePasswordFirst() {
   return (

@@ -1,23 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, dataOf } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import type { components } from '../../api/schema.d.ts';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { repeated, useOnEnd } from './live.ts';
-import styles from './operations.module.css';
-import { operatorData } from './operator-api.ts';
-import { eventsText } from './StateSection.tsx';
+import { eventsText } from './status-sections.tsx';
 
 type Projection = components['schemas']['ProjectionState'];
 type LastRebuild = NonNullable<Projection['last_rebuild']>;
@@ -36,7 +31,7 @@ const COLUMNS: readonly Column<Projection>[] = [
 ];
 
 async function rebuild(): Promise<void> {
-  await operatorData(api.POST('/api/v1/operator/projections/rebuild/'));
+  await dataOf(api.POST('/api/v1/operator/projections/rebuild/'));
   announce('The rebuild has begun.');
   await queryClient.invalidateQueries({ queryKey: PROJECTIONS });
 }
@@ -52,17 +47,16 @@ function RebuildEnd({ last }: { readonly last: LastRebuild }) {
     );
   }
   return (
-    <p className={styles.muted}>
+    <p className="muted">
       The last rebuild ended well: <Time iso={at} />
     </p>
   );
 }
 
 export function ProjectionsSection() {
-  const [isAsking, setAsking] = useState(false);
   const projections = useQuery({
     queryKey: PROJECTIONS,
-    queryFn: ({ signal }) => operatorData(api.GET('/api/v1/operator/projections/', { signal })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/operator/projections/', { signal })),
     ...repeated(false),
     refetchInterval: ({ state }) =>
       state.data?.some(({ rebuilding }) => rebuilding !== undefined) === true
@@ -81,55 +75,45 @@ export function ProjectionsSection() {
       title="Projections"
       lead="The lists that these pages read. Each node makes its own from the log; these are those of the node that answered."
       actions={
-        <Button icon="refresh" onPress={() => setAsking(true)}>
-          Rebuild the projections
-        </Button>
+        <ConfirmButton
+          icon="refresh"
+          text="Rebuild the projections"
+          title="Rebuild the projections?"
+          action="Rebuild the projections"
+          onConfirm={rebuild}
+        >
+          <p>
+            The node that answers reads the whole log and rebuilds all its lists beside those in
+            use. When they are complete, they take their place.
+          </p>
+          <p>
+            The service goes on meanwhile, with more load on this node. The log is not changed.
+            Other nodes keep their lists.
+          </p>
+        </ConfirmButton>
       }
     >
-      {projections.isPending && <Loading label="Loading the projections" lines={8} />}
-      {projections.data === undefined && projections.isError && (
-        <ErrorState error={projections.error} onRetry={() => void projections.refetch()} />
-      )}
-      {projections.data !== undefined && (
-        <>
-          {projections.isError && (
-            <Notice kind="warning">
-              The connection is lost. What is shown may be old. The page asks again by itself.
-            </Notice>
-          )}
-          {rebuilding !== undefined && (
-            <ProgressBar
-              label="Rebuilding the projections"
-              value={Number(rebuilding.position)}
-              max={Math.max(1, Number(rebuilding.target))}
-              text={`Position ${formatPosition(rebuilding.position)} of ${formatPosition(rebuilding.target)}`}
-            />
-          )}
-          {rebuilding === undefined && last !== undefined && <RebuildEnd last={last} />}
-          <Table
-            label="Projections"
-            columns={COLUMNS}
-            rows={projections.data}
-            rowKey={({ name }) => name}
-          />
-        </>
-      )}
-      <ConfirmDialog
-        title="Rebuild the projections?"
-        action="Rebuild the projections"
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        onConfirm={rebuild}
-      >
-        <p>
-          The node that answers reads the whole log and rebuilds all its lists beside those in use.
-          When they are complete, they take their place.
-        </p>
-        <p>
-          The service goes on meanwhile, with more load on this node. The log is not changed. Other
-          nodes keep their lists.
-        </p>
-      </ConfirmDialog>
+      <Loaded query={projections} what="the projections" lines={8}>
+        {(rows) => (
+          <>
+            {projections.isError && (
+              <Notice kind="warning">
+                The connection is lost. What is shown may be old. The page asks again by itself.
+              </Notice>
+            )}
+            {rebuilding !== undefined && (
+              <ProgressBar
+                label="Rebuilding the projections"
+                value={Number(rebuilding.position)}
+                max={Math.max(1, Number(rebuilding.target))}
+                text={`Position ${formatPosition(rebuilding.position)} of ${formatPosition(rebuilding.target)}`}
+              />
+            )}
+            {rebuilding === undefined && last !== undefined && <RebuildEnd last={last} />}
+            <Table label="Projections" columns={COLUMNS} rows={rows} rowKey={({ name }) => name} />
+          </>
+        )}
+      </Loaded>
     </Section>
   );
 }

@@ -1,3 +1,5 @@
+import { pageOf } from '../../api/paged.ts';
+
 /** The list of accounts that an address of the page names. */
 export interface AccountsSearch {
   /** The whole address that is searched for. */
@@ -9,6 +11,6 @@ export interface AccountsSearch {
 export function accountsSearch({ email, page }: Record<string, unknown>): AccountsSearch {
   return {
     ...(typeof email === 'string' && email.trim() !== '' && { email }),
-    ...(typeof page === 'number' && Number.isInteger(page) && page > 1 && { page }),
+    ...pageOf(page),
   };
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
-import { errorText } from '../../ui/ErrorState.tsx';
-import { Loading } from '../../ui/Loading.tsx';
+import { errorText } from '../../api/error.ts';
 import { Notice } from '../../ui/Notice.tsx';
+import { Loading } from '../../ui/states.tsx';
 import styles from './Playground.module.css';
 
 interface HtmlEditorProps {

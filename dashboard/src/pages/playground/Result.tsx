@@ -1,14 +1,12 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { ApiError } from '../../api/error.ts';
+import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { EmptyState } from '../../ui/EmptyState.tsx';
-import { errorText } from '../../ui/ErrorState.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
+import { PdfFrame } from '../../ui/PdfFrame.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { saveFile } from '../../ui/SaveButton.tsx';
+import { EmptyState, Loading } from '../../ui/states.tsx';
 import type { Converted } from './conversion.ts';
 import styles from './Playground.module.css';
 import { labelOfPath } from './request.ts';
@@ -25,7 +23,7 @@ interface ResultProps {
 export function Result({ isPending, converted, failure, fields }: ResultProps) {
   return (
     <>
-      <div role="status" className={styles.visuallyHidden}>
+      <div role="status" className="visually-hidden">
         {isPending ? 'The document is being converted.' : summaryOf(converted)}
       </div>
       {isPending ? (
@@ -66,7 +64,7 @@ function Refusal({ error, fields }: RefusalProps) {
       ) : (
         <>
           <p>Nothing was converted, and no credit was taken. Correct this first:</p>
-          <ul className={styles.problems}>
+          <ul className="bullets">
             {details.map(([path, messages = []]) => (
               <li key={path}>
                 <strong>{labelOfPath(fields, path)}</strong>: {messages.join(' ')}
@@ -83,7 +81,7 @@ function Refusal({ error, fields }: RefusalProps) {
 function Ended({ converted: { record, pdf } }: { readonly converted: Converted }) {
   const { id, status, error_message: reason, warnings = [] } = record;
   return (
-    <div className={styles.result}>
+    <div className="stack">
       <div className={styles.inline}>
         <StatusBadge status={status} />
         {pdf !== undefined && <span>{formatBytes(pdf.size)}</span>}
@@ -100,33 +98,21 @@ function Ended({ converted: { record, pdf } }: { readonly converted: Converted }
       {warnings.length > 0 && (
         <Notice kind="warning">
           <p>Something was missing when the page was printed:</p>
-          <ul className={styles.problems}>
+          <ul className="bullets">
             {warnings.map((warning) => (
               <li key={warning}>{warning}</li>
             ))}
           </ul>
         </Notice>
       )}
-      {pdf !== undefined && <PdfFrame pdf={pdf} />}
+      {pdf !== undefined &&
+        (navigator.pdfViewerEnabled ? (
+          <PdfFrame title="The PDF" pdf={pdf} />
+        ) : (
+          <Notice kind="info">
+            This browser does not show a PDF inside a page. Download it instead.
+          </Notice>
+        ))}
     </div>
   );
-}
-
-/** The PDF in the browser's own viewer. */
-function PdfFrame({ pdf }: { readonly pdf: Blob }) {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    const created = URL.createObjectURL(pdf);
-    setUrl(created);
-    return () => URL.revokeObjectURL(created);
-  }, [pdf]);
-  // Phones have no viewer for a frame.
-  if (!navigator.pdfViewerEnabled) {
-    return (
-      <Notice kind="info">
-        This browser does not show a PDF inside a page. Download it instead.
-      </Notice>
-    );
-  }
-  return url === undefined ? null : <iframe className={styles.pdf} title="The PDF" src={url} />;
 }

@@ -1,14 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { Form } from 'react-aria-components';
 import { type SessionEnd, session } from '../../session/session.ts';
 import { signInSearch } from '../../session/sign-in-search.ts';
-import { Button } from '../../ui/Button.tsx';
-import { errorText } from '../../ui/ErrorState.tsx';
-import { formText } from '../../ui/form-text.ts';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './SignInPage.module.css';
 
@@ -28,25 +24,6 @@ export default function SignInPage() {
   const { from = '/', reason } = signInSearch({ ...route.useSearch() });
   const router = useRouter();
   const queries = useQueryClient();
-  const [isPending, setPending] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
-
-  const signIn = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    setPending(true);
-    setFailure(undefined);
-    try {
-      await session.signIn(formText(form, 'email'), formText(form, 'password'));
-      queries.clear();
-      router.history.push(from);
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      setPending(false);
-    }
-  };
-
   return (
     <LonePage title="Sign in" heading="Sign in to Pressledger">
       {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
@@ -56,8 +33,14 @@ export default function SignInPage() {
           the network could read your password. Open it over HTTPS, or at localhost.
         </Notice>
       )}
-      <Form className={styles.form} onSubmit={(event) => void signIn(event)}>
-        {failure !== undefined && <Notice kind="danger">{errorText(failure)}</Notice>}
+      <SendForm
+        action="Sign in"
+        onSend={async (textOf) => {
+          await session.signIn(textOf('email'), textOf('password'));
+          queries.clear();
+          router.history.push(from);
+        }}
+      >
         <TextField
           label="Email"
           name="email"
@@ -73,10 +56,7 @@ export default function SignInPage() {
           autoComplete="current-password"
           isRequired
         />
-        <Button look="primary" type="submit" isPending={isPending}>
-          Sign in
-        </Button>
-      </Form>
+      </SendForm>
       <p className={styles.note}>
         Forgot your password? Ask the people who run this service for a new one.
       </p>

@@ -1,3 +1,5 @@
+import { pageOf } from '../../api/paged.ts';
+
 /** The parameters of the page's address: the days of the charts, and the page of the ledger. */
 export const SPANS = [7, 30, 90] as const;
 export type Span = (typeof SPANS)[number];
@@ -10,6 +12,5 @@ export interface UsageSearch {
 /** Leaves out what is not among the choices. */
 export function usageSearch({ days, page }: Record<string, unknown>): UsageSearch {
   const span = SPANS.find((each) => each === days);
-  const isPage = typeof page === 'number' && Number.isInteger(page) && page > 1;
-  return { ...(span !== undefined && { days: span }), ...(isPage && { page }) };
+  return { ...(span !== undefined && { days: span }), ...pageOf(page) };
 }

@@ -6,29 +6,36 @@ import { api, dataOf } from '../../api/client.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
-import { ErrorState } from '../../ui/ErrorState.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 
 /** The same one each time: another list is another check. */
-const NO_ENTRIES: readonly Entry[] = [];
+const NO_ENTRIES: Entry[] = [];
+
+const ask = (sha256: string, signal: AbortSignal) =>
+  dataOf(api.POST('/api/v1/verify/', { body: { sha256 }, signal }));
 
 /** Asks the service about a PDF by its hash alone, then checks what the service says. */
 export function PdfCheck({ sha256 }: { readonly sha256: string }) {
   const answer = useQuery({
     queryKey: ['verify', sha256],
-    queryFn: ({ signal }) => dataOf(api.POST('/api/v1/verify/', { body: { sha256 }, signal })),
+    queryFn: ({ signal }) => ask(sha256, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (answer.isPending) return <Loading label="Asking the service about the hash" />;
-  if (answer.isError) {
-    return <ErrorState error={answer.error} onRetry={() => void answer.refetch()} />;
-  }
-  const { conversion, entries = NO_ENTRIES } = answer.data;
+  return (
+    <Loaded query={answer} what="what the service knows of the hash">
+      {(known) => <Known {...known} sha256={sha256} />}
+    </Loaded>
+  );
+}
+
+type KnownProps = Awaited<ReturnType<typeof ask>> & { readonly sha256: string };
+
+function Known({ conversion, entries = NO_ENTRIES, sha256 }: KnownProps) {
   if (conversion === undefined) return <Unknown />;
   const { id, created_at: created, completed_at: completed } = conversion;
   return (
@@ -36,18 +43,15 @@ export function PdfCheck({ sha256 }: { readonly sha256: string }) {
       <Section title="The service knows this PDF">
         <p>It says that a conversion of this account made exactly these bytes.</p>
         <Facts
-          facts={[
-            {
-              name: 'Conversion',
-              value: (
-                <Link to="/conversions/$id" params={{ id }}>
-                  {id}
-                </Link>
-              ),
-            },
-            { name: 'Requested', value: <Time iso={created} /> },
-            { name: 'Made', value: completed && <Time iso={completed} /> },
-          ]}
+          facts={{
+            Conversion: (
+              <Link to="/conversions/$id" params={{ id }}>
+                {id}
+              </Link>
+            ),
+            Requested: <Time iso={created} />,
+            Made: completed && <Time iso={completed} />,
+          }}
         />
       </Section>
       <PdfProof conversionId={id} entries={entries} pdfSha256={sha256} />

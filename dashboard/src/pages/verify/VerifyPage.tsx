@@ -1,13 +1,13 @@
 import { useRef, useState } from 'react';
 import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
+import { errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
-import { errorText } from '../../ui/ErrorState.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { Loading } from '../../ui/Loading.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { BundleCheck } from './BundleCheck.tsx';
 import { type ChosenFile, readFile } from './chosen-file.ts';
 import { PdfCheck } from './PdfCheck.tsx';
@@ -40,7 +40,7 @@ export default function VerifyPage() {
       lead="Find out whether this service made a PDF, when and from what. Or check a bundle of evidence."
     >
       <FilePicker onFile={(file) => void take(file)} onProblem={refuse} />
-      <p className={styles.privacy}>
+      <p className="note">
         The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a
         bundle, the service gets only the number of events that its log had then.
       </p>

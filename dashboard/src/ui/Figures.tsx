@@ -1,0 +1,28 @@
+import styles from './Figures.module.css';
+
+export interface Figure {
+  readonly name: string;
+  readonly value: string;
+  /** A note to the value, such as the time in which it was counted. */
+  readonly note?: string;
+  /** The tone that charts have for it. */
+  readonly tone?: 'accent' | 'danger';
+}
+
+/** The numbers that a person looks for first. */
+export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
+  return (
+    <dl className={styles.figures}>
+      {figures.map(({ name, value, note, tone }) => (
+        <div key={name} className={styles.figure}>
+          <dt>
+            {tone !== undefined && <span className="mark" data-tone={tone} />}
+            {name}
+          </dt>
+          <dd className={styles.value}>{value}</dd>
+          {note !== undefined && <dd className={styles.note}>{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,5 +1,0 @@
-/** The text of a form's field; empty where it has none. */
-export function formText(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === 'string' ? value : '';
-}

@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+
+const PAGE = 200;
+
+/**
+ * Works off a to-do list, page by page, until it is empty or a stop is asked for.
+ * @param next the first rows of the list as they are now
+ * @param handle resolves when the row is stored as done
+ * @param caughtUp resolves when `next` no longer gives rows that were handled; needless where `next` itself waits
+ * @throws {Error} a row stays on the list: going on would be going round in circles
+ */
+export async function drainList<Row>(
+  next: (limit: number) => readonly Row[] | Promise<readonly Row[]>,
+  handle: (row: Row) => Promise<unknown>,
+  stopping?: AbortSignal,
+  caughtUp?: () => Promise<void>,
+): Promise<void> {
+  let before: Row | undefined;
+  for (;;) {
+    const rows = await next(PAGE);
+    const [first] = rows;
+    if (first !== undefined && isDeepStrictEqual(first, before)) {
+      throw new Error(`What is due was done and is still due: ${JSON.stringify(first)}`);
+    }
+    for (const row of rows) {
+      if (stopping?.aborted === true) return;
+      await handle(row);
+    }
+    if (rows.length < PAGE) return;
+    await caughtUp?.();
+    before = first;
+  }
+}
