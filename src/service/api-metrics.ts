@@ -1,6 +1,6 @@
 /** Tells the metrics of an API node what the parts of it say when they are asked. */
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import { FAILURE_CODES } from '../domain/choices.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { ApiMetrics } from '../observe/metrics/definitions.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Stoppable } from '../async/stoppable.ts';
 import { readVersion } from '../config/version.ts';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import { deriveKey } from '../documents/keys/master-key.ts';
 import type { ApiApp } from '../http/app.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';

@@ -2,9 +2,9 @@
 
 import type { Stoppable } from '../async/stoppable.ts';
 import type { Config } from '../config/config.ts';
-import type { Role } from '../config/setting.ts';
+import type { Role } from '../config/settings.ts';
 import { readVersion } from '../config/version.ts';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';

@@ -1,7 +1,7 @@
 /** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
 import { join } from 'node:path';
 import type { Stoppable } from '../async/stoppable.ts';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import type { RenderMetrics } from '../observe/metrics/definitions.ts';
 import { startAttestations } from '../process-managers/attestations.ts';
