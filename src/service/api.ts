@@ -7,7 +7,7 @@ import { deriveKey } from '../documents/keys/master-key.ts';
 import type { ApiApp } from '../http/app.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
-import { requestCounter } from './observers.ts';
+import { requestCounter } from './metrics.ts';
 import { listenForCommands } from './operator-socket.ts';
 import { createRebuilds } from './rebuilds.ts';
 

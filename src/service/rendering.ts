@@ -16,7 +16,7 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 import { timeOrderedId } from '../time/ids.ts';
 import { createAttestors } from './adapters.ts';
-import { countWhileLeading } from './api-metrics.ts';
+import { countWhileLeading } from './metrics.ts';
 
 /** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
 const LAST_REPORTS_MS = 5000;

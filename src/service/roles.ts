@@ -11,10 +11,9 @@ import { isDamage } from '../read-model/generations.ts';
 import { systemClock } from '../time/clock.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { type Readiness, startApi } from './api.ts';
-import { watchCore } from './api-metrics.ts';
 import { type Core, openCore } from './core.ts';
 import type { Observers } from './observe.ts';
-import { tellReadiness, withObservers } from './observers.ts';
+import { tellReadiness, watchCore, withObservers } from './metrics.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 export interface RunningService extends Stoppable {

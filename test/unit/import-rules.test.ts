@@ -56,7 +56,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/observe/tracing/start.ts', 'node_modules/@opentelemetry/api/index.js'),
   ],
   'observers-are-loaded-late': [
-    imports('src/service/observers.ts', 'src/observe/metrics/metrics.ts'),
+    imports('src/service/metrics.ts', 'src/observe/metrics/metrics.ts'),
     imports('src/observe/tracing/start.ts', 'src/observe/tracing/opentelemetry.ts'),
   ],
   documents: [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],
