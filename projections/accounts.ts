@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { Plan } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import type { Slice } from '../src/read-model/rows.ts';
 
 /** `position` is that of AccountOpened: the order in which accounts were opened. */
 const ddl = `
@@ -84,9 +85,9 @@ export interface AccountRow {
 export interface AccountQueries {
   byId(id: string): AccountRow | undefined;
   /** Oldest first. */
-  all(page: { readonly offset: number; readonly limit: number }): readonly AccountRow[];
+  all(page: Slice): readonly AccountRow[];
   /** Newest first. */
-  newest(page: { readonly offset: number; readonly limit: number }): readonly AccountRow[];
+  newest(page: Slice): readonly AccountRow[];
   count(): number;
   /** The oldest account that is still open. */
   first(): AccountRow | undefined;
@@ -112,8 +113,7 @@ export function accountQueries(db: Database): AccountQueries {
     `${select} ORDER BY position DESC LIMIT ? OFFSET ?`,
   );
   const count = db.prepare<[], number>('SELECT count(*) FROM accounts').pluck();
-  const page = ({ offset, limit }: { readonly offset: number; readonly limit: number }) =>
-    all.all(limit, offset).map(rowOf);
+  const page = ({ offset, limit }: Slice) => all.all(limit, offset).map(rowOf);
   return {
     byId: (id) => byId.all(id).map(rowOf)[0],
     all: page,

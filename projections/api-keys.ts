@@ -1,6 +1,7 @@
 /** API keys as their account lists them. Whether a key is good is read from its stream, not here. */
 import type { Database } from 'better-sqlite3';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
 /** `position` is that of KeyCreated: the order in which keys were made. */
 const ddl = `
@@ -58,22 +59,15 @@ export interface ApiKeyRow {
 export interface ApiKeyQueries {
   byId(id: string): ApiKeyRow | undefined;
   /** Those not revoked, newest first; `total` counts them all. */
-  page(
-    accountId: string,
-    page: { readonly offset: number; readonly limit: number },
-  ): { readonly rows: readonly ApiKeyRow[]; readonly total: number };
+  page(accountId: string, page: Slice): Page<ApiKeyRow>;
   /** Counts the keys that are not revoked. With a key's id, leaves out newer keys. */
   inForce(accountId: string, upToId?: string): number;
 }
 
-type StoredKey = Omit<ApiKeyRow, 'lastUsedAt' | 'revoked'> & {
-  readonly lastUsedAt: number | null;
-  readonly revoked: number;
-};
+type StoredKey = Omit<Stored<ApiKeyRow>, 'revoked'> & { readonly revoked: number };
 
-function toRow({ lastUsedAt, revoked, ...key }: StoredKey): ApiKeyRow {
-  return { ...key, ...(lastUsedAt === null ? {} : { lastUsedAt }), revoked: revoked === 1 };
-}
+const toRow = ({ revoked, ...key }: StoredKey): ApiKeyRow =>
+  present<ApiKeyRow>({ ...key, revoked: revoked === 1 });
 
 export function apiKeyQueries(db: Database): ApiKeyQueries {
   const select = `SELECT id, account_id AS accountId, name, prefix, created_at AS createdAt,

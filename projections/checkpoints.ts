@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { KEYS_IN_FORCE, type SigningKey } from '../src/domain/log.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
 /** `number` counts from 1, so that a page is found without skipping rows. */
 const ddl = `
@@ -84,28 +85,18 @@ export interface CheckpointQueries {
   /** The oldest first. */
   all(afterSize: number, limit: number): readonly StoredCheckpoint[];
   /** The newest first. */
-  page(page: { readonly offset: number; readonly limit: number }): {
-    readonly rows: readonly ListedCheckpoint[];
-    readonly total: number;
-  };
+  page(page: Slice): Page<ListedCheckpoint>;
   /** The keys in force, the newest first. */
   keys(): readonly SigningKey[];
 }
 
-interface Row extends Omit<StoredCheckpoint, 'timestamp'> {
-  readonly timestamp: Buffer | null;
-}
-
 const COLUMNS = 'size, root, note, signed_at AS signedAt, timestamp';
 
-const checkpointOf = ({ timestamp, ...row }: Row): StoredCheckpoint =>
-  timestamp === null ? row : { ...row, timestamp };
-
 export function checkpointQueries(db: Database): CheckpointQueries {
-  const newest = db.prepare<[], Row>(
+  const newest = db.prepare<[], Stored<StoredCheckpoint>>(
     `SELECT ${COLUMNS} FROM signed_checkpoints ORDER BY size DESC LIMIT 1`,
   );
-  const after = db.prepare<[number, number], Row>(
+  const after = db.prepare<[number, number], Stored<StoredCheckpoint>>(
     `SELECT ${COLUMNS} FROM signed_checkpoints WHERE size > ? ORDER BY size LIMIT ?`,
   );
   const last = db.prepare<[], number | null>('SELECT max(number) FROM signed_checkpoints').pluck();
@@ -118,9 +109,9 @@ export function checkpointQueries(db: Database): CheckpointQueries {
      ORDER BY generation DESC LIMIT ?`,
   );
   const all = (afterSize: number, limit: number): readonly StoredCheckpoint[] =>
-    after.all(afterSize, limit).map(checkpointOf);
+    after.all(afterSize, limit).map(present<StoredCheckpoint>);
   return {
-    newest: () => newest.all().map(checkpointOf)[0],
+    newest: () => newest.all().map(present<StoredCheckpoint>)[0],
     covering: (size) => all(size - 1, 1)[0],
     all,
     page({ offset, limit }) {

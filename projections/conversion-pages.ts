@@ -1,5 +1,6 @@
 /** Pages of an account's conversions, whichever the filter: none skips many rows, and none counts them all. */
 import type { Database } from 'better-sqlite3';
+import type { Page, Slice } from '../src/read-model/rows.ts';
 
 export const CONVERSION_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 export type ConversionStatus = (typeof CONVERSION_STATUSES)[number];
@@ -23,11 +24,6 @@ export interface ConversionFilter {
   readonly to?: number;
 }
 
-export interface Slice {
-  readonly offset: number;
-  readonly limit: number;
-}
-
 /** The numbers of an account's conversions that are looked at, both inclusive. */
 interface Numbers {
   readonly first: number;
@@ -40,16 +36,11 @@ interface Totals {
   readonly time: number;
 }
 
-interface Found<Row> {
-  readonly rows: readonly Row[];
-  readonly total: number;
-}
-
 /** @param columns those of a `Row` */
 export function conversionPages<Row>(
   db: Database,
   columns: string,
-): (accountId: string, page: ConversionFilter & Slice) => Found<Row> {
+): (accountId: string, page: ConversionFilter & Slice) => Page<Row> {
   const totalsOf = db.prepare<[string], Totals>(
     'SELECT total, time FROM conversion_totals WHERE account_id = ?',
   );

@@ -3,12 +3,12 @@ import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
 import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { countingOf, type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 import {
   BLOCK,
   type ConversionFilter,
   type ConversionStatus,
   conversionPages,
-  type Slice,
 } from './conversion-pages.ts';
 
 /**
@@ -57,11 +57,7 @@ export const conversions: Projection = {
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
-    const count = db.prepare<[string, number], { total: number; time: number }>(
-      `INSERT INTO conversion_totals (account_id, total, time) VALUES (?, 1, ?)
-       ON CONFLICT DO UPDATE SET total = total + 1, time = max(time, excluded.time)
-       RETURNING total, time`,
-    );
+    const count = countingOf(db, 'conversion_totals');
     const countInBlock = db.prepare(
       `INSERT INTO conversion_failures SELECT account_id, number / ${BLOCK}, 1 FROM conversions WHERE id = ?
        ON CONFLICT DO UPDATE SET failed = failed + 1`,
@@ -133,43 +129,19 @@ export interface ConversionRow {
   readonly expired: boolean;
 }
 
-interface StoredConversion {
-  readonly id: string;
-  readonly account_id: string;
-  readonly status: ConversionStatus;
-  readonly created_at: number;
-  readonly completed_at: number | null;
-  readonly failed_at: number | null;
-  readonly failure_code: ConversionFailureCode | null;
-  readonly error_message: string | null;
-  readonly filename: string | null;
+interface StoredConversion extends Omit<Stored<ConversionRow>, 'document' | 'pdf' | 'expired'> {
   readonly document: string | null;
   readonly pdf: string | null;
-  readonly pages: number | null;
-  readonly warnings: string | null;
   readonly expired: number;
 }
 
-function toRow(stored: StoredConversion): ConversionRow {
-  const { completed_at, failed_at, failure_code, error_message } = stored;
-  const { filename, document, pdf, pages, warnings } = stored;
-  return {
-    id: stored.id,
-    accountId: stored.account_id,
-    status: stored.status,
-    createdAt: stored.created_at,
-    ...(completed_at === null ? {} : { completedAt: completed_at }),
-    ...(failed_at === null ? {} : { failedAt: failed_at }),
-    ...(failure_code === null ? {} : { failureCode: failure_code }),
-    ...(error_message === null ? {} : { errorMessage: error_message }),
-    ...(filename === null ? {} : { filename }),
-    ...(document === null ? {} : { document: JSON.parse(document) as BlobRef }),
-    ...(pdf === null ? {} : { pdf: JSON.parse(pdf) as PdfDigest }),
-    ...(pages === null ? {} : { pages }),
-    ...(warnings === null ? {} : { warnings }),
-    expired: stored.expired === 1,
-  };
-}
+const toRow = ({ document, pdf, expired, ...stored }: StoredConversion): ConversionRow =>
+  present<ConversionRow>({
+    ...stored,
+    document: JSON.parse(document ?? 'null') as BlobRef | null,
+    pdf: JSON.parse(pdf ?? 'null') as PdfDigest | null,
+    expired: expired === 1,
+  });
 
 export interface ConversionQueries {
   byId(id: string): ConversionRow | undefined;
@@ -180,14 +152,12 @@ export interface ConversionQueries {
    */
   byPdf(sha256: string, accountId?: string): ConversionRow | undefined;
   /** Newest first; `total` counts all that the filter lets through. */
-  page(
-    accountId: string,
-    page: ConversionFilter & Slice,
-  ): { readonly rows: readonly ConversionRow[]; readonly total: number };
+  page(accountId: string, page: ConversionFilter & Slice): Page<ConversionRow>;
 }
 
-const COLUMNS =
-  'id, account_id, status, created_at, completed_at, failed_at, failure_code, error_message, filename, document, pdf, pages, warnings, expired';
+const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
+  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, filename, document, pdf, pages,
+  warnings, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

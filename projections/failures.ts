@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import type { Page, Slice } from '../src/read-model/rows.ts';
 
 /** Failures that are kept: somebody who looks for an older one knows its account, whose history has it. */
 export const KEPT_FAILURES = 10_000;
@@ -57,10 +58,7 @@ export interface FailureRow {
 
 export interface FailureQueries {
   /** Newest first. */
-  page(page: { readonly offset: number; readonly limit: number }): {
-    readonly rows: readonly FailureRow[];
-    readonly total: number;
-  };
+  page(page: Slice): Page<FailureRow>;
 }
 
 export function failureQueries(db: Database): FailureQueries {

@@ -4,6 +4,7 @@ import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { EVENT_TYPES, type EventType } from '../src/domain/events.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import type { Projection } from '../src/read-model/projection.ts';
+import { countingOf, countWhile, type Slice } from '../src/read-model/rows.ts';
 
 /**
  * `number` counts an account's events from 1, so that a page is found without skipping rows. `time` never
@@ -43,11 +44,7 @@ export const history: Projection = {
   tables: ['history', 'history_totals'],
   ddl,
   handlers(db) {
-    const book = db.prepare<[string, number], { total: number; time: number }>(
-      `INSERT INTO history_totals (account_id, total, time) VALUES (?, 1, ?)
-       ON CONFLICT DO UPDATE SET total = total + 1, time = max(time, excluded.time)
-       RETURNING total, time`,
-    );
+    const book = countingOf(db, 'history_totals');
     const insert = db.prepare(
       `INSERT INTO history
          (account_id, number, position, stream, revision, type, actor_kind, actor, conversion_id, time)
@@ -101,16 +98,10 @@ export interface HistoryQueries {
   page(
     accountId: string,
     filter: HistoryFilter,
-    page: {
-      readonly order: 'newest first' | 'oldest first';
-      readonly offset: number;
-      readonly limit: number;
-    },
+    page: Slice & { readonly order: 'newest first' | 'oldest first' },
   ): { readonly places: readonly EventPlace[]; readonly total: number };
   /** Counts the account's events up to the time (milliseconds since the Unix epoch), or all. */
   countUpTo(accountId: string, time?: number): number;
-  /** The place of one event, by its number. */
-  place(accountId: string, number: number): EventPlace | undefined;
   /** Counts the account's events up to the position of the log. */
   countUpToPosition(accountId: string, position: bigint): number;
   /** The position of one event in the log, by its number. */
@@ -145,17 +136,6 @@ function indexFor({ type, conversionId, actor }: HistoryFilter): string {
   return actor === undefined ? '' : 'INDEXED BY history_by_actor';
 }
 
-/** Counts the numbers from 1 that the condition holds for, which holds for none after the first that it does not. */
-function countWhile(total: number, holds: (number: number) => boolean): number {
-  let [low, high] = [0, total];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle + 1)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 export function historyQueries(db: Database): HistoryQueries {
   const totalOf = db
     .prepare<[string], number>('SELECT total FROM history_totals WHERE account_id = ?')
@@ -166,9 +146,6 @@ export function historyQueries(db: Database): HistoryQueries {
     )
     .pluck();
 
-  const placeOf = db.prepare<[string, number], EventPlace>(
-    'SELECT stream, revision FROM history WHERE account_id = ? AND number = ?',
-  );
   const positionOf = db
     .prepare<[string, number], bigint>(
       'SELECT position FROM history WHERE account_id = ? AND number = ?',
@@ -225,7 +202,6 @@ export function historyQueries(db: Database): HistoryQueries {
       const total = totalOf.get(accountId) ?? 0;
       return time === undefined ? total : countBefore(accountId, total, time + 1);
     },
-    place: (accountId, number) => placeOf.get(accountId, number),
     countUpToPosition: (accountId, position) =>
       countWhile(
         totalOf.get(accountId) ?? 0,

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
 /** `number` counts an account's entries from 1, so that a page is found without skipping rows. */
 const ddl = `
@@ -84,23 +85,14 @@ export interface LedgerRow {
 
 export interface LedgerQueries {
   /** Newest first; `total` counts all entries of the account. */
-  page(
-    accountId: string,
-    page: { readonly offset: number; readonly limit: number },
-  ): { readonly rows: readonly LedgerRow[]; readonly total: number };
-}
-
-type StoredEntry = Omit<LedgerRow, 'conversionId'> & { readonly conversionId: string | null };
-
-function toRow({ conversionId, ...entry }: StoredEntry): LedgerRow {
-  return conversionId === null ? entry : { ...entry, conversionId };
+  page(accountId: string, page: Slice): Page<LedgerRow>;
 }
 
 export function ledgerQueries(db: Database): LedgerQueries {
   const entries = db
     .prepare<[string], number>('SELECT entries FROM ledger_balances WHERE account_id = ?')
     .pluck();
-  const newest = db.prepare<[string, number, number], StoredEntry>(
+  const newest = db.prepare<[string, number, number], Stored<LedgerRow>>(
     `SELECT id, account_id AS accountId, type, amount, balance, conversion_id AS conversionId,
        created_at AS createdAt
      FROM ledger_entries WHERE account_id = ? AND number <= ? ORDER BY number DESC LIMIT ?`,
@@ -108,7 +100,7 @@ export function ledgerQueries(db: Database): LedgerQueries {
   return {
     page(accountId, { offset, limit }) {
       const total = entries.get(accountId) ?? 0;
-      return { rows: newest.all(accountId, total - offset, limit).map(toRow), total };
+      return { rows: newest.all(accountId, total - offset, limit).map(present<LedgerRow>), total };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The Merkle tree of the log (RFC 6962): a leaf for each event as it is stored, in the log's order. */
 import type { Database } from 'better-sqlite3';
 import type { Projection } from '../src/read-model/projection.ts';
+import { countWhile } from '../src/read-model/rows.ts';
 import { canonicalEvent } from '../src/transparency-log/canonical-event.ts';
 import {
   leafHash,
@@ -85,13 +86,8 @@ export function logTreeQueries(db: Database): LogTreeQueries {
       subtree: (level, index) => subtree.get(level, index),
     },
     indexAt(at) {
-      let [low, high] = [0, sizeNow()];
-      while (low < high) {
-        const middle = Math.floor((low + high) / 2);
-        if ((positionOf(middle) ?? 0n) < at) low = middle + 1;
-        else high = middle;
-      }
-      return positionOf(low) === at ? low : undefined;
+      const index = countWhile(sizeNow(), (number) => (positionOf(number - 1) ?? 0n) < at);
+      return positionOf(index) === at ? index : undefined;
     },
     positionOf,
   };

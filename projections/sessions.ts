@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { SessionKind } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import type { Page, Slice } from '../src/read-model/rows.ts';
 
 /** Clients remembered of an account. */
 const KNOWN_CLIENTS = 10;
@@ -97,11 +98,7 @@ export interface SessionQueries {
   /** The ids of the account's sessions that have not ended by `now`, newest first. */
   open(accountId: string, now: number): readonly string[];
   /** The same sessions, page by page; `total` counts them all. */
-  page(
-    accountId: string,
-    now: number,
-    page: { readonly offset: number; readonly limit: number },
-  ): { readonly rows: readonly SessionRow[]; readonly total: number };
+  page(accountId: string, now: number, page: Slice): Page<SessionRow>;
   /** Returns when the account's owner last signed in from the client, where that is remembered. */
   lastSignIn(client: string): number | undefined;
 }

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { blobKey } from '../src/domain/blob-key.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { present } from '../src/read-model/rows.ts';
 
 /** `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. */
 const ddl = `
@@ -176,7 +177,7 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
       const row = kept.get(conversionId);
       if (row === undefined) return undefined;
       const { hashes, endedAt } = row;
-      return { hashes: hashes.split(' '), ...(endedAt === null ? {} : { endedAt }) };
+      return present<KeptBlobs>({ hashes: hashes.split(' '), endedAt });
     },
     bytesOf: (accountId) => bytes.get(accountId) ?? 0,
   };

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { BlobRef, PrintOptions } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { present } from '../src/read-model/rows.ts';
 
 const ddl = `
 CREATE TABLE unfinished_conversions (
@@ -109,7 +110,7 @@ interface StoredUnfinished {
 }
 
 function toRow(stored: StoredUnfinished): UnfinishedRow {
-  return {
+  return present<UnfinishedRow>({
     position: stored.position,
     conversionId: stored.conversion_id,
     accountId: stored.account_id,
@@ -117,9 +118,9 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
     options: JSON.parse(stored.options) as PrintOptions,
     requestedAt: Number(stored.requested_at),
     attempts: Number(stored.attempts),
-    ...(stored.started_at === null ? {} : { startedAt: Number(stored.started_at) }),
-    ...(stored.trace === null ? {} : { trace: stored.trace }),
-  };
+    startedAt: stored.started_at === null ? null : Number(stored.started_at),
+    trace: stored.trace,
+  });
 }
 
 export interface UnfinishedQueries {

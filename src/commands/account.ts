@@ -108,6 +108,14 @@ export const accountSignOut: Run = (invocation, context) =>
     );
   });
 
+export const creditsShow: Run = async ({ positionals: [email = ''] }, { open, output }) => {
+  await open.withOperator(async (api) => {
+    const account = await api.account(email);
+    output.json({ email, credits: account.credits });
+    output.line(`${email} has ${counted(account.credits, 'credit')}.`);
+  });
+};
+
 export const creditsGrant: Run = async (invocation, context) => {
   const amount = wholeNumber(invocation.positionals[1] ?? '', '<credits>', 1, MAX_BALANCE);
   await onAccount(invocation, context, async (api, id, email) => {

@@ -123,8 +123,7 @@ export class LookBacks {
     read: (queries: Q) => R,
   ): Promise<LookBack<R>> {
     return this.#inTurn(view.accountId, asker, async () => {
-      const number = await this.#numberAt(view.accountId, moment, asker);
-      const position = await this.#positionOf(view.accountId, number, asker);
+      const [number, position] = await this.#lastUpTo(view.accountId, moment, asker);
       const answer = await this.#answer(view, number, moment, asker, read);
       return { answer, position };
     });
@@ -158,24 +157,14 @@ export class LookBacks {
     return consistentQuery(this.#deps, historyQueries, head);
   }
 
-  /** The number of the account's last event up to the moment; 0 if there was none. */
-  async #numberAt(accountId: string, moment: Moment, asker: Asker): Promise<number> {
+  /** The number of the account's last event up to the moment, and its position; 0 if there was none. */
+  async #lastUpTo(accountId: string, moment: Moment, asker: Asker): Promise<[number, bigint]> {
     const history = await this.#history(asker);
-    if ('time' in moment) return history.countUpTo(accountId, moment.time);
-    let [low, high] = [0, history.countUpTo(accountId)];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((await this.#positionOf(accountId, middle, asker)) <= moment.position) low = middle;
-      else high = middle - 1;
-    }
-    return low;
-  }
-
-  async #positionOf(accountId: string, number: number, asker: Asker): Promise<bigint> {
-    const place = (await this.#history(asker)).place(accountId, number);
-    if (place === undefined) return 0n;
-    const [event] = await readEvents(this.#deps.streams, [place]);
-    return event?.position ?? 0n;
+    const number =
+      'time' in moment
+        ? history.countUpTo(accountId, moment.time)
+        : history.countUpToPosition(accountId, moment.position);
+    return [number, history.position(accountId, number) ?? 0n];
   }
 
   async #answer<Q, R>(
@@ -217,13 +206,14 @@ export class LookBacks {
       const slice = conversionId === undefined ? SLICE : upTo;
       const last = count === 0 ? 0 : upTo;
       for (let after = 0; after < last; after += slice) {
+        const history = await this.#history(asker);
+        const places = history.selected(selection, after, Math.min(after + slice, upTo));
+        const events = await readEvents(this.#deps.streams, places);
         if (asker.gone?.aborted === true) {
           throw new ServiceError('validation_error', 'The client hung up before its answer.');
         }
         if (performance.now() >= until) throw this.#tooLong(moment);
-        const history = await this.#history(asker);
-        const places = history.selected(selection, after, Math.min(after + slice, upTo));
-        fold.apply(await readEvents(this.#deps.streams, places));
+        fold.apply(events);
         await setImmediate();
       }
       return fold;

@@ -16,6 +16,7 @@ import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { Fold } from '../read-model/fold.ts';
 import type { Projection } from '../read-model/projection.ts';
+import type { Page, Slice } from '../read-model/rows.ts';
 import type { Moment } from './look-back.ts';
 
 const PAGE = 500;
@@ -66,9 +67,7 @@ export async function withFoldedLog<T>(
 }
 
 /** All rows of a list that is read by pages. */
-export function* everyRow<Row>(
-  page: (page: { readonly offset: number; readonly limit: number }) => readonly Row[],
-): Generator<Row> {
+export function* everyRow<Row>(page: (page: Slice) => readonly Row[]): Generator<Row> {
   for (let offset = 0; ; offset += PAGE) {
     const rows = page({ offset, limit: PAGE });
     yield* rows;
@@ -102,9 +101,8 @@ async function* accountDocument(
     query(ledgerQueries),
   ];
   yield JSON.stringify(await accountRecord(opener, account)).slice(0, -1);
-  const rowsOf = <Row>(queries: {
-    page(accountId: string, page: { offset: number; limit: number }): { rows: readonly Row[] };
-  }) => everyRow((page) => queries.page(id, page).rows);
+  const rowsOf = <Row>(queries: { page(accountId: string, page: Slice): Page<Row> }) =>
+    everyRow((page) => queries.page(id, page).rows);
   yield* list('api_keys', rowsOf(keys), (row) => apiKeyRecord(opener, row));
   yield* list('conversions', rowsOf(all), (row) => conversionRecord(opener, row));
   yield* list('ledger', rowsOf(entries), ledgerRecord);
