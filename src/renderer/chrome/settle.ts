@@ -3,13 +3,14 @@
  * itself: then the page is printed as it is.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RequestDocument } from '../../domain/request-document.ts';
 import { CAPS } from './caps.ts';
 import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
+import { PageFailure } from './failure.ts';
 import type { Page } from './page.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
-import { waitFor } from './wait-for.ts';
 import { type ClockState, NEVER_MS } from './worlds.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
@@ -19,6 +20,9 @@ const MAX_SCREENS = 40;
 /** The page's time that passes while all of it is shown, for scripts that look again and again at what is in view. */
 const SHOWN_MS = 1_000;
 const RETRY_MS = 40;
+const SELECTOR_POLL_MS = 40;
+/** The silence that counts as idle, as in browsers' tools. */
+const IDLE_MS = 500;
 
 export interface Settled {
   /** False when fonts or images were given up. */
@@ -54,6 +58,47 @@ export async function settle(
   }
   await untilWhole(page);
   return settled;
+}
+
+/**
+ * Waits for what the client asked for, in real time: a selector, a delay, a silent network, in this order.
+ * @throws {PageFailure} `selector_missing` when the selector does not appear
+ */
+async function waitFor(
+  page: Page,
+  { selector, delay_ms, network_idle }: NonNullable<RequestDocument['wait_for']>,
+): Promise<void> {
+  const { tab, requests, deadline, waits } = page;
+  if (selector !== undefined) await waits.measure('selector', waitForSelector(page, selector));
+  if (delay_ms !== undefined) {
+    const ms = Math.min(delay_ms, deadline.share(...CAPS.delay));
+    await waits.measure('delay', tab.untilGone(delay(ms)), () => ms === delay_ms);
+  }
+  if (network_idle === true) {
+    const idle = tab.untilGone(requests.idle(IDLE_MS)).then(() => true);
+    const quiet = resultWithin(idle, deadline.share(...CAPS.networkIdle));
+    await waits.measure('network_idle', quiet, (held) => held === true);
+  }
+}
+
+async function waitForSelector({ tab, worlds, deadline }: Page, selector: string): Promise<void> {
+  const started = performance.now();
+  const end = started + deadline.share(...CAPS.selector);
+  for (;;) {
+    const found = await worlds.ask<boolean | 'invalid'>(`has(${JSON.stringify(selector)})`);
+    if (found === true) return;
+    if (found === 'invalid') {
+      throw new PageFailure('selector_missing', 'The selector to wait for is not valid CSS.');
+    }
+    if (performance.now() >= end) {
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      throw new PageFailure(
+        'selector_missing',
+        `The selector to wait for did not appear within ${seconds} seconds: ${selector}`,
+      );
+    }
+    await tab.untilGone(delay(SELECTOR_POLL_MS));
+  }
 }
 
 /**
