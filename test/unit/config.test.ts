@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'tap';
 import { readClientConfig } from '../../src/config/client-config.ts';
 import { type Config, ConfigError, readConfig } from '../../src/config/config.ts';
-import type { Role } from '../../src/config/setting.ts';
+import type { Role } from '../../src/config/settings.ts';
 import { BOUNDS, type BoundSetting } from '../../src/limits/bounds.ts';
 import { BUDGETS, type BudgetName } from '../../src/limits/budgets.ts';
 
