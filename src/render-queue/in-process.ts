@@ -1,14 +1,12 @@
 /** The render queue of one process: jobs wait in memory, and the log has them all. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { FairTurns, type FreeSlots } from './fair-turns.ts';
+import { backOffMs, handOver } from './hand-over.ts';
 import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
 /** The pause before a report is handed over again that could not be recorded, or that nobody follows. */
 const REPORT_RETRY_MS = 500;
-/** The pause before a job whose try failed is handed over again: doubled each time, up to the cap. */
-const BACK_OFF_MS = 250;
-const MAX_BACK_OFF_MS = 10_000;
 
 type ReportHandler = (report: RenderReport) => Promise<Recorded>;
 
@@ -105,18 +103,14 @@ export class InProcessRenderQueue implements RenderQueue {
     this.#failures.delete(conversionId);
   }
 
-  /** A disk that is full, say, must not take all tries of a document within a moment. */
   #enqueueLater(job: RenderJob): void {
     if (this.#closing.signal.aborted) return;
     const failures = this.#failures.get(job.conversionId) ?? 0;
     this.#failures.set(job.conversionId, failures + 1);
-    const pause = setTimeout(
-      () => {
-        this.#pauses.delete(pause);
-        this.#enqueue(job);
-      },
-      Math.min(BACK_OFF_MS * 2 ** failures, MAX_BACK_OFF_MS),
-    );
+    const pause = setTimeout(() => {
+      this.#pauses.delete(pause);
+      this.#enqueue(job);
+    }, backOffMs(failures));
     this.#pauses.add(pause);
   }
 
@@ -149,42 +143,29 @@ export class InProcessRenderQueue implements RenderQueue {
 
   async #deliver(renderer: Renderer, job: RenderJob): Promise<void> {
     const { conversionId } = job;
-    let ended = false;
     let holds = true;
     const release = (): void => {
       if (holds) renderer.holding -= 1;
       holds = false;
       this.#waiting.release(conversionId);
     };
-    const end = (next: () => void): void => {
-      if (ended) return;
-      ended = true;
+    const end = (next: () => void) => (): void => {
       this.#waiting.release(conversionId);
       next();
     };
-    const nack = (): void => end(() => this.#enqueueLater({ ...job, retry: true }));
-    try {
-      await renderer.handle({
-        job,
-        releaseSlot: () => {
-          if (ended) return;
-          release();
-          this.#handOut();
-        },
-        ack: () => end(() => this.#forget(conversionId)),
-        nack,
-        requeue: () => end(() => this.#enqueue(job)),
-      });
-    } catch {
-      // The renderer logs its own errors. A job that fails at once, every time, must leave the event
-      // loop to others.
-      await turn();
-    } finally {
-      // A handler that ended nothing has failed.
-      nack();
-      release();
-      renderer.inFlight -= 1;
-      this.#handOut();
-    }
+    const ends = {
+      releaseSlot: () => {
+        release();
+        this.#handOut();
+      },
+      ack: end(() => this.#forget(conversionId)),
+      nack: end(() => this.#enqueueLater({ ...job, retry: true })),
+      requeue: end(() => this.#enqueue(job)),
+    };
+    // A job that fails at once, every time, must leave the event loop to others.
+    if (!(await handOver(job, ends, renderer.handle))) await turn();
+    release();
+    renderer.inFlight -= 1;
+    this.#handOut();
   }
 }

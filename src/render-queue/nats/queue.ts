@@ -3,6 +3,7 @@ import { type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { MAX_MANIFEST_BYTES } from '../../domain/render-manifest.ts';
 import type { NatsLink } from '../../nats/connection.ts';
+import { backOffMs, handOver } from '../hand-over.ts';
 import { parseJob, type Recorded, type RenderJob, type RenderReport } from '../messages.ts';
 import type { Consumer, Delivery, RenderQueue } from '../port.ts';
 import { PullConsumer } from './consumer.ts';
@@ -13,9 +14,6 @@ import { ensureJobs } from './streams.ts';
 
 /** After a renderer's last sign of life, another gets its jobs. */
 const ACK_WAIT_MS = 15_000;
-/** The pause before a job whose try failed is handed over again: doubled each time, up to the cap. */
-const BACK_OFF_MS = 250;
-const MAX_BACK_OFF_MS = 10_000;
 /** JSON escapes the quotes of a manifest; a report says a little more. */
 const MAX_REPORT_BYTES = 2 * MAX_MANIFEST_BYTES + 64 * 1024;
 
@@ -135,29 +133,16 @@ export class NatsRenderQueue implements RenderQueue {
       return message.term();
     }
     const { deliveryCount, redelivered } = message.info;
-    let ended = false;
     // An end that the server does not get brings the job again: the log knows then whether it has ended.
-    const end = (tell: () => void): void => {
-      if (!ended && !link.connection.isClosed()) tell();
-      ended = true;
+    const end = (tell: () => void) => (): void => {
+      if (!link.connection.isClosed()) tell();
     };
-    const nack = (): void =>
-      end(() => message.nak(Math.min(BACK_OFF_MS * 2 ** (deliveryCount - 1), MAX_BACK_OFF_MS)));
-    try {
-      await handle({
-        job: { ...job, retry: job.retry || redelivered },
-        releaseSlot: () => {
-          if (!ended) releaseSlot();
-        },
-        ack: () => end(() => message.ack()),
-        nack,
-        requeue: () => end(() => message.nak()),
-      });
-    } catch {
-      // The renderer logs its own errors; here it only matters that the job is not lost.
-    } finally {
-      // A handler that ended nothing has failed.
-      nack();
-    }
+    const ends = {
+      releaseSlot,
+      ack: end(() => message.ack()),
+      nack: end(() => message.nak(backOffMs(deliveryCount - 1))),
+      requeue: end(() => message.nak()),
+    };
+    await handOver({ ...job, retry: job.retry || redelivered }, ends, handle);
   }
 }
