@@ -1,7 +1,8 @@
 /** A document on its way to paper: the tab that it is in, and the parts that follow it. */
 import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import type { Deadline } from './deadline.ts';
+import { CAPS } from './caps.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
 import { type Egress, Navigation } from './navigation.ts';
 import { BodyHashes } from './page-log.ts';
 import { Requests } from './requests.ts';
@@ -42,6 +43,26 @@ export function followPage(
     worlds,
     waits: new Waits(),
   };
+}
+
+/** Settles as `promise` does, or resolves to undefined at the cap of the wait. Rejects at once when the tab dies. */
+export async function upTo<T>(
+  { tab, deadline }: Page,
+  cap: keyof typeof CAPS,
+  promise: Promise<T>,
+): Promise<T | undefined> {
+  const [part, ms] = CAPS[cap];
+  return await resultWithin(tab.untilGone(promise), deadline.share(part, ms));
+}
+
+/**
+ * Waits for the content of the document shown, as long as a load may take.
+ * @throws {PageFailure} when it does not come whole
+ */
+export async function untilWhole(page: Page, coming: Promise<void>): Promise<void> {
+  const cap = page.deadline.share(...CAPS.load);
+  await resultWithin(page.tab.untilGone(coming), cap);
+  page.navigation.checkWhole(cap);
 }
 
 /** The waits for a document, and which of them were given up. */

@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CAPS } from './caps.ts';
-import { resultWithin } from './deadline.ts';
-import type { Page } from './page.ts';
+import { type Page, upTo } from './page.ts';
 import { type Advance, type ClockState, NEVER_MS } from './worlds.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
@@ -75,7 +74,7 @@ export class RunAhead {
         answered = false;
       } else if (tab.workers.any && !answered && this.#budgetMs > 0) {
         // A message of theirs may make the page ask for more.
-        await resultWithin(tab.workers.idle(), deadline.share(...CAPS.workers));
+        await upTo(this.#page, 'workers', tab.workers.idle());
         await delay(WORKER_STEP_MS);
         answered = true;
         state = await this.#ask(null);
@@ -125,13 +124,13 @@ export class RunAhead {
   /** Waits until all requests are answered. Waits at most once: after a timeout it does not wait again. */
   async #untilAnswered(): Promise<void> {
     if (this.#networkGivenUpMs !== undefined || this.#budgetMs === 0) return;
-    const { tab, navigation, requests, deadline, waits } = this.#page;
+    const { navigation, requests, waits } = this.#page;
     const started = performance.now();
     const answered = navigation
       .arrived()
       .then(() => requests.idle(ANSWERED_MS))
       .then(() => true);
-    const done = await resultWithin(tab.untilGone(answered), deadline.share(...CAPS.requests));
+    const done = await upTo(this.#page, 'requests', answered);
     const waited = performance.now() - started;
     if (done === true) waits.note('requests', waited);
     else this.#networkGivenUpMs = waited;

@@ -8,7 +8,7 @@ import { CAPS } from './caps.ts';
 import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
-import type { Page } from './page.ts';
+import { type Page, untilWhole, upTo } from './page.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
 import { type ClockState, NEVER_MS } from './worlds.ts';
@@ -48,7 +48,8 @@ export async function settle(
   const idle = waits.list.find((each) => each.for === 'network_idle' && each.capped);
   const runAhead = new RunAhead(page, request.wait_for?.budget_ms ?? BUDGET_MS, idle?.ms);
   const { asksPrint } = await endDrawing(page, runAhead);
-  await untilWhole(page);
+  // The page may have moved on to another document by itself.
+  await untilWhole(page, page.navigation.ended());
   const settled = await untilComplete(page);
   if (!settled.isComplete) await tab.send('Page.stopLoading', undefined);
   if (asksPrint && media === 'print') {
@@ -56,7 +57,7 @@ export async function settle(
     await tab.send('Emulation.setEmulatedMedia', { media: '' });
     await drawFrames(page, 2);
   }
-  await untilWhole(page);
+  await untilWhole(page, page.navigation.ended());
   return settled;
 }
 
@@ -75,8 +76,8 @@ async function waitFor(
     await waits.measure('delay', tab.untilGone(delay(ms)), () => ms === delay_ms);
   }
   if (network_idle === true) {
-    const idle = tab.untilGone(requests.idle(IDLE_MS)).then(() => true);
-    const quiet = resultWithin(idle, deadline.share(...CAPS.networkIdle));
+    const idle = requests.idle(IDLE_MS).then(() => true);
+    const quiet = upTo(page, 'networkIdle', idle);
     await waits.measure('network_idle', quiet, (held) => held === true);
   }
 }
@@ -99,16 +100,6 @@ async function waitForSelector({ tab, worlds, deadline }: Page, selector: string
     }
     await tab.untilGone(delay(SELECTOR_POLL_MS));
   }
-}
-
-/**
- * Resolves when the document shown is all there: a page may have moved on to another by itself.
- * @throws {PageFailure} when it does not come whole
- */
-async function untilWhole({ tab, navigation, deadline }: Page): Promise<void> {
-  const cap = deadline.share(...CAPS.load);
-  await resultWithin(tab.untilGone(navigation.ended()), cap);
-  navigation.checkWhole(cap);
 }
 
 /**
@@ -139,7 +130,7 @@ async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
       drawn = needed;
     } else if (needed > drawn || isNew) {
       await drawFrames(page, frames);
-      await resultWithin(worlds.ask('rest()'), page.deadline.share(...CAPS.rest));
+      await upTo(page, 'rest', worlds.ask('rest()'));
       drawn = needed;
     } else if (((await worlds.ask<number>('finish()')) ?? 0) > 0) {
       // Their events come with a frame.
@@ -183,9 +174,9 @@ async function hearsOfSize(tab: Tab, target: string): Promise<boolean> {
 }
 
 /** Resolves when so many frames have been drawn, or take too long. */
-async function drawFrames({ tab, worlds, deadline }: Page, count: number): Promise<void> {
-  const drawn = tab.frames.during(worlds.ask(`frames(${count})`));
-  await resultWithin(drawn, deadline.share(...CAPS.view));
+async function drawFrames(page: Page, count: number): Promise<void> {
+  const { tab, worlds } = page;
+  await upTo(page, 'view', tab.frames.during(worlds.ask(`frames(${count})`)));
 }
 
 /**
@@ -244,16 +235,15 @@ interface Completed {
   readonly isBeyondLatin: boolean;
 }
 
-async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page): Promise<Settled> {
+async function untilComplete(page: Page): Promise<Settled> {
+  const { tab, worlds, navigation, deadline, waits } = page;
   const started = performance.now();
   const end = started + deadline.share(...CAPS.complete);
   for (;;) {
     const left = end - performance.now();
     if (left <= 0) {
-      const lacking = await resultWithin(
-        worlds.ask<'fonts' | 'images' | 'drawing'>('lacking()'),
-        deadline.share(...CAPS.lacking),
-      );
+      const asked = worlds.ask<'fonts' | 'images' | 'drawing'>('lacking()');
+      const lacking = await upTo(page, 'lacking', asked);
       waits.note(lacking ?? 'drawing', performance.now() - started, true);
       return { isComplete: false, broken: [] };
     }
