@@ -5,7 +5,7 @@ import { findAccount, normalAddress, type OpenedAccount } from '../accounts/acco
 import { accountRecord } from '../accounts/records.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { everyRow, openerUnlessErased, withFoldedLog } from '../conversions/state.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../service/core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS } from '../domain/choices.ts';
 import { ServiceError } from '../errors/errors.ts';
@@ -107,6 +107,14 @@ export const accountSignOut: Run = (invocation, context) =>
       `${email} is signed out: ${counted(ended.sessions_ended, 'session')} ended.`,
     );
   });
+
+export const creditsShow: Run = async ({ positionals: [email = ''] }, { open, output }) => {
+  await open.withOperator(async (api) => {
+    const account = await api.account(email);
+    output.json({ email, credits: account.credits });
+    output.line(`${email} has ${counted(account.credits, 'credit')}.`);
+  });
+};
 
 export const creditsGrant: Run = async (invocation, context) => {
   const amount = wholeNumber(invocation.positionals[1] ?? '', '<credits>', 1, MAX_BALANCE);

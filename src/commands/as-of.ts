@@ -7,7 +7,7 @@ import {
   operatorLimits,
   type View,
 } from '../conversions/look-back.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../service/core.ts';
 import { isoTime, systemClock } from '../time/clock.ts';
 import { type Invocation, textOption, UsageError } from './command.ts';
 

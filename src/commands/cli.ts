@@ -6,8 +6,8 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { type Config, ConfigError, SETTINGS } from '../config/config.ts';
-import type { Role } from '../config/setting.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { type Role, SETTINGS } from '../config/settings.ts';
 import { errorLine, errorMessage } from '../errors/error-message.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { suggest } from '../text/suggest.ts';

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
 import type { ClientConfig } from '../config/client-config.ts';
-import type { Role } from '../config/setting.ts';
+import type { Role } from '../config/settings.ts';
 import type * as opener from '../service/for-commands.ts';
 
 /** Opens what the settings name. */

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import { issueOfName, MAX_FILES } from '../requests/files.ts';
 import { cssText } from '../requests/html.ts';
+import { lackingIn } from '../domain/lacking-resource.ts';
 import { UsageError } from './command.ts';
 
 /** More than a service takes unless it is set otherwise, so that it says itself what it takes. */
@@ -240,23 +241,16 @@ export async function filesBeside(
   return collector;
 }
 
-type Reasons = Pick<FilesBeside, 'reasonFor'>;
-
-const lineOf = (url: string, reason: string, beside: Reasons): string =>
-  `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
-
-/** A warning about a resource, as `renderer/warnings.ts` words it. */
-const OF_RESOURCE = /^(\S+) (?:could not be loaded: (.*?)|was answered with status (\d+))[.…]?$/s;
-
 /** Tells the warnings of a record about resources, each with the reason, from all others. */
 export function splitWarnings(
   warnings: readonly string[],
-  beside: Reasons,
+  beside: Pick<FilesBeside, 'reasonFor'>,
 ): { readonly notLoaded: readonly string[]; readonly others: readonly string[] } {
-  const others = warnings.filter((warning) => !OF_RESOURCE.test(warning));
-  const lines = warnings.flatMap((warning) => {
-    const [, url, error, status = ''] = OF_RESOURCE.exec(warning) ?? [];
-    return url === undefined ? [] : lineOf(url, error ?? status, beside);
+  const notLoaded = warnings.flatMap((warning) => {
+    const lacking = lackingIn(warning);
+    if (lacking === undefined) return [];
+    const { url, reason } = lacking;
+    return `${url} (${URL.canParse(url) ? reason : beside.reasonFor(url)})`;
   });
-  return { notLoaded: lines, others };
+  return { notLoaded, others: warnings.filter((warning) => lackingIn(warning) === undefined) };
 }

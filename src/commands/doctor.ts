@@ -1,4 +1,4 @@
-import type { Role } from '../config/setting.ts';
+import type { Role } from '../config/settings.ts';
 import type { Examined } from '../service/checks.ts';
 import { choiceOf, counted, type Run, textOption, UsageError } from './command.ts';
 

@@ -3,7 +3,7 @@ import { type ApiKeyQueries, apiKeyQueries } from '../../projections/api-keys.ts
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
 import { type HistoryEntry, readHistory } from '../conversions/history.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../service/core.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';

@@ -1,5 +1,5 @@
 /** Arguments and options that several commands have. */
-import type { Role } from '../config/setting.ts';
+import type { Role } from '../config/settings.ts';
 import type { OptionSpec } from './command.ts';
 
 export const DEFAULT_SERVER = 'http://localhost:8080';

@@ -77,10 +77,9 @@ const initialState: AccountState = {
   keys: noKeys,
 };
 
-export type AccountCommand =
+export type AccountCommand = { readonly accountId: string } & (
   | {
       readonly type: 'OpenAccount';
-      readonly accountId: string;
       readonly email: string;
       readonly passwordHash: string;
       readonly plan: Plan;
@@ -88,10 +87,9 @@ export type AccountCommand =
       /** The account of the first start: an operator whose password is printed. */
       readonly isFirst?: boolean;
     }
-  | { readonly type: 'ChangePlan'; readonly accountId: string; readonly plan: Plan }
+  | { readonly type: 'ChangePlan'; readonly plan: Plan }
   | {
       readonly type: 'GrantCredits';
-      readonly accountId: string;
       readonly amount: number;
       /** Hashed apart from those of conversions. */
       readonly idempotencyKey?: string;
@@ -99,25 +97,18 @@ export type AccountCommand =
     }
   | {
       readonly type: 'ChangePassword';
-      readonly accountId: string;
       readonly passwordHash: string;
       /** The session epoch when the present password was judged; absent for the operator, who needs none. */
       readonly epoch?: number;
     }
-  | { readonly type: 'EndSessions'; readonly accountId: string }
-  | { readonly type: 'GrantOperator' | 'RevokeOperator'; readonly accountId: string }
-  | {
-      readonly type: 'PlaceHold';
-      readonly accountId: string;
-      readonly until?: number;
-      readonly now: number;
-    }
-  | { readonly type: 'ReleaseHold'; readonly accountId: string; readonly now: number }
-  | { readonly type: 'EraseAccount'; readonly accountId: string; readonly now: number }
-  | { readonly type: 'CompleteErasure'; readonly accountId: string }
+  | { readonly type: 'EndSessions' }
+  | { readonly type: 'GrantOperator' | 'RevokeOperator' }
+  | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
+  | { readonly type: 'ReleaseHold'; readonly now: number }
+  | { readonly type: 'EraseAccount'; readonly now: number }
+  | { readonly type: 'CompleteErasure' }
   | {
       readonly type: 'RequestConversion';
-      readonly accountId: string;
       readonly conversionId: string;
       readonly source: 'html' | 'url';
       readonly request: BlobRef;
@@ -130,22 +121,20 @@ export type AccountCommand =
     }
   | {
       readonly type: 'RefundConversion';
-      readonly accountId: string;
       readonly conversionId: string;
       /** The number of this failure among those of the account, from 1: the same wherever the log is stored. */
       readonly failure: number;
       /** The position of the ConversionFailed event, for readers of the log. */
       readonly failedAt: bigint;
-    };
+    }
+);
 
 /** The conversion that the key was first accepted for within the last 24 hours. */
-export function acceptedWithKey(
-  state: AccountState,
+export const acceptedWithKey = (
+  { keys }: AccountState,
   idempotencyKey: string,
   now: number,
-): AcceptedConversion | undefined {
-  return findKey(state.keys, idempotencyKey, now);
-}
+): AcceptedConversion | undefined => findKey(keys, idempotencyKey, now);
 
 function evolve(state: AccountState, event: AccountEvent): AccountState {
   switch (event.type) {
@@ -237,8 +226,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return [{ type: 'PlanChanged', data: { accountId, plan: command.plan } }];
     case 'GrantCredits': {
       const { amount, idempotencyKey, now } = command;
-      const isKnown = idempotencyKey !== undefined && findKey(state.keys, idempotencyKey, now);
-      if (isKnown) return [];
+      if (idempotencyKey !== undefined && findKey(state.keys, idempotencyKey, now)) return [];
       if (state.credits + amount > MAX_BALANCE) {
         return {
           rejected: 'validation_error',
@@ -327,17 +315,10 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   decider: account,
   snapshot: {
     version: 8,
-    encode: (state): StoredAccount => ({
-      ...state,
-      keys: encodeKeys(state.keys),
-    }),
+    encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;
-      return {
-        ...initialState,
-        ...stored,
-        keys: decodeKeys(stored.keys),
-      };
+      return { ...initialState, ...stored, keys: decodeKeys(stored.keys) };
     },
   },
 };

@@ -1,19 +1,15 @@
 /** The query parameter `as_of`: the answer as it was at an earlier moment. */
-import Type from 'typebox';
 import { type Moment, momentIn, type View } from '../conversions/look-back.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, isByOperatorSocket } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
-import { type ParameterDoc, wrongField } from './openapi/operation.ts';
+import { type ParameterDoc, wrongField, inQuery } from './openapi/operation.ts';
 
-export const AS_OF: ParameterDoc = {
-  name: 'as_of',
-  in: 'query',
-  description:
-    'Answers as of an earlier moment, from the events up to then: a time in ISO 8601 with the offset from UTC, or a position of the log, such as an event of the history has. The header Pressledger-As-Of of the response has the position that the moment stands for.',
-  schema: Type.String(),
-};
+export const AS_OF: ParameterDoc = inQuery(
+  'as_of',
+  'Answers as of an earlier moment, from the events up to then: a time in ISO 8601 with the offset from UTC, or a position of the log, such as an event of the history has. The header Pressledger-As-Of of the response has the position that the moment stands for.',
+);
 
 export const WRONG_MOMENT = wrongField(
   'as_of',

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import Type from 'typebox';
 import type { ValidationIssues } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
-import type { ParameterDoc } from './openapi/operation.ts';
+import { type ParameterDoc, inHeader } from './openapi/operation.ts';
 
 const HEADER = 'Idempotency-Key';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -33,13 +33,13 @@ export function idempotencyKeyOf(ctx: HttpContext, issues: ValidationIssues): st
 }
 
 /** @param effect what does not happen twice */
-export const idempotencyKeyParameter = (effect: string): ParameterDoc => ({
-  name: HEADER,
-  in: 'header',
-  description: `Makes the request safe to repeat: for 24 hours the same key ${effect}. Printable ASCII, such as invoice-4711.`,
-  schema: Type.String({
-    minLength: 1,
-    maxLength: 255,
-    pattern: '^[\\x20-\\x7e]*$',
-  }),
-});
+export const idempotencyKeyParameter = (effect: string): ParameterDoc =>
+  inHeader(
+    HEADER,
+    `Makes the request safe to repeat: for 24 hours the same key ${effect}. Printable ASCII, such as invoice-4711.`,
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x20-\\x7e]*$',
+    }),
+  );

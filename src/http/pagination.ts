@@ -6,6 +6,7 @@ import {
   type HeaderName,
   type ParameterDoc,
   wrongField,
+  inQuery,
 } from './openapi/operation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
@@ -101,18 +102,16 @@ export function sendPage(
 /** The documentation that all lists share. */
 
 export const PAGE_PARAMETERS: readonly ParameterDoc[] = [
-  {
-    name: 'page',
-    in: 'query',
-    description: 'The number of the page. A page after the last is an empty array.',
-    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
-  },
-  {
-    name: 'page_size',
-    in: 'query',
-    description: 'The number of items on a page.',
-    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
-  },
+  inQuery(
+    'page',
+    'The number of the page. A page after the last is an empty array.',
+    Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
+  ),
+  inQuery(
+    'page_size',
+    'The number of items on a page.',
+    Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE }),
+  ),
 ];
 
 export const pageOfItems = (item: TSchema, more: readonly HeaderName[] = []): AnswerDoc => ({

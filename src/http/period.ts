@@ -1,9 +1,8 @@
 /** The query parameters `from` and `to`: a stretch of time. */
-import Type from 'typebox';
 import type { ValidationIssues } from '../requests/validation.ts';
 import { timeIn } from '../time/clock.ts';
 import type { HttpContext } from './context.ts';
-import type { ParameterDoc } from './openapi/operation.ts';
+import { type ParameterDoc, inQuery } from './openapi/operation.ts';
 
 /** Both ends in milliseconds since the Unix epoch. */
 export interface Period {
@@ -38,16 +37,6 @@ export function periodOf({ query }: HttpContext, issues: ValidationIssues): Peri
 
 /** @param items begins the descriptions */
 export const periodParameters = (items: string): readonly ParameterDoc[] => [
-  {
-    name: 'from',
-    in: 'query',
-    description: `${items} from this time on, in ISO 8601 with the offset from UTC.`,
-    schema: Type.String(),
-  },
-  {
-    name: 'to',
-    in: 'query',
-    description: `${items} before this time, in ISO 8601 with the offset from UTC.`,
-    schema: Type.String(),
-  },
+  inQuery('from', `${items} from this time on, in ISO 8601 with the offset from UTC.`),
+  inQuery('to', `${items} before this time, in ISO 8601 with the offset from UTC.`),
 ];

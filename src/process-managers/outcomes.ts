@@ -43,16 +43,21 @@ const sealed = async (vault: Seals, accountId: string, message: string): Promise
   (await unlessErased(vault.seal(accountId, message))) ?? UNREADABLE;
 
 interface Recording {
-  /** The report that the command is made of: another one where this PDF cannot be kept. */
-  readonly report: RenderReport;
   readonly command: ConversionCommand;
   /** Stored with the command's event. */
   readonly blobs: readonly StagedBlob[];
 }
 
-/** Makes the failure of a PDF that cannot be kept. A failed conversion's blobs are deleted. */
+/** Makes the failure that ends a try in place of what was reported. A failed conversion's blobs are deleted. */
 const failedInstead = (
-  { conversionId, accountId, renderer, delivery, attempt, at }: CompletedOutcome,
+  {
+    conversionId,
+    accountId,
+    renderer,
+    delivery,
+    attempt,
+    at,
+  }: Omit<CompletedOutcome | FailedOutcome, 'kind'>,
   code: FailedOutcome['code'],
   message: string,
 ): FailedOutcome => ({
@@ -97,9 +102,9 @@ async function recordingOf(
 ): Promise<Recording> {
   switch (report.kind) {
     case 'started':
-      return { report, command: { ...report, type: 'StartConversion' }, blobs: [] };
+      return { command: { ...report, type: 'StartConversion' }, blobs: [] };
     case 'requeued':
-      return { report, command: { ...report, type: 'RequeueConversion' }, blobs: [] };
+      return { command: { ...report, type: 'RequeueConversion' }, blobs: [] };
     case 'completed': {
       const refused = (why: string) =>
         recordingOf(failedInstead(report, 'renderer_failed', why), blobs, vault);
@@ -123,12 +128,11 @@ async function recordingOf(
         manifest: staged.ref,
         ...(told && { warnings: told }),
       } as const;
-      return { report, command, blobs: [staged] };
+      return { command, blobs: [staged] };
     }
     case 'failed': {
       const message = await sealed(vault, report.accountId, report.message);
-      const told = message === UNREADABLE ? { ...report, message } : report;
-      return { report: told, command: { ...report, message, type: 'FailConversion' }, blobs: [] };
+      return { command: { ...report, message, type: 'FailConversion' }, blobs: [] };
     }
   }
 }
@@ -230,12 +234,12 @@ async function record(
   deps: Recorder,
 ): Promise<ConversionState> {
   const { actors, blobs, vault } = deps;
-  const { conversionId, accountId, renderer, delivery, at } = report;
+  const { conversionId, renderer, delivery, at } = report;
   const late = !isOpen((await actors.read(conversionAggregate, conversionId)).state);
   // A report that comes again would find its own PDF in the room.
   const judged = late ? report : withinRoom(report, deps);
   const send = async (
-    { report: recorded, command, blobs: staged }: Recording,
+    { command, blobs: staged }: Recording,
     commandId: string,
     actor: Actor,
   ): Promise<ConversionState> => {
@@ -247,7 +251,7 @@ async function record(
     });
     if (!outcome.accepted) throw new Error(`${command.type} was refused.`);
     const ended = outcome.events.some(({ type }) => isEnd(type));
-    if (ended) logEnd(recorded, createdAt, deps.logger);
+    if (ended) logEnd(command, createdAt, deps.logger);
     return outcome.state;
   };
   const commandId = `${conversionId}/${renderer}/${delivery}/${judged.kind}`;
@@ -255,35 +259,25 @@ async function record(
   const state = await send(await recordingOf(judged, blobs, vault), commandId, actor);
   const isRefused = report.kind === 'started' && !state.tries.includes(delivery) && isOpen(state);
   if (!isRefused) return state;
-  const brokenOff: FailedOutcome = {
-    kind: 'failed',
-    conversionId,
-    accountId,
-    renderer: 'service',
-    delivery,
-    attempt: MAX_ATTEMPTS,
-    at,
-    code: 'renderer_failed',
-    message: BROKEN_OFF,
-    retryable: false,
-  };
+  const last = { ...report, renderer: 'service', attempt: MAX_ATTEMPTS };
+  const brokenOff = failedInstead(last, 'renderer_failed', BROKEN_OFF);
   const recording = await recordingOf(brokenOff, blobs, vault);
   return await send(recording, `${conversionId}/broken-off`, { kind: 'service' });
 }
 
 /** Says how a conversion ended, why, and where its time went, in milliseconds. */
-function logEnd(report: RenderReport, createdAt: number, logger: Logger): void {
-  if (report.kind !== 'completed' && report.kind !== 'failed') return;
-  const { conversionId, accountId, renderer, attempt, at } = report;
+function logEnd(command: ConversionCommand, createdAt: number, logger: Logger): void {
+  if (command.type !== 'CompleteConversion' && command.type !== 'FailConversion') return;
+  const { conversionId, accountId, renderer, attempt, at } = command;
   const totalMs = Math.max(0, at - createdAt);
   const about = { conversionId, accountId, renderer, attempt, totalMs };
-  if (report.kind === 'failed') {
-    const { code } = report;
+  if (command.type === 'FailConversion') {
+    const { code } = command;
     // Its message may quote the page: it is for its client alone.
     logger.info({ ...about, code }, `${conversionId} failed`);
     return;
   }
-  const { pages, pdf, timings } = report;
+  const { pages, pdf, timings } = command;
   const renderMs = Math.round(timings.queued + timings.load + timings.ready + timings.print);
   const storeMs = Math.round(timings.store);
   const queuedMs = Math.max(0, totalMs - renderMs - storeMs);

@@ -47,13 +47,13 @@ interface Account {
 export class FairTurns {
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
-  /** Accounts with waiting jobs. */
+  /** Accounts with waiting jobs, and the conversions of these jobs. */
   readonly #waiting = new Set<Account>();
+  readonly #waitingIds = new Set<string>();
   readonly #inFlight = new Map<string, InFlight>();
   /** The slot time that an account has used which always had its fair share. */
   #fairTurn = 0;
   #served = 0;
-  #size = 0;
   #sweptAt: number;
 
   /** @param now milliseconds of a clock that never goes back */
@@ -64,7 +64,12 @@ export class FairTurns {
 
   /** Waiting jobs. */
   get size(): number {
-    return this.#size;
+    return this.#waitingIds.size;
+  }
+
+  /** True if the conversion's job waits. */
+  has(conversionId: string): boolean {
+    return this.#waitingIds.has(conversionId);
   }
 
   add(job: RenderJob): void {
@@ -106,7 +111,7 @@ export class FairTurns {
     const job = next?.waiting.shift();
     if (!next || !job) return undefined;
     if (next.waiting.length === 0) this.#waiting.delete(next);
-    this.#size -= 1;
+    this.#waitingIds.delete(job.conversionId);
     this.#served += 1;
     next.served = this.#served;
     const inFlight = { account: next, begunAt: undefined };
@@ -125,7 +130,7 @@ export class FairTurns {
       }
       if (account.waiting.length === 0) this.#waiting.delete(account);
     }
-    this.#size -= forgotten.length;
+    for (const id of forgotten) this.#waitingIds.delete(id);
     return forgotten;
   }
 
@@ -194,7 +199,7 @@ export class FairTurns {
     };
     this.#accounts.set(accountId, account);
     this.#waiting.add(account);
-    this.#size += 1;
+    this.#waitingIds.add(conversionId);
     return account.waiting;
   }
 

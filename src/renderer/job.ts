@@ -11,7 +11,13 @@ import { encryptFile } from '../documents/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../documents/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import type { RenderJob, RenderOutcome, RenderStart } from '../render-queue/messages.ts';
+import type {
+  CompletedOutcome,
+  FailedOutcome,
+  RenderJob,
+  RenderOutcome,
+  RequeuedOutcome,
+} from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
 import { composeManifest } from './manifest.ts';
@@ -38,10 +44,10 @@ export interface JobContext {
 }
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
-type Without<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never;
-/** A report of the end of a try, without the fields that name the try. */
-type End = Without<RenderOutcome, Exclude<keyof RenderStart, 'kind'> | 'attempt'>;
-type NoPdf = Exclude<End, { readonly kind: 'completed' }>;
+/** The end of a try without a PDF, as it is reported. `#about` names the try. */
+type NoPdf =
+  | Pick<FailedOutcome, 'kind' | 'code' | 'message' | 'retryable'>
+  | Pick<RequeuedOutcome, 'kind'>;
 
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
@@ -108,7 +114,7 @@ export class JobRun {
   /** @returns undefined where the conversion has ended: nobody needs the outcome */
   async #try(): Promise<RenderOutcome | undefined> {
     const { queue } = this.#context;
-    const start = queue.report({ ...this.#about(this.#takenAt), kind: 'started' });
+    const start = queue.report({ ...this.#about, at: this.#takenAt, kind: 'started' });
     start.catch(() => {});
     // A page that takes its renderer down must not be rendered again before the log has counted it.
     if (this.#job.retry && (await start).ended) return undefined;
@@ -116,16 +122,14 @@ export class JobRun {
     const { ended, attempt } = await start;
     if (ended) return undefined;
     const end = rendered.kind === 'completed' ? await this.#store(rendered, attempt) : rendered;
-    return {
-      ...(await this.#unlessDiskIsFull(end)),
-      ...this.#about(this.#context.clock.now()),
-      attempt,
-    };
+    if (end.kind === 'completed') return end;
+    const told = await this.#unlessDiskIsFull(end);
+    return { ...told, ...this.#about, attempt, at: this.#context.clock.now() };
   }
 
-  #about(at: number) {
+  get #about() {
     const { conversionId, accountId } = this.#job;
-    return { conversionId, accountId, renderer: this.#context.name, delivery: this.#name, at };
+    return { conversionId, accountId, renderer: this.#context.name, delivery: this.#name };
   }
 
   async #render(): Promise<Completed | NoPdf> {
@@ -154,7 +158,7 @@ export class JobRun {
   }
 
   /** A try that failed while the disk was full is taken back when there is room: the document is not at fault. */
-  async #unlessDiskIsFull(end: End): Promise<End> {
+  async #unlessDiskIsFull(end: NoPdf): Promise<NoPdf> {
     // Chrome crashes where its shared memory does not fit.
     if (end.kind !== 'failed' || !(end.retryable || end.code === 'page_crashed')) return end;
     let wasFull = false;
@@ -182,7 +186,7 @@ export class JobRun {
     }
   }
 
-  /** Reads the document to render. */
+  /** @returns the document to render, or the end of the try if it cannot be read */
   async #readRequest(): Promise<RequestDocument | NoPdf> {
     const { blobs, logger } = this.#context;
     const { conversionId, request, contentKey } = this.#job;
@@ -214,8 +218,8 @@ export class JobRun {
     return { stopping, graceMs, onAway };
   }
 
-  async #store(result: Completed, attempt: number): Promise<End> {
-    const { blobs, logger, name } = this.#context;
+  async #store(result: Completed, attempt: number): Promise<CompletedOutcome | NoPdf> {
+    const { blobs, logger, name, clock } = this.#context;
     const { conversionId, contentKey } = this.#job;
     const { sha256, bytes, pages, page } = result;
     const rendered = performance.now();
@@ -242,6 +246,9 @@ export class JobRun {
     const about = { job: this.#job, attempt, renderer: name, takenAt: this.#takenAt };
     const warnings = warningsOf(page);
     return {
+      ...this.#about,
+      attempt,
+      at: clock.now(),
       kind: 'completed',
       document,
       ...made,

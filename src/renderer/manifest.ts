@@ -9,8 +9,8 @@ import type { RequestDocument } from '../domain/request-document.ts';
 import type { CompletedOutcome, RenderJob } from '../render-queue/messages.ts';
 import { timeOfId } from '../time/ids.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
-import type { LoggedResource } from './chrome/page-log.ts';
 import type { RenderedDocument } from './chrome/render.ts';
+import type { PageRequest } from './chrome/requests.ts';
 import type { EgressSession, Received } from './egress/session.ts';
 
 /** The size as JSON of each list that a page can make long. */
@@ -85,7 +85,7 @@ function seenByProxy({ bytes, sha256, encoding }: Received) {
 }
 
 function resourceOf(
-  logged: LoggedResource,
+  logged: PageRequest,
   answers: Answers,
   session: Pick<EgressSession, 'explain' | 'shown'>,
 ): ManifestResource {
@@ -111,13 +111,13 @@ function resourceOf(
 /** Joins what Chrome and the proxy each saw of a document's requests into one list. */
 export function pageManifest(
   chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxNote' | 'flags'>,
-  { fonts, log, errors, waits }: RenderedDocument,
+  { fonts, page: { requests, waits }, errors }: Pick<RenderedDocument, 'fonts' | 'page' | 'errors'>,
   session: Pick<EgressSession, 'received' | 'explain' | 'shown'>,
   { wait_for }: Pick<RequestDocument, 'wait_for'>,
 ): PageManifest {
   const { product, revision, sandboxNote, flags } = chrome;
   const answers = Map.groupBy(session.received.answers, ({ url }) => url);
-  const resources = log.resources.map((each) => resourceOf(each, answers, session));
+  const resources = requests.resources.map((each) => resourceOf(each, answers, session));
   // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.
   for (const received of [...answers.values()].flat()) {
     const { url, status, type } = received;
@@ -132,7 +132,7 @@ export function pageManifest(
     chrome: { product, revision, sandboxed: sandboxNote === undefined, flags },
     fonts,
     resources,
-    resources_left_out: log.leftOut,
+    resources_left_out: requests.leftOut,
     tunnels: [...session.received.tunnels].map(([host, bytes]) => ({ host, bytes })),
     console_errors: errors.errors,
     console_errors_left_out: errors.leftOut,

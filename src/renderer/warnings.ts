@@ -1,4 +1,5 @@
 /** Says in words for the client what was missing when a page was printed. */
+import { lackingInWords } from '../domain/lacking-resource.ts';
 import type { ManifestResource, ManifestWait, PageManifest } from '../domain/render-manifest.ts';
 import type { Shortcoming } from '../domain/request-document.ts';
 import { MAX_WARNING_CHARACTERS, MAX_WARNINGS } from '../render-queue/messages.ts';
@@ -21,14 +22,12 @@ function ofResource({ url, kind = '', status = 0, error }: ManifestResource): re
   const name = url.length > MAX_URL_CHARACTERS ? `${url.slice(0, MAX_URL_CHARACTERS)}…` : url;
   // First, for Chrome itself aborts fonts, style sheets and modules with such a status.
   if (status >= 400) {
-    return [{ of: 'http_status', text: `${name} was answered with status ${status}.` }];
+    return [{ of: 'http_status', text: lackingInWords({ url: name, reason: status }) }];
   }
   // A page that aborts a request needs no answer; one of ours, when time is up, is told as a wait.
-  if (error !== undefined && error !== 'ERR_ABORTED') {
-    const reason = error.replace(/\.$/, '');
-    return [{ of: 'resource_error', text: `${name} could not be loaded: ${reason}.` }];
-  }
-  return [];
+  if (error === undefined || error === 'ERR_ABORTED') return [];
+  const reason = error.replace(/\.$/, '');
+  return [{ of: 'resource_error', text: lackingInWords({ url: name, reason }) }];
 }
 
 const GIVEN_UP: Partial<Readonly<Record<ManifestWait['for'], string>>> = {

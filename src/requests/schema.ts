@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TObjectOptions, type TProperties } from 'typebox';
 import { PAGE_SIZES } from '../domain/choices.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
@@ -6,7 +6,12 @@ import { MAX_FILES } from './files.ts';
 const MAX_URL_CHARACTERS = 2048;
 const MAX_FILENAME_CHARACTERS = 200;
 const MAX_TEMPLATE_CHARACTERS = 65_536;
-const closed = { additionalProperties: false } as const;
+
+const Closed = <P extends TProperties>(properties: P, options: TObjectOptions = {}) =>
+  Type.Object(properties, { ...options, additionalProperties: false });
+
+const Switch = (usual: boolean, description: string) =>
+  Type.Optional(Type.Boolean({ default: usual, description }));
 
 const Margin = (side: string) =>
   Type.Optional(
@@ -29,195 +34,173 @@ const Template = (place: string) =>
 const Text = (maxLength: number, example: string) =>
   Type.Optional(Type.String({ maxLength, examples: [example] }));
 
-export const Cookie = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 256, examples: ['session'] }),
-    value: Type.String({ maxLength: 4096, examples: ['abc123'] }),
-    domain: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 254,
-        description: 'The host of url if left out.',
-        examples: ['example.com'],
-      }),
-    ),
-    path: Type.Optional(Type.String({ pattern: '^/', maxLength: 1024, examples: ['/'] })),
-    secure: Type.Optional(Type.Boolean()),
-    http_only: Type.Optional(Type.Boolean()),
-    same_site: Type.Optional(Type.Enum(['Strict', 'Lax', 'None'])),
-  },
-  closed,
-);
+export const Cookie = Closed({
+  name: Type.String({ minLength: 1, maxLength: 256, examples: ['session'] }),
+  value: Type.String({ maxLength: 4096, examples: ['abc123'] }),
+  domain: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 254,
+      description: 'The host of url if left out.',
+      examples: ['example.com'],
+    }),
+  ),
+  path: Type.Optional(Type.String({ pattern: '^/', maxLength: 1024, examples: ['/'] })),
+  secure: Type.Optional(Type.Boolean()),
+  http_only: Type.Optional(Type.Boolean()),
+  same_site: Type.Optional(Type.Enum(['Strict', 'Lax', 'None'])),
+});
 
 /** Neither path separators, controls and line ends, nor what makes a name read backwards. */
 const FILENAME =
   '^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$';
 
 /** The body of `POST /pdf/`. What a schema cannot say is in `validate.ts`. */
-export const ConversionRequest = Type.Object(
-  {
-    html: Type.Optional(
-      Type.String({
-        description: 'The HTML to print. Either html or url is required, and not both.',
-        examples: ['<h1>Invoice 4711</h1>'],
-      }),
-    ),
-    url: Type.Optional(
-      Type.String({
-        maxLength: MAX_URL_CHARACTERS,
-        description: 'The http or https address of the page to print.',
-        examples: ['https://example.com/'],
-      }),
-    ),
-    files: Type.Optional(
-      Type.Record(Type.String(), Type.String({ contentEncoding: 'base64' }), {
-        maxProperties: MAX_FILES,
+export const ConversionRequest = Closed({
+  html: Type.Optional(
+    Type.String({
+      description: 'The HTML to print. Either html or url is required, and not both.',
+      examples: ['<h1>Invoice 4711</h1>'],
+    }),
+  ),
+  url: Type.Optional(
+    Type.String({
+      maxLength: MAX_URL_CHARACTERS,
+      description: 'The http or https address of the page to print.',
+      examples: ['https://example.com/'],
+    }),
+  ),
+  files: Type.Optional(
+    Type.Record(Type.String(), Type.String({ contentEncoding: 'base64' }), {
+      maxProperties: MAX_FILES,
+      description:
+        'Files that html refers to by relative URLs, such as style.css or img/logo.png: the name to the content in base64. With html only.',
+    }),
+  ),
+  page_size: Type.Optional(
+    Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The paper size.' }),
+  ),
+  landscape: Switch(false, 'Print in landscape orientation.'),
+  margin_top: Margin('top'),
+  margin_right: Margin('right'),
+  margin_bottom: Margin('bottom'),
+  margin_left: Margin('left'),
+  print_background: Switch(false, 'Print background colours and images.'),
+  scale: Type.Optional(
+    Type.Number({
+      minimum: 0.1,
+      maximum: 2,
+      default: 1,
+      description: 'The scale of the content.',
+    }),
+  ),
+  page_ranges: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: 'The pages to keep; all of them if left out.',
+      examples: ['1-5, 8'],
+    }),
+  ),
+  header_html: Template('top'),
+  footer_html: Template('bottom'),
+  prefer_css_page_size: Switch(false, 'Let the @page size of the document override page_size.'),
+  media: Type.Optional(
+    Type.Enum(['print', 'screen'], {
+      default: 'print',
+      description: 'The CSS media type.',
+    }),
+  ),
+  wait_for: Type.Optional(
+    Closed(
+      {
+        selector: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 1024,
+            description:
+              'Wait until an element matches this CSS selector. If none ever does, the conversion fails.',
+            examples: ['#chart svg'],
+          }),
+        ),
+        delay_ms: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 10_000,
+            description: 'Wait this many milliseconds.',
+            examples: [500],
+          }),
+        ),
+        network_idle: Type.Optional(
+          Type.Boolean({ description: 'Wait until the network is quiet, within limits.' }),
+        ),
+        budget_ms: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 60_000,
+            default: 5_000,
+            description:
+              "Milliseconds of the page's own time in which its scripts may end what they draw. " +
+              'The clock of the page runs ahead, so this costs little real time. 0 prints at once.',
+            examples: [10_000],
+          }),
+        ),
+      },
+      {
         description:
-          'Files that html refers to by relative URLs, such as style.css or img/logo.png: the name to the content in base64. With html only.',
-      }),
+          'Conditions to wait for, all of them, after the page has loaded. What its scripts draw and fetch within budget_ms is waited for without them.',
+      },
     ),
-    page_size: Type.Optional(
-      Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The paper size.' }),
+  ),
+  tagged: Switch(true, 'Make an accessible (tagged) PDF.'),
+  outline: Switch(false, 'Make bookmarks from the headings.'),
+  metadata: Type.Optional(
+    Closed(
+      {
+        title: Text(1024, 'Invoice 4711'),
+        author: Text(1024, 'Example Ltd'),
+        subject: Text(1024, 'Invoice for November 2026'),
+        keywords: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+            maxItems: 50,
+            examples: [['invoice', '2026']],
+          }),
+        ),
+      },
+      { description: 'The document properties of the PDF.' },
     ),
-    landscape: Type.Optional(
-      Type.Boolean({ default: false, description: 'Print in landscape orientation.' }),
-    ),
-    margin_top: Margin('top'),
-    margin_right: Margin('right'),
-    margin_bottom: Margin('bottom'),
-    margin_left: Margin('left'),
-    print_background: Type.Optional(
-      Type.Boolean({ default: false, description: 'Print background colours and images.' }),
-    ),
-    scale: Type.Optional(
-      Type.Number({
-        minimum: 0.1,
-        maximum: 2,
-        default: 1,
-        description: 'The scale of the content.',
-      }),
-    ),
-    page_ranges: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description: 'The pages to keep; all of them if left out.',
-        examples: ['1-5, 8'],
-      }),
-    ),
-    header_html: Template('top'),
-    footer_html: Template('bottom'),
-    prefer_css_page_size: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Let the @page size of the document override page_size.',
-      }),
-    ),
-    media: Type.Optional(
-      Type.Enum(['print', 'screen'], {
-        default: 'print',
-        description: 'The CSS media type.',
-      }),
-    ),
-    wait_for: Type.Optional(
-      Type.Object(
-        {
-          selector: Type.Optional(
-            Type.String({
-              minLength: 1,
-              maxLength: 1024,
-              description:
-                'Wait until an element matches this CSS selector. If none ever does, the conversion fails.',
-              examples: ['#chart svg'],
-            }),
-          ),
-          delay_ms: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 10_000,
-              description: 'Wait this many milliseconds.',
-              examples: [500],
-            }),
-          ),
-          network_idle: Type.Optional(
-            Type.Boolean({ description: 'Wait until the network is quiet, within limits.' }),
-          ),
-          budget_ms: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 60_000,
-              default: 5_000,
-              description:
-                "Milliseconds of the page's own time in which its scripts may end what they draw. " +
-                'The clock of the page runs ahead, so this costs little real time. 0 prints at once.',
-              examples: [10_000],
-            }),
-          ),
-        },
-        {
-          ...closed,
-          description:
-            'Conditions to wait for, all of them, after the page has loaded. What its scripts draw and fetch within budget_ms is waited for without them.',
-        },
-      ),
-    ),
-    tagged: Type.Optional(
-      Type.Boolean({ default: true, description: 'Make an accessible (tagged) PDF.' }),
-    ),
-    outline: Type.Optional(
-      Type.Boolean({ default: false, description: 'Make bookmarks from the headings.' }),
-    ),
-    metadata: Type.Optional(
-      Type.Object(
-        {
-          title: Text(1024, 'Invoice 4711'),
-          author: Text(1024, 'Example Ltd'),
-          subject: Text(1024, 'Invoice for November 2026'),
-          keywords: Type.Optional(
-            Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
-              maxItems: 50,
-              examples: [['invoice', '2026']],
-            }),
-          ),
-        },
-        { ...closed, description: 'The document properties of the PDF.' },
-      ),
-    ),
-    headers: Type.Optional(
-      Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
-        maxProperties: 20,
-        description: 'HTTP headers to send with the request for url. Allowed with url only.',
-        examples: [{ 'Accept-Language': 'de' }],
-      }),
-    ),
-    cookies: Type.Optional(
-      Type.Array(Cookie, {
-        maxItems: 50,
-        description: 'Cookies to set before url is opened. Allowed with url only.',
-      }),
-    ),
-    javascript: Type.Optional(
-      Type.Boolean({ default: true, description: 'Let the page run scripts.' }),
-    ),
-    fail_on: Type.Optional(
-      Type.Array(Type.Enum([...SHORTCOMINGS]), {
-        maxItems: 10,
-        description:
-          'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with a status of 400 or more, such as a missing image; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
-      }),
-    ),
-    filename: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_FILENAME_CHARACTERS,
-        pattern: FILENAME,
-        description:
-          'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
-      }),
-    ),
-  },
-  closed,
-);
+  ),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
+      maxProperties: 20,
+      description: 'HTTP headers to send with the request for url. Allowed with url only.',
+      examples: [{ 'Accept-Language': 'de' }],
+    }),
+  ),
+  cookies: Type.Optional(
+    Type.Array(Cookie, {
+      maxItems: 50,
+      description: 'Cookies to set before url is opened. Allowed with url only.',
+    }),
+  ),
+  javascript: Switch(true, 'Let the page run scripts.'),
+  fail_on: Type.Optional(
+    Type.Array(Type.Enum([...SHORTCOMINGS]), {
+      maxItems: 10,
+      description:
+        'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with a status of 400 or more, such as a missing image; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
+    }),
+  ),
+  filename: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_FILENAME_CHARACTERS,
+      pattern: FILENAME,
+      description:
+        'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
+    }),
+  ),
+});
 
 const MARGIN_FORM =
   'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';

@@ -82,6 +82,17 @@ export class ValidationIssues {
   }
 }
 
+/**
+ * Returns what `read` makes of a request, unless it finds something wrong.
+ * @throws {ServiceError} `validation_error`, which names all of it
+ */
+export function validated<T>(read: (issues: ValidationIssues) => T): T {
+  const issues = new ValidationIssues();
+  const value = read(issues);
+  issues.throwIfAny();
+  return value;
+}
+
 /** The longest name in a record, such as a header's, that is looked at. */
 const MAX_RECORD_NAME_CHARACTERS = 256;
 

@@ -1,7 +1,6 @@
 /** Picks the adapters that serve the ports, by the settings. */
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { RenderQueues } from '../core.ts';
 import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { FileLease } from '../leader/file-lease.ts';
@@ -19,7 +18,7 @@ import { needed, openBlobs } from './blobs.ts';
 import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-store.ts';
 import { type OpenedKeyring, openKeyring } from './keyring.ts';
-import { openNatsQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
+import { openNatsQueues, type RenderQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
 import {
   type Observers,
   observedBlobStore,

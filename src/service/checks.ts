@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTimeout } from '../async/with-timeout.ts';
-import { type Config, ConfigError, SETTINGS, type SettingsRead } from '../config/config.ts';
-import type { Role } from '../config/setting.ts';
+import { type Config, ConfigError, type SettingsRead } from '../config/config.ts';
+import { type Role, SETTINGS } from '../config/settings.ts';
 import { findKeyring } from '../documents/keys/records.ts';
 import { findMasterKey } from '../documents/keys/master-key.ts';
 import { errorLine } from '../errors/error-message.ts';

@@ -3,26 +3,53 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import type { AccountDependencies } from '../accounts/accounts.ts';
 import { Passwords } from '../accounts/passwords.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import type { Config } from '../config/config.ts';
-import type { Core } from '../core.ts';
 import { signingPurpose } from '../documents/keys/master-key.ts';
 import { createVault } from '../documents/keys/vault.ts';
 import { type BoundCheck, Bounds, diskBound, memoryBound, queueBound } from '../limits/bounds.ts';
 import { Budgets } from '../limits/budgets.ts';
 import { CheckpointSigner } from '../log/checkpoint-signer.ts';
 import { ed25519Key } from '../log/ed25519.ts';
-import { checkKeyring } from '../log/log-origin.ts';
+import { checkKeyring, type Documents, type Log } from '../log/log-origin.ts';
+import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
 import { openReadModel, type ReadModel } from '../read-model/database.ts';
-import { rebuildReadModel } from '../read-model/rebuild.ts';
+import {
+  type RebuildProgress,
+  type RebuildResult,
+  rebuildReadModel,
+} from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
-import { systemClock } from '../time/clock.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { openAdapters } from './adapters.ts';
-import { watchCore } from './api-metrics.ts';
 import { openLastCheckpoint, readModelOf } from './log.ts';
+import type { RenderQueues } from './nats.ts';
 import { createActors, type Observers } from './observe.ts';
+
+/** The parts that every role and every command works with: the log, its actors and its read models. */
+export interface Core extends Log, Documents, AccountDependencies, Required<Observers> {
+  readonly config: Config;
+  readonly bounds: Bounds;
+  readonly budgets: Budgets;
+  readonly logger: Logger;
+  readonly signer: CheckpointSigner;
+  readonly queues: RenderQueues;
+  readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
+  /** 32 bytes from which the keys of tokens and links are derived. */
+  readonly masterKey: Buffer;
+  /** Keys the hashes of idempotency keys. */
+  readonly idempotencySecret: Buffer;
+  /** Waits until the read model holds everything that was in the log when it was called. */
+  caughtUp(): Promise<void>;
+  /** Reasons why it cannot take commands and show their outcome right now, for its operator; else empty. */
+  unhealthyReasons(): Promise<readonly string[]>;
+  /** Rebuilds the read models from the log, while others use them. */
+  rebuildReadModel(onProgress: (progress: RebuildProgress) => void): Promise<RebuildResult>;
+  close(): Promise<void>;
+}
 
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.
@@ -65,7 +92,7 @@ export async function openCore(
     logName: config.logOrigin,
     signingKey: (generation) => ed25519Key(keyFor(signingPurpose(generation))),
   });
-  const core: Core = {
+  return {
     config,
     bounds: new Bounds([...boundsOf(config, readModel), ...adapters.bounds], logger),
     budgets,
@@ -101,8 +128,6 @@ export async function openCore(
       await adapters.close();
     },
   };
-  watchCore(core);
-  return core;
 }
 
 function boundsOf(config: Config, readModel: ReadModel): readonly BoundCheck[] {

@@ -1,6 +1,6 @@
 /** The doctor: the checks of a start, each in full, and those of the machine around it. Nothing is changed. */
 import type { Config, SettingsRead } from '../config/config.ts';
-import type { Role } from '../config/setting.ts';
+import type { Role } from '../config/settings.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';

@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs';
 import type { BackupPlace } from '../archive/places/port.ts';
 import { OperatorApi } from '../commands/operator-api.ts';
-import { type Config, readConfig, readSettings, SETTINGS } from '../config/config.ts';
+import { type Config, readConfig, readSettings } from '../config/config.ts';
 import { commandThere } from '../config/copyable-command.ts';
 import { environmentThere, namingOptions } from '../config/move-settings.ts';
-import type { Role } from '../config/setting.ts';
+import { type Role, SETTINGS } from '../config/settings.ts';
 import { readVersion } from '../config/version.ts';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { createLogger } from '../observe/log.ts';
 import type { BackupTimes } from '../observe/service-status.ts';

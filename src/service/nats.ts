@@ -1,13 +1,14 @@
 /** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
 
 import type { Config } from '../config/config.ts';
-import type { RenderQueues } from '../core.ts';
 import type { EventStore } from '../event-store/port.ts';
+import type { Lease } from '../leader/port.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import { nameIn } from '../nats/address.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { Logger } from '../observe/log.ts';
+import type { RendererWatch, RenderQueue } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
 import { watchOverNats } from './renderer-watch.ts';
 
@@ -111,6 +112,23 @@ class LogClaim {
       return undefined;
     }
   }
+}
+
+/** Access to the render queue, and to the right to feed it. */
+export interface RenderQueues {
+  /**
+   * The queue as one part of this process uses it; closing it leaves other parts' alone.
+   * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
+   */
+  open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
+  /** Calls back when a server that was away is back, and may have lost jobs; returns how to end that. */
+  onReturn(listener: () => void): () => void;
+  /** Reserves a shared queue for the log of this origin. @throws {Error} one line: it is another log's */
+  claim(logOrigin: string): Promise<void>;
+  /** Sees the renderers, and whether somebody feeds them. */
+  watch(): Promise<RendererWatch>;
+  /** The right to offer the log's jobs and to record what came of them. */
+  lease(logOrigin: string): Lease;
 }
 
 /** @throws {Error} one line: the namespace belongs to another event log */

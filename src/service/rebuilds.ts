@@ -1,7 +1,7 @@
 /** Rebuilds of this process's read models, one at a time, in a thread of their own. */
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { RebuildState, Rebuilds } from '../http/dependencies.ts';
 import type { RebuildProgress, RebuildResult } from '../read-model/rebuild.ts';

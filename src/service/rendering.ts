@@ -1,7 +1,7 @@
 /** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
 import { join } from 'node:path';
 import type { Stoppable } from '../async/stoppable.ts';
-import type { Core } from '../core.ts';
+import type { Core } from './core.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import type { RenderMetrics } from '../observe/metrics/definitions.ts';
 import { startAttestations } from '../process-managers/attestations.ts';
@@ -16,7 +16,7 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 import { timeOrderedId } from '../time/ids.ts';
 import { createAttestors } from './adapters.ts';
-import { countWhileLeading } from './api-metrics.ts';
+import { countWhileLeading } from './metrics.ts';
 
 /** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
 const LAST_REPORTS_MS = 5000;

@@ -3,7 +3,6 @@ import type { FirstAccount } from '../accounts/accounts.ts';
 import { openFirstAccount } from '../accounts/accounts.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import { type Config, ConfigError } from '../config/config.ts';
-import type { Core } from '../core.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import { openLog } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
@@ -12,9 +11,9 @@ import { isDamage } from '../read-model/generations.ts';
 import { systemClock } from '../time/clock.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { type Readiness, startApi } from './api.ts';
-import { openCore } from './core.ts';
+import { type Core, openCore } from './core.ts';
 import type { Observers } from './observe.ts';
-import { tellReadiness, withObservers } from './observers.ts';
+import { tellReadiness, watchCore, withObservers } from './metrics.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 export interface RunningService extends Stoppable {
@@ -168,6 +167,7 @@ async function serve(
   observers: Observers,
 ): Promise<RunningService> {
   const core = await openCore(config, logger, { create: true, ...observers });
+  watchCore(core);
   try {
     const { openedAs, origin } = await openLog(core, config.logOrigin);
     // Its lines in a checkpoint would be taken for the log's own.

@@ -7,10 +7,9 @@ import type { Test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { cliJson } from '../support/cli.ts';
 import { type LogEvent, readLog } from '../support/invariants.ts';
-import type { Launched } from '../support/service.ts';
 import { KINDS, Nodes } from '../support/nodes.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
-import { Service } from '../support/service.ts';
+import { type Launched, Service } from '../support/service.ts';
 import { MEMBERS, type SiteName } from './plan.ts';
 import { Control } from './points.ts';
 

@@ -65,9 +65,19 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     await button(page, 'Cancel').click();
     sub.equal(await status(key), 200);
     await button(page, 'Revoke <b>build</b> server').click();
+    const lists = '**/api/v1/api-keys/**';
+    await page.route(lists, (route) =>
+      route.request().method() === 'GET'
+        ? route.fulfill({ status: 500, json: { error: 'internal_error', message: 'It broke.' } })
+        : route.continue(),
+    );
     await button(page, 'Revoke the key').click();
     await page.getByText('The key <b>build</b> server is revoked.').waitFor();
     sub.equal(await status(key), 401);
+    await page.getByText('This could not be renewed and may be out of date.').waitFor();
+    await page.getByRole('row', { name: /<b>build<\/b> server/ }).waitFor();
+    sub.strictSame(await inspectState(page, 'keys-not-renewed'), []);
+    await page.unroute(lists);
   });
 
   await t.test('a changed password ends all other sessions, and this page stays', async (sub) => {

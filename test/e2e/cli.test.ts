@@ -31,6 +31,7 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   t.match(bob, { plan: 'starter', credits: 0 });
 
   t.strictSame(await cliJson(place, ['credits', 'grant', ANN, '5']), { email: ANN, credits: 12 });
+  t.strictSame(await cliJson(place, ['credits', ANN]), { email: ANN, credits: 12 });
   t.strictSame(await cliJson(place, ['plan', 'set', ANN, 'pro']), { email: ANN, plan: 'pro' });
   const shown = await cliJson(place, ['account', 'show', 'ANN@Example.com']);
   t.match(shown, { email: ANN, plan: 'pro', credits: 12, created_at: ISO, stored_bytes: 0 });

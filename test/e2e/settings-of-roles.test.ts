@@ -3,8 +3,8 @@
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
-import { type Config, readConfig, SETTINGS } from '../../src/config/config.ts';
-import type { Role } from '../../src/config/setting.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
+import { type Role, SETTINGS } from '../../src/config/settings.ts';
 import { startApiNode, startRenderer } from '../../src/service/roles.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace } from '../support/place.ts';

@@ -47,7 +47,7 @@ void test('a kept sample is never changed', (t) => {
     return `${hash}  ${name}`;
   });
   t.strictSame(lines.toSorted(), known.toSorted());
-  t.ok(releases.length >= 2, 'that of the last release, and that of this one');
+  t.ok(releases.length > 0);
   t.end();
 });
 

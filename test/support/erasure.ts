@@ -3,8 +3,7 @@ import type { Test } from 'tap';
 import { cliJson, refuses, runCli } from './cli.ts';
 import { eventually } from './deadline.ts';
 import { type LogEvent, readLog, violations } from './invariants.ts';
-import type { Launched } from './service.ts';
-import type { Service } from './service.ts';
+import type { Launched, Service } from './service.ts';
 import { findTexts } from './telling-texts.ts';
 
 export const SETTINGS = {

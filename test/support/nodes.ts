@@ -14,11 +14,10 @@ import {
   serverPlace,
 } from './event-store-server.ts';
 import { type LogEvent, readLog } from './invariants.ts';
-import type { Ended } from './service.ts';
 import { type NatsServer, startNatsServer } from './nats-server.ts';
 import { createPlace, LAUNCHER, type Place } from './place.ts';
 import { type S3Server, s3Credentials, startS3Server } from './s3-server.ts';
-import { RendererProcess, Service } from './service.ts';
+import { type Ended, RendererProcess, Service } from './service.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { findNatsServer } from './nats-server.ts';
-import { COMMANDS, filesOf, isTooLong, PARTS } from './parts.ts';
+import { COMMANDS, filesOf, isTooLong, lostNames, PARTS } from './parts.ts';
 import { closingLine, reportTap } from './report.ts';
 
 /** The test files that run at once. Many wait half of their time. */
@@ -53,6 +53,7 @@ if (files.length > 0) {
 }
 
 for (const line of tally.skipped) write(`skipped ${line}`);
+for (const name of lostNames()) write(`gone ${name}: take it out of test/support/parts.ts`);
 for (const { name, seconds } of tally.files) {
   if (isTooLong(name, seconds)) {
     write(

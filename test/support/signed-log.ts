@@ -24,21 +24,21 @@ import { eventId } from '../../src/time/ids.ts';
 import { testDirectory } from './directory.ts';
 import { appendNext, commandOf } from './events.ts';
 import {
-  accountId,
-  conversionId,
-  keyId,
-  NOW,
-  OPTIONS,
-  PDF,
-  REQUEST_HMAC,
-  sha256,
-  TIMINGS,
-} from './samples.ts';
+  completion,
+  expiry,
+  failure,
+  keyMaking,
+  opening,
+  refund,
+  request,
+  type Step,
+  start,
+} from './history.ts';
+import { accountId, conversionId, NOW, sha256 } from './samples.ts';
 import { openSigner } from './signer.ts';
 
 export const account = (n = 1): string => `account-${accountId(n)}`;
 export const life = (n: number): string => `conversion-${conversionId(n)}`;
-const ids = (n: number, of = 1) => ({ accountId: accountId(of), conversionId: conversionId(n) });
 const DATABASE = 'pressledger.db';
 
 /** The PDF of conversion 1: larger than a row of the database takes. */
@@ -88,76 +88,56 @@ export async function signedLog(
   };
   const stage = (n: number, kind: BlobKind, content: Buffer | string = `${kind} ${n}`) =>
     blobs.stage(conversionId(n), kind, Buffer.from(content));
-  const open = (n: number) =>
-    append(account(n), [
-      {
-        type: 'AccountOpened',
-        data: { accountId: accountId(n), email: 'sealed', plan: 'pro', passwordHash: 'sealed' },
-      },
-      { type: 'CreditGranted', data: { accountId: accountId(n), amount: 10 } },
-    ]);
-  const attempt = { renderer: 'r', attempt: 1 };
-  const request = async (n: number, of = 1) => {
+  const happen = ({ stream, events }: Step, position = 0n, causationId?: string) =>
+    append(stream, events(position), causationId);
+  const accept = async (n: number, of = 1) => {
     const blob = stage(n, 'request');
-    const data = {
-      ...ids(n, of),
-      source: 'html',
-      request: blob.ref,
-      requestHmac: REQUEST_HMAC,
-      options: OPTIONS,
-      requestedAt: NOW + n,
-      idempotencyKey: sha256(n),
-    } as const;
-    const debit = { type: 'CreditDebited', data: { ...ids(n, of), amount: 1 } } as const;
-    await append(account(of), [debit, { type: 'ConversionRequested', data }], undefined, [blob]);
-    const started = { ...ids(n, of), ...attempt, delivery: 'd', startedAt: NOW };
-    await append(life(n), [{ type: 'ConversionStarted', data: started }]);
+    const { stream, events } = request(n, of);
+    const asked = events(0n).map((event) => {
+      if (event.type !== 'ConversionRequested') return event;
+      return { ...event, data: { ...event.data, request: blob.ref, idempotencyKey: sha256(n) } };
+    });
+    await append(stream, asked, undefined, [blob]);
+    await happen(start(n, of));
   };
   const complete = async (n: number, of = 1, content?: Buffer) => {
-    const document = stage(n, 'document', content);
-    const manifest = stage(n, 'manifest');
-    const result = { document: document.ref, manifest: manifest.ref, pdf: PDF, pages: 1 };
-    const made = { ...attempt, chrome: 'c', timings: TIMINGS, completedAt: NOW };
-    const data = { ...ids(n, of), ...result, ...made };
-    await append(life(n), [{ type: 'ConversionCompleted', data }], undefined, [document, manifest]);
+    const [document, manifest] = [stage(n, 'document', content), stage(n, 'manifest')];
+    const { stream, events } = completion(n, of);
+    const made = events(0n).map((event) => {
+      if (event.type !== 'ConversionCompleted') return event;
+      const stored = { document: document.ref, manifest: manifest.ref };
+      return { ...event, data: { ...event.data, ...stored, pages: 1, completedAt: NOW } };
+    });
+    await append(stream, made, undefined, [document, manifest]);
   };
 
   await openLog({ actors, clock: { now: () => NOW } });
-  await open(1);
-  const key = { accountId: accountId(), keyId: keyId(), keyHash: sha256() };
-  await append(`apikey-${keyId()}`, [
-    {
-      type: 'KeyCreated',
-      data: { ...key, prefix: 'pk_live_abcd', name: 'sealed', createdAt: NOW },
-    },
-  ]);
-  await request(1);
+  await happen(opening(1, 10));
+  await happen(keyMaking(1, 1));
+  await accept(1);
   await complete(1, 1, LARGE);
   await signer.sign();
-  await request(2);
-  const failure = {
-    ...ids(2),
-    ...attempt,
-    code: 'timeout',
-    message: 'sealed',
-    failedAt: NOW,
-  } as const;
-  const failed = await append(life(2), [{ type: 'ConversionFailed', data: failure }]);
-  const refund = { ...ids(2), amount: 1, failedAt: `${failed.position}` };
-  await append(account(), [{ type: 'CreditRefunded', data: refund }], failed.id);
+  await accept(2);
+  const failed = await happen(failure(2, 1));
+  await happen(refund(2, 1), failed.position, failed.id);
   await append(life(1), [
     {
       type: 'DocumentDownloaded',
-      data: { ...ids(1), network: sha256(9), downloadedAt: NOW },
+      data: {
+        accountId: accountId(),
+        conversionId: conversionId(1),
+        network: sha256(9),
+        downloadedAt: NOW,
+      },
     },
   ]);
-  await open(2);
-  await request(3, 2);
+  await happen(opening(2, 10));
+  await accept(3, 2);
   await complete(3, 2);
   await blobs.deleteAll(conversionId(3));
-  await append(life(3), [{ type: 'ConversionExpired', data: { ...ids(3, 2), expiredAt: NOW } }]);
+  await happen(expiry(3, 2));
   await signer.sign();
-  await request(4);
+  await accept(4);
   await complete(4);
   await runner.waitFor(await store.head());
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'tap';
 import { readClientConfig } from '../../src/config/client-config.ts';
 import { type Config, ConfigError, readConfig } from '../../src/config/config.ts';
-import type { Role } from '../../src/config/setting.ts';
+import type { Role } from '../../src/config/settings.ts';
 import { BOUNDS, type BoundSetting } from '../../src/limits/bounds.ts';
 import { BUDGETS, type BudgetName } from '../../src/limits/budgets.ts';
 
@@ -14,32 +14,29 @@ const KEY = Buffer.from(HEX, 'hex');
 const WITNESS = 'witness.example/lite+40497e38+BARdW4PIMjT78tIe/7dpyn/Gaft5fJvqa9kst4bXWj9q';
 const LOG_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
 
-/** Each setting: what it is called, its default, values that work and values that do not. */
-const SETTINGS: readonly {
-  readonly key: keyof Config;
-  readonly name: string;
-  readonly unset: unknown;
-  readonly good: Readonly<Record<string, unknown>>;
-  readonly bad: readonly string[];
-}[] = [
-  {
-    key: 'port',
-    name: 'PORT',
-    unset: 8080,
-    good: { '0': 0, '65535': 65_535, '0080': 80 },
-    bad: ['65536', '-1', '80.5', '8e3', '0x50', 'http', ' 80', 'tcp://10.0.0.1:80'],
-  },
-  { key: 'host', name: 'HOST', unset: '127.0.0.1', good: { '0.0.0.0': '0.0.0.0' }, bad: [] },
-  {
-    key: 'publicUrl',
-    name: 'PUBLIC_URL',
-    unset: undefined,
-    good: {
+/** Of a setting: its default, values that work with what they become, and values that do not. */
+type Values = readonly [
+  unset: unknown,
+  good: Readonly<Record<string, unknown>>,
+  bad: readonly string[],
+];
+
+/** The settings whose name follows from their key. */
+const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, Values>> = {
+  port: [
+    8080,
+    { '0': 0, '65535': 65_535, '0080': 80 },
+    ['65536', '-1', '80.5', '8e3', '0x50', 'http', ' 80', 'tcp://10.0.0.1:80'],
+  ],
+  host: ['127.0.0.1', { '0.0.0.0': '0.0.0.0' }, []],
+  publicUrl: [
+    undefined,
+    {
       'https://pdf.example.com': 'https://pdf.example.com',
       'http://localhost:8080/': 'http://localhost:8080',
       'HTTPS://PDF.example.com:443': 'https://pdf.example.com',
     },
-    bad: [
+    [
       'pdf.example.com',
       'ftp://pdf.example.com',
       'https://pdf.example.com/base',
@@ -48,219 +45,89 @@ const SETTINGS: readonly {
       'https://user@pdf.example.com',
       'https://:secret@pdf.example.com',
     ],
-  },
-  {
-    key: 'dataDir',
-    name: 'DATA_DIR',
-    unset: resolve('data'),
-    good: { '/var/lib/x': '/var/lib/x', here: resolve('here') },
-    bad: [],
-  },
-  {
-    key: 'eventStoreUrl',
-    name: 'EVENT_STORE_URL',
-    unset: undefined,
-    good: { 'kurrentdb://host:2113?tls=false': 'kurrentdb://host:2113?tls=false' },
-    bad: [],
-  },
-  {
-    key: 'natsUrl',
-    name: 'NATS_URL',
-    unset: undefined,
-    good: { 'nats://host:4222': 'nats://host:4222' },
-    bad: [],
-  },
-  {
-    key: 'blobStoreUrl',
-    name: 'BLOB_STORE_URL',
-    unset: undefined,
-    good: {
+  ],
+  dataDir: [resolve('data'), { '/var/lib/x': '/var/lib/x', here: resolve('here') }, []],
+  eventStoreUrl: [
+    undefined,
+    { 'kurrentdb://host:2113?tls=false': 'kurrentdb://host:2113?tls=false' },
+    [],
+  ],
+  natsUrl: [undefined, { 'nats://host:4222': 'nats://host:4222' }, []],
+  blobStoreUrl: [
+    undefined,
+    {
       'nats:': { kind: 'nats' },
       's3://bucket': { kind: 's3', url: 's3://bucket' },
       'file:/srv/shared': { kind: 'folder', path: '/srv/shared' },
       'file:///srv/a%20b': { kind: 'folder', path: '/srv/a b' },
       'file:shared': { kind: 'folder', path: resolve('shared') },
     },
-    bad: ['nats', 'nats://host', 'file:', 'file://host/srv', '/srv/shared', 'ftp://u:secret@x/y'],
-  },
-  {
-    key: 'awsAccessKeyId',
-    name: 'AWS_ACCESS_KEY_ID',
-    unset: undefined,
-    good: { a1: 'a1' },
-    bad: [],
-  },
-  {
-    key: 'awsSecretAccessKey',
-    name: 'AWS_SECRET_ACCESS_KEY',
-    unset: undefined,
-    good: { a1: 'a1' },
-    bad: [],
-  },
-  {
-    key: 'awsSessionToken',
-    name: 'AWS_SESSION_TOKEN',
-    unset: undefined,
-    good: { a1: 'a1' },
-    bad: [],
-  },
-  {
-    key: 'renderConcurrency',
-    name: 'RENDER_CONCURRENCY',
-    unset: navigator.hardwareConcurrency,
-    good: { '1': 1, '256': 256 },
-    bad: ['0', '257', 'auto'],
-  },
-  {
-    key: 'renderTimeoutMs',
-    name: 'RENDER_TIMEOUT_MS',
-    unset: 30_000,
-    good: { '100': 100, '3600000': 3_600_000 },
-    bad: ['99', '3600001', '30s'],
-  },
-  {
-    key: 'maxBodyBytes',
-    name: 'MAX_BODY_BYTES',
-    unset: 10_485_760,
-    good: { '1': 1 },
-    bad: ['0', '10MB'],
-  },
-  {
-    key: 'maxHtmlBytes',
-    name: 'MAX_HTML_BYTES',
-    unset: 5_242_880,
-    good: { '1': 1 },
-    bad: ['0', '5MB'],
-  },
-  { key: 'rateLimitFree', name: 'RATE_LIMIT_FREE', unset: 10, good: { '1': 1 }, bad: ['0', 'x'] },
-  {
-    key: 'rateLimitStarter',
-    name: 'RATE_LIMIT_STARTER',
-    unset: 30,
-    good: { '1': 1 },
-    bad: ['0', 'x'],
-  },
-  { key: 'rateLimitPro', name: 'RATE_LIMIT_PRO', unset: 100, good: { '1': 1 }, bad: ['0', 'x'] },
-  {
-    key: 'rateLimitAnonymous',
-    name: 'RATE_LIMIT_ANONYMOUS',
-    unset: 30,
-    good: { '1': 1 },
-    bad: ['0', 'x'],
-  },
-  {
-    key: 'rateLimitDashboard',
-    name: 'RATE_LIMIT_DASHBOARD',
-    unset: 300,
-    good: { '1': 1 },
-    bad: ['0', 'x'],
-  },
-  {
-    key: 'trustProxy',
-    name: 'TRUST_PROXY',
-    unset: false,
-    good: { true: true, false: false, '1': true, '0': false },
-    bad: ['yes', 'TRUE', '2'],
-  },
-  {
-    key: 'corsOrigins',
-    name: 'CORS_ORIGINS',
-    unset: [],
-    good: {
+    ['nats', 'nats://host', 'file:', 'file://host/srv', '/srv/shared', 'ftp://u:secret@x/y'],
+  ],
+  awsAccessKeyId: [undefined, { a1: 'a1' }, []],
+  awsSecretAccessKey: [undefined, { a1: 'a1' }, []],
+  awsSessionToken: [undefined, { a1: 'a1' }, []],
+  renderConcurrency: [navigator.hardwareConcurrency, { '1': 1, '256': 256 }, ['0', '257', 'auto']],
+  renderTimeoutMs: [30_000, { '100': 100, '3600000': 3_600_000 }, ['99', '3600001', '30s']],
+  maxBodyBytes: [10_485_760, { '1': 1 }, ['0', '10MB']],
+  maxHtmlBytes: [5_242_880, { '1': 1 }, ['0', '5MB']],
+  rateLimitFree: [10, { '1': 1 }, ['0', 'x']],
+  rateLimitStarter: [30, { '1': 1 }, ['0', 'x']],
+  rateLimitPro: [100, { '1': 1 }, ['0', 'x']],
+  rateLimitAnonymous: [30, { '1': 1 }, ['0', 'x']],
+  rateLimitDashboard: [300, { '1': 1 }, ['0', 'x']],
+  trustProxy: [false, { true: true, false: false, '1': true, '0': false }, ['yes', 'TRUE', '2']],
+  corsOrigins: [
+    [],
+    {
       '*': ['*'],
       'https://app.example.com, http://localhost:3000/,': [
         'https://app.example.com',
         'http://localhost:3000',
       ],
     },
-    bad: ['app.example.com', 'https://app.example.com/path', '*,https://app.example.com', 'null'],
-  },
-  {
-    key: 'fileUrlTtlSeconds',
-    name: 'FILE_URL_TTL_SECONDS',
-    unset: 3600,
-    good: { '1': 1 },
-    bad: ['0', '1h'],
-  },
-  {
-    key: 'retentionSeconds',
-    name: 'RETENTION_SECONDS',
-    unset: 604_800,
-    good: { '1': 1 },
-    bad: ['0', '7d'],
-  },
-  { key: 'chromePath', name: 'CHROME_PATH', unset: undefined, good: { '/c': '/c' }, bad: [] },
-  {
-    key: 'allowPrivateNetwork',
-    name: 'ALLOW_PRIVATE_NETWORK',
-    unset: false,
-    good: { true: true },
-    bad: ['on'],
-  },
-  {
-    key: 'egressPorts',
-    name: 'EGRESS_PORTS',
-    unset: [],
-    good: { '3000': [3000], '3000, 9000,': [3000, 9000] },
-    bad: ['0', '65536', '3000-4000', '80;443'],
-  },
-  {
-    key: 'freeCredits',
-    name: 'FREE_CREDITS',
-    unset: 100,
-    good: { '0': 0, '1000000000000': 1e12 },
-    bad: ['-1', '1000000000001', '1.5'],
-  },
-  {
-    key: 'firstAccountEmail',
-    name: 'FIRST_ACCOUNT_EMAIL',
-    unset: 'admin@localhost',
-    good: { 'ann@example.com': 'ann@example.com', '': '' },
-    bad: ['ann', 'ann@', '@example.com', 'ann smith@example.com', 'a@b@c'],
-  },
-  {
-    key: 'masterKey',
-    name: 'MASTER_KEY',
-    unset: undefined,
-    good: {
+    ['app.example.com', 'https://app.example.com/path', '*,https://app.example.com', 'null'],
+  ],
+  fileUrlTtlSeconds: [3600, { '1': 1 }, ['0', '1h']],
+  retentionSeconds: [604_800, { '1': 1 }, ['0', '7d']],
+  chromePath: [undefined, { '/c': '/c' }, []],
+  allowPrivateNetwork: [false, { true: true }, ['on']],
+  egressPorts: [
+    [],
+    { '3000': [3000], '3000, 9000,': [3000, 9000] },
+    ['0', '65536', '3000-4000', '80;443'],
+  ],
+  freeCredits: [100, { '0': 0, '1000000000000': 1e12 }, ['-1', '1000000000001', '1.5']],
+  firstAccountEmail: [
+    'admin@localhost',
+    { 'ann@example.com': 'ann@example.com', '': '' },
+    ['ann', 'ann@', '@example.com', 'ann smith@example.com', 'a@b@c'],
+  ],
+  masterKey: [
+    undefined,
+    {
       [HEX]: KEY,
       [HEX.toUpperCase()]: KEY,
       [KEY.toString('base64')]: KEY,
       [KEY.toString('base64url')]: KEY,
     },
-    bad: [
-      HEX.slice(2),
-      `${HEX}00`,
-      HEX.replace('0', 'g'),
-      'a pass phrase',
-      `${'x y '.repeat(21)}x`,
-    ],
-  },
-  {
-    key: 'logOrigin',
-    name: 'LOG_ORIGIN',
-    unset: undefined,
-    good: { 'pdf.example.com/tlog': 'pdf.example.com/tlog' },
-    bad: ['my log', 'a+b', 'ä', 'x'.repeat(201)],
-  },
-  {
-    key: 'checkpointSeconds',
-    name: 'CHECKPOINT_SECONDS',
-    unset: 60,
-    good: { '1': 1, '86400': 86_400 },
-    bad: ['0', '1.5', '86401'],
-  },
-  {
-    key: 'witnesses',
-    name: 'WITNESSES',
-    unset: [],
-    good: {
+    [HEX.slice(2), `${HEX}00`, HEX.replace('0', 'g'), 'a pass phrase', `${'x y '.repeat(21)}x`],
+  ],
+  logOrigin: [
+    undefined,
+    { 'pdf.example.com/tlog': 'pdf.example.com/tlog' },
+    ['my log', 'a+b', 'ä', 'x'.repeat(201)],
+  ],
+  checkpointSeconds: [60, { '1': 1, '86400': 86_400 }, ['0', '1.5', '86401']],
+  witnesses: [
+    [],
+    {
       [`${WITNESS} https://w.example`]: [{ verifierKey: WITNESS, url: 'https://w.example' }],
       [`${WITNESS}  http://w.example/a/b//,\n`]: [
         { verifierKey: WITNESS, url: 'http://w.example/a/b' },
       ],
     },
-    bad: [
+    [
       'https://w.example',
       WITNESS,
       `https://w.example ${WITNESS}`,
@@ -272,54 +139,30 @@ const SETTINGS: readonly {
       `${WITNESS} https://me:secret@w.example`,
       `${WITNESS} https://w.example/?a=1`,
     ],
-  },
-  {
-    key: 'tsaUrl',
-    name: 'TSA_URL',
-    unset: undefined,
-    good: { 'https://tsa.example/tsr?a=1': 'https://tsa.example/tsr?a=1' },
-    bad: [
-      'tsa.example',
-      'ftp://tsa.example',
-      'https://me:secret@tsa.example',
-      'https://tsa.example/#a',
-    ],
-  },
-  {
-    key: 'metricsPort',
-    name: 'METRICS_PORT',
-    unset: undefined,
-    good: { '9464': 9464, '0': 0 },
-    bad: ['-1', '65536', 'nine'],
-  },
-  {
-    key: 'metricsHost',
-    name: 'METRICS_HOST',
-    unset: undefined,
-    good: { '0.0.0.0': '0.0.0.0' },
-    bad: [],
-  },
-  {
-    key: 'logLevel',
-    name: 'LOG_LEVEL',
-    unset: 'info',
-    good: { silent: 'silent', trace: 'trace' },
-    bad: ['INFO', 'verbose', 'constructor'],
-  },
+  ],
+  tsaUrl: [
+    undefined,
+    { 'https://tsa.example/tsr?a=1': 'https://tsa.example/tsr?a=1' },
+    ['tsa.example', 'ftp://tsa.example', 'https://me:secret@tsa.example', 'https://tsa.example/#a'],
+  ],
+  metricsPort: [undefined, { '9464': 9464, '0': 0 }, ['-1', '65536', 'nine']],
+  metricsHost: [undefined, { '0.0.0.0': '0.0.0.0' }, []],
+  logLevel: ['info', { silent: 'silent', trace: 'trace' }, ['INFO', 'verbose', 'constructor']],
+};
+
+const SETTINGS: readonly (readonly [key: keyof Config, name: string, ...Values])[] = [
+  ...(Object.keys(TABLE) as (keyof typeof TABLE)[]).map(
+    (key) => [key, key.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), ...TABLE[key]] as const,
+  ),
   ...(Object.keys(BUDGETS) as BudgetName[]).map((key) => {
     const { name, max, default: unset } = BUDGETS[key];
-    return {
-      key,
-      name,
-      unset,
-      good: { '1': 1, [String(max)]: max },
-      bad: ['0', '-1', '1.5', 'many', String(max + 1)],
-    };
+    const bad = ['0', '-1', '1.5', 'many', String(max + 1)];
+    return [key, name, unset, { '1': 1, [String(max)]: max }, bad] as const;
   }),
   ...(Object.keys(BOUNDS) as BoundSetting[]).map((key) => {
     const { name, max, default: unset } = BOUNDS[key];
     const bad = ['-1', '1.5', 'many', String(max + 1)];
-    return { key, name, unset, good: { '0': 0, [String(max)]: max }, bad };
+    return [key, name, unset, { '0': 0, [String(max)]: max }, bad] as const;
   }),
 ];
 
@@ -327,16 +170,16 @@ void test('every setting has its default', (t) => {
   const config = readConfig({});
   t.strictSame(
     Object.keys(config).toSorted(),
-    SETTINGS.map(({ key }) => key).toSorted(),
+    SETTINGS.map(([key]) => key).toSorted(),
     'this table knows every setting',
   );
-  for (const { key, unset } of SETTINGS) t.strictSame(config[key], unset, key);
+  for (const [key, , unset] of SETTINGS) t.strictSame(config[key], unset, key);
   t.ok(Object.isFrozen(config));
   t.end();
 });
 
 void test('every setting takes what it can use, also with the prefix', (t) => {
-  for (const { key, name, good } of SETTINGS) {
+  for (const [key, name, , good] of SETTINGS) {
     for (const [value, expected] of Object.entries(good)) {
       t.strictSame(readConfig({ [name]: value })[key], expected, `${name}=${value}`);
       const prefixed = `PRESSLEDGER_${name}`;
@@ -347,7 +190,7 @@ void test('every setting takes what it can use, also with the prefix', (t) => {
 });
 
 void test('every setting refuses what it cannot use, by its name', (t) => {
-  for (const { name, bad } of SETTINGS) {
+  for (const [, name, , , bad] of SETTINGS) {
     for (const value of bad) {
       for (const given of [name, `PRESSLEDGER_${name}`]) {
         const line = new RegExp(`^${given} must be [^\\n]+\\.$`);

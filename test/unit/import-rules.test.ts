@@ -50,13 +50,13 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'event-store-driver': [
     imports('src/event-store/kurrentdb/store.ts', 'node_modules/@eventstore/db-client/index.js'),
   ],
-  metrics: [imports('src/observe/metrics/metrics.ts', 'src/core.ts', typeOnly)],
+  metrics: [imports('src/observe/metrics/metrics.ts', 'src/http/context.ts', typeOnly)],
   tracing: [imports('src/observe/tracing/start.ts', 'src/http/context.ts', typeOnly)],
   'tracing-driver': [
     imports('src/observe/tracing/start.ts', 'node_modules/@opentelemetry/api/index.js'),
   ],
   'observers-are-loaded-late': [
-    imports('src/service/observers.ts', 'src/observe/metrics/metrics.ts'),
+    imports('src/service/metrics.ts', 'src/observe/metrics/metrics.ts'),
     imports('src/observe/tracing/start.ts', 'src/observe/tracing/opentelemetry.ts'),
   ],
   documents: [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],
@@ -110,7 +110,6 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   requests: [imports('src/requests/validate.ts', 'src/http/context.ts')],
   'use-cases-know-no-http': [
     imports('src/accounts/sign-in.ts', 'src/http/middleware/rate-limit.ts'),
-    imports('src/accounts/accounts.ts', 'src/core.ts', typeOnly),
   ],
   dashboard: [
     imports('dashboard/src/main.tsx', 'src/errors/errors.ts'),
@@ -137,7 +136,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/process-managers/outcomes.ts', 'src/render-queue/in-process.ts'),
     imports('src/process-managers/refunds.ts', 'src/limits/rate-limiter/memory.ts'),
     imports('src/process-managers/attestations.ts', 'src/log/attestation/witness-client.ts'),
-    imports('src/core.ts', 'src/documents/keys/file-records.ts', exported),
+    imports('src/main.ts', 'src/documents/keys/file-records.ts', exported),
     imports('src/service/rendering.ts', 'src/leader/file-lease.ts'),
   ],
 };

@@ -2,96 +2,55 @@ import { test } from 'tap';
 import type { DomainEvent } from '../../src/domain/events.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';
 import { eventId } from '../../src/time/ids.ts';
-import { balanceOf, type LogEvent, violations } from '../support/invariants.ts';
 import {
-  accountId,
-  blobRef,
-  conversionId,
-  keyId,
-  NOW,
-  OPTIONS,
-  PDF,
-  REQUEST_HMAC,
-  sha256,
-  TIMINGS,
-} from '../support/samples.ts';
+  completion,
+  expiry,
+  failure,
+  refund,
+  request,
+  type Step,
+  start,
+} from '../support/history.ts';
+import { balanceOf, type LogEvent, violations } from '../support/invariants.ts';
+import { accountId, conversionId, keyId, NOW, sha256 } from '../support/samples.ts';
 
 const who = { accountId: accountId() };
 const ACCOUNT = `account-${accountId()}`;
 const life = (n: number) => `conversion-${conversionId(n)}`;
-const by = (n: number) => ({ ...who, conversionId: conversionId(n), renderer: 'r', attempt: 1 });
 
 type Entry = readonly [stream: string, event: DomainEvent, time?: number];
+
+const entriesOf = ({ stream, events }: Step, position = 0): Entry[] =>
+  events(BigInt(position)).map((event) => [stream, event]);
+
+function only(step: Step, position?: number): Entry {
+  const [entry] = entriesOf(step, position);
+  if (entry === undefined) throw new Error('A step without an event.');
+  return entry;
+}
 
 const granted = (amount: number): Entry => [
   ACCOUNT,
   { type: 'CreditGranted', data: { ...who, amount } },
 ];
-const debited = (n: number): Entry => [
-  ACCOUNT,
-  { type: 'CreditDebited', data: { ...who, conversionId: conversionId(n), amount: 1 } },
-];
-const requested = (n: number, requestedAt = NOW): Entry => [
-  ACCOUNT,
-  {
-    type: 'ConversionRequested',
-    data: {
-      ...who,
-      conversionId: conversionId(n),
-      source: 'html',
-      request: blobRef('request', n),
-      requestHmac: REQUEST_HMAC,
-      options: OPTIONS,
-      requestedAt,
-      idempotencyKey: sha256(n),
-    },
-  },
-];
-const started = (n: number): Entry => [
-  life(n),
-  { type: 'ConversionStarted', data: { ...by(n), delivery: 'd', startedAt: NOW } },
-];
-const completed = (n: number): Entry => [
-  life(n),
-  {
-    type: 'ConversionCompleted',
-    data: {
-      ...by(n),
-      document: blobRef('document', n),
-      pdf: PDF,
-      manifest: blobRef('manifest', n),
-      pages: 1,
-      timings: TIMINGS,
-      chrome: 'c',
-      completedAt: NOW,
-    },
-  },
-];
-const failed = (n: number): Entry => [
-  life(n),
-  {
-    type: 'ConversionFailed',
-    data: { ...by(n), code: 'timeout', message: 'm', failedAt: NOW },
-  },
-];
-const refunded = (n: number, failedAt: number): Entry => [
-  ACCOUNT,
-  {
-    type: 'CreditRefunded',
-    data: { ...who, conversionId: conversionId(n), amount: 1, failedAt: `${failedAt}` },
-  },
-];
-const ignored = (n: number): Entry => [
-  life(n),
-  { type: 'ConversionOutcomeIgnored', data: { ...by(n), outcome: 'failed' } },
-];
-const expired = (n: number): Entry => [
-  life(n),
-  {
-    type: 'ConversionExpired',
-    data: { ...who, conversionId: conversionId(n), expiredAt: NOW },
-  },
-];
+const debited = (n: number): Entry => only(request(n, 1));
+function requested(n: number, requestedAt = NOW): Entry {
+  const event = request(n, 1)
+    .events(0n)
+    .find(({ type }) => type === 'ConversionRequested');
+  if (event?.type !== 'ConversionRequested') throw new Error('A request without its event.');
+  const data = { ...event.data, requestedAt, idempotencyKey: sha256(n) };
+  return [ACCOUNT, { ...event, data }];
+}
+const started = (n: number): Entry => only(start(n, 1));
+const completed = (n: number): Entry => only(completion(n, 1));
+const failed = (n: number): Entry => only(failure(n, 1));
+const refunded = (n: number, failedAt: number): Entry => only(refund(n, 1), failedAt);
+const expired = (n: number): Entry => only(expiry(n, 1));
+const ignored = (n: number): Entry => {
+  const attempt = { ...who, conversionId: conversionId(n), renderer: 'r', attempt: 1 };
+  return [life(n), { type: 'ConversionOutcomeIgnored', data: { ...attempt, outcome: 'failed' } }];
+};
 
 /** The log that these entries make, numbered as a store numbers them. */
 function logOf(...entries: readonly Entry[]): LogEvent[] {
@@ -117,13 +76,13 @@ function logOf(...entries: readonly Entry[]): LogEvent[] {
   });
 }
 
-const request = (n: number): readonly Entry[] => [debited(n), requested(n)];
+const accepted = (n: number): readonly Entry[] => [debited(n), requested(n)];
 const good = [
   granted(2),
-  ...request(1),
+  ...accepted(1),
   started(1),
   completed(1),
-  ...request(2),
+  ...accepted(2),
   failed(2),
   refunded(2, 8),
   ignored(1),
@@ -133,7 +92,7 @@ const good = [
 void test('a good log has nothing wrong with it', (t) => {
   t.strictSame(violations(logOf(...good), { settled: true }), []);
   t.equal(balanceOf(logOf(...good), accountId()), 1);
-  const open = logOf(granted(2), ...request(1), started(1), ...request(2), failed(2));
+  const open = logOf(granted(2), ...accepted(1), started(1), ...accepted(2), failed(2));
   t.strictSame(violations(open, { settled: false }), []);
   t.end();
 });
@@ -141,22 +100,22 @@ void test('a good log has nothing wrong with it', (t) => {
 void test('each fault is told', (t) => {
   const keyUsed = { ...who, keyId: keyId(), usedAt: NOW };
   const faults: readonly (readonly [told: RegExp, ...entries: readonly Entry[]])[] = [
-    [/balance is -1/, ...request(1), completed(1)],
+    [/balance is -1/, ...accepted(1), completed(1)],
     [/CreditDebited without its pair/, granted(2), debited(1), granted(1)],
     [/ConversionRequested without its pair/, granted(2), requested(1), completed(1)],
     [/without its pair/, granted(2), debited(1), requested(2), completed(2)],
     [/without its pair/, granted(2), debited(1), started(1), requested(1), completed(1)],
-    [/accepted twice/, granted(2), ...request(1), completed(1), debited(1), requested(1, NOW + 1)],
-    [/requested twice/, granted(2), ...request(1), completed(1), ...request(1)],
-    [/has not ended/, granted(2), ...request(1), started(1)],
-    [/ended 2 times/, granted(2), ...request(1), completed(1), failed(1), refunded(1, 5)],
-    [/started after its end/, granted(2), ...request(1), completed(1), started(1)],
-    [/Expired before its end/, granted(2), ...request(1), expired(1), completed(1)],
-    [/Ignored before its end/, granted(2), ...request(1), ignored(1), completed(1)],
-    [/was not refunded/, granted(2), ...request(1), failed(1)],
-    [/refunded 2 times/, granted(2), ...request(1), failed(1), refunded(1, 4), refunded(1, 4)],
-    [/refunded and not failed/, granted(2), ...request(1), completed(1), refunded(1, 4)],
-    [/answers 3, not 4/, granted(2), ...request(1), failed(1), refunded(1, 3)],
+    [/accepted twice/, granted(2), ...accepted(1), completed(1), debited(1), requested(1, NOW + 1)],
+    [/requested twice/, granted(2), ...accepted(1), completed(1), ...accepted(1)],
+    [/has not ended/, granted(2), ...accepted(1), started(1)],
+    [/ended 2 times/, granted(2), ...accepted(1), completed(1), failed(1), refunded(1, 5)],
+    [/started after its end/, granted(2), ...accepted(1), completed(1), started(1)],
+    [/Expired before its end/, granted(2), ...accepted(1), expired(1), completed(1)],
+    [/Ignored before its end/, granted(2), ...accepted(1), ignored(1), completed(1)],
+    [/was not refunded/, granted(2), ...accepted(1), failed(1)],
+    [/refunded 2 times/, granted(2), ...accepted(1), failed(1), refunded(1, 4), refunded(1, 4)],
+    [/refunded and not failed/, granted(2), ...accepted(1), completed(1), refunded(1, 4)],
+    [/answers 3, not 4/, granted(2), ...accepted(1), failed(1), refunded(1, 3)],
     [/without a request/, started(1), completed(1)],
     [
       /lives on after its end/,

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { settingsOf } from '../../src/commands/cli.ts';
-import { type Config, readConfig, SETTINGS } from '../../src/config/config.ts';
-import type { Role } from '../../src/config/setting.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
+import { type Role, SETTINGS } from '../../src/config/settings.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8');
 

@@ -11,30 +11,19 @@ export interface StreamEvent {
   readonly id?: string;
 }
 
-/** Collects the lines of one event. https://html.spec.whatwg.org/multipage/server-sent-events.html */
-class EventLines {
-  #type = 'message';
-  #data: string[] = [];
-  #id: string | undefined;
-
-  /** @returns the event that an empty line ends, if it has data or an id */
-  add(line: string): StreamEvent | undefined {
-    if (line === '') return this.#end();
-    const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
-    if (field === 'event') this.#type = value;
-    else if (field === 'data') this.#data.push(value);
-    else if (field === 'id') this.#id = value;
-    return undefined;
-  }
-
-  #end(): StreamEvent | undefined {
-    const [type, data, id] = [this.#type, this.#data, this.#id];
-    this.#type = 'message';
-    this.#data = [];
-    this.#id = undefined;
-    if (data.length === 0 && id === undefined) return undefined;
-    return { type, data: data.join('\n'), ...(id !== undefined && { id }) };
-  }
+/**
+ * Reads the lines of one event. https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * @returns nothing where they hold neither data nor an id
+ */
+function eventOf(lines: readonly string[]): StreamEvent | undefined {
+  const fields = lines.map((line) => /^([^:]*):? ?(.*)$/s.exec(line) ?? []);
+  const valuesOf = (name: string) =>
+    fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
+  const [type = 'message'] = valuesOf('event').slice(-1);
+  const [id] = valuesOf('id').slice(-1);
+  const data = valuesOf('data');
+  if (data.length === 0 && id === undefined) return undefined;
+  return { type, data: data.join('\n'), ...(id !== undefined && { id }) };
 }
 
 async function readWithin<T>(read: Promise<T>, abort: () => void): Promise<T> {
@@ -55,15 +44,14 @@ export async function* eventsOf(
   abort: () => void,
 ): AsyncGenerator<StreamEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  const lines = new EventLines();
   let rest = '';
   for (;;) {
     const { done, value } = await readWithin(reader.read(), abort);
     if (done) return;
-    const parts = (rest + value).split(/\r?\n/);
-    rest = parts.pop() ?? '';
-    for (const line of parts) {
-      const event = lines.add(line);
+    const blocks = (rest + value).split(/\r?\n\r?\n/);
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event = eventOf(block.split(/\r?\n/));
       if (event !== undefined) yield event;
     }
   }

@@ -110,19 +110,23 @@ export function ProofSection({ lead, checking, isAsked = false }: ProofSectionPr
   );
 }
 
+const WORDS = {
+  fails: 'Does not hold',
+  holds: 'Checked',
+  noted: 'Nothing to compare with',
+  running: 'Checking',
+} as const;
+
 /** How a step stands, by its place in the plan. */
 function lookAt({ steps, status }: CheckState, place: number) {
   const step = steps[place];
-  if (step !== undefined) {
-    if (!step.holds) return { look: 'fails', word: 'Does not hold' } as const;
-    return isCompared(step)
-      ? ({ look: 'holds', word: 'Checked' } as const)
-      : ({ look: 'noted', word: 'Nothing to compare with' } as const);
+  if (step === undefined && (status !== 'running' || place > steps.length)) {
+    const word = status === 'running' ? 'Waiting' : 'Not checked';
+    return { look: 'waiting', word } as const;
   }
-  if (status !== 'running') return { look: 'waiting', word: 'Not checked' } as const;
-  return place === steps.length
-    ? ({ look: 'running', word: 'Checking' } as const)
-    : ({ look: 'waiting', word: 'Waiting' } as const);
+  const look =
+    step === undefined ? 'running' : !step.holds ? 'fails' : isCompared(step) ? 'holds' : 'noted';
+  return { look, word: WORDS[look] } as const;
 }
 
 /** True if the log is not the one that this browser kept. */
@@ -157,11 +161,11 @@ function Failure({ step }: { readonly step: Failed }) {
     <>
       <p>{meaningOf(step)}</p>
       <Facts
-        facts={[
-          { name: 'Where', value: of === '' ? file : `${file}: ${of}` },
-          { name: 'Expected', value: <code>{expected}</code> },
-          { name: 'Found', value: <code>{found}</code> },
-        ]}
+        facts={{
+          Where: of === '' ? file : `${file}: ${of}`,
+          Expected: <code>{expected}</code>,
+          Found: <code>{found}</code>,
+        }}
       />
     </>
   );

@@ -150,11 +150,11 @@ function CheckpointFacts({ origin, size, root, cosigners }: Omit<Checkpoint, 'no
     <>
       <p>A key of the service has signed that its log has this size and this root hash.</p>
       <Facts
-        facts={[
-          { name: 'Log', value: <code>{origin}</code> },
-          { name: 'Size', value: events(size) },
-          { name: 'Root hash', value: <code>{root}</code> },
-        ]}
+        facts={{
+          Log: <code>{origin}</code>,
+          Size: events(size),
+          'Root hash': <code>{root}</code>,
+        }}
       />
       {cosigners.length > 0 && (
         <p>

@@ -8,6 +8,7 @@ import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
 
 interface Place {
@@ -58,21 +59,18 @@ function Places({ places }: { readonly places: readonly Place[] }) {
 function SignOut() {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const [isPending, setPending] = useState(false);
+  const { isPending, send } = useSending();
   const signOut = async () => {
-    setPending(true);
     try {
       await session.signOut();
       queries.clear();
       await navigate({ to: '/sign-in' });
     } catch (error) {
       announce(`You are still signed in. ${errorText(error)}`, 'danger');
-    } finally {
-      setPending(false);
     }
   };
   return (
-    <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void signOut()}>
+    <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void send(signOut)}>
       Sign out
     </Button>
   );

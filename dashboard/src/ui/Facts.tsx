@@ -1,24 +1,20 @@
 import type { ReactNode } from 'react';
 import styles from './Facts.module.css';
 
-export interface Fact {
-  readonly name: string;
-  readonly value: ReactNode;
-}
-
 interface FactsProps {
-  readonly facts: readonly Fact[];
+  /** Values by their names. One that is undefined is left out. */
+  readonly facts: Readonly<Record<string, ReactNode>>;
   /** A long list of short values: it takes two columns if there is room. */
   readonly wide?: boolean;
 }
 
-/** Names and their values, as a list. A fact without a value is left out. */
+/** Names and their values, as a list. */
 export function Facts({ facts, wide = false }: FactsProps) {
   return (
     <dl className={styles.facts} data-wide={wide}>
-      {facts
-        .filter(({ value }) => value !== undefined)
-        .map(({ name, value }) => (
+      {Object.entries(facts)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => (
           <div key={name} className={styles.fact}>
             <dt>{name}</dt>
             <dd>{value}</dd>

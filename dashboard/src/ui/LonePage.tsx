@@ -19,7 +19,7 @@ export function LonePage({ title, heading, children }: LonePageProps) {
   return (
     <main className={styles.page}>
       <div className={styles.frame}>
-        <header className={styles.header}>
+        <header className="stack">
           <img src="/favicon.svg" alt="" width="36" height="36" />
           <h1 className={styles.title}>{heading}</h1>
         </header>

@@ -1,8 +1,20 @@
 import { errorText } from '../api/error.ts';
 import { Button, type ButtonProps } from './Button.tsx';
-import { saveFile } from './save-file.ts';
 import { useSending } from './sending.ts';
 import { announce } from './Toasts.tsx';
+
+/** How long a browser may need to begin to save. */
+const KEEP_MS = 60_000;
+
+/** Saves a file that the page holds, as a link with `download` would. */
+export function saveFile(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), KEEP_MS);
+}
 
 interface SaveButtonProps extends Omit<ButtonProps, 'onPress'> {
   /** Names the file where it could not be saved. */

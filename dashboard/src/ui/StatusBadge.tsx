@@ -19,7 +19,7 @@ export function Badge({ tone, icon, children }: BadgeProps) {
   );
 }
 
-const STATUS = {
+export const STATUS_TEXTS = {
   pending: { tone: 'neutral', icon: 'clock', text: 'Pending' },
   processing: { tone: 'accent', icon: 'progress', text: 'Processing' },
   completed: { tone: 'ok', icon: 'check', text: 'Completed' },
@@ -27,8 +27,8 @@ const STATUS = {
 } as const;
 
 /** The status of a conversion. */
-export function StatusBadge({ status }: { readonly status: keyof typeof STATUS }) {
-  const { tone, icon, text } = STATUS[status];
+export function StatusBadge({ status }: { readonly status: keyof typeof STATUS_TEXTS }) {
+  const { tone, icon, text } = STATUS_TEXTS[status];
   return (
     <Badge tone={tone} icon={icon}>
       {text}

@@ -24,11 +24,11 @@ export function FieldNotes({ hint, error }: Pick<FieldTexts, 'hint' | 'error'>) 
   return (
     <>
       {hint !== undefined && (
-        <Text slot="description" className={styles.hint}>
+        <Text slot="description" className="note">
           {hint}
         </Text>
       )}
-      <FieldError className={styles.error}>
+      <FieldError className="wrong">
         {error === undefined ? ({ validationErrors }) => validationErrors.join(' ') : error}
       </FieldError>
     </>

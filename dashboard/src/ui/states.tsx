@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { ApiError, errorText } from '../api/error.ts';
 import { Button } from './Button.tsx';
 import { Icon, type IconName } from './icons.tsx';
+import { Notice } from './Notice.tsx';
 import styles from './states.module.css';
 
 interface EmptyStateProps {
@@ -91,10 +92,24 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
-/** Shows what a query holds, as long as it holds anything; else that it is on its way, or why it is not. */
+/**
+ * Shows what a query holds, as long as it holds anything; else that it is on its way, or why it is not. What the service
+ * refused to renew may be out of date, and says so. That the connection is lost is said once for the whole page.
+ */
 export function Loaded<Data>({ query, what, lines, children }: LoadedProps<Data>) {
   const { data, error, refetch } = query;
-  if (data !== undefined) return children(data);
+  if (data !== undefined) {
+    return (
+      <>
+        {error instanceof ApiError && (
+          <Notice kind="warning">
+            This could not be renewed and may be out of date. {errorText(error)}
+          </Notice>
+        )}
+        {children(data)}
+      </>
+    );
+  }
   if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
   return <Loading label={`Loading ${what}`} lines={lines} />;
 }

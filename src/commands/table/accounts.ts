@@ -113,6 +113,13 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account.ts')).accountErase(...given),
   },
   {
+    name: 'credits',
+    summary: 'Show the credits of an account.',
+    examples: ['credits ann@example.com'],
+    positionals: { email: ACCOUNT },
+    run: async (...given) => (await import('../account.ts')).creditsShow(...given),
+  },
+  {
     name: 'credits grant',
     summary: 'Give an account more credits.',
     examples: ['credits grant ann@example.com 500'],

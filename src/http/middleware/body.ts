@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { Budget, BudgetExceeded, type Budgets } from '../../limits/budgets.ts';
 import { jsonLimitIssue } from '../../requests/json-limits.ts';
-import { ValidationIssues } from '../../requests/validation.ts';
+import { validated, type ValidationIssues } from '../../requests/validation.ts';
 import { type Caller, disconnection, type HttpContext, isByOperatorSocket } from '../context.ts';
 import { parseForm } from './multipart.ts';
 
@@ -103,13 +103,6 @@ function parse(bytes: Buffer): object {
   throw new ServiceError('validation_error', 'The request body must be a JSON object.');
 }
 
-function checked<T>(body: object, check: (body: object, issues: ValidationIssues) => T): T {
-  const issues = new ValidationIssues();
-  const given = check(body, issues);
-  issues.throwIfAny();
-  return given;
-}
-
 type FindCaller = (ctx: HttpContext) => Promise<Caller | undefined>;
 
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
@@ -174,7 +167,7 @@ export class RequestBodies {
     return this.read(
       ctx,
       maxBytes,
-      (body) => checked(body, check),
+      (body) => validated((issues) => check(body, issues)),
       async (body) => {
         await this.#judgeAgain(ctx);
         return body;

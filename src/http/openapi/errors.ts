@@ -132,11 +132,12 @@ export function errorsOf({ auth, path, doc }: Pick<Route, 'auth' | 'path' | 'doc
     ...(hasPages(doc) && { validation_error: WRONG_QUERY }),
     ...(missing && { not_found: missing }),
   };
-  const own = Object.entries(doc.errors ?? {}) as [ErrorCode, ErrorDoc][];
-  return {
-    ...usual,
-    ...Object.fromEntries(own.map(([code, each]) => [code, { ...usual[code], ...each }])),
-  };
+  const own = Object.entries(doc.errors ?? {}) as [ErrorCode, ErrorDoc | string][];
+  const said = own.map(([code, each]) => [
+    code,
+    { ...usual[code], ...(typeof each === 'string' ? { when: each } : each) },
+  ]);
+  return { ...usual, ...Object.fromEntries(said) };
 }
 
 /** Status, code and response of each error. */

@@ -27,6 +27,9 @@ export const Text = (example: string, description?: string, options: TStringOpti
 export const Count = (description: string, example = 3, minimum = 0) =>
   Type.Integer({ minimum, description, examples: [example] });
 
+export const Flag = (description: string, example: boolean) =>
+  Type.Boolean({ description, examples: [example] });
+
 export const OrNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
 const MOMENT = '2026-11-21T08:15:30.123Z';

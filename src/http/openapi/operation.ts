@@ -1,5 +1,5 @@
 /** The documentation of a route; the rest of its entry in the document follows from the route. */
-import type { TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import type { ErrorCode, ErrorDetails } from '../../errors/errors.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -27,6 +27,18 @@ export interface ParameterDoc {
   readonly description: string;
   readonly schema: TSchema;
 }
+
+/** A parameter that may be left out, of any text unless a schema is given. */
+const optional =
+  (place: 'query' | 'header') =>
+  (name: string, description: string, schema: TSchema = Type.String()): ParameterDoc => ({
+    name,
+    in: place,
+    description,
+    schema,
+  });
+export const inQuery = optional('query');
+export const inHeader = optional('header');
 
 export interface AnswerDoc {
   readonly description: string;
@@ -74,8 +86,8 @@ export interface OperationDoc {
   };
   /** Status to answer: the successes. */
   readonly answers: Readonly<Record<number, AnswerDoc>>;
-  /** Errors beside those that follow from the route's credential and body, or in better words. */
-  readonly errors?: Partial<Readonly<Record<ErrorCode, ErrorDoc>>>;
+  /** Errors beside those that follow from the route, or in better words. A text says when the error comes. */
+  readonly errors?: Partial<Readonly<Record<ErrorCode, ErrorDoc | string>>>;
 }
 
 /**

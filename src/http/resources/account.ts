@@ -8,11 +8,11 @@ import { accountRecordWithLimit, ledgerRecord } from '../../accounts/records.ts'
 import { wholeList } from '../../accounts/whole-list.ts';
 import { PLANS } from '../../domain/choices.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { compile, validated } from '../../requests/validation.ts';
 import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
+import { Count, example, Closed, Timestamp, Text, Flag } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
 
@@ -28,15 +28,11 @@ export const Account = Closed({
     100,
     1,
   ),
-  operator: Type.Boolean({
-    description: 'True if the account is an operator of the service.',
-    examples: [false],
-  }),
-  must_change_password: Type.Boolean({
-    description:
-      'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
-    examples: [false],
-  }),
+  operator: Flag('True if the account is an operator of the service.', false),
+  must_change_password: Flag(
+    'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',
+    false,
+  ),
   created_at: Timestamp('The time when the account was opened.'),
 });
 
@@ -100,9 +96,7 @@ export const getAccount: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const issues = new ValidationIssues();
-    const moment = momentOf(ctx, deps, issues);
-    issues.throwIfAny();
+    const moment = validated((issues) => momentOf(ctx, deps, issues));
     const view = { projection: accounts, queries: accountQueries };
     const row = await readAsOf(ctx, deps, moment, view, (queries) => queries.byId(accountId));
     // Erased since its credential was read.
@@ -129,9 +123,8 @@ export const changeOwnPassword: Endpoint = {
         when: 'The current password is wrong, the new one is the same, too short or too long, or fields are missing, unknown or invalid. details lists all of them.',
         ...WRONG_PASSWORD,
       },
-      rate_limit_exceeded: {
-        when: 'The rate limit was exceeded, or there were too many wrong passwords in 15 minutes, here and at sign-in.',
-      },
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or there were too many wrong passwords in 15 minutes, here and at sign-in.',
     },
   },
   handler: (deps) => async (ctx) => {
@@ -185,10 +178,10 @@ export const listLedger: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues, ['as_of']);
-    const moment = momentOf(ctx, deps, issues);
-    issues.throwIfAny();
+    const { page, moment } = validated((issues) => ({
+      page: pageOf(ctx, issues, ['as_of']),
+      moment: momentOf(ctx, deps, issues),
+    }));
     const view = { projection: ledger, queries: ledgerQueries };
     const read = (slice: { readonly offset: number; readonly limit: number }) =>
       readAsOf(ctx, deps, moment, view, (queries) => queries.page(accountId, slice));

@@ -4,7 +4,7 @@ import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
 import { apiKeyRecord } from '../../accounts/records.ts';
 import { KEY_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { compile, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
@@ -66,10 +66,10 @@ export const listApiKeys: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues, ['as_of']);
-    const moment = momentOf(ctx, deps, issues);
-    issues.throwIfAny();
+    const { page, moment } = validated((issues) => ({
+      page: pageOf(ctx, issues, ['as_of']),
+      moment: momentOf(ctx, deps, issues),
+    }));
     const view = { projection: apiKeys, queries: apiKeyQueries };
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
       queries.page(accountId, page),

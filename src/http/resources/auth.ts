@@ -96,9 +96,8 @@ export const createTokenPair: Endpoint = {
         when: 'The email address or the password is wrong.',
         message: 'The email address or the password is wrong.',
       },
-      rate_limit_exceeded: {
-        when: 'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
-      },
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
     },
   },
   handler: (deps) => async (ctx) => {

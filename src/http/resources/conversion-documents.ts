@@ -237,7 +237,7 @@ export const getConversionManifest: Endpoint = {
       'The record of how the PDF was made, while it is stored: the renderer and its Chrome, fonts, resources with their hashes, errors of the page, and times.',
     answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderManifest } },
     errors: {
-      not_ready: { when: 'The conversion has not ended yet.' },
+      not_ready: 'The conversion has not ended yet.',
       conversion_failed: {
         when: 'The conversion has failed: the message says why.',
         message: 'The page answered with status 404.',

@@ -1,6 +1,5 @@
 /** Sends an account each change of its conversions as it happens, as server-sent events. */
 import { Readable } from 'node:stream';
-import Type from 'typebox';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { historyQueries } from '../../../projections/history.ts';
 import { KeyErased } from '../../documents/keys/port.ts';
@@ -12,7 +11,7 @@ import type { ProjectionRunner } from '../../read-model/runner.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { type Endpoint, wrongField } from '../openapi/operation.ts';
+import { type Endpoint, wrongField, inHeader } from '../openapi/operation.ts';
 import { checkQuery } from '../pagination.ts';
 import { recordOf } from './conversions.ts';
 
@@ -218,13 +217,10 @@ export const streamConversions: Endpoint = {
     description:
       'Server-sent events, for as long as the client stays connected: an event `conversion` for each change of a conversion of the account. Its data is the conversion as it is then, and its id a position of the log. Changes that follow each other quickly may come as one event. Send the last id as `Last-Event-ID` to go on after a lost connection, with all that has changed since. An event `reset` says that too much has changed: list the conversions again. A line `: ping` comes every 15 seconds. The stream ends when the credential ends; with an access token, connect again with a new one.',
     parameters: [
-      {
-        name: 'Last-Event-ID',
-        in: 'header',
-        description:
-          'The id of the last event that the client has received. Without it, the stream begins with the next change.',
-        schema: Type.String(),
-      },
+      inHeader(
+        'Last-Event-ID',
+        'The id of the last event that the client has received. Without it, the stream begins with the next change.',
+      ),
     ],
     answers: { 200: { description: 'The events.', media: 'text/event-stream' } },
     errors: {
@@ -233,9 +229,8 @@ export const streamConversions: Endpoint = {
         'Must be the id of an event of this stream.',
         'The Last-Event-ID is not the id of an event, or a query parameter was sent.',
       ),
-      rate_limit_exceeded: {
-        when: 'More requests than a minute allows, or too many streams of the account are open.',
-      },
+      rate_limit_exceeded:
+        'More requests than a minute allows, or too many streams of the account are open.',
     },
   },
   handler: (deps) => {

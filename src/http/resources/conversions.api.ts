@@ -7,7 +7,7 @@ import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
 import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
-import { type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
+import { type OperationDoc, type ParameterDoc, inHeader, inQuery } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
@@ -104,13 +104,11 @@ const failed = {
 
 // Optional headers have no examples: the reference page would send those with each request.
 
-const prefer = (more = ''): ParameterDoc => ({
-  name: 'Prefer',
-  in: 'header',
-  description:
+const prefer = (more = ''): ParameterDoc =>
+  inHeader(
+    'Prefer',
     `Waits for the end of the conversion: wait=30 delays the response until then, by at most 30 seconds (RFC 7240). The longest wait is ${MAX_WAIT_SECONDS} seconds. ${more}`.trim(),
-  schema: Type.String(),
-});
+  );
 
 const HTML = { html: '<h1>Invoice 4711</h1>', page_size: 'A4' };
 
@@ -174,12 +172,12 @@ export const createConversionDoc: OperationDoc = {
         pageSize: ['Is not a known field. Did you mean page_size?'],
       },
     },
-    insufficient_credits: { when: 'The account has no credits left.' },
+    insufficient_credits: 'The account has no credits left.',
     conversion_failed: {
       when: 'The request waited for the PDF, and the conversion failed. The credit is refunded.',
       message: 'The page answered with status 404.',
     },
-    gone: { when: 'The PDF of an earlier request with this Idempotency-Key has been deleted.' },
+    gone: 'The PDF of an earlier request with this Idempotency-Key has been deleted.',
     payload_too_large: {
       when: 'The body or its html is larger than the service accepts.',
       message: 'The request body is larger than 10485760 bytes, the most that is accepted.',
@@ -188,9 +186,8 @@ export const createConversionDoc: OperationDoc = {
       when: 'The body is neither application/json in UTF-8 nor multipart/form-data, or it is compressed.',
       message: JSON_OR_FORM,
     },
-    rate_limit_exceeded: {
-      when: 'The rate limit was exceeded, or the documents of the account use all of its storage.',
-    },
+    rate_limit_exceeded:
+      'The rate limit was exceeded, or the documents of the account use all of its storage.',
   },
 };
 
@@ -228,14 +225,13 @@ export const getConversionFileDoc: OperationDoc = {
   answers: FILE_ANSWERS,
   errors: {
     ...FILE_ERRORS,
-    not_ready: { when: 'The conversion has not ended yet.' },
+    not_ready: 'The conversion has not ended yet.',
     conversion_failed: {
       when: 'The conversion has failed: the message says why.',
       message: 'The page answered with status 404.',
     },
-    rate_limit_exceeded: {
-      when: 'More requests than a minute allows, or too many downloads of this address at a time.',
-    },
+    rate_limit_exceeded:
+      'More requests than a minute allows, or too many downloads of this address at a time.',
   },
 };
 
@@ -247,18 +243,11 @@ export const listConversionsDoc: OperationDoc = {
     'All conversions of the account, newest first, or those that all given filters let through.',
   parameters: [
     ...PAGE_PARAMETERS,
-    {
-      name: 'status',
-      in: 'query',
-      description: 'Lists only conversions with this status.',
-      schema: ConversionStatus,
-    },
-    {
-      name: 'id',
-      in: 'query',
-      description: `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,
-      schema: Type.String(),
-    },
+    inQuery('status', 'Lists only conversions with this status.', ConversionStatus),
+    inQuery(
+      'id',
+      `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,
+    ),
     ...periodParameters('Conversions created'),
     AS_OF,
   ],

@@ -18,7 +18,7 @@ import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { checkConversionRequest } from '../../requests/validate.ts';
-import { ValidationIssues } from '../../requests/validation.ts';
+import { ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
 import {
@@ -211,9 +211,7 @@ export const getConversion: Endpoint = {
     const untilEnded = createUntilEnded(deps);
     return async (ctx) => {
       const id = pathParameter(ctx, 'id');
-      const issues = new ValidationIssues();
-      const moment = momentOf(ctx, deps, issues);
-      issues.throwIfAny();
+      const moment = validated((issues) => momentOf(ctx, deps, issues));
       // The past waits for nothing.
       const row = await (moment === undefined
         ? awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf)

@@ -70,9 +70,8 @@ export const openDashboardSession: Endpoint = {
         when: 'The email address or the password is wrong.',
         message: 'The email address or the password is wrong.',
       },
-      rate_limit_exceeded: {
-        when: 'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes.',
-      },
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes.',
     },
   },
   handler: (deps) => async (ctx) => {

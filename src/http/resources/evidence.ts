@@ -6,7 +6,7 @@ import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
 import { accountInView, pathParameter } from '../context.ts';
-import { Closed, Text } from '../openapi/fields.ts';
+import { Closed, Text, Flag } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { Conversion, completed } from './conversions.api.ts';
 import { ownConversion, recordOf } from './conversions.ts';
@@ -24,10 +24,7 @@ export const VerifyRequest = Closed({
 
 /** The answer of `POST /verify/`. */
 export const Verification = Closed({
-  known: Type.Boolean({
-    description: 'true if a conversion of the account made exactly this PDF.',
-    examples: [true],
-  }),
+  known: Flag('true if a conversion of the account made exactly this PDF.', true),
   conversion: Type.Optional(Conversion),
   entries: Type.Optional(
     Type.Array(ProvenEvent, { description: 'The events of the conversion, in order.' }),
@@ -85,9 +82,8 @@ export const getEvidence: Endpoint = {
       },
     },
     errors: {
-      rate_limit_exceeded: {
-        when: 'More requests than a minute allows, or too many downloads of this address at a time.',
-      },
+      rate_limit_exceeded:
+        'More requests than a minute allows, or too many downloads of this address at a time.',
     },
   },
   handler: (deps) => async (ctx) => {

@@ -1,6 +1,12 @@
 import Type from 'typebox';
 import { Text } from '../openapi/fields.ts';
-import { type OperationDoc, type ParameterDoc, wrongField } from '../openapi/operation.ts';
+import {
+  type OperationDoc,
+  type ParameterDoc,
+  wrongField,
+  inHeader,
+  inQuery,
+} from '../openapi/operation.ts';
 
 export const WRONG_LINK =
   'The link is not valid or has expired. Read the conversion again for a fresh one.';
@@ -9,31 +15,20 @@ export const WRONG_LINK =
 
 /** The parameters of a request for a PDF, with either credential. */
 export const FILE_PARAMETERS: readonly ParameterDoc[] = [
-  {
-    name: 'disposition',
-    in: 'query',
-    description: 'inline: a browser shows the PDF; attachment: it saves the PDF.',
-    schema: Type.Enum(['attachment', 'inline'], { default: 'attachment' }),
-  },
-  {
-    name: 'Range',
-    in: 'header',
-    description: 'The range of bytes to send, such as bytes=0-1023 (RFC 9110, section 14).',
-    schema: Type.String(),
-  },
-  {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The ETag of a copy that the client has. If it is current, the response is 304.',
-    schema: Type.String(),
-  },
-  {
-    name: 'If-Range',
-    in: 'header',
-    description:
-      'The ETag of the copy that Range continues. If it is not current, the whole file is sent.',
-    schema: Type.String(),
-  },
+  inQuery(
+    'disposition',
+    'inline: a browser shows the PDF; attachment: it saves the PDF.',
+    Type.Enum(['attachment', 'inline'], { default: 'attachment' }),
+  ),
+  inHeader('Range', 'The range of bytes to send, such as bytes=0-1023 (RFC 9110, section 14).'),
+  inHeader(
+    'If-None-Match',
+    'The ETag of a copy that the client has. If it is current, the response is 304.',
+  ),
+  inHeader(
+    'If-Range',
+    'The ETag of the copy that Range continues. If it is not current, the whole file is sent.',
+  ),
 ];
 
 export const FILE_ANSWERS: OperationDoc['answers'] = {
@@ -56,9 +51,7 @@ export const FILE_ERRORS: NonNullable<OperationDoc['errors']> = {
     'Must be attachment or inline.',
     'The disposition is neither attachment nor inline.',
   ),
-  gone: {
-    when: 'The file was deleted at the end of its retention period, or its account was erased.',
-  },
+  gone: 'The file was deleted at the end of its retention period, or its account was erased.',
   range_not_satisfiable: {
     when: 'The range is outside the file.',
     headers: ['Content-Range'],
@@ -88,8 +81,7 @@ export const getFileDoc: OperationDoc = {
       when: 'The link is wrong, altered or expired. Retrieve the conversion for a new one.',
       message: WRONG_LINK,
     },
-    rate_limit_exceeded: {
-      when: 'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
-    },
+    rate_limit_exceeded:
+      'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
   },
 };

@@ -15,7 +15,7 @@ import { isoTime } from '../../time/clock.ts';
 import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { Count, Closed, Timestamp, Text } from '../openapi/fields.ts';
-import { type Endpoint, type ParameterDoc } from '../openapi/operation.ts';
+import { type Endpoint, type ParameterDoc, inQuery } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';
 import { ownConversion } from './conversions.ts';
@@ -72,19 +72,11 @@ export const HistoryEntry = Closed({
 });
 
 const FILTER_PARAMETERS: readonly ParameterDoc[] = [
-  {
-    name: 'type',
-    in: 'query',
-    description: 'Events of this type.',
-    schema: Type.Enum([...EVENT_TYPES]),
-  },
-  {
-    name: 'actor',
-    in: 'query',
-    description:
-      'Events that this actor caused: a kind (key, session, renderer, operator, …), or a kind and an id (key:key_…).',
-    schema: Type.String(),
-  },
+  inQuery('type', 'Events of this type.', Type.Enum([...EVENT_TYPES])),
+  inQuery(
+    'actor',
+    'Events that this actor caused: a kind (key, session, renderer, operator, …), or a kind and an id (key:key_…).',
+  ),
   ...periodParameters('Events'),
 ];
 
@@ -157,12 +149,7 @@ export const listAccountEvents: Endpoint = {
     parameters: [
       ...PAGE_PARAMETERS,
       ...FILTER_PARAMETERS,
-      {
-        name: 'conversion_id',
-        in: 'query',
-        description: 'Events of this conversion.',
-        schema: Type.String(),
-      },
+      inQuery('conversion_id', 'Events of this conversion.'),
     ],
     answers: { 200: pageOfItems(HistoryEntry) },
   },

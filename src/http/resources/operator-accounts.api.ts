@@ -3,7 +3,7 @@ import { MAX_BALANCE } from '../../domain/account.ts';
 import { PLANS } from '../../domain/choices.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { Count, example, Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
-import { IN_THE_BODY, type OperationDoc, wrongField } from '../openapi/operation.ts';
+import { IN_THE_BODY, type OperationDoc, wrongField, inQuery } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { Account } from './account.ts';
@@ -109,12 +109,7 @@ export const listOperatorAccountsDoc: OperationDoc = {
   description: 'All accounts that are open, newest first, or the one with the address of email.',
   parameters: [
     ...PAGE_PARAMETERS,
-    {
-      name: 'email',
-      in: 'query',
-      description: 'The whole address. Case does not tell two addresses apart.',
-      schema: Type.String(),
-    },
+    inQuery('email', 'The whole address. Case does not tell two addresses apart.'),
   ],
   answers: { 200: pageOfItems(Account) },
 };

@@ -18,7 +18,7 @@ import { beginErasure } from '../../accounts/erasure.ts';
 import { firstCommand } from '../../actors/command-context.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import { compile, ValidationIssues } from '../../requests/validation.ts';
+import { compile, ValidationIssues, validated } from '../../requests/validation.ts';
 import { timeIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -142,9 +142,7 @@ export const postCredits: Endpoint = {
   doc: postCreditsDoc,
   handler: (deps) =>
     change(deps, checkGrant, async (accountId, { amount }, context, ctx) => {
-      const issues = new ValidationIssues();
-      const key = idempotencyKeyOf(ctx, issues);
-      issues.throwIfAny();
+      const key = validated((issues) => idempotencyKeyOf(ctx, issues));
       const secret = deps.idempotencySecret;
       const command = {
         type: 'GrantCredits',

@@ -7,10 +7,10 @@ import { createStatus } from '../../observe/service-status.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { lagBehind } from '../../read-model/log-lag.ts';
 import { checkpointsOf } from '../../read-model/schema.ts';
-import { ValidationIssues } from '../../requests/validation.ts';
+import { validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { cosignedAt, openNote } from '../../transparency-log/signed-note.ts';
-import { Count, Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
+import { Count, Closed, OrNull, Timestamp, Text, Flag } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import type { RebuildState } from '../dependencies.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
@@ -47,9 +47,9 @@ export const ServiceStatus = Closed({
     description: 'What this node lacks to be ready.',
     examples: [[]],
   }),
-  leads: Type.Boolean({ description: 'This node feeds the renderers.', examples: [true] }),
+  leads: Flag('This node feeds the renderers.', true),
   time: Timestamp('The time of the look.'),
-  led: OrNull(Type.Boolean({ description: 'Some node feeds the renderers.', examples: [true] })),
+  led: OrNull(Flag('Some node feeds the renderers.', true)),
   nodes: Type.Array(Closed({ id: Text('here'), slots: Count('Its slots.', 4) }), {
     description: 'The renderers that take conversions now.',
   }),
@@ -173,9 +173,7 @@ export const listFailures: Endpoint = {
     answers: { 200: pageOfItems(Failure) },
   },
   handler: (deps) => async (ctx) => {
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues);
-    issues.throwIfAny();
+    const page = validated((issues) => pageOf(ctx, issues));
     const { rows, total } = (await consistentQuery(deps, failureQueries, ctx.state.asOf)).page(
       page,
     );
@@ -300,9 +298,7 @@ export const listCheckpoints: Endpoint = {
     answers: { 200: pageOfItems(SignedCheckpoint) },
   },
   handler: (deps) => async (ctx) => {
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues);
-    issues.throwIfAny();
+    const page = validated((issues) => pageOf(ctx, issues));
     const queries = await consistentQuery(deps, checkpointQueries, ctx.state.asOf);
     const { rows, total } = queries.page(page);
     sendPage(ctx, deps.publicUrl, page, total, rows.map(checkpointRecord));

@@ -4,7 +4,7 @@ import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { compressedBody, type FixedBody, sendFixed } from '../fixed-answer.ts';
 import { healthz, readyz } from '../health-app.ts';
-import { Closed } from '../openapi/fields.ts';
+import { Closed, Flag } from '../openapi/fields.ts';
 import type { AnswerDoc, Endpoint, OperationDoc } from '../openapi/operation.ts';
 
 /** The answer of `GET /healthz`. */
@@ -14,11 +14,10 @@ export const Alive = Closed({ status: Type.Literal('ok') });
 export const Ready = Closed({
   status: Type.Literal('ready'),
   leads: Type.Optional(
-    Type.Boolean({
-      examples: [true],
-      description:
-        'True on the one node that feeds the render queue and records what comes of the jobs.',
-    }),
+    Flag(
+      'True on the one node that feeds the render queue and records what comes of the jobs.',
+      true,
+    ),
   ),
 });
 

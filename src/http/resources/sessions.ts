@@ -9,11 +9,11 @@ import { SESSION_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { ValidationIssues } from '../../requests/validation.ts';
+import { validated } from '../../requests/validation.ts';
 import { callerOf, commandContext, pathParameter } from '../context.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
+import { Closed, OrNull, Timestamp, Text, Flag } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
@@ -42,10 +42,7 @@ export const Session = Closed({
   }),
   opened_at: Timestamp('The time of the sign-in.'),
   expires_at: Timestamp('The time when the session ends at the latest.'),
-  current: Type.Boolean({
-    description: 'true for the session that the request was sent with.',
-    examples: [true],
-  }),
+  current: Flag('true for the session that the request was sent with.', true),
   client: OrNull(Client),
 });
 
@@ -63,9 +60,7 @@ export const listSessions: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues);
-    issues.throwIfAny();
+    const page = validated((issues) => pageOf(ctx, issues));
     const queries = await consistentQuery(deps, sessionQueries, ctx.state.asOf);
     const { rows, total } = queries.page(caller.accountId, deps.clock.now(), page);
     const sessions = rows.map(async (row) => ({

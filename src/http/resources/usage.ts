@@ -8,7 +8,7 @@ import { dayIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import { Count, Closed, Text } from '../openapi/fields.ts';
-import { type Endpoint, wrongField } from '../openapi/operation.ts';
+import { type Endpoint, wrongField, inQuery } from '../openapi/operation.ts';
 import { checkQuery, WRONG_QUERY } from '../pagination.ts';
 
 /** The most days of one answer. */
@@ -64,18 +64,11 @@ export const getUsage: Endpoint = {
     summary: 'Retrieve the usage by day',
     description: `Conversions, pages and bytes of each day in UTC, oldest first. Each number counts on the day when it happened. With \`Accept: text/csv\`, the response is a table with a column for each failure code.`,
     parameters: [
-      {
-        name: 'from',
-        in: 'query',
-        description: `The first day, such as 2026-11-01. Default: ${USUAL_DAYS} days up to the last.`,
-        schema: Type.String(),
-      },
-      {
-        name: 'to',
-        in: 'query',
-        description: 'The last day. Default: today.',
-        schema: Type.String(),
-      },
+      inQuery(
+        'from',
+        `The first day, such as 2026-11-01. Default: ${USUAL_DAYS} days up to the last.`,
+      ),
+      inQuery('to', 'The last day. Default: today.'),
     ],
     answers: { 200: { description: 'The usage.', schema: Usage, media: 'text/csv' } },
     errors: {

@@ -52,8 +52,6 @@ interface Published {
 export class JobPublisher {
   readonly #options: JobPublisherOptions;
   readonly #turns = new FairTurns();
-  /** Conversions whose jobs wait in `#turns`. */
-  readonly #waiting = new Set<string>();
   readonly #published = new Map<string, Published>();
   readonly #slots: SlotCounter;
   readonly #timer: NodeJS.Timeout;
@@ -78,13 +76,13 @@ export class JobPublisher {
 
   offer(job: RenderJob): void {
     const { conversionId } = job;
-    if (this.#waiting.has(conversionId) || this.#published.has(conversionId)) return;
-    this.#enqueue(job);
+    if (this.#turns.has(conversionId) || this.#published.has(conversionId)) return;
+    this.#turns.add(job);
     this.#wake();
   }
 
   async retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
-    for (const id of this.#turns.retain(isUnfinished)) this.#waiting.delete(id);
+    this.#turns.retain(isUnfinished);
     const { link, manager } = this.#options;
     for (const id of (await link.whileUp(listJobs(manager, link.namespace))) ?? []) {
       if (isUnfinished(id)) continue;
@@ -127,11 +125,11 @@ export class JobPublisher {
       published.started = false;
       published.since = performance.now();
     }
-    if (this.#waiting.size > 0) this.#wake();
+    if (this.#turns.size > 0) this.#wake();
   }
 
   waiting(): number {
-    return this.#waiting.size + this.#notStarted().length;
+    return this.#turns.size + this.#notStarted().length;
   }
 
   async close(): Promise<void> {
@@ -152,12 +150,7 @@ export class JobPublisher {
   }
 
   #unqueue(conversionId: string): void {
-    if (this.#waiting.delete(conversionId)) this.#turns.retain((id) => id !== conversionId);
-  }
-
-  #enqueue(job: RenderJob): void {
-    this.#waiting.add(job.conversionId);
-    this.#turns.add(job);
+    if (this.#turns.has(conversionId)) this.#turns.retain((id) => id !== conversionId);
   }
 
   #drop(conversionId: string): void {
@@ -241,7 +234,7 @@ export class JobPublisher {
       // It ended, or a renderer began it, while it was removed.
       if (this.#published.get(id) !== published || published.started !== started) continue;
       this.#drop(id);
-      this.#enqueue(job);
+      this.#turns.add(job);
     }
     this.#comparedAt = performance.now();
     this.#warnIfNobodyRenders();
@@ -275,7 +268,6 @@ export class JobPublisher {
       if (!published || !this.#turns.isHeldBack(published.job.accountId)) continue;
       const wasThere = await link.whileUp(removeJob(manager, link.namespace, id));
       if (!wasThere || published.started || !this.#published.delete(id)) continue;
-      this.#waiting.add(id);
       this.#turns.untake(published.job);
     }
   }
@@ -305,14 +297,12 @@ export class JobPublisher {
     const published: Published = { job, publication, started: false, since };
     // At once: a renderer may report its start before the server's answer comes.
     this.#published.set(conversionId, published);
-    this.#waiting.delete(conversionId);
     try {
       published.sequence = (await answer).seq;
     } catch (error) {
       if (isSubjectTaken(error)) return;
       if (this.#published.get(conversionId) === published && !published.started) {
         this.#published.delete(conversionId);
-        this.#waiting.add(conversionId);
         this.#turns.untake(job);
       }
       throw error;

@@ -1,11 +1,9 @@
 /** Brings the document into the tab: HTML is written into the window that waits for it, a URL is navigated to. */
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
-import { CAPS } from './caps.ts';
 import { CommandRefused, type EventParams, type Params } from './connection.ts';
-import { resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
-import type { Page } from './page.ts';
+import { type Page, untilWhole, upTo } from './page.ts';
 import type { Tab } from './tab.ts';
 import { answerOwnPages } from './window.ts';
 import { beginClock } from './worlds.ts';
@@ -19,7 +17,7 @@ export interface LoadedDocument {
 
 /** @throws {PageFailure} when there is no page, or its document is not all there */
 export async function loadDocument(page: Page): Promise<LoadedDocument> {
-  const { tab, navigation, deadline, egress, request } = page;
+  const { tab, navigation, egress, request } = page;
   const { html, url = '' } = request;
   if (tab.window !== undefined) answerOwnPages(tab, html ?? '');
   if (html === undefined) await navigate(tab, request, url, navigation);
@@ -28,15 +26,12 @@ export async function loadDocument(page: Page): Promise<LoadedDocument> {
     await Promise.all([beginClock(tab), writeDocument(tab, html)]);
   }
   navigation.check();
-  const cap = deadline.share(...CAPS.load);
-  await resultWithin(tab.untilGone(navigation.loaded()), cap);
-  navigation.checkWhole(cap);
+  await untilWhole(page, navigation.loaded());
   const capped = !navigation.hasLoaded;
   if (capped) {
     // A script or style sheet that never comes would keep all text after it from the paper.
     egress.giveUp();
-    const over = tab.untilGone(navigation.loaded());
-    await resultWithin(over, deadline.share(...CAPS.givenUp));
+    await upTo(page, 'givenUp', navigation.loaded());
   }
   return { loaded: navigation.hasLoaded, capped };
 }

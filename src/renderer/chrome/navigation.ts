@@ -1,7 +1,7 @@
 /** Follows what the main frame shows, from before the first navigation, so that nothing is missed. */
 import { PageFailure } from './failure.ts';
+import type { PageRequest, Requests } from './requests.ts';
 import type { Tab } from './tab.ts';
-import { isOwnPage } from './window.ts';
 
 /** Chrome's network errors in words that a person can act on. */
 const NAVIGATION_ERRORS: Readonly<Record<string, string>> = {
@@ -56,20 +56,12 @@ function errorReason(error: string): string | undefined {
 
 const HTML_TYPES = ['text/html', 'application/xhtml+xml'];
 
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-}
-
 export class Navigation {
   readonly #egress: Egress;
-  /** The URLs of documents whose content is under way, by their loaders. */
-  readonly #coming = new Map<string, string>();
+  readonly #requests: Requests;
   /** The reasons why the content of documents broke off, by their loaders. */
   readonly #brokenOff = new Map<string, string>();
-  #url = '';
   #unreachableUrl: string | undefined;
-  #response: Answer | undefined;
   #loaderId: string;
   #loaded = false;
   /** The document shown has had its load event, or never will. */
@@ -79,8 +71,10 @@ export class Navigation {
   #leaving = false;
   #onMove: (() => void)[] = [];
 
-  constructor(tab: Tab, egress: Egress) {
+  constructor(tab: Tab, egress: Egress, requests: Requests) {
     this.#egress = egress;
+    this.#requests = requests;
+    requests.onDocumentEnd = (request) => this.#endDocument(request);
     // HTML is written into a window that is there.
     this.#loaderId = tab.window?.loaderId ?? '';
     tab.on('Page.frameNavigated', ({ frame }) => {
@@ -107,31 +101,6 @@ export class Navigation {
     // A download, or an answer without a document: the page stays.
     tab.on('Network.loadingFailed', ({ type, errorText }) => {
       if (type === 'Document' && errorText === 'net::ERR_ABORTED') this.#setLeaving(false);
-    });
-    const isMain = (frameId: string | undefined, type: string | undefined): boolean =>
-      frameId === tab.frameId && type === 'Document';
-    tab.on('Network.requestWillBeSent', ({ requestId, frameId, type, request }) => {
-      if (!isMain(frameId, type)) return;
-      this.#url = request.url;
-      this.#response = undefined;
-      // HTML of the client is whole from the start.
-      if (!isOwnPage(tab, request.url)) this.#coming.set(requestId, request.url);
-    });
-    // A document's request has the id of its loader.
-    tab.on('Network.loadingFinished', ({ requestId }) => this.#end(requestId));
-    tab.on('Network.loadingFailed', ({ requestId, errorText }) => {
-      const url = this.#coming.get(requestId);
-      // A page that moves on or writes itself again aborts the request of its document.
-      if (url !== undefined && errorText !== 'net::ERR_ABORTED') {
-        const why = this.#egress.explain(url)?.reason ?? errorReason(errorText);
-        this.#brokenOff.set(requestId, why ?? 'its content ended too early.');
-        if (requestId === this.#loaderId) this.#stop();
-      }
-      this.#end(requestId);
-    });
-    tab.on('Network.responseReceived', ({ frameId, type, response }) => {
-      if (!isMain(frameId, type)) return;
-      this.#response = { status: response.status, type: response.mimeType };
     });
   }
 
@@ -167,7 +136,7 @@ export class Navigation {
 
   /** Resolves when no content of the document shown is under way. */
   async ended(): Promise<void> {
-    while (this.#coming.has(this.#loaderId)) {
+    while (this.#isComing) {
       await new Promise<void>((resolve) => this.#onEnd.push(resolve));
     }
   }
@@ -179,7 +148,7 @@ export class Navigation {
    */
   checkWhole(ms: number): void {
     this.check();
-    if (!this.#coming.has(this.#loaderId)) return;
+    if (!this.#isComing) return;
     throw new PageFailure(
       'timeout',
       `The page's document had not ended after ${Math.round(ms / 100) / 10} seconds. A slow server, one that ` +
@@ -190,7 +159,7 @@ export class Navigation {
   /** @throws {PageFailure} when what the main frame shows is not the whole document that was asked for */
   check(): void {
     if (this.#unreachableUrl !== undefined) this.fail(undefined, this.#unreachableUrl);
-    if (this.#response !== undefined) this.#checkAnswer(this.#response);
+    this.#checkAnswer();
     const broken = this.#brokenOff.get(this.#loaderId);
     if (broken === undefined) return;
     throw new PageFailure('navigation_failed', `The page did not come whole: ${broken}`);
@@ -200,50 +169,57 @@ export class Navigation {
    * Tells why a navigation did not end in a document.
    * @param error Chrome's name of the error
    */
-  fail(error: string | undefined, url: string = this.#url, download = false): never {
-    const incident = this.#egress.explain(url);
+  fail(error: string | undefined, url = this.#requests.document?.url, download = false): never {
+    const incident = this.#egress.explain(url ?? '');
     if (incident?.refused) {
       throw new PageFailure('address_refused', `The address was refused: ${incident.reason}`);
     }
     if (incident) {
       throw new PageFailure('navigation_failed', `The page cannot be reached: ${incident.reason}`);
     }
-    const response = this.#response;
-    if (response !== undefined && response.status >= 400) {
-      throw new PageFailure('page_status', `The page answered with status ${response.status}.`);
+    const { status, type = '' } = this.#requests.document ?? {};
+    if (status !== undefined && status >= 400) {
+      throw new PageFailure('page_status', `The page answered with status ${status}.`);
     }
-    if (response?.status === 204 || response?.status === 205) {
-      throw new PageFailure(
-        'not_html',
-        `The page answered with status ${response.status} and no document.`,
-      );
+    if (status === 204 || status === 205) {
+      throw new PageFailure('not_html', `The page answered with status ${status} and no document.`);
     }
-    if (download || (response !== undefined && error === 'net::ERR_ABORTED')) {
-      throw this.#notHtml(response?.type ?? '', true);
+    if (download || (status !== undefined && error === 'net::ERR_ABORTED')) {
+      throw this.#notHtml(type, true);
     }
     const reason = errorReason(error ?? '') ?? 'the navigation failed.';
     throw new PageFailure('navigation_failed', `The page cannot be reached: ${reason}`);
   }
 
-  #checkAnswer({ status, type }: Answer): void {
+  #checkAnswer(): void {
+    const { status, type, url } = this.#requests.document ?? {};
+    if (status === undefined || type === undefined || url === undefined) return;
     if (status >= 400) {
-      const incident = this.#egress.explain(this.#url);
-      if (incident) this.fail(undefined, this.#url);
+      if (this.#egress.explain(url)) this.fail(undefined, url);
       throw new PageFailure('page_status', `The page answered with status ${status}.`);
     }
     if (!HTML_TYPES.includes(type)) throw this.#notHtml(type);
   }
 
-  #end(loaderId: string): void {
-    this.#coming.delete(loaderId);
+  /** True while content of the document shown is under way. */
+  get #isComing(): boolean {
+    return !this.#over && this.#requests.isComing(this.#loaderId);
+  }
+
+  #endDocument({ requestId, url, failure }: PageRequest): void {
+    // A page that moves on or writes itself again aborts the request of its document.
+    if (failure !== undefined && failure !== 'net::ERR_ABORTED') {
+      const why = this.#egress.explain(url)?.reason ?? errorReason(failure);
+      this.#brokenOff.set(requestId, why ?? 'its content ended too early.');
+      if (requestId === this.#loaderId) this.#stop();
+    }
     for (const tell of this.#onEnd.splice(0)) tell();
   }
 
   /** The document shown loads nothing more. */
   #stop(): void {
-    this.#end(this.#loaderId);
     this.#over = true;
-    for (const tell of this.#onLoad.splice(0)) tell();
+    for (const tell of [...this.#onEnd.splice(0), ...this.#onLoad.splice(0)]) tell();
   }
 
   #setLeaving(leaving: boolean): void {

@@ -1,10 +1,12 @@
 /** A document on its way to paper: the tab that it is in, and the parts that follow it. */
+import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import type { Deadline } from './deadline.ts';
+import { CAPS } from './caps.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
 import { type Egress, Navigation } from './navigation.ts';
-import { NetworkActivity } from './network-activity.ts';
+import { BodyHashes } from './page-log.ts';
+import { Requests } from './requests.ts';
 import type { Tab } from './tab.ts';
-import { Waits } from './waits.ts';
 import { Worlds } from './worlds.ts';
 
 export interface Page {
@@ -12,25 +14,74 @@ export interface Page {
   readonly request: RequestDocument;
   readonly deadline: Deadline;
   readonly egress: Egress;
-  readonly network: NetworkActivity;
+  readonly hashes: BodyHashes;
+  readonly requests: Requests;
   readonly navigation: Navigation;
   readonly worlds: Worlds;
   readonly waits: Waits;
 }
 
 /** The parts must start before the document does. */
-export const followPage = (
+export function followPage(
   tab: Tab,
   request: RequestDocument,
   deadline: Deadline,
   egress: Egress,
-): Page => ({
-  tab,
-  request,
-  deadline,
-  egress,
-  network: new NetworkActivity(tab),
-  navigation: new Navigation(tab, egress),
-  worlds: new Worlds(tab),
-  waits: new Waits(),
-});
+): Page {
+  const hashes = new BodyHashes(tab);
+  const requests = new Requests(tab, (each) => hashes.ask(each));
+  const navigation = new Navigation(tab, egress, requests);
+  const worlds = new Worlds(tab);
+  return {
+    tab,
+    request,
+    deadline,
+    egress,
+    hashes,
+    requests,
+    navigation,
+    worlds,
+    waits: new Waits(),
+  };
+}
+
+/** Settles as `promise` does, or resolves to undefined at the cap of the wait. Rejects at once when the tab dies. */
+export async function upTo<T>(
+  { tab, deadline }: Page,
+  cap: keyof typeof CAPS,
+  promise: Promise<T>,
+): Promise<T | undefined> {
+  const [part, ms] = CAPS[cap];
+  return await resultWithin(tab.untilGone(promise), deadline.share(part, ms));
+}
+
+/**
+ * Waits for the content of the document shown, as long as a load may take.
+ * @throws {PageFailure} when it does not come whole
+ */
+export async function untilWhole(page: Page, coming: Promise<void>): Promise<void> {
+  const cap = page.deadline.share(...CAPS.load);
+  await resultWithin(page.tab.untilGone(coming), cap);
+  page.navigation.checkWhole(cap);
+}
+
+/** The waits for a document, and which of them were given up. */
+export class Waits {
+  readonly list: ManifestWait[] = [];
+
+  note(what: ManifestWait['for'], ms: number, capped = false): void {
+    this.list.push({ for: what, ms, ...(capped ? { capped } : {}) });
+  }
+
+  /** @param held tells by the result if the wait ended as it should; default: always */
+  async measure<T>(
+    what: ManifestWait['for'],
+    wait: Promise<T>,
+    held: (result: T) => boolean = () => true,
+  ): Promise<T> {
+    const started = performance.now();
+    const result = await wait;
+    this.note(what, performance.now() - started, !held(result));
+    return result;
+  }
+}

@@ -7,12 +7,11 @@ import type { Deadline } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import { loadDocument, writeDocument } from './load.ts';
 import type { Egress } from './navigation.ts';
-import { followPage } from './page.ts';
-import { BodyHashes, type PageErrors, ResourceLog, readPageErrors } from './page-log.ts';
+import { followPage, type Page } from './page.ts';
+import { type PageErrors, readPageErrors } from './page-log.ts';
 import { type PrintOrder, printPage, savePrinted } from './print.ts';
 import { settle } from './settle.ts';
 import { Tab } from './tab.ts';
-import type { Waits } from './waits.ts';
 
 export interface RenderOrder extends PrintOrder {
   readonly egress: Egress;
@@ -21,9 +20,8 @@ export interface RenderOrder extends PrintOrder {
 export interface RenderedDocument extends PdfFile {
   /** Milliseconds of each phase. */
   readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
-  readonly log: Pick<ResourceLog, 'resources' | 'leftOut'>;
+  readonly page: Pick<Page, 'requests' | 'waits'>;
   readonly errors: PageErrors;
-  readonly waits: Waits;
 }
 
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
@@ -42,8 +40,6 @@ export async function renderDocument(
   const { request, options } = order;
   const started = performance.now();
   tab.begin(deadline);
-  const hashes = new BodyHashes(tab);
-  const log = new ResourceLog(tab, (resource) => hashes.ask(resource));
   const page = followPage(tab, request, deadline, order.egress);
   await prepare(tab, options);
   const { loaded, capped } = await tab.frames.during(loadDocument(page), UNHURRIED_MS);
@@ -62,9 +58,9 @@ export async function renderDocument(
   const [file, errors] = await Promise.all([
     savePrinted(tab, order, stream),
     readPageErrors(tab),
-    hashes.settled(),
+    page.hashes.settled(),
   ]);
-  for (const image of broken) log.noteBroken(image);
+  for (const image of broken) page.requests.noteBroken(image);
   return {
     ...file,
     timings: {
@@ -72,9 +68,8 @@ export async function renderDocument(
       ready: readyAt - loadedAt,
       print: performance.now() - readyAt,
     },
-    log,
+    page,
     errors,
-    waits: page.waits,
   };
 }
 

@@ -4,8 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CAPS } from './caps.ts';
-import { resultWithin } from './deadline.ts';
-import type { Page } from './page.ts';
+import { type Page, upTo } from './page.ts';
 import { type Advance, type ClockState, NEVER_MS } from './worlds.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
@@ -57,13 +56,13 @@ export class RunAhead {
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { navigation, network, tab, deadline } = this.#page;
+    const { navigation, requests, tab, deadline } = this.#page;
     const [part, ms] = CAPS.runAhead;
     this.#end ??= performance.now() + deadline.share(part, Math.max(ms, this.#budgetMs));
     let state = await this.#ask(null);
     let answered = false;
     for (;;) {
-      if (network.busy || navigation.leaving) {
+      if (requests.busy || navigation.leaving) {
         await this.#untilAnswered();
         state = await this.#ask(null);
       }
@@ -75,7 +74,7 @@ export class RunAhead {
         answered = false;
       } else if (tab.workers.any && !answered && this.#budgetMs > 0) {
         // A message of theirs may make the page ask for more.
-        await resultWithin(tab.workers.idle(), deadline.share(...CAPS.workers));
+        await upTo(this.#page, 'workers', tab.workers.idle());
         await delay(WORKER_STEP_MS);
         answered = true;
         state = await this.#ask(null);
@@ -92,9 +91,9 @@ export class RunAhead {
   /** Notes for the record what was still to come at the end. */
   noteUnfinished({ frames, delay: ms }: ClockState): void {
     if (this.#budgetMs === 0) return;
-    const { waits, network } = this.#page;
+    const { waits, requests } = this.#page;
     const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
-    if (network.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
+    if (requests.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
     if (frames > 0) waits.note('drawing', used, true);
     if (ms > 0 && ms < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
@@ -104,7 +103,7 @@ export class RunAhead {
     if (this.#left <= 0 || this.#realTime <= 0) return undefined;
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
-    const step = this.#page.network.used || this.#page.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
+    const step = this.#page.requests.used || this.#page.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
     let by = step;
     if (frames === 0 && idles === 0) {
       // Nothing comes before the next timer: its time is reached at once.
@@ -125,13 +124,13 @@ export class RunAhead {
   /** Waits until all requests are answered. Waits at most once: after a timeout it does not wait again. */
   async #untilAnswered(): Promise<void> {
     if (this.#networkGivenUpMs !== undefined || this.#budgetMs === 0) return;
-    const { tab, navigation, network, deadline, waits } = this.#page;
+    const { navigation, requests, waits } = this.#page;
     const started = performance.now();
     const answered = navigation
       .arrived()
-      .then(() => network.idle(ANSWERED_MS))
+      .then(() => requests.idle(ANSWERED_MS))
       .then(() => true);
-    const done = await resultWithin(tab.untilGone(answered), deadline.share(...CAPS.requests));
+    const done = await upTo(this.#page, 'requests', answered);
     const waited = performance.now() - started;
     if (done === true) waits.note('requests', waited);
     else this.#networkGivenUpMs = waited;

@@ -3,13 +3,14 @@
  * itself: then the page is printed as it is.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RequestDocument } from '../../domain/request-document.ts';
 import { CAPS } from './caps.ts';
 import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
-import type { Page } from './page.ts';
+import { PageFailure } from './failure.ts';
+import { type Page, untilWhole, upTo } from './page.ts';
 import { BUDGET_MS, RunAhead } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
-import { waitFor } from './wait-for.ts';
 import { type ClockState, NEVER_MS } from './worlds.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
@@ -19,6 +20,9 @@ const MAX_SCREENS = 40;
 /** The page's time that passes while all of it is shown, for scripts that look again and again at what is in view. */
 const SHOWN_MS = 1_000;
 const RETRY_MS = 40;
+const SELECTOR_POLL_MS = 40;
+/** The silence that counts as idle, as in browsers' tools. */
+const IDLE_MS = 500;
 
 export interface Settled {
   /** False when fonts or images were given up. */
@@ -44,7 +48,8 @@ export async function settle(
   const idle = waits.list.find((each) => each.for === 'network_idle' && each.capped);
   const runAhead = new RunAhead(page, request.wait_for?.budget_ms ?? BUDGET_MS, idle?.ms);
   const { asksPrint } = await endDrawing(page, runAhead);
-  await untilWhole(page);
+  // The page may have moved on to another document by itself.
+  await untilWhole(page, page.navigation.ended());
   const settled = await untilComplete(page);
   if (!settled.isComplete) await tab.send('Page.stopLoading', undefined);
   if (asksPrint && media === 'print') {
@@ -52,18 +57,49 @@ export async function settle(
     await tab.send('Emulation.setEmulatedMedia', { media: '' });
     await drawFrames(page, 2);
   }
-  await untilWhole(page);
+  await untilWhole(page, page.navigation.ended());
   return settled;
 }
 
 /**
- * Resolves when the document shown is all there: a page may have moved on to another by itself.
- * @throws {PageFailure} when it does not come whole
+ * Waits for what the client asked for, in real time: a selector, a delay, a silent network, in this order.
+ * @throws {PageFailure} `selector_missing` when the selector does not appear
  */
-async function untilWhole({ tab, navigation, deadline }: Page): Promise<void> {
-  const cap = deadline.share(...CAPS.load);
-  await resultWithin(tab.untilGone(navigation.ended()), cap);
-  navigation.checkWhole(cap);
+async function waitFor(
+  page: Page,
+  { selector, delay_ms, network_idle }: NonNullable<RequestDocument['wait_for']>,
+): Promise<void> {
+  const { tab, requests, deadline, waits } = page;
+  if (selector !== undefined) await waits.measure('selector', waitForSelector(page, selector));
+  if (delay_ms !== undefined) {
+    const ms = Math.min(delay_ms, deadline.share(...CAPS.delay));
+    await waits.measure('delay', tab.untilGone(delay(ms)), () => ms === delay_ms);
+  }
+  if (network_idle === true) {
+    const idle = requests.idle(IDLE_MS).then(() => true);
+    const quiet = upTo(page, 'networkIdle', idle);
+    await waits.measure('network_idle', quiet, (held) => held === true);
+  }
+}
+
+async function waitForSelector({ tab, worlds, deadline }: Page, selector: string): Promise<void> {
+  const started = performance.now();
+  const end = started + deadline.share(...CAPS.selector);
+  for (;;) {
+    const found = await worlds.ask<boolean | 'invalid'>(`has(${JSON.stringify(selector)})`);
+    if (found === true) return;
+    if (found === 'invalid') {
+      throw new PageFailure('selector_missing', 'The selector to wait for is not valid CSS.');
+    }
+    if (performance.now() >= end) {
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      throw new PageFailure(
+        'selector_missing',
+        `The selector to wait for did not appear within ${seconds} seconds: ${selector}`,
+      );
+    }
+    await tab.untilGone(delay(SELECTOR_POLL_MS));
+  }
 }
 
 /**
@@ -94,7 +130,7 @@ async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
       drawn = needed;
     } else if (needed > drawn || isNew) {
       await drawFrames(page, frames);
-      await resultWithin(worlds.ask('rest()'), page.deadline.share(...CAPS.rest));
+      await upTo(page, 'rest', worlds.ask('rest()'));
       drawn = needed;
     } else if (((await worlds.ask<number>('finish()')) ?? 0) > 0) {
       // Their events come with a frame.
@@ -138,9 +174,9 @@ async function hearsOfSize(tab: Tab, target: string): Promise<boolean> {
 }
 
 /** Resolves when so many frames have been drawn, or take too long. */
-async function drawFrames({ tab, worlds, deadline }: Page, count: number): Promise<void> {
-  const drawn = tab.frames.during(worlds.ask(`frames(${count})`));
-  await resultWithin(drawn, deadline.share(...CAPS.view));
+async function drawFrames(page: Page, count: number): Promise<void> {
+  const { tab, worlds } = page;
+  await upTo(page, 'view', tab.frames.during(worlds.ask(`frames(${count})`)));
 }
 
 /**
@@ -199,16 +235,15 @@ interface Completed {
   readonly isBeyondLatin: boolean;
 }
 
-async function untilComplete({ tab, worlds, navigation, deadline, waits }: Page): Promise<Settled> {
+async function untilComplete(page: Page): Promise<Settled> {
+  const { tab, worlds, navigation, deadline, waits } = page;
   const started = performance.now();
   const end = started + deadline.share(...CAPS.complete);
   for (;;) {
     const left = end - performance.now();
     if (left <= 0) {
-      const lacking = await resultWithin(
-        worlds.ask<'fonts' | 'images' | 'drawing'>('lacking()'),
-        deadline.share(...CAPS.lacking),
-      );
+      const asked = worlds.ask<'fonts' | 'images' | 'drawing'>('lacking()');
+      const lacking = await upTo(page, 'lacking', asked);
       waits.note(lacking ?? 'drawing', performance.now() - started, true);
       return { isComplete: false, broken: [] };
     }

@@ -1,11 +1,18 @@
-import { useAccount } from '../../api/account.ts';
+import { useState } from 'react';
+import { type Account, useAccount } from '../../api/account.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { session } from '../../session/session.ts';
+import { Checkbox } from '../../ui/Checkbox.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { formatNumber } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
+import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { PasswordSection } from './PasswordSection.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
 
 export default function AccountPage() {
@@ -16,13 +23,13 @@ export default function AccountPage() {
         <Loaded query={account} what="the account" lines={3}>
           {({ email, plan, credits, created_at: openedAt, id }) => (
             <Facts
-              facts={[
-                { name: 'Email', value: email },
-                { name: 'Plan', value: planName(plan) },
-                { name: 'Credits left', value: formatNumber(credits) },
-                { name: 'Opened', value: <Time iso={openedAt} /> },
-                { name: 'Account id', value: <code>{id}</code> },
-              ]}
+              facts={{
+                Email: email,
+                Plan: planName(plan),
+                'Credits left': formatNumber(credits),
+                Opened: <Time iso={openedAt} />,
+                'Account id': <code>{id}</code>,
+              }}
             />
           )}
         </Loaded>
@@ -30,5 +37,88 @@ export default function AccountPage() {
       <PasswordSection account={account.data} />
       <SessionsSection />
     </Page>
+  );
+}
+
+/** The shortest that the service takes. */
+const SHORTEST = 12;
+
+interface PasswordSectionProps {
+  /** Undefined until it is loaded. By its address the browser's password manager finds the password. */
+  readonly account: Account | undefined;
+}
+
+/**
+ * Changes the password at the service, which ends all sessions, and signs in with the new one.
+ * @returns whether the person is still signed in
+ */
+async function changeTo(
+  email: string,
+  body: { readonly current_password: string; readonly new_password: string },
+): Promise<boolean> {
+  await dataOf(api.POST('/api/v1/account/password/', { body }));
+  try {
+    await session.signIn(email, body.new_password);
+    return true;
+  } catch {
+    session.end('password-changed');
+    return false;
+  }
+}
+
+function PasswordSection({ account }: PasswordSectionProps) {
+  const [isShown, setShown] = useState(false);
+  const type = isShown ? 'text' : 'password';
+
+  const change = async (textOf: TextOf) => {
+    const body = {
+      current_password: textOf('current_password'),
+      new_password: textOf('new_password'),
+    };
+    if (!(await changeTo(account?.email ?? '', body))) return undefined;
+    void queryClient.invalidateQueries();
+    return 'The password is changed. All other sessions have ended.';
+  };
+
+  return (
+    <Section
+      title="Change the password"
+      lead="A new password ends all other sessions of the account. API keys stay valid."
+    >
+      <SendForm action="Change the password" layout="narrow" onSend={change}>
+        {account?.must_change_password === true && (
+          <Notice kind="warning">
+            The first start printed the current password. Choose another: that opens the pages for
+            operators.
+          </Notice>
+        )}
+        <input
+          type="hidden"
+          name="email"
+          autoComplete="username"
+          value={account?.email ?? ''}
+          readOnly
+        />
+        <TextField
+          label="Current password"
+          name="current_password"
+          type={type}
+          autoComplete="current-password"
+          isRequired
+        />
+        <TextField
+          label="New password"
+          name="new_password"
+          type={type}
+          autoComplete="new-password"
+          hint={`At least ${SHORTEST} characters. Several words are easier to remember than signs.`}
+          minLength={SHORTEST}
+          isRequired
+        />
+        <Checkbox isSelected={isShown} onChange={setShown}>
+          Show the passwords
+        </Checkbox>
+      </SendForm>
+    </Section>
   );
 }

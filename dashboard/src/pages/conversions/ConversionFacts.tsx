@@ -44,26 +44,23 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
   const { attempts, renderer } = renderingOf(events);
   return (
     <Facts
-      facts={[
-        { name: 'File name', value: fileNameOf(events) },
-        { name: 'Created', value: <Time iso={created_at} /> },
-        { name: 'Completed', value: time(completed_at) },
-        { name: 'Failed', value: time(failed_at) },
-        { name: 'Duration', value: formatted(duration_ms, formatDuration) },
-        { name: 'Pages', value: formatted(pages, formatNumber) },
-        { name: 'Size', value: formatted(bytes, formatBytes) },
-        { name: 'Attempts', value: attempts === 0 ? undefined : attempts },
-        { name: 'Renderer', value: renderer },
-        {
-          name: 'SHA-256',
-          value: sha256 && (
-            <span className={styles.sha256}>
-              <code>{sha256}</code>
-              <CopyButton text={sha256} label="Copy the hash" />
-            </span>
-          ),
-        },
-      ]}
+      facts={{
+        'File name': fileNameOf(events),
+        Created: <Time iso={created_at} />,
+        Completed: time(completed_at),
+        Failed: time(failed_at),
+        Duration: formatted(duration_ms, formatDuration),
+        Pages: formatted(pages, formatNumber),
+        Size: formatted(bytes, formatBytes),
+        Attempts: attempts === 0 ? undefined : attempts,
+        Renderer: renderer,
+        'SHA-256': sha256 && (
+          <span className={styles.sha256}>
+            <code>{sha256}</code>
+            <CopyButton text={sha256} label="Copy the hash" />
+          </span>
+        ),
+      }}
     />
   );
 }

@@ -1,19 +1,17 @@
 import { useEffect, useState } from 'react';
 import type { ConversionStatus } from '../../api/conversions.ts';
 import { type Choice, Select } from '../../ui/Select.tsx';
+import { STATUS_TEXTS } from '../../ui/StatusBadge.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './conversions.module.css';
-import { type ConversionsSearch, idStart, isDay, MIN_ID_CHARACTERS } from './search.ts';
+import { type ConversionsSearch, idStart, isDay, MIN_ID_CHARACTERS, STATUSES } from './search.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 
 const ALL = 'all';
 const STATUS_CHOICES: readonly Choice<ConversionStatus | typeof ALL>[] = [
   { value: ALL, label: 'All' },
-  { value: 'pending', label: 'Pending' },
-  { value: 'processing', label: 'Processing' },
-  { value: 'completed', label: 'Completed' },
-  { value: 'failed', label: 'Failed' },
+  ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
 ];
 
 const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
@@ -28,39 +26,30 @@ interface ConversionFiltersProps {
 
 export function ConversionFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
   const { status = ALL, from, to, id } = filters;
-  const without = (name: keyof Filters): Filters => {
-    const { [name]: _removed, ...others } = filters;
-    return others;
-  };
   return (
     <div role="search" aria-label="Conversions" className={styles.filters}>
       <Select
         label="Status"
         choices={STATUS_CHOICES}
         value={status}
-        onChange={(next) =>
-          onChange(next === ALL ? without('status') : { ...filters, status: next })
-        }
+        onChange={(next) => onChange({ ...filters, status: next === ALL ? undefined : next })}
       />
       <DayField
         label="From day"
         day={from}
         hint={`Days in ${ZONE}.`}
-        onChange={(day) => onChange(day === '' ? without('from') : { ...filters, from: day })}
+        onChange={(day) => onChange({ ...filters, from: day })}
       />
       <DayField
         label="To day"
         day={to}
         error={isBackwards ? 'The last day is before the first.' : undefined}
-        onChange={(day) => onChange(day === '' ? without('to') : { ...filters, to: day })}
+        onChange={(day) => onChange({ ...filters, to: day })}
       />
       <IdField
         start={id}
         onChange={(start) =>
-          onChange(
-            start === undefined ? without('id') : { ...filters, id: start },
-            id !== undefined && start !== undefined,
-          )
+          onChange({ ...filters, id: start }, id !== undefined && start !== undefined)
         }
       />
     </div>

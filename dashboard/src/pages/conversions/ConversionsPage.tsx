@@ -12,7 +12,7 @@ import { Records } from '../../ui/Table.tsx';
 import { ConversionFilters } from './ConversionFilters.tsx';
 import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
 import styles from './conversions.module.css';
-import { type ConversionsSearch, filterOf, isListed } from './search.ts';
+import { conversionsSearch, type ConversionsSearch, filterOf, isListed } from './search.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */
@@ -64,7 +64,12 @@ export default function ConversionsPage() {
 
   const isFiltered = Object.keys(filters).length > 0;
   const show = (next: ConversionsSearch, replace = false) =>
-    void navigate({ to: '/conversions', search: next, replace, resetScroll: false });
+    void navigate({
+      to: '/conversions',
+      search: conversionsSearch({ ...next }),
+      replace,
+      resetScroll: false,
+    });
   return (
     <Page
       title="Conversions"

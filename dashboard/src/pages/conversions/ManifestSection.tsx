@@ -76,15 +76,13 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
     <>
       <Phases timings={timings} />
       <Facts
-        facts={[
-          { name: 'Renderer', value: `${renderer}, attempt ${attempt}` },
-          { name: 'Browser', value: `${chrome.product}, revision ${chrome.revision}` },
-          { name: 'Sandbox', value: chrome.sandboxed ? 'on' : 'off' },
-          {
-            name: 'Not waited for to the end',
-            value: givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
-          },
-        ]}
+        facts={{
+          Renderer: `${renderer}, attempt ${attempt}`,
+          Browser: `${chrome.product}, revision ${chrome.revision}`,
+          Sandbox: chrome.sandboxed ? 'on' : 'off',
+          'Not waited for to the end':
+            givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
+        }}
       />
     </>
   );
@@ -140,7 +138,7 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
           </span>
         ))}
         <span>{url}</span>
-        {error !== undefined && <span className={styles.resourceError}>{error}</span>}
+        {error !== undefined && <span className="wrong">{error}</span>}
       </span>
     ),
   },
@@ -181,14 +179,11 @@ function Resources({ record }: { readonly record: RenderRecord }) {
         rowKey={({ key }) => key}
       />
       {leftOut > 0 && <p className="note">{formatNumber(leftOut)} more are not listed.</p>}
-      {tunnels.length > 0 && (
-        <Facts
-          facts={tunnels.map(({ host, bytes }) => ({
-            name: 'Encrypted to',
-            value: `${host}, ${formatBytes(bytes)}`,
-          }))}
-        />
-      )}
+      {tunnels.map(({ host, bytes }, index) => (
+        <p key={index}>
+          Encrypted to {host}, {formatBytes(bytes)}
+        </p>
+      ))}
     </>
   );
 }

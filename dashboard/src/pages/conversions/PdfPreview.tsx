@@ -28,22 +28,18 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
   const expiry = expiryOf(events);
   if (expiry !== undefined) return <Gone reason={`It was deleted on ${formatTime(expiry)}.`} />;
   if (isShown) return <StoredPdf id={record.id} />;
-  if (!navigator.pdfViewerEnabled) {
-    return (
-      <EmptyState icon="document" title="The PDF is ready">
-        {sizeText(record)}. This browser shows no PDF within a page: download it. The timeline
-        records that.
-      </EmptyState>
-    );
-  }
+  const canShow = navigator.pdfViewerEnabled;
   return (
-    <div className={styles.poster}>
+    <div className={canShow ? styles.poster : undefined}>
       <EmptyState
         icon="document"
         title="The PDF is ready"
-        action={<Button onPress={() => setShown(true)}>Show the PDF</Button>}
+        action={canShow && <Button onPress={() => setShown(true)}>Show the PDF</Button>}
       >
-        {sizeText(record)}. Showing it here is a download, which the timeline records.
+        {sizeText(record)}.{' '}
+        {canShow
+          ? 'Showing it here is a download, which the timeline records.'
+          : 'This browser shows no PDF within a page: download it. The timeline records that.'}
       </EmptyState>
     </div>
   );

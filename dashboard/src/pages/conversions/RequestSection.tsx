@@ -7,7 +7,7 @@ import { Code } from '../../ui/Code.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { saveFile } from '../../ui/SaveButton.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
@@ -58,22 +58,16 @@ function DeletedRequest({ record: { id, status } }: { readonly record: Conversio
           <h3>What its client can look for</h3>
           <p className="note">The sender may have a record of the request, under one of these.</p>
           <Facts
-            facts={[
-              { name: 'Document', value: source === 'url' ? 'a URL' : 'HTML' },
-              { name: 'Sent', value: <Time iso={request.time} relative={false} /> },
-              { name: 'Conversion', value: <code>{id}</code> },
-              {
-                name: 'Request id',
-                value: request.request_id && <code>{request.request_id}</code>,
-              },
-              {
-                name: 'Idempotency key',
-                value:
-                  idempotencyKey === undefined
-                    ? 'none was sent'
-                    : 'one was sent; the log keeps its hash alone',
-              },
-            ]}
+            facts={{
+              Document: source === 'url' ? 'a URL' : 'HTML',
+              Sent: <Time iso={request.time} relative={false} />,
+              Conversion: <code>{id}</code>,
+              'Request id': request.request_id && <code>{request.request_id}</code>,
+              'Idempotency key':
+                idempotencyKey === undefined
+                  ? 'none was sent'
+                  : 'one was sent; the log keeps its hash alone',
+            }}
           />
           <h3>Options that the log keeps</h3>
           <p className="note">
@@ -143,9 +137,6 @@ function valueOf(name: string, value: unknown) {
 }
 
 function Options({ options }: { readonly options: StoredRequest['options'] }) {
-  const facts = Object.entries(options).map(([name, value]) => ({
-    name,
-    value: valueOf(name, value),
-  }));
-  return <Facts facts={facts} wide />;
+  const shown = Object.entries(options).map(([name, value]) => [name, valueOf(name, value)]);
+  return <Facts facts={Object.fromEntries(shown)} wide />;
 }

@@ -119,30 +119,25 @@ function Past({ moment, account, keys, keyCount, position }: PastProps) {
         {position !== null && position !== moment && `, after event ${position} of the log`}.
       </p>
       <Facts
-        facts={[
-          { name: 'Credits', value: formatNumber(account.credits) },
-          { name: 'Plan', value: planName(account.plan) },
-          { name: 'Email', value: account.email },
-          { name: 'Opened', value: <Time iso={account.created_at} relative={false} /> },
-          {
-            name: 'Keys that worked',
-            value:
-              keyCount === 0 ? (
-                'None'
-              ) : (
-                <ul>
-                  {keys.map(({ id, name, prefix }) => (
-                    <li key={id}>
-                      {name} (<code>{prefix}…</code>)
-                    </li>
-                  ))}
-                  {keyCount > keys.length && (
-                    <li>and {formatNumber(keyCount - keys.length)} more</li>
-                  )}
-                </ul>
-              ),
-          },
-        ]}
+        facts={{
+          Credits: formatNumber(account.credits),
+          Plan: planName(account.plan),
+          Email: account.email,
+          Opened: <Time iso={account.created_at} relative={false} />,
+          'Keys that worked':
+            keyCount === 0 ? (
+              'None'
+            ) : (
+              <ul>
+                {keys.map(({ id, name, prefix }) => (
+                  <li key={id}>
+                    {name} (<code>{prefix}…</code>)
+                  </li>
+                ))}
+                {keyCount > keys.length && <li>and {formatNumber(keyCount - keys.length)} more</li>}
+              </ul>
+            ),
+        }}
       />
     </div>
   );

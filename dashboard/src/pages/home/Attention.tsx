@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { Account } from '../../api/account.ts';
+import { type Account, type ApiKey } from '../../api/account.ts';
 import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
-import type { ApiKey } from '../../api/keys.ts';
-import { recentUsageQuery } from '../../api/usage.ts';
+import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
@@ -12,13 +11,50 @@ import { Section } from '../../ui/Page.tsx';
 import { Calm } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { failureTitle } from '../conversions/failure-advice.ts';
-import { concernOf, daysOfCreditsLeft, KEY_DAYS, type KeyConcern } from './attention.ts';
 import styles from './home.module.css';
 import { USAGE_DAYS } from './RecentUsage.tsx';
 
 const DAY_MS = 86_400_000;
 const FAILURE_DAYS = 7;
 const SHOWN_FAILURES = 3;
+/** The days after which a key should be replaced, and one that nobody uses be revoked. */
+const KEY_DAYS = 90;
+/** A key that is younger may not have been put in its place yet. */
+const NEW_KEY_DAYS = 7;
+/** The least days of an average: the first tries are not the use of each day. */
+const LEAST_DAYS = 7;
+/** Credits that last no longer than this are worth saying. */
+const SHORT_DAYS = 14;
+
+type KeyConcern = 'never used' | 'unused' | 'old';
+
+function concernOf(key: ApiKey, now: number): KeyConcern | undefined {
+  const days = (iso: string): number => (now - Date.parse(iso)) / DAY_MS;
+  const age = days(key.created_at);
+  if (key.last_used_at === null) return age >= NEW_KEY_DAYS ? 'never used' : undefined;
+  if (days(key.last_used_at) >= KEY_DAYS) return 'unused';
+  return age >= KEY_DAYS ? 'old' : undefined;
+}
+
+/** Credits that are taken on an average day since the first use: those of conversions that did not fail. 0 before a week of use. */
+function creditsPerDay(days: readonly UsageDay[]): number {
+  const first = days.findIndex(({ accepted }) => accepted > 0);
+  if (first === -1 || days.length - first < LEAST_DAYS) return 0;
+  const taken = days.reduce((sum, { accepted, failed }) => sum + accepted - failed, 0);
+  return Math.max(0, taken) / (days.length - first);
+}
+
+/**
+ * @returns the days that the credits last as the account used them lately; undefined where they last long
+ *   enough, or nothing tells
+ */
+function daysOfCreditsLeft(credits: number, days: readonly UsageDay[]): number | undefined {
+  if (credits === 0) return 0;
+  const perDay = creditsPerDay(days);
+  if (perDay === 0) return undefined;
+  const left = Math.floor(credits / perDay);
+  return left <= SHORT_DAYS ? left : undefined;
+}
 
 interface AttentionProps {
   readonly keys: readonly ApiKey[];
@@ -66,12 +102,8 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
   );
 }
 
-const twoDigits = (value: number): string => String(value).padStart(2, '0');
-
-/** The day in the zone of the person, as the list of conversions takes it. */
-function localDay(date: Date): string {
-  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
-}
+/** The day in the zone of the person, as the list of conversions takes it. Swedes write 2026-11-24. */
+const localDay = (date: Date): string => date.toLocaleDateString('sv-SE');
 
 interface ItemProps {
   readonly tone: 'danger' | 'warning';

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { type Account, accountQuery, useAccount } from '../../api/account.ts';
+import { type Account, accountQuery, keysQuery, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
-import { keysQuery } from '../../api/keys.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
 import { queryClient } from '../../api/queries.ts';
 import { USAGE } from '../../api/usage.ts';

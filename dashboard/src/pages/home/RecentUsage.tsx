@@ -2,14 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
+import { Bars } from '../../ui/Bars.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import styles from './home.module.css';
 
 export const USAGE_DAYS = 14;
-
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** The usage of the last days as small bars. The page of usage has all of it. */
 export function RecentUsage() {
@@ -26,7 +25,7 @@ export function RecentUsage() {
       }
     >
       <Loaded query={usage} what="the usage" lines={3}>
-        {(days) => <Bars days={days} />}
+        {(days) => <Days days={days} />}
       </Loaded>
     </Section>
   );
@@ -35,12 +34,7 @@ export function RecentUsage() {
 const sum = (days: readonly UsageDay[], of: 'completed' | 'failed' | 'pages'): number =>
   days.reduce((total, day) => total + day[of], 0);
 
-const labelOf = ({ day, completed, failed }: UsageDay): string =>
-  `${DAY.format(new Date(day))}: ${formatNumber(completed)} completed, ${formatNumber(failed)} failed`;
-
-function Bars({ days }: { readonly days: readonly UsageDay[] }) {
-  const highest = Math.max(1, ...days.map(({ completed, failed }) => completed + failed));
-  const height = (count: number) => ({ height: `${(count / highest) * 100}%` });
+function Days({ days }: { readonly days: readonly UsageDay[] }) {
   return (
     <>
       <p className={styles.totals}>
@@ -54,19 +48,7 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
         </span>
         <span>{counted(sum(days, 'pages'), 'page')}</span>
       </p>
-      <ol className={styles.bars}>
-        {days.map((day) => (
-          <li key={day.day} className={styles.day} title={labelOf(day)}>
-            <span className="visually-hidden">{labelOf(day)}</span>
-            <span className={styles.bar} data-tone="danger" style={height(day.failed)} />
-            <span className={styles.bar} data-tone="accent" style={height(day.completed)} />
-          </li>
-        ))}
-      </ol>
-      <p className={styles.ends} aria-hidden="true">
-        <span>{days[0] && DAY.format(new Date(days[0].day))}</span>
-        <span>Today</span>
-      </p>
+      <Bars days={days} counts={['failed', 'completed']} />
     </>
   );
 }

@@ -1,5 +1,13 @@
-import { Page } from '../../ui/Page.tsx';
-import { CheckpointsSection } from './CheckpointsSection.tsx';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { usePage } from '../../api/paged.ts';
+import type { components } from '../../api/schema.d.ts';
+import { formatNumber } from '../../ui/format.ts';
+import { Page, Section } from '../../ui/Page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import styles from './operations.module.css';
 import { ProjectionsSection } from './ProjectionsSection.tsx';
 
 export default function LogPage() {
@@ -11,5 +19,68 @@ export default function LogPage() {
       <CheckpointsSection />
       <ProjectionsSection />
     </Page>
+  );
+}
+
+type Checkpoint = components['schemas']['SignedCheckpoint'];
+
+const none = <span className="muted">None</span>;
+
+const COLUMNS: readonly Column<Checkpoint>[] = [
+  { header: 'Events', isRowHeader: true, cell: ({ size }) => formatNumber(size) },
+  { header: 'Signed', cell: ({ time }) => <Time iso={time} /> },
+  {
+    header: 'Witnesses',
+    cell: ({ witnesses }) =>
+      witnesses.length === 0 ? (
+        none
+      ) : (
+        <ul>
+          {witnesses.map(({ name, time }) => (
+            <li key={name}>
+              {name} {time !== null && <Time iso={time} relative={false} />}
+            </li>
+          ))}
+        </ul>
+      ),
+  },
+  {
+    header: 'Timestamp',
+    cell: ({ timestamped_at: at }) => (at === null ? none : <Time iso={at} />),
+  },
+  {
+    header: 'Origin',
+    cell: ({ origin }) => <code className={styles.hash}>{origin}</code>,
+  },
+  { header: 'Root', cell: ({ root }) => <code className={styles.hash}>{root}</code> },
+];
+
+function CheckpointsSection() {
+  const [page, setPage] = useState(1);
+  const list = usePage({
+    key: ['operator', 'checkpoints'],
+    page,
+    size: 10,
+    ask: (query, signal) => api.GET('/api/v1/operator/checkpoints/', { params: { query }, signal }),
+  });
+  return (
+    <Section
+      title="Checkpoints"
+      lead="A checkpoint says how many events the log had and the root hash of their tree. A witness that has signed it vouches that nothing before was changed."
+    >
+      <Records
+        list={list}
+        of="checkpoints"
+        label="Checkpoints"
+        columns={COLUMNS}
+        rowKey={({ origin, size, root }) => `${origin}/${size}/${root}`}
+        onPage={setPage}
+        empty={
+          <EmptyState icon="shield" title="No checkpoint is signed yet">
+            The service signs one soon after the first events.
+          </EmptyState>
+        }
+      />
+    </Section>
   );
 }

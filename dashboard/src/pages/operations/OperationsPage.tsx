@@ -10,9 +10,7 @@ import { Time } from '../../ui/Time.tsx';
 import { FailuresSection } from './FailuresSection.tsx';
 import { EVERY_TEXT, repeated } from './live.ts';
 import styles from './operations.module.css';
-import { QueueSection } from './QueueSection.tsx';
-import { RenderersSection } from './RenderersSection.tsx';
-import { StateSection } from './StateSection.tsx';
+import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
 
 export default function OperationsPage() {
   const [isPaused, setPaused] = useState(false);

@@ -11,12 +11,10 @@ import { planName } from '../../ui/plans.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { EndSessionsSection } from './EndSessionsSection.tsx';
+import { EndSessionsSection, HoldSection, PlanSection } from './account-sections.tsx';
 import { ErasureSection } from './ErasureSection.tsx';
-import { HoldSection } from './HoldSection.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
-import { PlanSection } from './PlanSection.tsx';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
@@ -72,26 +70,23 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
     <Section title="This account">
       <Facts
         wide
-        facts={[
-          { name: 'Plan', value: planName(plan) },
-          { name: 'Credits', value: formatNumber(credits) },
-          { name: 'Stored', value: formatBytes(account.stored_bytes) },
-          { name: 'Valid API keys', value: formatNumber(account.api_keys) },
-          { name: 'Open sessions', value: formatNumber(account.sessions) },
-          { name: 'Hold', value: hold === null ? 'None' : 'In force' },
-          { name: 'Opened', value: <Time iso={openedAt} /> },
-          { name: 'Id', value: <code>{id}</code> },
-          {
-            name: 'Role',
-            value: operator ? (
-              <Badge tone="accent" icon="server">
-                Operator
-              </Badge>
-            ) : (
-              'Customer'
-            ),
-          },
-        ]}
+        facts={{
+          Plan: planName(plan),
+          Credits: formatNumber(credits),
+          Stored: formatBytes(account.stored_bytes),
+          'Valid API keys': formatNumber(account.api_keys),
+          'Open sessions': formatNumber(account.sessions),
+          Hold: hold === null ? 'None' : 'In force',
+          Opened: <Time iso={openedAt} />,
+          Id: <code>{id}</code>,
+          Role: operator ? (
+            <Badge tone="accent" icon="server">
+              Operator
+            </Badge>
+          ) : (
+            'Customer'
+          ),
+        }}
       />
     </Section>
   );

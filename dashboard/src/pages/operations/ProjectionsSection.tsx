@@ -12,7 +12,7 @@ import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { repeated, useOnEnd } from './live.ts';
-import { eventsText } from './StateSection.tsx';
+import { eventsText } from './status-sections.tsx';
 
 type Projection = components['schemas']['ProjectionState'];
 type LastRebuild = NonNullable<Projection['last_rebuild']>;

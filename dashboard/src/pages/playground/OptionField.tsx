@@ -4,45 +4,36 @@ import { Checkbox, Switch } from '../../ui/Checkbox.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { FilesField } from './FilesField.tsx';
-import { Framed } from './Framed.tsx';
-import { errorWithin, type OptionProps } from './option.ts';
+import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { RowsField } from './RowsField.tsx';
 import { listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
-import type {
-  ChoiceField,
-  Field,
-  ListField,
-  NumericField,
-  TextualField,
-} from './request-schema.ts';
-import { labelOf } from './request-schema.ts';
+import { type Field, labelOf } from './request-schema.ts';
 
 /** A field of the form, as the schema of the option asks for. */
-export function OptionField({ field, ...props }: OptionProps) {
+export function OptionField(props: OptionProps) {
+  const { field, path, errors } = props;
   switch (field.kind) {
     case 'switch':
-      return <SwitchOption {...props} field={field} />;
+      return <SwitchOption {...props} />;
     case 'choice':
-      return <ChoiceOption {...props} field={field} />;
+      return <ChoiceOption {...props} />;
     case 'choices':
-      return <ChoicesOption {...props} field={field} />;
+      return <ChoicesOption {...props} />;
     case 'number':
-      return <NumberOption {...props} field={field} />;
+      return <NumberOption {...props} />;
     case 'text':
     case 'texts':
-      return <TextOption {...props} field={field} />;
+      return <TextOption {...props} />;
     case 'record':
-      return <RowsField {...props} field={field} />;
     case 'files':
-      return <FilesField {...props} field={field} />;
+      return <RowsField {...props} />;
     case 'list':
-      return <ItemsOption {...props} field={field} />;
+      return <ItemsOption {...props} />;
     case 'group':
       return (
-        <Framed field={field} error={props.errors[props.path]?.join(' ')}>
-          <OptionFields {...props} fields={field.fields} prefix={`${props.path}.`} />
+        <Framed field={field} error={errors[path]?.join(' ')}>
+          <OptionFields {...props} fields={field.fields} prefix={`${path}.`} />
         </Framed>
       );
   }
@@ -76,7 +67,7 @@ export function OptionFields(props: OptionFieldsProps) {
 }
 
 /** A list of objects with the same fields, such as cookies. */
-function ItemsOption({ field, path, value, onChange, errors }: OptionProps<ListField>) {
+function ItemsOption({ field, path, value, onChange, errors }: OptionProps) {
   const items = listOf(value);
   return (
     <Framed field={field} error={errors[path]?.join(' ')}>
@@ -107,17 +98,12 @@ function ItemsOption({ field, path, value, onChange, errors }: OptionProps<ListF
   );
 }
 
-const isWide = (field: Field): boolean =>
-  field.kind === 'group' ||
-  field.kind === 'list' ||
-  field.kind === 'record' ||
-  field.kind === 'files' ||
-  field.kind === 'choices' ||
-  ((field.kind === 'text' || field.kind === 'texts') && field.isLong);
+const isWide = ({ kind, isLong }: Field): boolean =>
+  ['group', 'list', 'record', 'files', 'choices', 'texts'].includes(kind) ||
+  (kind === 'text' && isLong);
 
 function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
   const id = useId();
-  const error = errorWithin(errors, path);
   return (
     <div className={styles.switch}>
       <Switch
@@ -127,10 +113,7 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
       >
         {field.label}
       </Switch>
-      <div id={id} className={styles.notes}>
-        {field.description !== undefined && <p className="note">{field.description}</p>}
-        {error !== undefined && <p className={styles.error}>{error}</p>}
-      </div>
+      <Notes id={id} field={field} error={errorWithin(errors, path)} />
     </div>
   );
 }
@@ -138,7 +121,7 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
 /** Stands for a choice that is not sent. */
 const NONE = '';
 
-function ChoiceOption({ field, path, value, onChange, errors }: OptionProps<ChoiceField>) {
+function ChoiceOption({ field, path, value, onChange, errors }: OptionProps) {
   const none = field.usual === undefined ? [{ value: NONE, label: 'Not set' }] : [];
   const choices = field.choices.map((choice) => ({ value: choice, label: choice }));
   return (
@@ -153,7 +136,7 @@ function ChoiceOption({ field, path, value, onChange, errors }: OptionProps<Choi
   );
 }
 
-function ChoicesOption({ field, path, value, onChange, errors }: OptionProps<ChoiceField>) {
+function ChoicesOption({ field, path, value, onChange, errors }: OptionProps) {
   const chosen = textsOf(value);
   return (
     <Framed field={field} error={errorWithin(errors, path)}>
@@ -174,7 +157,7 @@ function ChoicesOption({ field, path, value, onChange, errors }: OptionProps<Cho
   );
 }
 
-function NumberOption({ field, path, value, onChange, errors }: OptionProps<NumericField>) {
+function NumberOption({ field, path, value, onChange, errors }: OptionProps) {
   const { minimum, maximum, isWhole } = field;
   const shown = value ?? field.usual;
   return (
@@ -192,7 +175,7 @@ function NumberOption({ field, path, value, onChange, errors }: OptionProps<Nume
   );
 }
 
-function TextOption({ field, path, value, onChange, errors }: OptionProps<TextualField>) {
+function TextOption({ field, path, value, onChange, errors }: OptionProps) {
   const isList = field.kind === 'texts';
   const note = isList ? 'One a line.' : '';
   const hint = [field.description ?? '', note].join(' ').trim();

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
 import { Icon } from '../../ui/icons.tsx';
 import { OptionFields } from './OptionField.tsx';
-import { errorWithin, type FieldErrors } from './option.ts';
+import { errorWithin, type FieldErrors } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { changedCount, type Draft, goesWith, type Values } from './request.ts';
 import type { Field } from './request-schema.ts';

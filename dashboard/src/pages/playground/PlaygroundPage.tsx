@@ -1,28 +1,30 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useDeferredValue } from 'react';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useEffect, useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import { useAccount } from '../../api/account.ts';
-import { ApiError } from '../../api/error.ts';
+import { conversionRequestQuery } from '../../api/conversion-documents.ts';
+import { ApiError, errorText } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { formatNumber } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
-import { saveFile } from '../../ui/save-file.ts';
-import { ErrorState, Loading } from '../../ui/states.tsx';
+import { saveFile } from '../../ui/SaveButton.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { convert } from './conversion.ts';
 import { useDraft } from './draft.ts';
-import { EarlierRequest } from './EarlierRequest.tsx';
+import { errorWithin, type FieldErrors } from './Framed.tsx';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
-import { errorWithin, type FieldErrors } from './option.ts';
 import styles from './Playground.module.css';
-import { Result } from './Result.tsx';
-import { type Draft, requestOf, type Values } from './request.ts';
 import { type Field, fieldsQuery } from './request-schema.ts';
+import { type Draft, optionsOf, requestOf, type Values } from './request.ts';
+import { Result } from './Result.tsx';
 
 type Account = components['schemas']['Account'];
 
@@ -31,16 +33,15 @@ const LEAD = 'Try a document and its options, then copy the same request for you
 export default function PlaygroundPage() {
   const account = useAccount();
   const fields = useQuery(fieldsQuery);
-  const failed = [account, fields].find(({ isError }) => isError);
   return (
     <Page title="Playground" lead={LEAD}>
-      {failed !== undefined ? (
-        <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />
-      ) : account.data === undefined || fields.data === undefined ? (
-        <Loading label="Loading the options" lines={10} />
-      ) : (
-        <Playground key={account.data.id} account={account.data} fields={fields.data} />
-      )}
+      <Loaded query={account} what="the account" lines={10}>
+        {(owner) => (
+          <Loaded query={fields} what="the options" lines={10}>
+            {(options) => <Playground key={owner.id} account={owner} fields={options} />}
+          </Loaded>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -142,7 +143,7 @@ function SourceFields({ draft, change, errors }: SourceFieldsProps) {
             content: (
               <>
                 <HtmlEditor html={draft.html} onChange={(html) => change({ html })} />
-                {htmlError !== undefined && <p className={styles.error}>{htmlError}</p>}
+                {htmlError !== undefined && <p className="wrong">{htmlError}</p>}
               </>
             ),
           },
@@ -194,5 +195,48 @@ function CodeSamples({ request }: { readonly request: Values }) {
         }))}
       />
     </>
+  );
+}
+
+const route = getRouteApi('/signed-in/playground');
+
+interface EarlierRequestProps {
+  readonly fields: readonly Field[];
+  readonly onLoad: (draft: Draft) => void;
+}
+
+/** Takes over the request of the conversion that the address names, and says so. */
+function EarlierRequest({ fields, onLoad }: EarlierRequestProps) {
+  const { from } = route.useSearch();
+  const navigate = useNavigate();
+  const [loaded, setLoaded] = useState<string>();
+  const { data, error } = useQuery({
+    ...conversionRequestQuery(from ?? ''),
+    enabled: from !== undefined,
+  });
+  useEffect(() => {
+    if (data === undefined || from === undefined) return;
+    const { source, html = '', url = '', options } = data;
+    onLoad({ source, html, url, options: optionsOf(fields, options) });
+    setLoaded(from);
+    // A reload must show what was edited since.
+    void navigate({ to: '/playground', search: {}, replace: true });
+  }, [data, from, fields, navigate, onLoad]);
+  if (error !== null && from !== undefined) {
+    return (
+      <Notice kind="danger">
+        The request of {from} could not be loaded. {errorText(error)}
+      </Notice>
+    );
+  }
+  if (loaded === undefined) return null;
+  return (
+    <Notice kind="info">
+      This is the request of{' '}
+      <Link to="/conversions/$id" params={{ id: loaded }}>
+        {loaded}
+      </Link>
+      . Converting it makes a new conversion.
+    </Notice>
   );
 }

@@ -5,7 +5,7 @@ import { formatBytes } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { PdfFrame } from '../../ui/PdfFrame.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
-import { saveFile } from '../../ui/save-file.ts';
+import { saveFile } from '../../ui/SaveButton.tsx';
 import { EmptyState, Loading } from '../../ui/states.tsx';
 import type { Converted } from './conversion.ts';
 import styles from './Playground.module.css';

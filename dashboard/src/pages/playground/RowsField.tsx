@@ -1,38 +1,57 @@
+import { useState } from 'react';
+import { FileTrigger } from 'react-aria-components';
+import { base64 } from '../../../../verifier/verify-evidence.mjs';
 import { Button, IconButton } from '../../ui/Button.tsx';
+import { decodedBytes, formatBytes } from '../../ui/format.ts';
 import { TextField } from '../../ui/TextField.tsx';
-import { Framed } from './Framed.tsx';
-import { errorWithin, type OptionProps } from './option.ts';
+import { errorWithin, Framed, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { type Row, rowsOf } from './request.ts';
-import type { RowsField as Rows } from './request-schema.ts';
 
-const isRepeated = (rows: readonly Row[], { name }: Row): boolean =>
-  name !== '' && rows.filter((row) => row.name === name).length > 1;
+const rowOf = async (file: File): Promise<Row> => ({
+  name: file.name,
+  value: base64(new Uint8Array(await file.arrayBuffer())),
+});
 
-/** Names with their values, such as headers. */
-export function RowsField({ field, path, value, onChange, errors }: OptionProps<Rows>) {
+/** Names with their values, such as headers; or the files that the HTML refers to, chosen from this machine. */
+export function RowsField({ field, path, value, onChange, errors }: OptionProps) {
+  const [failure, setFailure] = useState<string>();
+  const isFiles = field.kind === 'files';
   const rows = rowsOf(value);
-  const replace = (at: number, row: Row) => onChange(rows.with(at, row));
-  const errorOf = (row: Row) =>
-    isRepeated(rows, row)
+  const isFull = rows.length >= field.most;
+  const errorOf = ({ name }: Row): string | undefined =>
+    !isFiles && name !== '' && rows.filter((row) => row.name === name).length > 1
       ? 'This name is given twice. Only the last value is sent.'
-      : errorWithin(errors, `${path}.${row.name}`);
+      : errorWithin(errors, `${path}.${name}`);
+  const addFiles = async (files: readonly File[]) => {
+    try {
+      const chosen = await Promise.all(files.map(rowOf));
+      const names = new Set(chosen.map(({ name }) => name));
+      onChange([...rows.filter(({ name }) => !names.has(name)), ...chosen]);
+      setFailure(undefined);
+    } catch (error) {
+      setFailure(`A file could not be read: ${error instanceof Error ? error.message : ''}`);
+    }
+  };
   return (
-    <Framed field={field} error={errors[path]?.join(' ')}>
+    <Framed field={field} error={failure ?? errors[path]?.join(' ')}>
       {rows.map((row, at) => (
         // Rows have no identity but their place.
-        <div key={at} className={styles.row}>
+        <div key={at} className={isFiles ? styles.file : styles.row}>
           <TextField
-            label="Name"
+            label={isFiles ? 'Name in the HTML' : 'Name'}
+            hint={isFiles ? formatBytes(decodedBytes(row.value)) : undefined}
             value={row.name}
             error={errorOf(row)}
-            onChange={(name) => replace(at, { ...row, name })}
+            onChange={(name) => onChange(rows.with(at, { ...row, name }))}
           />
-          <TextField
-            label="Value"
-            value={row.value}
-            onChange={(next) => replace(at, { ...row, value: next })}
-          />
+          {!isFiles && (
+            <TextField
+              label="Value"
+              value={row.value}
+              onChange={(next) => onChange(rows.with(at, { ...row, value: next }))}
+            />
+          )}
           <IconButton
             label={row.name === '' ? `Remove line ${at + 1}` : `Remove ${row.name}`}
             icon="trash"
@@ -40,14 +59,22 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps<
           />
         </div>
       ))}
-      <Button
-        small
-        icon="plus"
-        isDisabled={rows.length >= field.most}
-        onPress={() => onChange([...rows, { name: '', value: '' }])}
-      >
-        Add to {field.label.toLowerCase()}
-      </Button>
+      {isFiles ? (
+        <FileTrigger allowsMultiple onSelect={(files) => void addFiles([...(files ?? [])])}>
+          <Button small icon="upload" isDisabled={isFull}>
+            Choose files
+          </Button>
+        </FileTrigger>
+      ) : (
+        <Button
+          small
+          icon="plus"
+          isDisabled={isFull}
+          onPress={() => onChange([...rows, { name: '', value: '' }])}
+        >
+          Add to {field.label.toLowerCase()}
+        </Button>
+      )}
     </Framed>
   );
 }

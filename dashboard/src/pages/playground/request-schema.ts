@@ -27,63 +27,39 @@ interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema | undefined>> };
 }
 
-interface FieldBase {
+/** A field of the form. What is not for its kind is empty. */
+export interface Field {
   readonly name: string;
   readonly label: string;
   readonly description: string | undefined;
   /** The value that the service uses where none is sent. */
   readonly usual: Plain | undefined;
   readonly isRequired: boolean;
-}
-
-interface SwitchField extends FieldBase {
-  readonly kind: 'switch';
-}
-
-export interface ChoiceField extends FieldBase {
-  /** One of the choices, or any number of them. */
-  readonly kind: 'choice' | 'choices';
+  /**
+   * `choice` is one of the choices, `choices` any number of them; `texts` are a list, one a line; `record` has names and
+   * values, `files` names and contents; `group` is an object, `list` several of the same fields.
+   */
+  readonly kind:
+    | 'switch'
+    | 'choice'
+    | 'choices'
+    | 'number'
+    | 'text'
+    | 'texts'
+    | 'record'
+    | 'files'
+    | 'group'
+    | 'list';
   readonly choices: readonly string[];
-}
-
-export interface NumericField extends FieldBase {
-  readonly kind: 'number';
+  /** Those of a group, or of an item of a list. */
+  readonly fields: readonly Field[];
+  /** The most items of a list, or rows. */
+  readonly most: number;
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
   readonly isWhole: boolean;
-}
-
-export interface TextualField extends FieldBase {
-  /** `texts` is a list, one text a line. */
-  readonly kind: 'text' | 'texts';
   readonly isLong: boolean;
 }
-
-export interface RowsField extends FieldBase {
-  /** Names and values, or names and contents of files. */
-  readonly kind: 'record' | 'files';
-  readonly most: number;
-}
-
-export interface GroupField extends FieldBase {
-  readonly kind: 'group';
-  readonly fields: readonly Field[];
-}
-
-export interface ListField extends FieldBase {
-  readonly kind: 'list';
-  readonly fields: readonly Field[];
-  readonly most: number;
-}
-
-export type Field =
-  | SwitchField
-  | ChoiceField
-  | NumericField
-  | TextualField
-  | RowsField
-  | GroupField
-  | ListField;
 
 /** A text that may be longer is written in a field of several lines. */
 const LONGEST_LINE = 4096;
@@ -124,37 +100,43 @@ class FieldReader {
   }
 
   #field(name: string, schema: Schema, isRequired: boolean): Field {
-    const { description, 'x-default': usual } = schema;
-    const base = { name, label: labelOf(name), description, usual, isRequired };
-    const types = [schema.type].flat();
-    const choices = schema.enum?.filter((choice) => choice !== null);
-    if (choices !== undefined) return { ...base, kind: 'choice', choices };
-    if (types.includes('boolean')) return { ...base, usual: usual ?? false, kind: 'switch' };
-    if (types.includes('integer') || types.includes('number')) {
-      const { minimum, maximum } = schema;
-      return { ...base, kind: 'number', minimum, maximum, isWhole: types.includes('integer') };
-    }
-    if (types.includes('array')) return this.#list(base, schema);
-    if (types.includes('object')) return this.#object(base, schema);
-    const { maxLength = Number.POSITIVE_INFINITY } = schema;
-    return { ...base, kind: 'text', isLong: maxLength > LONGEST_LINE };
+    const item = this.#resolve(schema.items ?? {});
+    const kind = kindOf(schema, item);
+    const { description, 'x-default': usual, minimum, maximum, maxItems, maxProperties } = schema;
+    return {
+      name,
+      label: labelOf(name),
+      description,
+      usual: kind === 'switch' ? (usual ?? false) : usual,
+      isRequired,
+      kind,
+      choices: (schema.enum ?? item.enum ?? []).filter((choice) => choice !== null),
+      fields:
+        kind === 'group' || kind === 'list' ? this.fieldsOf(kind === 'list' ? item : schema) : [],
+      most: maxItems ?? maxProperties ?? Number.POSITIVE_INFINITY,
+      minimum,
+      maximum,
+      isWhole: [schema.type].flat().includes('integer'),
+      isLong: kind === 'texts' || (schema.maxLength ?? LONGEST_LINE + 1) > LONGEST_LINE,
+    };
   }
+}
 
-  #list(base: FieldBase, { items = {}, maxItems: most = Number.POSITIVE_INFINITY }: Schema): Field {
-    const item = this.#resolve(items);
-    const choices = item.enum?.filter((choice) => choice !== null);
-    if (choices !== undefined) return { ...base, kind: 'choices', choices };
-    if (item.properties === undefined) return { ...base, kind: 'texts', isLong: true };
-    return { ...base, kind: 'list', fields: this.fieldsOf(item), most };
+function kindOf(
+  { type, enum: choices, additionalProperties: values }: Schema,
+  item: Schema,
+): Field['kind'] {
+  const is = (name: string): boolean => [type].flat().includes(name);
+  if (choices !== undefined) return 'choice';
+  if (is('boolean')) return 'switch';
+  if (is('integer') || is('number')) return 'number';
+  if (is('array')) {
+    if (item.enum !== undefined) return 'choices';
+    return item.properties === undefined ? 'texts' : 'list';
   }
-
-  #object(base: FieldBase, schema: Schema): Field {
-    const { additionalProperties: values, maxProperties: most = Number.POSITIVE_INFINITY } = schema;
-    if (typeof values !== 'object') {
-      return { ...base, kind: 'group', fields: this.fieldsOf(schema) };
-    }
-    return { ...base, kind: values.contentEncoding === 'base64' ? 'files' : 'record', most };
-  }
+  if (!is('object')) return 'text';
+  if (typeof values !== 'object') return 'group';
+  return values.contentEncoding === 'base64' ? 'files' : 'record';
 }
 
 async function readFields(signal: AbortSignal): Promise<readonly Field[]> {

@@ -1,5 +1,5 @@
 /** Turns what is filled in into the body of the request, and back. */
-import type { Field, GroupField } from './request-schema.ts';
+import type { Field } from './request-schema.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -99,9 +99,6 @@ export function changedCount(fields: readonly Field[], options: Values): number 
   }, 0);
 }
 
-const groupNamed = (fields: readonly Field[], name: string): GroupField | undefined =>
-  fields.find((field): field is GroupField => field.kind === 'group' && field.name === name);
-
 function shownValue(field: Field, value: unknown): unknown {
   switch (field.kind) {
     case 'texts':
@@ -138,6 +135,7 @@ export function labelOfPath(fields: readonly Field[], path: string): string {
   const [name = '', inner] = path.split('.');
   const field = fields.find((each) => each.name === name);
   if (field === undefined) return path;
-  const part = groupNamed(fields, name)?.fields.find((each) => each.name === inner);
+  const part =
+    field.kind === 'group' ? field.fields.find((each) => each.name === inner) : undefined;
   return part === undefined ? field.label : `${field.label}: ${part.label}`;
 }

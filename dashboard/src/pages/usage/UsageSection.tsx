@@ -1,32 +1,36 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { fetchSignedIn } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
 import { lastDays, recentUsageQuery, type UsageDay } from '../../api/usage.ts';
+import { Bars } from '../../ui/Bars.tsx';
 import { Figures } from '../../ui/Figures.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
+import { SaveButton } from '../../ui/SaveButton.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
-import { ExportButton } from './ExportButton.tsx';
-import { SPANS, type Span } from './search.ts';
+import { type Span, SPANS } from './search.ts';
 import styles from './Usage.module.css';
-import type { Series } from './UsageChart.tsx';
 
-const UsageChart = lazy(() => import('./UsageChart.tsx'));
-
-const BY_RESULT: readonly Series[] = [
-  { key: 'completed', label: 'Completed', color: '--accent' },
-  { key: 'failed', label: 'Failed', color: '--danger' },
-];
-const BY_PAGES: readonly Series[] = [{ key: 'pages', label: 'Pages', color: '--accent' }];
+const COUNTS = [
+  { name: 'Accepted', of: 'accepted', format: formatNumber },
+  { name: 'Completed', of: 'completed', format: formatNumber, tone: 'accent' },
+  { name: 'Failed', of: 'failed', format: formatNumber, tone: 'danger' },
+  { name: 'Pages', of: 'pages', format: formatNumber },
+  { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
+] as const;
 
 const COLUMNS: readonly Column<UsageDay>[] = [
   { header: 'Day (UTC)', cell: ({ day }) => day, isRowHeader: true },
-  { header: 'Accepted', cell: ({ accepted }) => formatNumber(accepted), align: 'end' },
-  { header: 'Completed', cell: ({ completed }) => formatNumber(completed), align: 'end' },
-  { header: 'Failed', cell: ({ failed }) => formatNumber(failed), align: 'end' },
-  { header: 'Pages', cell: ({ pages }) => formatNumber(pages), align: 'end' },
-  { header: 'Size', cell: ({ bytes }) => formatBytes(bytes), align: 'end' },
+  ...COUNTS.map(
+    ({ name, of, format }): Column<UsageDay> => ({
+      header: name,
+      cell: (day) => format(day[of]),
+      align: 'end',
+    }),
+  ),
 ];
 
 interface UsageSectionProps {
@@ -65,10 +69,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
   );
 }
 
-type Total = 'accepted' | 'completed' | 'failed' | 'pages' | 'bytes';
-
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  const total = (name: Total) => days.reduce((sum, day) => sum + day[name], 0);
   if (days.every(({ accepted, completed, failed }) => accepted + completed + failed === 0)) {
     return (
       <EmptyState icon="chart" title="No conversions in these days">
@@ -79,26 +80,22 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
   return (
     <>
       <Figures
-        figures={[
-          { name: 'Accepted', value: formatNumber(total('accepted')) },
-          { name: 'Completed', value: formatNumber(total('completed')), tone: 'accent' },
-          { name: 'Failed', value: formatNumber(total('failed')), tone: 'danger' },
-          { name: 'Pages', value: formatNumber(total('pages')) },
-          { name: 'Size of the PDFs', value: formatBytes(total('bytes')) },
-        ]}
+        figures={COUNTS.map(({ of, format, ...count }) => ({
+          ...count,
+          value: format(days.reduce((sum, day) => sum + day[of], 0)),
+        }))}
       />
-      <Suspense fallback={<Loading label="Loading the charts" lines={6} />}>
-        <div className={styles.charts}>
-          <figure>
-            <figcaption className={styles.caption}>Conversions that ended, by result</figcaption>
-            <UsageChart days={days} series={BY_RESULT} />
-          </figure>
-          <figure>
-            <figcaption className={styles.caption}>Pages made</figcaption>
-            <UsageChart days={days} series={BY_PAGES} />
-          </figure>
-        </div>
-      </Suspense>
+      {/* Screen readers read the table below instead. */}
+      <div className={styles.charts} aria-hidden="true">
+        <figure>
+          <figcaption className={styles.caption}>Conversions that ended, by result</figcaption>
+          <Bars days={days} counts={['failed', 'completed']} />
+        </figure>
+        <figure>
+          <figcaption className={styles.caption}>Pages made</figcaption>
+          <Bars days={days} counts={['pages']} />
+        </figure>
+      </div>
       <details className={styles.numbers}>
         <summary>The same as a table</summary>
         <Table
@@ -109,5 +106,34 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
         />
       </details>
     </>
+  );
+}
+
+interface ExportButtonProps {
+  /** The path of the API, with its query. */
+  readonly path: string;
+  readonly fileName: string;
+  /** The name of the exported list, such as "ledger". */
+  readonly what: string;
+}
+
+/** Downloads a list of the API as CSV. A link could not send the credential. */
+export function ExportButton({ path, fileName, what }: ExportButtonProps) {
+  const load = async () => {
+    const headers = { Accept: 'text/csv' };
+    const response = await fetchSignedIn(new Request(new URL(path, location.origin), { headers }));
+    if (!response.ok) throw await ApiError.from(response);
+    return { file: await response.blob(), name: fileName };
+  };
+  return (
+    <SaveButton
+      small
+      icon="download"
+      aria-label={`Export as CSV: the ${what}`}
+      what={what}
+      load={load}
+    >
+      Export as CSV
+    </SaveButton>
   );
 }

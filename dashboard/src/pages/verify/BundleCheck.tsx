@@ -45,22 +45,16 @@ function Shown({ found }: { readonly found: Found }) {
   return (
     <Section title="What the bundle shows">
       <Facts
-        facts={[
-          { name: 'Conversion', value: <code>{conversion}</code> },
-          { name: 'Proved by the log', value: ['the events', ...proved].join(', ') },
-          { name: 'Signed by the service, not proved', value: signed.join(', ') },
-          {
-            name: 'Not in the bundle',
-            value:
-              absent.length === 0
-                ? undefined
-                : absent.map((line) => <p key={line}>{line.replace('absent ', '')}</p>),
-          },
-          {
-            name: 'Not shown',
-            value: 'Whether there are later events, or a refund that was left out',
-          },
-        ]}
+        facts={{
+          Conversion: <code>{conversion}</code>,
+          'Proved by the log': ['the events', ...proved].join(', '),
+          'Signed by the service, not proved': signed.join(', '),
+          'Not in the bundle':
+            absent.length === 0
+              ? undefined
+              : absent.map((line) => <p key={line}>{line.replace('absent ', '')}</p>),
+          'Not shown': 'Whether there are later events, or a refund that was left out',
+        }}
       />
       <Table
         label="Events of the conversion"

@@ -43,18 +43,15 @@ function Known({ conversion, entries = NO_ENTRIES, sha256 }: KnownProps) {
       <Section title="The service knows this PDF">
         <p>It says that a conversion of this account made exactly these bytes.</p>
         <Facts
-          facts={[
-            {
-              name: 'Conversion',
-              value: (
-                <Link to="/conversions/$id" params={{ id }}>
-                  {id}
-                </Link>
-              ),
-            },
-            { name: 'Requested', value: <Time iso={created} /> },
-            { name: 'Made', value: completed && <Time iso={completed} /> },
-          ]}
+          facts={{
+            Conversion: (
+              <Link to="/conversions/$id" params={{ id }}>
+                {id}
+              </Link>
+            ),
+            Requested: <Time iso={created} />,
+            Made: completed && <Time iso={completed} />,
+          }}
         />
       </Section>
       <PdfProof conversionId={id} entries={entries} pdfSha256={sha256} />

@@ -2,7 +2,7 @@
 /**
  * The clock of a page, by which its timers, frames and dates go. It runs as real time does until it is told
  * to run ahead: then the timers that are due and the frames that were asked for come at once, in their order,
- * and every way to ask for the time agrees with them.
+ * and every way to ask for the time agrees with them (`page-time.js`).
  *
  * This runs in each document before the scripts of the page, in their world. It takes the functions that it
  * needs before the page can replace them. Requests and answers are events at `performance`, the one target
@@ -11,11 +11,10 @@
  * @param {string} channel the name of these events
  */
 function startPageClock(channel) {
-  const { apply, construct } = Reflect;
+  const { apply } = Reflect;
   const performance = window.performance;
   // The first document of a frame may share its window with the next one, and with it this clock.
   if (!performance.dispatchEvent(new CustomEvent(channel, { cancelable: true }))) return;
-  const NativeDate = Date;
   const native = {
     setTimeout: window.setTimeout,
     clearTimeout: window.clearTimeout,
@@ -25,28 +24,19 @@ function startPageClock(channel) {
     cancelAnimationFrame: window.cancelAnimationFrame,
     requestIdleCallback: window.requestIdleCallback,
     cancelIdleCallback: window.cancelIdleCallback,
-    matchMedia: window.matchMedia,
-    now: Performance.prototype.now,
-    dateNow: NativeDate.now,
     answer: performance.dispatchEvent.bind(performance),
     reportError: window.reportError.bind(window),
     queueMicrotask: window.queueMicrotask.bind(window),
     CustomEvent,
   };
   const { parse, stringify } = JSON;
-  const { min, max, round } = Math;
+  const { min, max } = Math;
   /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
   const MOVES_ON_MS = 1_000;
 
-  /** The time of the window's own clock at which the document began: above 0 where it was written into a window. */
-  let begun = 0;
-  /** Milliseconds by which the page's clock is ahead of the window's own. */
-  let ahead = 0;
-  const now = () => apply(native.now, performance, []) + ahead;
-  /** @param {number} time by the page's clock */
-  const reach = (time) => {
-    ahead += max(0, time - now());
-  };
+  const { now, realNow, ofPage, ranAhead, reach, begin } = replaceTime();
+  const seen = countFrameNeeds();
+  const scriptsOf = Object.getOwnPropertyDescriptor(Document.prototype, 'scripts')?.get;
 
   /**
    * A timer that is set for longer does not draw: it takes a message away, moves a slider on or ends a session. It is left to
@@ -77,8 +67,6 @@ function startPageClock(channel) {
   /** Browsers let a timer that five others led to wait this long at least. */
   const NESTED_MS = 4;
   let frameTime = 0;
-
-  const seen = { watchesView: 0, needsFrames: 0, asksPrint: false };
 
   const replaced = {
     /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
@@ -142,7 +130,7 @@ function startPageClock(channel) {
       /** @param {number} time */
       const run = (time) => {
         frames.delete(id);
-        frameTime = max(frameTime, time + ahead);
+        frameTime = max(frameTime, ofPage(time));
         callback(frameTime);
       };
       /** @type {number} */
@@ -175,12 +163,6 @@ function startPageClock(channel) {
       idles.delete(Number(id));
       apply(native.cancelIdleCallback, window, [id]);
     },
-    /** @param {unknown} query */
-    matchMedia(query) {
-      seen.needsFrames += 1;
-      if (/print/i.test(String(query))) seen.asksPrint = true;
-      return apply(native.matchMedia, window, [query]);
-    },
   };
   Object.assign(window, replaced);
   const { postTask } = Scheduler.prototype;
@@ -192,56 +174,6 @@ function startPageClock(channel) {
       return apply(postTask, this, [task, rest]);
     },
   });
-
-  Object.assign(Performance.prototype, {
-    now() {
-      return apply(native.now, this, []) + ahead;
-    },
-  });
-  const timeOrigin = Object.getOwnPropertyDescriptor(Performance.prototype, 'timeOrigin')?.get;
-  Object.defineProperty(Performance.prototype, 'timeOrigin', {
-    get() {
-      return apply(/** @type {() => number} */ (timeOrigin), this, []) + begun;
-    },
-    enumerable: true,
-    configurable: true,
-  });
-  const dateNow = () => apply(native.dateNow, NativeDate, []) + round(begun + ahead);
-  Object.assign(NativeDate, {
-    now() {
-      return dateNow();
-    },
-  });
-  // A page may set a `Date.now` of its own, which makes a date.
-  const PageDate = new Proxy(NativeDate, {
-    construct: (target, values, made) =>
-      construct(target, values.length === 0 ? [dateNow()] : values, made),
-    apply: () => new PageDate().toString(),
-  });
-  NativeDate.prototype.constructor = PageDate;
-  window.Date = PageDate;
-
-  // These are answered by frames that are drawn, which running ahead does not bring.
-  /** @type {(prototype: object, name: string, kind: 'watchesView' | 'needsFrames') => void} */
-  const count = (prototype, name, kind) => {
-    const method = Reflect.get(prototype, name);
-    if (typeof method !== 'function') return;
-    Object.assign(prototype, {
-      /** @param {unknown[]} values */
-      [name](...values) {
-        seen[kind] += 1;
-        return apply(method, this, values);
-      },
-    });
-  };
-  count(IntersectionObserver.prototype, 'observe', 'watchesView');
-  const scriptsOf = Object.getOwnPropertyDescriptor(Document.prototype, 'scripts')?.get;
-  count(ResizeObserver.prototype, 'observe', 'needsFrames');
-  count(HTMLCanvasElement.prototype, 'transferControlToOffscreen', 'needsFrames');
-  count(Document.prototype, 'startViewTransition', 'needsFrames');
-  for (const name of ['resizeTo', 'resizeBy', 'moveTo', 'moveBy']) {
-    count(window, name, 'needsFrames');
-  }
 
   const guarded = (/** @type {() => void} */ run) => {
     try {
@@ -305,7 +237,7 @@ function startPageClock(channel) {
   // A page that sends its reader on after some seconds is printed, rather than the next one.
   window.navigation.addEventListener('navigate', (event) => {
     const leaves = !event.hashChange && !event.destination.sameDocument;
-    if (running && leaves && begun + ahead > MOVES_ON_MS) event.preventDefault();
+    if (running && leaves && ranAhead() > MOVES_ON_MS) event.preventDefault();
   });
 
   /**
@@ -315,7 +247,7 @@ function startPageClock(channel) {
   /** @param {Order} order @param {() => void} done */
   const runAhead = ({ by, frameEvery, within, isLast }, done) => {
     const end = now() + by;
-    const stopAt = apply(native.now, performance, []) + within;
+    const stopAt = realNow() + within;
     let frameAt = min(end, now() + frameEvery);
     const finish = () => {
       running = false;
@@ -326,7 +258,7 @@ function startPageClock(channel) {
       done();
     };
     const step = () => {
-      if (apply(native.now, performance, []) > stopAt) {
+      if (realNow() > stopAt) {
         finish();
         return;
       }
@@ -379,8 +311,7 @@ function startPageClock(channel) {
     if (asked === null) return;
     const { id, order, begins } = parse(asked);
     if (begins) {
-      begun = apply(native.now, performance, []);
-      ahead = -begun;
+      begin();
       return;
     }
     const tell = () => {

@@ -1,0 +1,211 @@
+/** What an operator can do with an account, but for erasing it. */
+import { useRef, useState } from 'react';
+import { useAccount } from '../../api/account.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
+import { session } from '../../session/session.ts';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
+import { formatNumber } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { NumberField } from '../../ui/NumberField.tsx';
+import { Section } from '../../ui/Page.tsx';
+import { type Plan, PLAN_CHOICES, planName } from '../../ui/plans.ts';
+import { Select } from '../../ui/Select.tsx';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+import { useOnEnd } from './live.ts';
+import styles from './operations.module.css';
+import { type AccountDetails, forgetAccounts } from './operator-api.ts';
+
+interface SectionProps {
+  readonly account: AccountDetails;
+}
+
+export function PlanSection({ account }: SectionProps) {
+  return (
+    <Section
+      title="Plan and credits"
+      lead="Both take effect at once. The account sees them in its history."
+    >
+      <PlanForm account={account} />
+      <CreditsForm account={account} />
+    </Section>
+  );
+}
+
+function PlanForm({ account: { id, plan: current } }: SectionProps) {
+  const [plan, setPlan] = useState<Plan>(current);
+  const change = async () => {
+    if (plan === current) return `The account has the plan ${planName(plan)} already.`;
+    const params = { path: { id } };
+    await dataOf(api.POST('/api/v1/operator/accounts/{id}/plan/', { params, body: { plan } }));
+    await forgetAccounts();
+    return `The account now has the plan ${planName(plan)}.`;
+  };
+  return (
+    <SendForm action="Change the plan" look="secondary" layout="line" keeps onSend={change}>
+      <Select label="Plan" name="plan" choices={PLAN_CHOICES} value={plan} onChange={setPlan} />
+    </SendForm>
+  );
+}
+
+const grants = new IdempotencyKeys();
+
+function CreditsForm({ account: { id } }: SectionProps) {
+  const grant = async (textOf: TextOf) => {
+    const amount = Number(textOf('amount'));
+    const header = { 'Idempotency-Key': grants.keyFor(`${id} ${amount}`) };
+    const sent = await api.POST('/api/v1/operator/accounts/{id}/credits/', {
+      params: { path: { id }, header },
+      body: { amount },
+    });
+    grants.answered(sent.response.status);
+    const { credits } = await dataOf(Promise.resolve(sent));
+    const isRepeated = sent.response.headers.has('Idempotent-Replayed');
+    await forgetAccounts();
+    return `${formatNumber(amount)} credits ${isRepeated ? 'had been granted before' : 'are granted'}. The account now has ${formatNumber(credits)}.`;
+  };
+  return (
+    <SendForm action="Grant the credits" look="secondary" layout="line" onSend={grant}>
+      <NumberField label="Credits to add" name="amount" minValue={1} isRequired />
+    </SendForm>
+  );
+}
+
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+async function release(id: string): Promise<void> {
+  await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params: { path: { id } } }));
+  announce('The hold is released.');
+  // Not awaited: the dialog gives the focus back to its button, which then goes.
+  void forgetAccounts();
+}
+
+export function HoldSection({
+  account: { id, email, hold },
+}: {
+  readonly account: AccountDetails;
+}) {
+  const state = useRef<HTMLDivElement>(null);
+  useOnEnd(hold !== null, () => state.current?.focus());
+  return (
+    <Section
+      title="Hold"
+      lead="While a hold is in force, no document of the account is deleted and the account cannot be erased."
+      actions={
+        hold !== null && (
+          <ConfirmButton
+            text="Release the hold"
+            title={`Release the hold of ${email}?`}
+            action="Release the hold"
+            onConfirm={() => release(id)}
+          >
+            <p>
+              Documents whose time of storage has passed are deleted within a minute, and the
+              account can be erased. What is deleted cannot be brought back.
+            </p>
+          </ConfirmButton>
+        )
+      }
+    >
+      <div ref={state} tabIndex={-1} className={styles.focused}>
+        {hold === null ? (
+          <p>The account is under no hold.</p>
+        ) : (
+          <Notice kind="info">
+            A hold is in force since <Time iso={hold.placed_at} />.{' '}
+            {hold.until === null ? (
+              'It lasts until it is released.'
+            ) : (
+              <>
+                It ends by itself on <Time iso={hold.until} />.
+              </>
+            )}
+          </Notice>
+        )}
+      </div>
+      <HoldForm id={id} isHeld={hold !== null} />
+    </Section>
+  );
+}
+
+interface HoldFormProps {
+  readonly id: string;
+  readonly isHeld: boolean;
+}
+
+function HoldForm({ id, isHeld }: HoldFormProps) {
+  return (
+    <SendForm
+      action={isHeld ? 'Replace the hold' : 'Place a hold'}
+      look="secondary"
+      layout="line"
+      onSend={async (textOf) => {
+        const end = textOf('until');
+        const body = end === '' ? {} : { until: new Date(end).toISOString() };
+        const params = { path: { id } };
+        await dataOf(api.POST('/api/v1/operator/accounts/{id}/hold/', { params, body }));
+        await forgetAccounts();
+        return 'The hold is placed.';
+      }}
+    >
+      <TextField
+        label="End of the hold"
+        name="until"
+        type="datetime-local"
+        hint={`In the time of ${ZONE}. Without one, the hold lasts until it is released.`}
+      />
+    </SendForm>
+  );
+}
+
+const endedText = (sessions: number): string => {
+  if (sessions === 0) return 'No session was open.';
+  return sessions === 1
+    ? 'One session has ended.'
+    : `${formatNumber(sessions)} sessions have ended.`;
+};
+
+async function endSessions(id: string, isOwn: boolean): Promise<void> {
+  const { sessions_ended: ended } = await dataOf(
+    api.POST('/api/v1/operator/accounts/{id}/sessions/end/', { params: { path: { id } } }),
+  );
+  if (isOwn) {
+    session.end('all-ended');
+    return;
+  }
+  announce(endedText(ended));
+  await forgetAccounts();
+}
+
+const countText = (sessions: number): string => {
+  if (sessions === 0) return 'No session is open.';
+  return sessions === 1 ? 'One session is open.' : `${formatNumber(sessions)} sessions are open.`;
+};
+
+export function EndSessionsSection({ account }: SectionProps) {
+  const { id, email, sessions } = account;
+  const isOwn = useAccount().data?.id === id;
+  return (
+    <Section
+      title="Sessions"
+      actions={
+        <ConfirmButton
+          text="End all sessions"
+          title={`End all sessions of ${email}?`}
+          action="End all sessions"
+          onConfirm={() => endSessions(id, isOwn)}
+        >
+          <p>
+            Everybody who is signed in to the account is signed out at once
+            {isOwn && ', also you, here'}. The password and the API keys stay valid.
+          </p>
+        </ConfirmButton>
+      }
+    >
+      <p>{countText(sessions)}</p>
+    </Section>
+  );
+}
