@@ -1,9 +1,9 @@
 /** Copies documents from one blob store to another, as they are encrypted, and as their events say. */
-import { createHash } from 'node:crypto';
 import { Semaphore } from '../async/semaphore.ts';
 import { BlobDamaged, BlobNotFound, type BlobStore } from '../documents/port.ts';
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
+import { contentIn } from '../log/verify-log/documents.ts';
 
 /** Each is in memory while it is copied. */
 const AT_ONCE = 4;
@@ -87,10 +87,8 @@ export async function faultOf(
   blobs: Pick<BlobStore, 'open'>,
 ): Promise<string | undefined> {
   try {
-    const hash = createHash('sha256');
-    for await (const chunk of await blobs.open(ref)) hash.update(chunk as Buffer);
-    const found = hash.digest('hex');
-    return found === ref.sha256 ? undefined : `its SHA-256 is ${found}`;
+    const { sha256 } = await contentIn(blobs, ref);
+    return sha256 === ref.sha256 ? undefined : `its SHA-256 is ${sha256}`;
   } catch (error) {
     if (error instanceof BlobNotFound) return 'missing';
     if (error instanceof BlobDamaged) return 'not of its length';

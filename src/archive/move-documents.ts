@@ -1,13 +1,10 @@
 /** Copies the documents of a move, and goes on where the journal says that an earlier call has come to. */
 import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { isDeletedNow, isDeletionDue } from '../log/verify-log/documents.ts';
+import { groupsOf, isDeletedNow, isDeletionDue } from '../log/verify-log/documents.ts';
 import type { KeptConversion } from '../log/verify-log/rules.ts';
 import { DocumentCopies } from './documents.ts';
 import type { Journal } from './move-journal.ts';
-
-/** Conversions whose files are copied at a time. */
-const AT_ONCE = 8;
 
 export interface MovedDocuments {
   /** Files that this call has copied, and those that were there. */
@@ -51,21 +48,13 @@ export async function copyDocuments(
       }
     }
   };
-  const copyAll = async (some: readonly KeptConversion[]): Promise<void> => {
+  for (const some of groupsOf(conversions)) {
     await Promise.all(some.map(copyOne));
     const lastId = some.at(-1)?.id;
     // The next call looks again for documents that are lost.
     if (lastId !== undefined && moved.lost.length === 0) journal.reached(events, lastId);
     onProgress(moved.copied + moved.found);
-  };
-  let some: KeptConversion[] = [];
-  for (const kept of conversions) {
-    some.push(kept);
-    if (some.length < AT_ONCE) continue;
-    await copyAll(some);
-    some = [];
   }
-  await copyAll(some);
   if (moved.lost.length === 0) journal.completed(events);
   return moved;
 }

@@ -1,5 +1,5 @@
 /**
- * The record of how a conversion was rendered: the JSON content of its `manifest` blob. The event holds the
+ * How a conversion was rendered: the JSON content of its `manifest` blob. The event holds the
  * blob's hash; the blob goes with the conversion's others, for it names what a client's page fetched.
  */
 import type { PrintOptions, RenderTimings } from './events.ts';

@@ -95,13 +95,21 @@ export function disconnection({ res }: Pick<Context, 'res'>): AbortSignal {
   return controller.signal;
 }
 
+const releases = new WeakMap<Context['res'], (() => void)[]>();
+
 /**
  * Calls `release` when the connection has taken the whole answer, or is closed. Without a signal, which costs more than
- * all that a short request does.
+ * all that a short request does. One listener serves the whole request: Node warns of more than ten.
  */
 export function releaseAtEnd({ res }: Pick<Context, 'res'>, release: () => void): void {
-  if (res.destroyed) release();
-  else res.once('close', release);
+  if (res.destroyed) return release();
+  const waiting = releases.get(res);
+  if (waiting !== undefined) return void waiting.push(release);
+  const all = [release];
+  releases.set(res, all);
+  res.once('close', () => {
+    for (const each of all) each();
+  });
 }
 
 /** True if the client has this version already. Not `ctx.fresh`: clients that keep no cache say `no-cache` too. */

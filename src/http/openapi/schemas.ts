@@ -6,7 +6,7 @@ import { ConversionRequest, Cookie } from '../../requests/schema.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
-import { RenderRecord, StoredRequest } from '../resources/conversion-documents.ts';
+import { RenderManifest, StoredRequest } from '../resources/conversion-documents.ts';
 import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
 import { DashboardAccess } from '../resources/dashboard-session.ts';
 import { HistoryEntry } from '../resources/history.ts';
@@ -64,7 +64,8 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Conversion,
   ConversionStatus,
   StoredRequest,
-  RenderRecord,
+  // Clients have been generated with this name.
+  RenderRecord: RenderManifest,
   Account,
   LedgerEntry,
   PasswordChange,

@@ -1,4 +1,4 @@
-/** The request of a conversion, and the record of how it was rendered, while they are stored. */
+/** The request of a conversion, and the manifest of its rendering, while they are stored. */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
 import { readRenderManifest } from '../../conversions/render-manifest.ts';
@@ -75,8 +75,8 @@ const Resource = Type.Object({
   ),
 });
 
-/** The answer of `GET /conversions/{id}/manifest/`: a `RenderManifest`. */
-export const RenderRecord = Type.Object({
+/** The answer of `GET /conversions/{id}/manifest/`, as `domain/render-manifest.ts` has it. */
+export const RenderManifest = Type.Object({
   version: Type.Integer({ minimum: 1, examples: [1] }),
   conversion_id: Text(ID),
   renderer: Text('node-1'),
@@ -235,7 +235,7 @@ export const getConversionManifest: Endpoint = {
     summary: 'Retrieve the manifest of a conversion',
     description:
       'The record of how the PDF was made, while it is stored: the renderer and its Chrome, fonts, resources with their hashes, errors of the page, and times.',
-    answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderRecord } },
+    answers: { 200: { description: 'The manifest, as it was recorded.', schema: RenderManifest } },
     errors: {
       not_ready: 'The conversion has not ended yet.',
       conversion_failed: {
@@ -250,7 +250,7 @@ export const getConversionManifest: Endpoint = {
     await refuseUnlessCompleted(deps, row);
     await assertInRetention(deps, row, GONE);
     const read = readRenderManifest({ ...deps, store: deps.streams }, row.id);
-    const record: Static<typeof RenderRecord> = await orGone(read);
-    ctx.body = record;
+    const manifest: Static<typeof RenderManifest> = await orGone(read);
+    ctx.body = manifest;
   },
 };

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { BlobDamaged, BlobNotFound, type BlobStore } from '../../documents/port.ts';
 import { accountStream } from '../../domain/account.ts';
 import { conversionStream } from '../../domain/conversion.ts';
+import type { BlobRef } from '../../domain/events.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { Difference } from './difference.ts';
 import type { KeptConversion, NamedBlob } from './rules.ts';
@@ -46,21 +47,41 @@ export async function verifyDocuments(
     }
     return undefined;
   };
-  const check = async (some: readonly KeptConversion[]): Promise<void> => {
+  for (const some of groupsOf(conversions)) {
     const found = await Promise.all(some.map(verify));
     const first = found.find((each) => each !== undefined);
     if (first !== undefined) throw first;
     deps.onProgress(counts.files);
-  };
-  let some: KeptConversion[] = [];
-  for (const conversion of conversions) {
-    some.push(conversion);
-    if (some.length < AT_ONCE) continue;
-    await check(some);
-    some = [];
   }
-  await check(some);
   return counts;
+}
+
+/** The conversions in groups whose files are read at a time; the last one may be empty. */
+export function* groupsOf(
+  conversions: Iterable<KeptConversion>,
+): Generator<readonly KeptConversion[]> {
+  let group: KeptConversion[] = [];
+  for (const conversion of conversions) {
+    group.push(conversion);
+    if (group.length < AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  yield group;
+}
+
+/** Reads a file as it is stored. @throws {BlobNotFound} @throws {BlobDamaged} @throws {BlobStoreUnavailable} */
+export async function contentIn(
+  blobs: Pick<BlobStore, 'open'>,
+  ref: BlobRef,
+): Promise<Pick<BlobRef, 'bytes' | 'sha256'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of (await blobs.open(ref)) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 /** Returns undefined if the document is intact. */
@@ -70,16 +91,9 @@ async function checkFile(
 ): Promise<Difference | 'missing' | undefined> {
   const place = { file: ref.key, ...at };
   try {
-    const hash = createHash('sha256');
-    let bytes = 0;
-    for await (const chunk of (await blobs.open(ref)) as AsyncIterable<Buffer>) {
-      hash.update(chunk);
-      bytes += chunk.length;
-    }
-    const sha256 = hash.digest('hex');
-    if (bytes === ref.bytes && sha256 === ref.sha256) return undefined;
-    const found = `${bytes} bytes with the SHA-256 ${sha256}`;
-    return new Difference(place, contentOf(ref), found);
+    const found = await contentIn(blobs, ref);
+    if (found.bytes === ref.bytes && found.sha256 === ref.sha256) return undefined;
+    return new Difference(place, contentOf(ref), contentOf(found));
   } catch (error) {
     if (error instanceof BlobNotFound) return 'missing';
     if (error instanceof BlobDamaged) return new Difference(place, contentOf(ref), error.message);
@@ -87,7 +101,7 @@ async function checkFile(
   }
 }
 
-const contentOf = ({ bytes, sha256 }: NamedBlob['ref']): string =>
+const contentOf = ({ bytes, sha256 }: Pick<BlobRef, 'bytes' | 'sha256'>): string =>
   `${bytes} bytes with the SHA-256 ${sha256}`;
 
 const missing = ({ ref, at }: NamedBlob): Difference =>
