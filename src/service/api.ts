@@ -55,17 +55,23 @@ export async function startApi(
         'use, such as https://pdf.example.com',
     );
   }
-  const { app, stop } = await openApi(core, { origin, publicUrl, readiness, rateLimiter });
-  server.serve(app);
-  const socket = await listenForCommands(config.dataDir, app.handleOperator, logger);
-  return {
-    publicUrl,
-    port: server.port,
-    stop: async (hurry) => {
-      await Promise.all([server.close(hurry), socket.stop(hurry)]);
-      await stop();
-    },
-  };
+  try {
+    const { app, stop } = await openApi(core, { origin, publicUrl, readiness, rateLimiter });
+    server.serve(app);
+    const socket = await listenForCommands(config.dataDir, app.handleOperator, logger);
+    return {
+      publicUrl,
+      port: server.port,
+      stop: async (hurry) => {
+        await Promise.all([server.close(hurry), socket.stop(hurry)]);
+        await stop();
+      },
+    };
+  } catch (error) {
+    // A start that failed must end: a server that still listens would keep the process.
+    await server.close();
+    throw error;
+  }
 }
 
 /** The application on a core, before anything reaches it. */

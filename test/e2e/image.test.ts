@@ -75,7 +75,9 @@ void test('the whole service runs in one image, on a volume', { skip }, async (t
   t.match(env, { DATA_DIR: '/data', PORT: '8080' });
   const copied = read('.dockerignore')
     .split('\n')
-    .flatMap((line) => (/^!(?!dashboard)/.test(line) ? [line.slice(1)] : []));
+    .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
+    // Its packages, which lie in it here, are left out of the image.
+    .map((path) => (path === 'dashboard' ? 'dashboard/src' : path));
   const [command = '', ...args] = words('ENTRYPOINT').slice(-1);
   t.equal(command, '/app/bin/pressledger');
 
