@@ -60,7 +60,9 @@ export const errors: HttpMiddleware = async (ctx, next) => {
     const error = toServiceError(thrown, ctx.state.loggedId);
     // An operator at the machine need not look for the reason in the log.
     if (error.status >= 500 && error.cause !== undefined && isByOperatorSocket(ctx)) {
-      return answer(ctx, new ServiceError(error.code, errorLine(error.cause)));
+      // The keyring's own text names the account, and its cause the file.
+      const say = error.cause instanceof KeyringUnavailable ? errorReason : errorLine;
+      return answer(ctx, new ServiceError(error.code, say(error.cause)));
     }
     // An error without a cause says all there is to the client. Probes would fill the log with it.
     if (error.status >= 500 && error.cause !== undefined) {
