@@ -4,7 +4,10 @@ import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 import type { PrintOptions } from './service.ts';
 
-/** Sets a field to its text as `read` takes it, and without a value to true; `no-…` to false. */
+/**
+ * Sets one field of the request: with a value, to what `read` makes of it; without one, to true, or to false if the flag's
+ * name begins with `no-`.
+ */
 interface Flag extends OptionSpec {
   /** The field of `wait_for`; else the name with underscores is the field of the request. */
   readonly waits?: string;

@@ -10,7 +10,7 @@ import { decodeEvent } from '../event-store/codec.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { type HistoryDependencies, readEvents } from './history.ts';
 
-/** A request with every default filled in: its HTML or URL with `options` gives the same conversion again. */
+/** A request with the defaults filled in: its HTML or URL with `options` gives the same conversion again. */
 export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions &

@@ -1,6 +1,7 @@
 /**
- * Every event there is. A stored event is a storage format: it is never edited in place. When a
- * shape must change, count `schemaVersion` up and add an upcaster.
+ * Every event there is. A stored event is a storage format: it is never edited in place. A new optional
+ * field may be added; its comment says what its absence means. For any other change, count
+ * `schemaVersion` up and add an upcaster.
  *
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
@@ -49,7 +50,7 @@ export const PdfDigest = Type.Object({
 });
 export type PdfDigest = Static<typeof PdfDigest>;
 
-/** The options that say nothing about the client's content, with every default filled in. */
+/** The options that say nothing about the client's content, with the defaults filled in. Older events lack newer options. */
 export const PrintOptions = Type.Object({
   page_size: Type.Enum([...PAGE_SIZES]),
   landscape: Type.Boolean(),

@@ -1,4 +1,7 @@
-/** Every rule of the body of `POST /pdf/`: the schema judges its shape, the checks here all else. */
+/**
+ * Every rule of the body of `POST /pdf/`: the schema judges its shape, the checks here all else. Fills in the defaults, and
+ * parts the options into those of the event and those that are encrypted with the document.
+ */
 import type { Config } from '../config/config.ts';
 import type { PrintOptions } from '../domain/events.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
