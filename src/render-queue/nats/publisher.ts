@@ -21,7 +21,8 @@ const RETRY_MS = 250;
 const ANSWER_MS = 3000;
 /**
  * A job that nobody starts for so long though slots are free is published again. A server that was killed,
- * or a renderer that was taken over, may keep it from everybody. A dead renderer keeps its job for 15 s only, so this must be longer.
+ * or a renderer that was taken over, may keep it from everybody. A dead renderer keeps its job for 15 s
+ * only, so this must be longer.
  */
 const STUCK_MS = 30_000;
 /** Renderers that start, or are scaled up from none, are not missed before. */
