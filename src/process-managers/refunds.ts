@@ -1,4 +1,4 @@
-/** A failed conversion's credit goes back, once: the account's state knows how far refunds have got. */
+/** A failed conversion's credit goes back, once: the account counts its refunds and gives the next one only. */
 import { type RefundDue, refundsDueQueries } from '../../projections/refunds-due.ts';
 import { drainList } from '../async/drain-list.ts';
 import type { Stoppable } from '../async/stoppable.ts';
