@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 
 const PAGE = 200;
 
@@ -20,7 +20,9 @@ export async function drainList<Row>(
     const rows = await next(PAGE);
     const [first] = rows;
     if (first !== undefined && isDeepStrictEqual(first, before)) {
-      throw new Error(`What is due was done and is still due: ${JSON.stringify(first)}`);
+      throw new Error(
+        `What is due was done and is still due: ${inspect(first, { breakLength: Infinity })}`,
+      );
     }
     for (const row of rows) {
       if (stopping?.aborted === true) return;

@@ -39,7 +39,7 @@ void test('all of a long list is done once, in order', async (t) => {
 void test('a row that stays does not keep it going for ever, and the others are done', async (t) => {
   const list = listOf(500, [conversionId(7)]);
   await t.rejects(drainList(list.next, list.handle, going, list.caughtUp), {
-    message: `What is due was done and is still due: {"conversionId":"${conversionId(7)}"}`,
+    message: `What is due was done and is still due: { conversionId: '${conversionId(7)}' }`,
   });
   t.ok(list.done.includes(conversionId(399)));
 });
