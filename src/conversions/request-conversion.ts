@@ -4,7 +4,7 @@ import type { UnencryptedText } from '../documents/encryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
-import type { PrintOptions } from '../domain/events.ts';
+import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.ts';
 import { newConversionId } from '../time/ids.ts';
 
 export interface RequestedConversion {
@@ -32,7 +32,8 @@ export async function requestConversion(
     readonly accountId: string;
     readonly source: 'html' | 'url';
     readonly options: PrintOptions;
-    readonly filename?: string;
+    readonly texts?: RequestTexts;
+    readonly marks?: RequestMarks;
     readonly document: UnencryptedText;
     readonly idempotencyKey?: string;
     /** A W3C `traceparent`. */
@@ -40,7 +41,7 @@ export async function requestConversion(
   },
   context: CommandContext,
 ): Promise<RequestedConversion> {
-  const { accountId, source, options, filename, document, idempotencyKey, trace } = request;
+  const { accountId, source, options, texts, marks, document, idempotencyKey, trace } = request;
   const now = context.metadata.time;
   const conversionId = newConversionId(now);
   const contentKey = await deps.vault.contentKey(accountId, conversionId);
@@ -57,7 +58,7 @@ export async function requestConversion(
       request: blob.ref,
       requestHmac,
       options,
-      ...(filename === undefined ? {} : { filename: await deps.vault.seal(accountId, filename) }),
+      facts: { ...marks, ...(await sealedTexts(deps.vault, accountId, texts)) },
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     },
@@ -83,4 +84,13 @@ export async function requestConversion(
     idempotencyKey === undefined ? undefined : acceptedWithKey(state, idempotencyKey, now);
   if (!earlier) throw new Error(`${conversionId} was neither accepted nor a repetition.`);
   return { ...earlier, replayed: true };
+}
+
+async function sealedTexts(
+  vault: Pick<Vault, 'seal'>,
+  accountId: string,
+  texts: RequestTexts = {},
+): Promise<RequestTexts> {
+  const seal = async ([name, text]: [string, string]) => [name, await vault.seal(accountId, text)];
+  return Object.fromEntries(await Promise.all(Object.entries(texts).map(seal)));
 }

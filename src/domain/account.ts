@@ -3,7 +3,7 @@
  * in one append.
  */
 import type { AggregateType, Decider } from './decider.ts';
-import type { BlobRef, EventOf, Plan, PrintOptions } from './events.ts';
+import type { BlobRef, EventOf, Plan, PrintOptions, RequestFacts } from './events.ts';
 import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
 import {
   type AcceptedConversion,
@@ -114,8 +114,7 @@ export type AccountCommand = { readonly accountId: string } & (
       readonly request: BlobRef;
       readonly requestHmac: string;
       readonly options: PrintOptions;
-      /** Sealed. */
-      readonly filename?: string;
+      readonly facts?: RequestFacts;
       readonly idempotencyKey?: string;
       readonly now: number;
     }
@@ -256,7 +255,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'CompleteErasure':
       return { rejected: 'not_found', message: 'The account is not erased.' };
     case 'RequestConversion': {
-      const { conversionId, source, request, requestHmac, options, filename } = command;
+      const { conversionId, source, request, requestHmac, options, facts } = command;
       const { idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
       if (state.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
@@ -274,7 +273,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
             request,
             requestHmac,
             options,
-            ...(filename === undefined ? {} : { filename }),
+            ...facts,
             requestedAt: now,
             ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
           },

@@ -69,6 +69,18 @@ export const PrintOptions = Type.Object({
 });
 export type PrintOptions = Static<typeof PrintOptions>;
 
+/** The texts that the caller gave a conversion beside its content, each of them sealed. */
+const RequestTexts = {
+  /** The name that the PDF is to be downloaded under. */
+  filename: Type.Optional(Sealed),
+};
+/** What the caller said of a conversion beside its content, and what is nobody's secret. */
+const RequestMarks = {};
+const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
+export type RequestFacts = Static<typeof RequestFacts>;
+export type RequestTexts = { readonly [K in keyof typeof RequestTexts]?: string };
+export type RequestMarks = Omit<RequestFacts, keyof RequestTexts>;
+
 /** Milliseconds spent in each phase, from taking the job to the stored file. */
 export const RenderTimings = Type.Object({
   queued: Type.Number(),
@@ -156,8 +168,7 @@ export const EVENT_SCHEMAS = {
     /** HMAC-SHA-256 of the request, hex, with a key of its conversion: no guess can be tested against it. */
     requestHmac: Sha256,
     options: PrintOptions,
-    /** The name that the PDF is to be downloaded under. */
-    filename: Type.Optional(Sealed),
+    ...RequestFacts.properties,
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),

@@ -3,7 +3,7 @@
  * parts the options into those of the event and those that are encrypted with the document.
  */
 import type { Config } from '../config/config.ts';
-import type { PrintOptions } from '../domain/events.ts';
+import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors/errors.ts';
@@ -19,8 +19,10 @@ export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' |
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions;
-  /** The name that the PDF is to be downloaded under. */
-  readonly filename?: string;
+  /** Of the event, to be sealed. */
+  readonly texts: RequestTexts;
+  /** Of the event, as they are. */
+  readonly marks: RequestMarks;
   /** Content that only the renderer may read. */
   readonly document: RequestDocument;
 }
@@ -86,6 +88,10 @@ function checkFilename(issues: ValidationIssues, asked: string): string {
   return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
 }
 
+function requestTexts(issues: ValidationIssues, { filename }: ConversionRequest): RequestTexts {
+  return { ...(filename !== undefined && { filename: checkFilename(issues, filename) }) };
+}
+
 function checkHtml(issues: ValidationIssues, html: string): void {
   if (html.trim() === '') issues.add('html', 'Must not be blank.');
   else if (!hasElement(html)) {
@@ -125,12 +131,11 @@ export function checkConversionRequest(
   checkMargins(issues, options);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
-  const filename =
-    request.filename === undefined ? undefined : checkFilename(issues, request.filename);
   return {
     source,
     options,
-    ...(filename === undefined ? {} : { filename }),
+    texts: requestTexts(issues, request),
+    marks: {},
     document: requestDocument(request),
   };
 }
