@@ -74,8 +74,11 @@ const RequestTexts = {
   /** The name that the PDF is to be downloaded under. */
   filename: Type.Optional(Sealed),
 };
-/** What the caller said of a conversion beside its content, and what is nobody's secret. */
-const RequestMarks = {};
+/** What the caller said of a conversion beside its content, as it is: it is not personal. */
+const RequestMarks = {
+  /** The conversion whose request is asked for once more. */
+  retryOf: Type.Optional(ConversionId),
+};
 const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;
 export type RequestTexts = { readonly [K in keyof typeof RequestTexts]?: string };
