@@ -250,16 +250,23 @@ module.exports = {
       'What reads and changes a PDF knows no browser.',
     ),
     only(
+      'egress-addresses',
+      '^src/egress/',
+      ['^src/egress/', PLAIN],
+      'What leaves the service, for a page or a webhook, keeps the same address rules.',
+    ),
+    only(
       'egress-stands-alone',
       '^src/renderer/egress/',
-      ['^src/renderer/egress/', PLAIN],
-      'The proxy and its address rules know nothing of the service.',
+      ['^src/renderer/egress/', '^src/egress/', PLAIN],
+      'The proxy knows nothing of the service.',
     ),
     only(
       'renderer-holds-no-event-store',
       '^src/renderer/',
       [
         '^src/renderer/',
+        '^src/egress/',
         '^src/domain/',
         '^src/render-queue/(port|messages)\\.ts$',
         '^src/documents/(decryption|encryption|port)\\.ts$',
@@ -295,7 +302,7 @@ module.exports = {
       [
         '^src/requests/',
         '^src/domain/',
-        '^src/renderer/egress/policy\\.ts$',
+        '^src/egress/policy\\.ts$',
         '^src/(config/config|errors/errors)\\.ts$',
         PLAIN,
       ],

@@ -7,7 +7,7 @@ import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { ServiceError } from '../errors/errors.ts';
-import { refusalOfUrl } from '../renderer/egress/policy.ts';
+import { refusalOfUrl } from '../egress/policy.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';

@@ -16,7 +16,7 @@ import {
   type EgressProxy,
   startEgressProxy,
 } from '../../src/renderer/egress/proxy.ts';
-import { resolveByDns } from '../../src/renderer/egress/resolve.ts';
+import { resolveByDns } from '../../src/egress/resolve.ts';
 import { eventually } from '../support/deadline.ts';
 import { countingListener } from '../support/listener.ts';
 

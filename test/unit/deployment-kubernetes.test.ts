@@ -4,7 +4,7 @@ import { BlockList } from 'node:net';
 import { test } from 'tap';
 import { readConfig } from '../../src/config/config.ts';
 import { jobsStream, RENDERERS } from '../../src/render-queue/nats/streams.ts';
-import { isPublicAddress } from '../../src/renderer/egress/policy.ts';
+import { isPublicAddress } from '../../src/egress/policy.ts';
 import {
   type Container,
   type Manifest,

@@ -7,7 +7,7 @@ import {
   judgeUrl,
   literalAddress,
   refusalOfUrl,
-} from '../../src/renderer/egress/policy.ts';
+} from '../../src/egress/policy.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
 
 const strict: EgressPolicy = { allowPrivateNetwork: false, extraPorts: [] };

@@ -95,6 +95,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'renderer-pdf-stands-alone': [
     imports('src/renderer/pdf/reader.ts', 'src/renderer/chrome/tab.ts'),
   ],
+  'egress-addresses': [imports('src/egress/policy.ts', 'src/renderer/egress/proxy.ts')],
   'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
   nats: [imports('src/nats/connection.ts', 'src/render-queue/port.ts', typeOnly)],
   'renderer-holds-no-event-store': [

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { failure } from './errors.ts';
+import { failure } from '../../egress/errors.ts';
 import type { EgressSession, PageFiles } from './session.ts';
 
 /** Media types of a page's own files, by the ends of their names. Chrome finds out those of others. */

@@ -11,8 +11,8 @@ import type { Socket } from 'node:net';
 import type { Duplex, Transform } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createZstdDecompress, type Gunzip } from 'node:zlib';
-import { asEgressError, type EgressError, failure } from './errors.ts';
-import type { Target } from './resolve.ts';
+import { asEgressError, type EgressError, failure } from '../../egress/errors.ts';
+import type { Target } from '../../egress/resolve.ts';
 import type { EgressSession } from './session.ts';
 
 const MAX_HEADER_BYTES = 64 * 1024;

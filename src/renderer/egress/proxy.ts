@@ -6,11 +6,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { withTimeout } from '../../async/with-timeout.ts';
-import { asEgressError, type EgressError, failure, refusal } from './errors.ts';
+import { asEgressError, type EgressError, failure, refusal } from '../../egress/errors.ts';
+import { type EgressPolicy, NOT_VALID } from '../../egress/policy.ts';
+import { admit, type Resolve, resolveByDns, resolveBySystem } from '../../egress/resolve.ts';
 import { answerFile } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
-import { type EgressPolicy, NOT_VALID } from './policy.ts';
-import { admit, dial, type Resolve, resolveByDns, resolveBySystem } from './resolve.ts';
+import { dial } from './dial.ts';
 import { DEFAULT_LIMITS, type EgressLimits, EgressSession } from './session.ts';
 
 export interface EgressOptions extends EgressPolicy {

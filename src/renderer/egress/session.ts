@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type EgressError, failure, refusal } from './errors.ts';
+import { type EgressError, failure, refusal } from '../../egress/errors.ts';
 
 export interface EgressLimits {
   /** Bytes of one session, both directions together. */

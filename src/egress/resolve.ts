@@ -1,10 +1,8 @@
-/** Connects to the server of a URL, at an address of its name that was checked. */
+/** The addresses of a URL's name, each of them checked before anything connects to it. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { connect, isIPv6, type Socket } from 'node:net';
 import { failure, refusal } from './errors.ts';
-import { type EgressPolicy, isPublicAddress, judgeUrl, literalAddress, portOf } from './policy.ts';
-import type { EgressLimits, EgressSession } from './session.ts';
+import { type EgressPolicy, isPublicAddress, judgeUrl, literalAddress } from './policy.ts';
 
 /** Every address of a name, IPv4 and IPv6. Rejects with a `code` as `node:dns` does. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -82,37 +80,4 @@ export async function admit(url: URL, policy: EgressPolicy, resolve: Resolve): P
     );
   }
   return { url, addresses };
-}
-
-/** Connects to a checked address: no name is resolved here, so rebinding gets nothing. */
-export function dial(
-  target: Target,
-  session: EgressSession,
-  limits: EgressLimits,
-  deadline: number,
-): Socket {
-  const socket = connect({
-    host: literalAddress(target.url.hostname) ?? target.url.hostname,
-    port: portOf(target.url),
-    noDelay: true,
-    autoSelectFamily: true,
-    lookup: (_hostname, _options, answer) => {
-      answer(
-        null,
-        target.addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })),
-      );
-    },
-  });
-  session.track(socket);
-  // An error always shows as a close, too. Without a listener one that nobody waits for would end the
-  // thread.
-  socket.on('error', () => {});
-  const late = (): void => void socket.destroy(failure('timeout'));
-  const timer = setTimeout(late, Math.max(1, deadline - performance.now()));
-  const connected = (): void => {
-    clearTimeout(timer);
-    socket.setTimeout(limits.idleTimeoutMs, late);
-  };
-  socket.once('connect', connected).once('close', () => clearTimeout(timer));
-  return socket;
 }
