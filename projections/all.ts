@@ -14,6 +14,7 @@ import { sessions } from './sessions.ts';
 import { storedBlobs } from './stored-blobs.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
 import { usage } from './usage.ts';
+import { webhooks } from './webhooks.ts';
 
 export const allProjections: readonly Projection[] = [
   accounts,
@@ -30,4 +31,5 @@ export const allProjections: readonly Projection[] = [
   storedBlobs,
   unfinishedConversions,
   usage,
+  webhooks,
 ];

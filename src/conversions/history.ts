@@ -36,7 +36,7 @@ export interface HistoryDependencies extends ReadDependencies {
 }
 
 /** Nobody needs them to understand what happened, and they help to guess the secret. */
-const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash']);
+const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash', 'secret']);
 
 export interface HistoryPage {
   readonly order: 'newest first' | 'oldest first';

@@ -22,3 +22,30 @@ export const FAILURE_CODES = [
   'account_erased',
 ] as const;
 export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
+
+/** The events that an endpoint may be told of. */
+export const WEBHOOK_TYPES = [
+  'conversion.completed',
+  'conversion.failed',
+  'conversion.deleted',
+  'batch.ended',
+  'credits.low',
+] as const;
+export type WebhookType = (typeof WEBHOOK_TYPES)[number];
+/** The types of deliveries: one more is sent when its owner tests an endpoint. */
+export type WebhookMessage = WebhookType | 'webhook.test';
+
+/** Reasons why a receiver gave no answer that counts. */
+export const DELIVERY_FAILURES = [
+  'address_refused',
+  'name_not_found',
+  'name_lookup_failed',
+  'connection_refused',
+  'connection_failed',
+  'invalid_answer',
+  'timeout',
+] as const;
+export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
+
+export const DELIVERY_STATUSES = ['waiting', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

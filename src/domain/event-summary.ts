@@ -9,6 +9,7 @@ export function sizeText(bytes: number): string {
   if (bytes < 999_950) return `${(bytes / 1000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
+const isoDate = (time: number): string => new Date(time).toISOString();
 const was = (count: number): string => (count === 1 ? 'was' : 'were');
 
 /** The sentence for each type of event. */
@@ -37,7 +38,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   OperatorGranted: () => 'The account was made an operator of the service.',
   OperatorRevoked: () => 'The account is no longer an operator of the service.',
   HoldPlaced: (data) => {
-    const end = data.until === undefined ? '' : ` until ${new Date(data.until).toISOString()}`;
+    const end = data.until === undefined ? '' : ` until ${isoDate(data.until)}`;
     return `A hold was placed${end}: nothing is deleted meanwhile.`;
   },
   HoldReleased: () => 'The hold was released.',
@@ -71,6 +72,36 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SignInsLeftOut: (data) =>
     `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`,
   EmailReserved: () => 'The sign-in address was reserved for the account.',
+  WebhookCreated: (data) =>
+    `The webhook endpoint ${data.webhookId} was created, for ${data.types.join(', ')}.`,
+  WebhookChanged: (data) => {
+    const switched =
+      data.enabled === undefined ? 'changed' : data.enabled ? 'switched on' : 'switched off';
+    return `The webhook endpoint ${data.webhookId} was ${switched}.`;
+  },
+  WebhookSecretRotated: (data) =>
+    data.webhookId === undefined
+      ? 'The secret that signs deliveries to the URLs of requests was made or replaced.'
+      : `The secret of the webhook endpoint ${data.webhookId} was replaced.`,
+  WebhookDisabled: (data) =>
+    data.reason === 'gone'
+      ? `The webhook endpoint ${data.webhookId} was switched off, because it answered 410.`
+      : `The webhook endpoint ${data.webhookId} was switched off, because every try since ${isoDate(data.since)} failed.`,
+  WebhookDeleted: (data) => `The webhook endpoint ${data.webhookId} was deleted.`,
+  WebhookTested: (data) => `A test of the webhook endpoint ${data.webhookId} was requested.`,
+  RedeliveriesRequested: (data) =>
+    `What failed of the deliveries to ${data.webhookId} since ${isoDate(data.since)} is sent again.`,
+  DeliveryAttempted: (data) => {
+    const { message, attempt, outcome, status, failure, durationMs } = data;
+    const to = data.webhookId ?? 'the URL of the request';
+    const answer =
+      status === undefined ? `got no answer (${failure})` : `was answered with ${status}`;
+    const next = data.nextAt === undefined ? '' : ` The next try is at ${isoDate(data.nextAt)}.`;
+    const end = outcome === 'failed' ? ' There is no other try.' : next;
+    return `Try ${attempt} to deliver ${message} to ${to} ${answer} in ${durationMs} ms.${end}`;
+  },
+  RedeliveryRequested: (data) =>
+    `A delivery to ${data.webhookId ?? 'the URL of the request'} was requested once more.`,
 };
 
 export const summaryOf = ({ type, data }: DomainEvent): string =>

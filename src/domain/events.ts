@@ -7,27 +7,20 @@
  */
 import Type, { type Static } from 'typebox';
 import { FAILURE_CODES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
-import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from './ids.ts';
-
-/** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
-export const Sealed = Type.String({ minLength: 1, isSealed: true });
-
-export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
-export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
-const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
-const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
-/** The name of a log in checkpoints and keys, as signed notes allow it: without spaces and plus. */
-const Origin = Type.String({ pattern: '^[!-*,-~]{1,200}$' });
-/**
- * Upper bounds hold for what is written: a number that the read model cannot store as an integer would stop
- * every projection on every node. What is stored already is read without them.
- */
-const maximum = Number.MAX_SAFE_INTEGER;
-/** Milliseconds since the Unix epoch, as far as a `Date` reaches. */
-export const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
-/** From 1. */
-const Count = Type.Integer({ minimum: 1, maximum });
+import {
+  AccountId,
+  ConversionId,
+  Count,
+  KeyId,
+  maximum,
+  Origin,
+  Sealed,
+  SessionId,
+  Sha256,
+  Time,
+} from './event-fields.ts';
+import { CONVERSION_ID } from './ids.ts';
+import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
 
 export const Plan = Type.Enum([...PLANS]);
 export type Plan = Static<typeof Plan>;
@@ -73,6 +66,8 @@ export type PrintOptions = Static<typeof PrintOptions>;
 const RequestTexts = {
   /** The name that the PDF is to be downloaded under. */
   filename: Type.Optional(Sealed),
+  /** The URL that is told of its end. */
+  webhookUrl: Type.Optional(Sealed),
 };
 /** What the caller said of a conversion beside its content, as it is: it is not personal. */
 const RequestMarks = {
@@ -314,6 +309,8 @@ export const EVENT_SCHEMAS = {
 
   /** Once for each account: another one gets an address only after its account was erased. */
   EmailReserved: Type.Object({ accountId: AccountId }),
+
+  ...WEBHOOK_EVENT_SCHEMAS,
 } as const;
 
 export type EventType = keyof typeof EVENT_SCHEMAS;

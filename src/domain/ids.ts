@@ -3,3 +3,5 @@ export const CONVERSION_ID = 'conv_[0-9a-z]{26}';
 export const ACCOUNT_ID = 'acct_[0-9a-z]{26}';
 export const KEY_ID = 'key_[0-9a-z]{26}';
 export const SESSION_ID = 'sess_[0-9a-z]{26}';
+export const WEBHOOK_ID = 'webhook_[0-9a-z]{26}';
+export const DELIVERY_ID = 'delivery_[0-9a-z]{26}';

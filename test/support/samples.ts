@@ -7,6 +7,8 @@ export const accountId = (n = 1): string => id('acct', `${n}`);
 export const conversionId = (n = 1): string => id('conv', `${n}`);
 export const keyId = (n = 1): string => id('key', `${n}`);
 export const sessionId = (n = 1): string => id('sess', `${n}`);
+export const webhookId = (n = 1): string => id('webhook', `${n}`);
+export const deliveryId = (n = 1): string => id('delivery', `${n}`);
 export const sha256 = (n = 1): string => n.toString(16).padStart(64, '0');
 
 /** The log's name, as a first start makes it. */

@@ -17,6 +17,8 @@ const STREAMS = {
   session: ['session-', 'sessionId'],
   email: ['email-', undefined],
   signins: ['signins-', undefined],
+  webhooks: ['webhooks-', 'accountId'],
+  delivery: ['delivery-', 'deliveryId'],
 } as const;
 type Kind = keyof typeof STREAMS;
 
@@ -58,6 +60,15 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   SignInRefused: 'signins',
   UnknownSignInRefused: 'signins',
   SignInsLeftOut: 'signins',
+  WebhookCreated: 'webhooks',
+  WebhookChanged: 'webhooks',
+  WebhookSecretRotated: 'webhooks',
+  WebhookDisabled: 'webhooks',
+  WebhookDeleted: 'webhooks',
+  WebhookTested: 'webhooks',
+  RedeliveriesRequested: 'webhooks',
+  DeliveryAttempted: 'delivery',
+  RedeliveryRequested: 'delivery',
 };
 
 /** The only type that a stream may begin with. A conversion begins in its account's stream. */

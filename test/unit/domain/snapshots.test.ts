@@ -15,12 +15,15 @@ import type { DomainEvent } from '../../../src/domain/events.ts';
 import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
+import { type DeliveryEvent, deliveryAggregate } from '../../../src/domain/webhook-delivery.ts';
+import { type WebhooksEvent, webhooksAggregate } from '../../../src/domain/webhooks.ts';
 import { fold } from '../../support/given.ts';
 import {
   accountId,
   blobRef,
   conversionId,
   DAY_MS,
+  deliveryId,
   keyId,
   NOW,
   OPTIONS,
@@ -30,6 +33,7 @@ import {
   sessionId,
   sha256,
   TIMINGS,
+  webhookId,
 } from '../../support/samples.ts';
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -201,6 +205,30 @@ const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   ),
 );
 
+const webhookEvents: fc.Arbitrary<WebhooksEvent> = fc.tuple(few, time).chain(([n, at]) => {
+  const ids = { ...owner, webhookId: webhookId(n) };
+  const secret = { secret: `v1.${at}`, secretPrefix: 'whsec_abcd' };
+  const made = { ...ids, url: 'v1.u', types: ['credits.low' as const], ...secret };
+  return fc.constantFrom<WebhooksEvent>(
+    { type: 'WebhookCreated', data: { ...made, createdAt: at } },
+    { type: 'WebhookChanged', data: { ...ids, url: 'v1.v', enabled: true, changedAt: at } },
+    { type: 'WebhookSecretRotated', data: { ...ids, ...secret, rotatedAt: at } },
+    { type: 'WebhookSecretRotated', data: { ...owner, ...secret, rotatedAt: at } },
+    { type: 'WebhookDisabled', data: { ...ids, reason: 'gone', since: at, disabledAt: at } },
+    { type: 'WebhookDeleted', data: { ...ids, deletedAt: at } },
+    { type: 'WebhookTested', data: { ...ids, deliveryId: deliveryId(), testedAt: at } },
+    { type: 'RedeliveriesRequested', data: { ...ids, since: at, requestedAt: at } },
+  );
+});
+const deliveryEvents: fc.Arbitrary<DeliveryEvent> = fc.tuple(few, time).chain(([n, at]) => {
+  const of = { ...owner, deliveryId: deliveryId(), round: n };
+  const tried = { message: 'credits.low', outcome: 'failed', durationMs: 1 } as const;
+  return fc.constantFrom<DeliveryEvent>(
+    { type: 'DeliveryAttempted', data: { ...of, ...tried, attempt: n, attemptedAt: at } },
+    { type: 'RedeliveryRequested', data: { ...of, requestedAt: at } },
+  );
+});
+
 void test('a snapshot and the events after it give the state that all events give', (t) => {
   t.doesNotThrow(() => survives(accountAggregate, accountEvents, accountView), 'account');
   t.doesNotThrow(() => survives(conversionAggregate, conversionEvents), 'conversion');
@@ -209,6 +237,8 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(emailAggregate, emailEvents), 'email');
   t.doesNotThrow(() => survives(logAggregate, logEvents), 'log');
   t.doesNotThrow(() => survives(signInTrailAggregate, signInEvents), 'sign-ins');
+  t.doesNotThrow(() => survives(webhooksAggregate, webhookEvents), 'webhooks');
+  t.doesNotThrow(() => survives(deliveryAggregate, deliveryEvents), 'delivery');
   t.end();
 });
 
@@ -238,5 +268,7 @@ void test('a state of another form has snapshots of another version', (t) => {
     '4: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints',
   );
   t.equal(formOf(signInTrailAggregate), '1: hour,recorded,notes');
+  t.equal(formOf(webhooksAggregate), '1: endpoints,secrets');
+  t.equal(formOf(deliveryAggregate), '1: round,attempt');
   t.end();
 });

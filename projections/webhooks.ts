@@ -1,0 +1,350 @@
+/**
+ * Webhook endpoints of accounts, and every delivery to them: what is to be sent, and what was. An end of a conversion
+ * makes a delivery for each endpoint that its account has then.
+ */
+import { hash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import type { WebhookMessage } from '../src/domain/choices.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
+import { GONE } from '../src/domain/webhook-delivery.ts';
+import type { RecordedEvent } from '../src/event-store/port.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+
+/**
+ * `secret_prefix` and `secret_at` are of the newest secret. `failing_since` and `failed_at`: the first and the last of
+ * the tries that failed one after the other; `gone`: the last one was answered 410.
+ *
+ * A delivery's `receiver` is its endpoint, or `url/` and its account. Deliveries of one `lane` go one after the other:
+ * those about one conversion to one receiver. `next_at` 0: at once. What waits behind another is due with it.
+ */
+const ddl = `
+CREATE TABLE webhooks (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL,
+  url TEXT NOT NULL,
+  description TEXT,
+  types TEXT NOT NULL,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  disabled_reason TEXT,
+  disabled_at INTEGER,
+  secret_prefix TEXT NOT NULL,
+  secret_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  failing_since INTEGER,
+  failed_at INTEGER,
+  gone INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX webhooks_of_account ON webhooks (account_id, position);
+CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL;
+CREATE TABLE webhook_default_secrets (
+  account_id TEXT PRIMARY KEY,
+  secret_prefix TEXT NOT NULL,
+  secret_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE webhook_urls (
+  subject TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  url TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_urls_of_account ON webhook_urls (account_id);
+CREATE TABLE webhook_credits (
+  account_id TEXT PRIMARY KEY,
+  balance INTEGER NOT NULL,
+  last_grant INTEGER NOT NULL,
+  told INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE webhook_erased_accounts (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE webhook_deliveries (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  event_id TEXT NOT NULL,
+  message TEXT NOT NULL,
+  webhook_id TEXT,
+  url TEXT,
+  subject TEXT,
+  receiver TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'waiting',
+  round INTEGER NOT NULL DEFAULT 0,
+  attempt INTEGER NOT NULL DEFAULT 0,
+  tries INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  next_at INTEGER NOT NULL,
+  tried_at INTEGER,
+  answer_status INTEGER,
+  failure TEXT,
+  dropped TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_deliveries_of_account ON webhook_deliveries (account_id, created_at, id);
+CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, created_at, id);
+CREATE INDEX webhook_deliveries_of_subject ON webhook_deliveries (subject, created_at, id);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at, position) WHERE status = 'waiting';
+CREATE INDEX webhook_deliveries_by_receiver ON webhook_deliveries (receiver, next_at, position)
+  WHERE status = 'waiting';
+CREATE INDEX webhook_deliveries_lanes ON webhook_deliveries (lane, position) WHERE status = 'waiting';`;
+
+/** Tries that fail one after the other count together unless they are further apart than this. */
+const APART_MS = 48 * 60 * 60 * 1000;
+
+/** The same for an event and a receiver wherever the log is read: it names the delivery at its receiver. */
+export const deliveryIdOf = (eventId: string, receiver: string): string =>
+  `delivery_${hash('sha256', `${eventId} ${receiver}`, 'hex').slice(0, 26)}`;
+
+/** The place of an endpoint in the delivery of one event, or that of a URL. */
+interface Receiver {
+  readonly webhookId: string | null;
+  readonly url: string | null;
+  readonly receiver: string;
+}
+
+const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetadata).time;
+
+export const webhooks: Projection = {
+  name: 'webhooks',
+  version: 1,
+  tables: [
+    'webhooks',
+    'webhook_default_secrets',
+    'webhook_urls',
+    'webhook_credits',
+    'webhook_erased_accounts',
+    'webhook_deliveries',
+  ],
+  ddl,
+  handlers(db) {
+    const endpoints = endpointHandlers(db);
+    const deliveries = deliveryHandlers(db);
+    const credits = creditHandlers(db, (accountId, event) =>
+      deliveries.tell(accountId, 'credits.low', undefined, event),
+    );
+    const erase = db.prepare('INSERT OR IGNORE INTO webhook_erased_accounts (id) VALUES (?)');
+    const removals = [
+      'webhooks',
+      'webhook_default_secrets',
+      'webhook_urls',
+      'webhook_credits',
+      'webhook_deliveries',
+    ].map((table) => db.prepare(`DELETE FROM ${table} WHERE account_id = ?`));
+    return typedHandlers({
+      ...endpoints,
+      ...deliveries.handlers,
+      ...credits,
+      // Nobody is left to tell, also of what ends later.
+      AccountErased({ accountId }) {
+        erase.run(accountId);
+        for (const remove of removals) remove.run(accountId);
+      },
+    });
+  },
+};
+
+type Handlers = Parameters<typeof typedHandlers>[0];
+
+const UNLESS_ERASED =
+  'WHERE NOT EXISTS (SELECT 1 FROM webhook_erased_accounts WHERE id = @accountId)';
+
+function endpointHandlers(db: Database): Handlers {
+  const insert = db.prepare(
+    `INSERT INTO webhooks
+       (position, id, account_id, url, description, types, secret_prefix, secret_at, created_at)
+     SELECT @position, @webhookId, @accountId, @url, @description, @types, @secretPrefix, @createdAt, @createdAt
+     ${UNLESS_ERASED}`,
+  );
+  const change = db.prepare(
+    `UPDATE webhooks SET url = coalesce(@url, url), description = coalesce(@description, description),
+       types = coalesce(@types, types), enabled = coalesce(@enabled, enabled), failing_since = NULL,
+       failed_at = NULL, gone = 0 WHERE id = @webhookId`,
+  );
+  const switchOff = db.prepare(
+    'UPDATE webhooks SET enabled = 0, disabled_reason = ?, disabled_at = ? WHERE id = ?',
+  );
+  const switchOn = db.prepare(
+    'UPDATE webhooks SET disabled_reason = NULL, disabled_at = NULL WHERE id = ?',
+  );
+  const rotate = db.prepare('UPDATE webhooks SET secret_prefix = ?, secret_at = ? WHERE id = ?');
+  const rotateDefault = db.prepare(
+    `INSERT INTO webhook_default_secrets (account_id, secret_prefix, secret_at)
+     SELECT @accountId, @secretPrefix, @rotatedAt ${UNLESS_ERASED}
+     ON CONFLICT DO UPDATE SET secret_prefix = excluded.secret_prefix, secret_at = excluded.secret_at`,
+  );
+  const remove = db.prepare('DELETE FROM webhooks WHERE id = ?');
+  const drop = db.prepare(
+    `UPDATE webhook_deliveries SET status = 'failed', dropped = ? WHERE webhook_id = ? AND status = 'waiting'`,
+  );
+  return {
+    WebhookCreated(data, { position }) {
+      const { accountId, webhookId, url, description = null, secretPrefix, createdAt } = data;
+      const types = JSON.stringify(data.types);
+      const row = { position, accountId, webhookId, url, description, types };
+      insert.run({ ...row, secretPrefix, createdAt });
+    },
+    WebhookChanged({ webhookId, url = null, description = null, types, enabled, changedAt }) {
+      change.run({
+        webhookId,
+        url,
+        description,
+        types: types === undefined ? null : JSON.stringify(types),
+        enabled: enabled === undefined ? null : Number(enabled),
+      });
+      if (enabled === true) switchOn.run(webhookId);
+      if (enabled !== false) return;
+      switchOff.run('owner', changedAt, webhookId);
+      drop.run('disabled', webhookId);
+    },
+    WebhookSecretRotated({ accountId, webhookId, secretPrefix, rotatedAt }) {
+      if (webhookId === undefined) rotateDefault.run({ accountId, secretPrefix, rotatedAt });
+      else rotate.run(secretPrefix, rotatedAt, webhookId);
+    },
+    WebhookDisabled({ webhookId, reason, disabledAt }) {
+      switchOff.run(reason, disabledAt, webhookId);
+      drop.run('disabled', webhookId);
+    },
+    WebhookDeleted({ webhookId }) {
+      remove.run(webhookId);
+      drop.run('deleted', webhookId);
+    },
+  };
+}
+
+function deliveryHandlers(db: Database) {
+  const endpointsFor = db.prepare<[string, string], Receiver>(
+    `SELECT id AS webhookId, NULL AS url, id AS receiver FROM webhooks WHERE account_id = ? AND enabled = 1
+       AND EXISTS (SELECT 1 FROM json_each(types) WHERE value = ?) ORDER BY position`,
+  );
+  const urlOf = db.prepare<[string], Receiver>(
+    `SELECT NULL AS webhookId, url, 'url/' || account_id AS receiver FROM webhook_urls WHERE subject = ?`,
+  );
+  const insertUrl = db.prepare(
+    `INSERT INTO webhook_urls (subject, account_id, url) SELECT @subject, @accountId, @url ${UNLESS_ERASED}`,
+  );
+  const removeUrl = db.prepare('DELETE FROM webhook_urls WHERE subject = ?');
+  const insert = db.prepare(
+    `INSERT INTO webhook_deliveries (id, account_id, position, event_id, message, webhook_id, url, subject,
+       receiver, lane, created_at, next_at)
+     VALUES (@id, @accountId, @position, @eventId, @message, @webhookId, @url, @subject, @receiver, @lane, @createdAt,
+       coalesce((SELECT max(next_at) FROM webhook_deliveries WHERE lane = @lane AND status = 'waiting'), 0))
+     ON CONFLICT DO NOTHING`,
+  );
+  const attempted = db.prepare(
+    `UPDATE webhook_deliveries SET status = CASE WHEN @outcome = 'retry' THEN status ELSE @outcome END,
+       round = @round, attempt = @attempt, tries = tries + 1, next_at = coalesce(@nextAt, next_at),
+       tried_at = @attemptedAt, answer_status = @status, failure = @failure,
+       dropped = CASE WHEN @outcome = 'retry' THEN dropped END
+     WHERE id = @deliveryId`,
+  );
+  const laneDue = db.prepare(
+    `UPDATE webhook_deliveries SET next_at = ? WHERE status = 'waiting'
+       AND lane = (SELECT lane FROM webhook_deliveries WHERE id = ?)`,
+  );
+  const answered = db.prepare(
+    'UPDATE webhooks SET failing_since = NULL, failed_at = NULL, gone = 0 WHERE id = ? AND failing_since IS NOT NULL',
+  );
+  const failed = db.prepare(
+    `UPDATE webhooks SET gone = @gone, failed_at = @at,
+       failing_since = CASE WHEN failed_at >= @at - ${APART_MS} THEN failing_since ELSE @at END
+     WHERE id = @webhookId`,
+  );
+  const AGAIN = `UPDATE webhook_deliveries SET status = 'waiting', dropped = NULL, attempt = 0, next_at = 0`;
+  const again = db.prepare(`${AGAIN}, round = ? WHERE id = ?`);
+  const failedAgain = db.prepare(
+    `${AGAIN}, round = round + 1 WHERE webhook_id = ? AND status = 'failed' AND created_at >= ?`,
+  );
+
+  const add = (
+    { webhookId, url, receiver }: Receiver,
+    accountId: string,
+    message: WebhookMessage,
+    subject: string | undefined,
+    event: RecordedEvent,
+    id = deliveryIdOf(event.id, receiver),
+  ): void => {
+    const { id: eventId, position } = event;
+    const lane = subject === undefined ? id : `${receiver}/${subject}`;
+    const to = { webhookId, url, receiver, lane, subject: subject ?? null };
+    insert.run({ id, accountId, position, eventId, message, ...to, createdAt: timeOf(event) });
+  };
+  const tell = (
+    accountId: string,
+    message: WebhookMessage,
+    subject: string | undefined,
+    event: RecordedEvent,
+  ): void => {
+    const ofRequest = subject === undefined ? undefined : urlOf.get(subject);
+    for (const receiver of [...endpointsFor.all(accountId, message), ofRequest]) {
+      if (receiver !== undefined) add(receiver, accountId, message, subject, event);
+    }
+  };
+  const handlers: Handlers = {
+    ConversionRequested({ accountId, conversionId: subject, webhookUrl }) {
+      if (webhookUrl !== undefined) insertUrl.run({ subject, accountId, url: webhookUrl });
+    },
+    ConversionCompleted({ accountId, conversionId }, event) {
+      tell(accountId, 'conversion.completed', conversionId, event);
+    },
+    ConversionFailed({ accountId, conversionId }, event) {
+      tell(accountId, 'conversion.failed', conversionId, event);
+    },
+    // Nothing comes of it any more.
+    ConversionExpired({ conversionId }) {
+      removeUrl.run(conversionId);
+    },
+    WebhookTested({ accountId, webhookId, deliveryId }, event) {
+      const receiver = { webhookId, url: null, receiver: webhookId };
+      add(receiver, accountId, 'webhook.test', undefined, event, deliveryId);
+    },
+    DeliveryAttempted(data) {
+      const { webhookId, deliveryId, attemptedAt: at, nextAt = null, status = null } = data;
+      const { round, attempt, outcome, failure = null } = data;
+      const of = { round, attempt, outcome, status, failure, nextAt, attemptedAt: at };
+      attempted.run({ deliveryId, ...of });
+      laneDue.run(nextAt ?? 0, deliveryId);
+      if (webhookId === undefined) return;
+      if (outcome === 'delivered') answered.run(webhookId);
+      else failed.run({ webhookId, at, gone: Number(status === GONE) });
+    },
+    RedeliveryRequested({ deliveryId, round }) {
+      again.run(round, deliveryId);
+    },
+    RedeliveriesRequested({ webhookId, since }) {
+      failedAgain.run(webhookId, since);
+    },
+  };
+  return { tell, handlers };
+}
+
+/** Below this part of what was granted last, credits are low. */
+const LOW_PART = 10;
+
+function creditHandlers(
+  db: Database,
+  tellLow: (accountId: string, event: RecordedEvent) => void,
+): Handlers {
+  const grant = db.prepare(
+    `INSERT INTO webhook_credits (account_id, balance, last_grant, told) VALUES (?, ?, ?, 0)
+     ON CONFLICT DO UPDATE SET balance = balance + excluded.balance, last_grant = excluded.last_grant, told = 0`,
+  );
+  const add = db.prepare<
+    [number, string],
+    { readonly balance: number; readonly lastGrant: number; readonly told: number }
+  >(
+    `UPDATE webhook_credits SET balance = balance + ? WHERE account_id = ?
+     RETURNING balance, last_grant AS lastGrant, told`,
+  );
+  const told = db.prepare('UPDATE webhook_credits SET told = 1 WHERE account_id = ?');
+  return {
+    CreditGranted({ accountId, amount }) {
+      grant.run(accountId, amount, amount);
+    },
+    CreditDebited({ accountId, amount }, event) {
+      const credits = add.get(-amount, accountId);
+      if (credits?.told !== 0 || credits.balance * LOW_PART >= credits.lastGrant) return;
+      told.run(accountId);
+      tellLow(accountId, event);
+    },
+    CreditRefunded({ accountId, amount }) {
+      add.get(amount, accountId);
+    },
+  };
+}
