@@ -65,8 +65,6 @@ export interface RefundDue {
 export interface RefundsDueQueries {
   /** The oldest failures first. */
   next(limit: number): readonly RefundDue[];
-  /** True if this conversion failed and its credit is not back yet. */
-  has(conversionId: string): boolean;
 }
 
 export function refundsDueQueries(db: Database): RefundsDueQueries {
@@ -78,11 +76,7 @@ export function refundsDueQueries(db: Database): RefundsDueQueries {
        FROM refunds_due ORDER BY position LIMIT ? + 0`,
     )
     .safeIntegers();
-  const has = db
-    .prepare<[string], number>('SELECT count(*) FROM refunds_due WHERE conversion_id = ?')
-    .pluck();
   return {
     next: (limit) => next.all(limit).map((row) => ({ ...row, failure: Number(row.failure) })),
-    has: (conversionId) => has.get(conversionId) === 1,
   };
 }

@@ -2,7 +2,7 @@
 import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { groupsOf, isDeletedNow, isDeletionDue } from '../log/verify-log/documents.ts';
-import type { KeptConversion } from '../log/verify-log/rules.ts';
+import type { KeptConversion } from '../log/verify-log/states.ts';
 import { DocumentCopies } from './documents.ts';
 import type { Journal } from './move-journal.ts';
 

@@ -26,7 +26,7 @@ import {
 } from './command.ts';
 import { type Account, type Details, type OperatorApi, ofAccount } from './operator-api.ts';
 import { ask } from './output.ts';
-import { isPressledgerError, take } from './service.ts';
+import { isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
 function parsePlan(value: string): (typeof PLANS)[number] {
   const plan = choiceOf(value, PLANS);
@@ -119,11 +119,27 @@ export const creditsShow: Run = async ({ positionals: [email = ''] }, { open, ou
 export const creditsGrant: Run = async (invocation, context) => {
   const amount = wholeNumber(invocation.positionals[1] ?? '', '<credits>', 1, MAX_BALANCE);
   await onAccount(invocation, context, async (api, id, email) => {
-    const { credits } = await api.post<Account>(ofAccount(id, 'credits/'), { amount });
+    const { credits } = await grant(api, id, email, amount);
     context.output.json({ email, credits });
     context.output.line(`${email} now has ${counted(credits, 'credit')}.`);
   });
 };
+
+/** @throws {Error} one line: no answer came, also from the event store, so they may have been added */
+async function grant(api: OperatorApi, id: string, email: string, amount: number) {
+  try {
+    return await api.postOnce<Account>(ofAccount(id, 'credits/'), { amount });
+  } catch (error) {
+    const isUnknown =
+      error instanceof PressledgerUnreachable || isPressledgerError(error, 'service_unavailable');
+    if (!isUnknown) throw error;
+    const show = copyableCommand(api.dataDir, 'credits', email);
+    throw new Error(
+      `${error.message} The credits may have been added: look with \`${show}\` before you repeat this.`,
+      { cause: error },
+    );
+  }
+}
 
 export const planSet: Run = async (invocation, context) => {
   const plan = parsePlan(invocation.positionals[1] ?? '');

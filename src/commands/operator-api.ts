@@ -1,4 +1,5 @@
 /** The API with the rights of an operator, as commands on the machine of the store have it. */
+import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { everyItem, type Page, pageQuery, pageReader } from '../../client/src/pages.ts';
@@ -49,6 +50,11 @@ export class OperatorApi {
 
   async post<T>(path: string, body: object = {}): Promise<T> {
     return (await this.#send('POST', path, json, body)) as T;
+  }
+
+  /** As `post`, with an Idempotency-Key of its own: sent again where the answer was lost, it acts once. */
+  async postOnce<T>(path: string, body: object): Promise<T> {
+    return (await this.#send('POST', path, json, body, randomUUID())) as T;
   }
 
   async delete(path: string): Promise<void> {
@@ -104,9 +110,16 @@ export class OperatorApi {
     path: string,
     read: (response: Response) => Promise<T>,
     body?: object,
+    idempotencyKey?: string,
   ): Promise<T> {
     const url = `${SERVER}/api/v1${path}`;
-    const call = { method, url, repeatable: method === 'GET', ...(body && { body }) };
+    const call = {
+      method,
+      url,
+      repeatable: method === 'GET' || idempotencyKey !== undefined,
+      ...(body && { body }),
+      ...(idempotencyKey !== undefined && { headers: { 'Idempotency-Key': idempotencyKey } }),
+    };
     return this.#transport.send(call, read);
   }
 }

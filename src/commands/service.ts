@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PressledgerClient } from '../../client/src/client.ts';
-import { isPressledgerError } from '../../client/src/errors.ts';
+import { isPressledgerError, PressledgerUnreachable } from '../../client/src/errors.ts';
 import { addressOf } from '../../client/src/options.ts';
 import {
   type CommandContext,
@@ -25,7 +25,7 @@ export type {
   NewApiKey,
   ProvenEvent,
 } from '../../client/src/types.ts';
-export { isPressledgerError, PressledgerClient };
+export { isPressledgerError, PressledgerClient, PressledgerUnreachable };
 
 /** The content of the file that `pressledger login` writes. */
 export interface Login {

@@ -62,6 +62,24 @@ void test('the keyring of a data directory is one of a shared folder with its ma
   await t.rejects((await openShared(dir)).dataKey(kept), { name: 'KeyringUnavailable' });
 });
 
+void test('an erased account gets no key file, not even for a moment', async (t) => {
+  const records = new FileKeyRecords(join(testDirectory(t), 'keyring'));
+  const made: string[] = [];
+  const watched = {
+    read: (name: string) => records.read(name),
+    remove: (name: string) => records.remove(name),
+    create: (name: string, text: string) => {
+      made.push(name);
+      return records.create(name, text);
+    },
+  };
+  const keyring = await openSharedKeyring(watched, masterKey, { create: true, recheckMs: 0 });
+  const accountId = newAccountId(Date.now());
+  await keyring.erase(accountId);
+  await t.rejects(keyring.makeKey(accountId), { name: 'KeyErased' });
+  t.notOk(made.includes(`${accountId}.key`));
+});
+
 void test('a key lies wrapped, for the owner only, and is gone when erased', async (t) => {
   const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());

@@ -200,6 +200,7 @@ void test('README says how the one container is built and run', (t) => {
   const { port, dataDir, renderTimeoutMs } = settingsOf(environmentOf('api'));
   t.match(run, `--publish 127.0.0.1:8080:${port}`);
   t.match(run, `--volume pressledger:${dataDir}`);
+  t.match(run, '--restart unless-stopped');
   t.match(run, `--stop-timeout ${renderTimeoutMs / 1000 + 15}`);
   const profile = /seccomp=(\S+)/.exec(run)?.[1] ?? '';
   t.ok(existsSync(join(ROOT, profile)), profile);

@@ -139,6 +139,8 @@ export class RecordKeyring implements Keyring {
     const theirs = await attempt(`make the key of ${accountId}`, async () => {
       const gone = await this.#gone();
       if (gone !== undefined) throw new KeyringGone(gone);
+      // Looked for before, too: a process that is killed right after it made a key would leave that file.
+      if (await this.#isErased(accountId)) throw this.#erased(accountId);
       const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
       // Another node may have erased the account between the look and the making.
       if (await this.#isErased(accountId)) {

@@ -28,7 +28,7 @@ const INSIDE: Errors = {
       'Something went wrong on our side. When you report it, name the request 5c1f7d3e-6c1a-4d1b-9a6f-0d1e2f3a4b5c.',
   },
   service_unavailable: {
-    when: 'The service cannot handle the request right now: it is busy, stopping, or cannot write to its disk. Nothing was accepted.',
+    when: 'The service cannot handle the request right now: it is busy, stopping, or cannot write to its disk. If the answer of its store was lost, the request may have been accepted: a repeat with the same Idempotency-Key is accepted once.',
   },
 };
 

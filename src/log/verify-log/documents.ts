@@ -6,7 +6,7 @@ import { conversionStream } from '../../domain/conversion.ts';
 import type { BlobRef } from '../../domain/events.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { Difference } from './difference.ts';
-import type { KeptConversion, NamedBlob } from './rules.ts';
+import type { KeptConversion, NamedBlob } from './states.ts';
 
 /** Conversions whose files are read at a time. */
 const AT_ONCE = 8;

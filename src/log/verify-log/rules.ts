@@ -3,16 +3,10 @@
  * and one life for each conversion. It sees the events in the order of the log, once. The aggregates fold them;
  * here are the rules for their states, and what no aggregate sees because it lies in two streams.
  */
-import {
-  type AccountEvent,
-  type AccountState,
-  accountStream,
-  account as accounts,
-} from '../../domain/account.ts';
+import { type AccountEvent, accountStream, account as accounts } from '../../domain/account.ts';
 import { blobKey } from '../../domain/blob-key.ts';
 import {
   type ConversionEvent,
-  type ConversionState,
   conversionStream,
   conversion as conversions,
   isOpen,
@@ -20,56 +14,20 @@ import {
 } from '../../domain/conversion.ts';
 import type { EventMetadata } from '../../domain/event-metadata.ts';
 import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
-import { IDEMPOTENCY_WINDOW_MS, isForgotten, noKeys } from '../../domain/idempotency.ts';
+import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
-import { Broken, Difference, type Place, placeOf } from './difference.ts';
-import { EventIds, type LastCommand } from './event-ids.ts';
+import { Broken, Difference, placeOf } from './difference.ts';
+import { EventIds } from './event-ids.ts';
 import { StateTable } from './state-table.ts';
-import { checkStream, decoded, isOfAccount, isOfConversion, type StreamEnd } from './streams.ts';
-
-/** A file that an event names, and the place of that event. */
-export interface NamedBlob {
-  readonly ref: BlobRef;
-  readonly at: Place;
-}
-
-interface Conversion {
-  readonly accountId: string;
-  /** Credits that it was debited for. */
-  readonly amount: number;
-  state: ConversionState;
-  /** The event that ended it. */
-  end?: {
-    readonly type: string;
-    readonly id: string;
-    readonly position: string;
-    readonly at: number;
-  };
-  /** The number of this failure among those of its account, from 1. */
-  failure?: number;
-  isRefunded?: true;
-  blobs?: NamedBlob[];
-}
-
-interface Account {
-  /** Its keys have a table of their own: there may be more of a day than memory has room for. */
-  state: Omit<AccountState, 'keys'>;
-  failures: number;
-}
-
-interface StreamState extends StreamEnd {
-  command?: LastCommand | undefined;
-  account?: Account;
-  conversion?: Conversion;
-}
-
-export interface KeptConversion {
-  readonly id: string;
-  readonly revision: number;
-  readonly conversion: Conversion;
-  /** The last revision of its account. */
-  readonly accountRevision: number;
-}
+import {
+  type Account,
+  type Conversion,
+  type KeptConversion,
+  keptOf,
+  type StreamState,
+  stateOf,
+} from './states.ts';
+import { checkStream, decoded, isOfAccount, isOfConversion } from './streams.ts';
 
 export class LogRules {
   readonly #streams = new StateTable<StreamState>();
@@ -169,7 +127,7 @@ export class LogRules {
     if (this.#streams.get(stream) !== undefined) {
       throw new Broken(`one request of ${conversionId}`, 'another one');
     }
-    const state = conversions.initialState;
+    const state = keptOf(conversions.initialState);
     this.#streams.set(stream, { revision: -1, conversion: { accountId, amount, state } });
     this.unfinished += 1;
     if (idempotencyKey !== undefined) {
@@ -201,7 +159,7 @@ export class LogRules {
   }
 
   #account(stream: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
-    stream.account ??= { state: accounts.initialState, failures: 0 };
+    stream.account ??= { state: { status: 'none', credits: 0, refunds: 0 }, failures: 0 };
     const owner = stream.account;
     const { state } = owner;
     if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
@@ -212,9 +170,10 @@ export class LogRules {
     else if (event.type === 'ErasureCompleted' && !isErased(owner)) {
       throw new Broken('an AccountErased before it', 'none');
     }
-    const { keys: _, ...evolved } = accounts.evolve({ ...state, keys: noKeys }, event);
-    if (evolved.credits < 0) throw new Broken('a balance of at least 0', `${evolved.credits}`);
-    owner.state = evolved;
+    const evolved = accounts.evolve({ ...accounts.initialState, ...state }, event);
+    const { status, credits, refunds } = evolved;
+    if (credits < 0) throw new Broken('a balance of at least 0', `${credits}`);
+    owner.state = { status, credits, refunds };
   }
 
   #refund(owner: Account, { data }: EventOf<'CreditRefunded'>, recorded: RecordedEvent): void {
@@ -223,23 +182,25 @@ export class LogRules {
     const failed = `a failure of ${conversionId} that is to be refunded`;
     if (refunded?.accountId !== accountId) throw new Broken(failed, 'no such conversion of it');
     const { end, failure } = refunded;
-    if (failure === undefined) throw new Broken(failed, end?.type ?? 'a conversion without an end');
     if (refunded.isRefunded) throw new Broken(failed, 'one that was refunded before');
+    if (failure === undefined) throw new Broken(failed, end?.type ?? 'a conversion without an end');
     if (amount !== refunded.amount) {
       throw new Broken(`a refund of the ${refunded.amount} that was debited`, `${amount}`);
     }
     const { failedAt } = data;
     const { causationId } = recorded.metadata as Partial<EventMetadata>;
     // A log that was moved to another store has other positions, and the same ids.
-    if (end === undefined || (causationId !== end.id && failedAt !== end.position)) {
-      throw new Broken(`a refund for the failure ${end?.id}`, `one for ${causationId}`);
+    if (causationId !== failure.id && failedAt !== failure.position) {
+      throw new Broken(`a refund for the failure ${failure.id}`, `one for ${causationId}`);
     }
     // They are given in the order of the failures, and one that was passed over is never given.
     const next = owner.state.refunds + 1;
-    if (failure !== next) {
-      throw new Broken(`the refund of ${accountId}'s failure ${next} first`, `that of ${failure}`);
+    if (failure.number !== next) {
+      const found = `that of ${failure.number}`;
+      throw new Broken(`the refund of ${accountId}'s failure ${next} first`, found);
     }
     refunded.isRefunded = true;
+    delete refunded.failure;
     if (!isErased(owner)) this.refundsDue -= 1;
   }
 
@@ -251,10 +212,11 @@ export class LogRules {
   ): void {
     const { type, data } = event;
     if (known === undefined) throw new Broken(`a request before ${type}`, 'none');
-    const { accountId, end, state } = known;
+    const { accountId, end } = known;
     if (data.accountId !== accountId) {
       throw new Broken(`a conversion of ${accountId}`, `one of ${data.accountId}`);
     }
+    const state = stateOf(known.state);
     const evolved = conversions.evolve(state, event);
     switch (type) {
       case 'ConversionStarted':
@@ -271,9 +233,9 @@ export class LogRules {
       case 'ConversionFailed': {
         if (end !== undefined) throw new Broken(`one end: ${end.type}`, `also ${type}`);
         const at = type === 'ConversionCompleted' ? data.completedAt : data.failedAt;
-        known.end = { type, id: recorded.id, position: `${recorded.position}`, at };
+        known.end = { type, at };
         this.unfinished -= 1;
-        if (type === 'ConversionFailed') this.#fail(known);
+        if (type === 'ConversionFailed') this.#fail(known, recorded);
         if (type !== 'ConversionCompleted') break;
         this.#name(data.conversionId, 'document', data.document, recorded, index);
         this.#name(data.conversionId, 'manifest', data.manifest, recorded, index);
@@ -294,14 +256,14 @@ export class LogRules {
         if (isOpen(state)) throw new Broken(`an end before ${type}`, 'none');
         break;
     }
-    known.state = evolved;
+    known.state = keptOf(evolved);
   }
 
-  #fail(failed: Conversion): void {
+  #fail(failed: Conversion, { id, position }: RecordedEvent): void {
     const owner = this.#streams.get(accountStream(failed.accountId))?.account;
     if (owner === undefined) return;
     owner.failures += 1;
-    failed.failure = owner.failures;
+    failed.failure = { number: owner.failures, id, position: `${position}` };
     if (!isErased(owner)) this.refundsDue += 1;
   }
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { drainList } from '../../../src/async/drain-list.ts';
-import { conversionId } from '../../support/samples.ts';
+import { drainList } from '../../src/async/drain-list.ts';
+import { conversionId } from '../support/samples.ts';
 
 const going = new AbortController().signal;
 

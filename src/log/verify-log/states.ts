@@ -1,0 +1,62 @@
+/** The states of streams as a verification keeps them, many of them in a file: what no rule reads is left out. */
+import type { AccountState } from '../../domain/account.ts';
+import { type ConversionState, conversion as conversions } from '../../domain/conversion.ts';
+import type { BlobRef } from '../../domain/events.ts';
+import type { Place } from './difference.ts';
+import type { LastCommand } from './event-ids.ts';
+import type { StreamEnd } from './streams.ts';
+
+/** A file that an event names, and the place of that event. */
+export interface NamedBlob {
+  readonly ref: BlobRef;
+  readonly at: Place;
+}
+
+export interface Conversion {
+  readonly accountId: string;
+  /** Credits that it was debited for. */
+  readonly amount: number;
+  state: KeptState;
+  /** The event that ended it. */
+  end?: { readonly type: 'ConversionCompleted' | 'ConversionFailed'; readonly at: number };
+  /** The event of the failure, and its number among those of its account, from 1; until the refund. */
+  failure?: { readonly number: number; readonly id: string; readonly position: string };
+  isRefunded?: true;
+  blobs?: NamedBlob[];
+}
+
+/** The deliveries of the tries are counted. */
+type KeptState = Pick<ConversionState, 'status' | 'expired'> & { readonly tries: number };
+
+/** Its keys have a table of their own. */
+export interface Account {
+  state: Pick<AccountState, 'status' | 'credits' | 'refunds'>;
+  failures: number;
+}
+
+export interface StreamState extends StreamEnd {
+  command?: LastCommand | undefined;
+  account?: Account;
+  conversion?: Conversion;
+}
+
+export interface KeptConversion {
+  readonly id: string;
+  readonly revision: number;
+  readonly conversion: Conversion;
+  /** The last revision of its account. */
+  readonly accountRevision: number;
+}
+
+export const keptOf = ({ status, expired, tries }: ConversionState): KeptState => ({
+  status,
+  expired,
+  tries: tries.length,
+});
+
+/** The state that the aggregate folds, in which a try has no name. */
+export const stateOf = ({ tries, ...kept }: KeptState): ConversionState => ({
+  ...conversions.initialState,
+  ...kept,
+  tries: Array.from({ length: tries }, () => ''),
+});
