@@ -161,19 +161,19 @@ export class LogRules {
   #account(stream: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
     stream.account ??= { state: { status: 'none', credits: 0, refunds: 0 }, failures: 0 };
     const owner = stream.account;
-    const { state } = owner;
+    const { status, credits, refunds } = owner.state;
     if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
     else if (event.type === 'CreditRefunded') this.#refund(owner, event, recorded);
     else if (event.type === 'ConversionRequested') {
       this.#name(event.data.conversionId, 'request', event.data.request, recorded, index);
-    } else if (event.type === 'AccountErased') this.refundsDue -= owner.failures - state.refunds;
+    } else if (event.type === 'AccountErased') this.refundsDue -= owner.failures - refunds;
     else if (event.type === 'ErasureCompleted' && !isErased(owner)) {
       throw new Broken('an AccountErased before it', 'none');
     }
-    const evolved = accounts.evolve({ ...accounts.initialState, ...state }, event);
-    const { status, credits, refunds } = evolved;
-    if (credits < 0) throw new Broken('a balance of at least 0', `${credits}`);
-    owner.state = { status, credits, refunds };
+    const before = { ...accounts.initialState, status, credits, refunds };
+    const after = accounts.evolve(before, event);
+    if (after.credits < 0) throw new Broken('a balance of at least 0', `${after.credits}`);
+    owner.state = { status: after.status, credits: after.credits, refunds: after.refunds };
   }
 
   #refund(owner: Account, { data }: EventOf<'CreditRefunded'>, recorded: RecordedEvent): void {

@@ -54,9 +54,13 @@ export const keptOf = ({ status, expired, tries }: ConversionState): KeptState =
   tries: tries.length,
 });
 
+/** So many tries without a name. */
+const NAMELESS: readonly (readonly string[])[] = [[], [''], ['', ''], ['', '', '']];
+
 /** The state that the aggregate folds, in which a try has no name. */
-export const stateOf = ({ tries, ...kept }: KeptState): ConversionState => ({
+export const stateOf = ({ status, expired, tries }: KeptState): ConversionState => ({
   ...conversions.initialState,
-  ...kept,
-  tries: Array.from({ length: tries }, () => ''),
+  status,
+  expired,
+  tries: NAMELESS[tries] ?? Array.from({ length: tries }, () => ''),
 });
