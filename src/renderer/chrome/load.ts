@@ -6,7 +6,7 @@ import type { Navigation } from './navigation.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
 import type { Tab } from './tab.ts';
 import { answerOwnPages } from './window.ts';
-import { beginClock } from './worlds.ts';
+import { beginClock } from './run-ahead.ts';
 
 export interface LoadedDocument {
   /** True when the load event came; without it the page still prints. */

@@ -1,14 +1,14 @@
 /**
- * Lets the page's clock run ahead after it has loaded, so that what its scripts still have to draw is on
- * paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
+ * Lets the page's clock (`in-page/page-clock.js`) run ahead after it has loaded, so that what its scripts still have to
+ * draw is on paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CAPS } from './caps.ts';
 import { type Page, upTo } from './page.ts';
-import { type Advance, type ClockState, NEVER_MS } from './worlds.ts';
+import type { Tab } from './tab.ts';
 
 /** The page's own time that it may use for this, where the client names none. */
-export const BUDGET_MS = 5_000;
+const BUDGET_MS = 5_000;
 
 /** The silence after which the page has been told its answers. */
 const ANSWERED_MS = 10;
@@ -31,34 +31,82 @@ const FRAME_MS = 12.5;
 const WORKER_STEP_MS = 10;
 /** A timer of a page for something that takes longer, such as the end of a session, is not waited for. */
 const LONGEST_DELAY_MS = 30_000;
+/** No timer is further off. */
+const NEVER_MS = 1e9;
+
+/** What the scripts of a document and of its frames have still to do, and what they look at. A document without any: */
+const NOTHING = {
+  /** Their number. */
+  scripts: 0,
+  /** How often they asked for what only a drawn frame tells: what is in view, sizes, canvases of another thread. */
+  watches: 0,
+  /** How often they asked to hear of scrolling, and of the window's size. */
+  hears: 0,
+  /** True when they asked about the print medium. */
+  asksPrint: false,
+  /** Animation frames that they asked for. */
+  frames: 0,
+  /** Milliseconds until the next timer that draws, or idle moment. */
+  timer: NEVER_MS,
+  /** Milliseconds until the last timer that they set as one delay, rather than as a step of many. */
+  late: 0,
+};
+export type ClockState = Readonly<typeof NOTHING>;
+
+const both = (a: ClockState, b: ClockState): ClockState => ({
+  scripts: a.scripts + b.scripts,
+  watches: a.watches + b.watches,
+  hears: a.hears + b.hears,
+  asksPrint: a.asksPrint || b.asksPrint,
+  frames: a.frames + b.frames,
+  timer: Math.min(a.timer, b.timer),
+  late: Math.max(a.late, b.late),
+});
+
+/** True if the page has something to do that its clock brings. */
+export const isActive = ({ frames, timer }: ClockState): boolean => frames > 0 || timer < NEVER_MS;
+
+/** Milliseconds. */
+interface Advance {
+  /** The page's time to run ahead. */
+  readonly by: number;
+  /** The page's time between two frames. */
+  readonly frameEvery: number;
+  /** True if its clock does not run ahead after this. */
+  readonly isLast: boolean;
+}
+
+/** Lets the clock of a window begin again, for the document that is written into it. */
+export async function beginClock(tab: Tab): Promise<void> {
+  const expression = `performance.dispatchEvent(new CustomEvent('${tab.clockChannel}', { detail: 'begin' }))`;
+  await tab.send('Runtime.evaluate', { expression });
+}
 
 /** One document's budget, which all its runs share. */
 export class RunAhead {
   readonly #page: Page;
   readonly #budgetMs: number;
   #left: number;
-  /** When real time is up, by `performance.now()`; set by the first run. */
-  #end: number | undefined;
-  /** Real time that was waited for requests without an answer; undefined while none was. */
+  /** When real time is up, by `performance.now()`. */
+  readonly #end: number;
+  /** Real time that was waited for requests without an answer to all; undefined while none was. */
   #networkGivenUpMs: number | undefined;
-  #isOutOfTime = false;
 
-  /**
-   * @param budgetMs of the page's own time
-   * @param networkGivenUpMs real time that was waited for requests before, without an answer to all
-   */
-  constructor(page: Page, budgetMs: number, networkGivenUpMs: number | undefined) {
+  constructor(page: Page) {
+    const { request, deadline, waits } = page;
     this.#page = page;
-    this.#networkGivenUpMs = networkGivenUpMs;
-    this.#budgetMs = budgetMs;
-    this.#left = budgetMs;
+    this.#budgetMs = request.wait_for?.budget_ms ?? BUDGET_MS;
+    this.#left = this.#budgetMs;
+    const [part, ms] = CAPS.runAhead;
+    this.#end = performance.now() + deadline.share(part, Math.max(ms, this.#budgetMs));
+    this.#networkGivenUpMs = waits.list.find(
+      (each) => each.for === 'network_idle' && each.capped,
+    )?.ms;
   }
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { navigation, requests, tab, deadline } = this.#page;
-    const [part, ms] = CAPS.runAhead;
-    this.#end ??= performance.now() + deadline.share(part, Math.max(ms, this.#budgetMs));
+    const { navigation, requests, tab } = this.#page;
     let state = await this.#ask(null);
     let answered = false;
     for (;;) {
@@ -89,36 +137,36 @@ export class RunAhead {
   }
 
   /** Notes for the record what was still to come at the end. */
-  noteUnfinished({ frames, delay: ms }: ClockState): void {
+  noteUnfinished({ frames, late }: ClockState): void {
     if (this.#budgetMs === 0) return;
     const { waits, requests } = this.#page;
-    const used = this.#isOutOfTime ? this.#budgetMs - this.#left : this.#budgetMs;
+    const used = this.#budgetMs - this.#left;
     if (requests.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
     if (frames > 0) waits.note('drawing', used, true);
-    if (ms > 0 && ms < LONGEST_DELAY_MS) waits.note('timers', used, true);
+    if (late > 0 && late < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
-  #next({ frames, idles, timer }: ClockState): Advance | undefined {
-    this.#isOutOfTime = this.#realTime <= 0 && this.#left > 0;
-    if (this.#left <= 0 || this.#realTime <= 0) return undefined;
+  #next(state: ClockState): Advance | undefined {
+    if (this.#left <= 0 || this.#realTime <= 0 || !isActive(state)) return undefined;
+    const { requests, tab } = this.#page;
     const used = this.#budgetMs - this.#left;
     const frameEvery = used < COARSE_UNTIL_MS ? COARSE_FRAME_MS : FRAME_MS;
-    const step = this.#page.requests.used || this.#page.tab.workers.any ? SHORT_STEP_MS : STEP_MS;
-    let by = step;
-    if (frames === 0 && idles === 0) {
-      // Nothing comes before the next timer: its time is reached at once.
-      if (timer >= NEVER_MS) return undefined;
-      by = Math.max(timer, step);
-    }
-    return { by: Math.min(by, this.#left), frameEvery, isLast: by >= this.#left };
+    const step = requests.used || tab.workers.any ? SHORT_STEP_MS : STEP_MS;
+    // Without frames nothing comes before the next timer: its time is reached at once.
+    const by = Math.min(this.#left, state.frames > 0 ? step : Math.max(state.timer, step));
+    return { by, frameEvery, isLast: by >= this.#left };
   }
 
   get #realTime(): number {
-    return (this.#end ?? 0) - performance.now();
+    return Math.max(0, this.#end - performance.now());
   }
 
+  /** Sets all clocks ahead, if there is an order, and resolves when what was due has come. */
   async #ask(order: Advance | null): Promise<ClockState> {
-    return await this.#page.worlds.clocks(order, Math.max(0, this.#realTime));
+    const { tab, worlds } = this.#page;
+    const asked = JSON.stringify(order && { ...order, within: this.#realTime });
+    const answers = await worlds.askAll<ClockState>(`clock('${tab.clockChannel}', ${asked})`);
+    return answers.map((answer) => ({ ...NOTHING, ...answer })).reduce(both);
   }
 
   /** Waits until all requests are answered. Waits at most once: after a timeout it does not wait again. */

@@ -5,13 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { CAPS } from './caps.ts';
-import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
-import { BUDGET_MS, RunAhead } from './run-ahead.ts';
-import type { Tab } from './tab.ts';
-import { type ClockState, NEVER_MS } from './worlds.ts';
+import { type ClockState, isActive, RunAhead } from './run-ahead.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
 const MAX_ROUNDS = 4;
@@ -41,18 +38,18 @@ export async function settle(
   hasLoaded: boolean,
   media: 'print' | 'screen',
 ): Promise<Settled> {
-  const { tab, request, waits } = page;
+  const { tab, request } = page;
   if (request.wait_for) await waitFor(page, request.wait_for);
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!hasLoaded) await tab.send('Page.stopLoading', undefined);
-  const idle = waits.list.find((each) => each.for === 'network_idle' && each.capped);
-  const runAhead = new RunAhead(page, request.wait_for?.budget_ms ?? BUDGET_MS, idle?.ms);
-  const { asksPrint } = await endDrawing(page, runAhead);
+  const runAhead = new RunAhead(page);
+  const state = await endDrawing(page, runAhead);
+  runAhead.noteUnfinished(state);
   // The page may have moved on to another document by itself.
   await untilWhole(page, page.navigation.ended());
   const settled = await untilComplete(page);
   if (!settled.isComplete) await tab.send('Page.stopLoading', undefined);
-  if (asksPrint && media === 'print') {
+  if (state.asksPrint && media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
     await tab.send('Emulation.setEmulatedMedia', { media: '' });
     await drawFrames(page, 2);
@@ -111,65 +108,27 @@ async function waitForSelector({ tab, worlds, deadline }: Page, selector: string
 async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
   const { tab, worlds } = page;
   let shown = 0;
-  let viewed = 0;
   let drawn = -1;
-  let state: ClockState;
   for (let round = 0; ; round += 1) {
-    state = await runAhead.run();
-    if (round === MAX_ROUNDS || (state.scripts === 0 && worlds.isOne)) break;
-    const needed = state.needsFrames + (tab.workers.any ? 1 : 0);
+    const state = await runAhead.run();
+    if (round === MAX_ROUNDS || (state.scripts === 0 && worlds.isOne)) return state;
+    const watches = state.watches + (tab.workers.any ? 1 : 0);
     // What the first frame shows may ask for the second.
-    const frames = needed + state.watchesView > 0 ? 2 : 1;
-    const height = (await mayLook(page, state))
-      ? await showWhole(page, runAhead, frames, shown)
-      : shown;
-    const isNew = state.watchesView > viewed;
-    viewed = state.watchesView;
-    if (height > shown) {
+    const frames = watches > 0 ? 2 : 1;
+    // A page whose scripts have ended, and hear of nothing, looks the same in a window of any height.
+    const mayLook = watches + state.hears > 0 || isActive(state);
+    const height = mayLook ? await showWhole(page, runAhead, frames, shown) : shown;
+    if (height > shown || watches > drawn) {
+      if (height === shown) {
+        await drawFrames(page, frames);
+        await upTo(page, 'rest', worlds.ask('rest()'));
+      }
       shown = height;
-      drawn = needed;
-    } else if (needed > drawn || isNew) {
-      await drawFrames(page, frames);
-      await upTo(page, 'rest', worlds.ask('rest()'));
-      drawn = needed;
+      drawn = watches;
     } else if (((await worlds.ask<number>('finish()')) ?? 0) > 0) {
       // Their events come with a frame.
       await drawFrames(page, 2);
-    } else break;
-  }
-  runAhead.noteUnfinished(state);
-  return state;
-}
-
-/** Where a page hears that its window has become tall. */
-const HEARERS = ['window', 'document', 'visualViewport'];
-
-/**
- * True if a script may notice what comes into view: it watches elements or sizes, is still to run, or has listeners. A
- * page whose scripts have ended looks the same in a window of any height.
- */
-async function mayLook({ tab }: Page, state: ClockState): Promise<boolean> {
-  const { scripts, watchesView, needsFrames, frames, idles, timer } = state;
-  if (scripts + watchesView === 0) return false;
-  if (watchesView + needsFrames + frames + idles > 0 || timer < NEVER_MS || tab.workers.any) {
-    return true;
-  }
-  const asked = HEARERS.map((target) => hearsOfSize(tab, target));
-  return (await Promise.all(asked)).includes(true);
-}
-
-/** @param target evaluates to what may have listeners: with those of a document go those of its root and its body */
-async function hearsOfSize(tab: Tab, target: string): Promise<boolean> {
-  try {
-    const { result } = await tab.send('Runtime.evaluate', { expression: target });
-    if (result.objectId === undefined) return true;
-    const asked = { objectId: result.objectId, depth: 3 };
-    const { listeners } = await tab.send('DOMDebugger.getEventListeners', asked);
-    return listeners.some(({ type }) => type === 'resize' || type === 'scroll');
-  } catch (error) {
-    // A navigation took the document away.
-    if (error instanceof CommandRefused) return true;
-    throw error;
+    } else return state;
   }
 }
 
@@ -227,8 +186,8 @@ async function showWhole(
   return height;
 }
 
+/** Times in milliseconds. */
 interface Completed {
-  /** Milliseconds. */
   readonly fonts: number;
   readonly images: number;
   readonly broken: readonly string[];
@@ -248,22 +207,20 @@ async function untilComplete(page: Page): Promise<Settled> {
       return { isComplete: false, broken: [] };
     }
     const seen = navigation.documentId;
-    const [completed, frames] = await Promise.all([
-      resultWithin(worlds.ask<Completed>('complete()'), left),
-      worlds.isOne ? [] : resultWithin(worlds.askAll<boolean>('isBeyondLatin()'), left),
-    ]);
+    const asked = worlds.askAll<Completed>('complete()');
+    const [main, ...frames] = (await resultWithin(asked, left)) ?? [];
     if (seen !== navigation.documentId) {
       await resultWithin(navigation.loaded(), Math.max(0, end - performance.now()));
-    } else if (completed === undefined) {
+    } else if (main === undefined) {
       // It threw, its world went away, or it takes too long: the loop's time limit decides.
       await delay(RETRY_MS);
     } else {
+      const all = [main, ...frames];
       // Another document could get fonts that Chrome found for this one.
-      const isLatin = frames?.every((isBeyondLatin) => isBeyondLatin === false) === true;
-      if (completed.isBeyondLatin || !isLatin) tab.markTainted();
-      waits.note('fonts', completed.fonts);
-      waits.note('images', completed.images);
-      return { isComplete: true, broken: completed.broken };
+      if (all.some((each) => each?.isBeyondLatin !== false)) tab.markTainted();
+      waits.note('fonts', main.fonts);
+      waits.note('images', main.images);
+      return { isComplete: true, broken: all.flatMap((each) => each?.broken ?? []) };
     }
   }
 }

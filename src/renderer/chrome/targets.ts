@@ -9,9 +9,7 @@ import type { Command, Connection, EventParams, Params } from './connection.ts';
 /** The most that are followed. More of them run unwatched: a page may start workers without end. */
 const MAX_SESSIONS = 100;
 const TIMEOUT_MS = 10_000;
-const PAGE_CLOCK = ['page-time', 'frame-needs', 'page-clock']
-  .map((name) => readFileSync(new URL(`in-page/${name}.js`, import.meta.url), 'utf8'))
-  .join('');
+const PAGE_CLOCK = readFileSync(new URL('in-page/page-clock.js', import.meta.url), 'utf8');
 
 /** What Chrome calls a tab. */
 export interface TabIds {

@@ -2,7 +2,7 @@
 /**
  * The clock of a page, by which its timers, frames and dates go. It runs as real time does until it is told
  * to run ahead: then the timers that are due and the frames that were asked for come at once, in their order,
- * and every way to ask for the time agrees with them (`page-time.js`).
+ * and every way to ask for the time agrees with them.
  *
  * This runs in each document before the scripts of the page, in their world. It takes the functions that it
  * needs before the page can replace them. Requests and answers are events at `performance`, the one target
@@ -11,32 +11,75 @@
  * @param {string} channel the name of these events
  */
 function startPageClock(channel) {
-  const { apply } = Reflect;
-  const performance = window.performance;
+  const { apply, construct, get } = Reflect;
+  const { assign, defineProperty, getOwnPropertyDescriptor } = Object;
+  const { parse, stringify } = JSON;
+  const { min, max, round } = Math;
+  const { performance, CustomEvent } = window;
   // The first document of a frame may share its window with the next one, and with it this clock.
   if (!performance.dispatchEvent(new CustomEvent(channel, { cancelable: true }))) return;
-  const native = {
-    setTimeout: window.setTimeout,
-    clearTimeout: window.clearTimeout,
-    setInterval: window.setInterval,
-    clearInterval: window.clearInterval,
-    requestAnimationFrame: window.requestAnimationFrame,
-    cancelAnimationFrame: window.cancelAnimationFrame,
-    requestIdleCallback: window.requestIdleCallback,
-    cancelIdleCallback: window.cancelIdleCallback,
-    answer: performance.dispatchEvent.bind(performance),
-    reportError: window.reportError.bind(window),
-    queueMicrotask: window.queueMicrotask.bind(window),
-    CustomEvent,
-  };
-  const { parse, stringify } = JSON;
-  const { min, max } = Math;
-  /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
-  const MOVES_ON_MS = 1_000;
+  const answer = performance.dispatchEvent.bind(performance);
+  const reportError = window.reportError.bind(window);
+  const queueMicrotask = window.queueMicrotask.bind(window);
 
-  const { now, realNow, ofPage, ranAhead, reach, begin } = replaceTime();
-  const seen = countFrameNeeds();
-  const scriptsOf = Object.getOwnPropertyDescriptor(Document.prototype, 'scripts')?.get;
+  /** The time of the window's own clock at which the document began: above 0 where it was written into a window. */
+  let begun = 0;
+  /** Milliseconds by which the page's clock is ahead of the window's own. */
+  let ahead = 0;
+  const nativeNow = Performance.prototype.now;
+  const realNow = () => apply(nativeNow, performance, []);
+  const now = () => realNow() + ahead;
+  const NativeDate = Date;
+  const nativeDateNow = NativeDate.now;
+  const dateNow = () => apply(nativeDateNow, NativeDate, []) + round(begun + ahead);
+  const timeOrigin = getOwnPropertyDescriptor(Performance.prototype, 'timeOrigin')?.get;
+  assign(Performance.prototype, {
+    now() {
+      return apply(nativeNow, this, []) + ahead;
+    },
+  });
+  defineProperty(Performance.prototype, 'timeOrigin', {
+    get() {
+      return apply(/** @type {() => number} */ (timeOrigin), this, []) + begun;
+    },
+    enumerable: true,
+    configurable: true,
+  });
+  assign(NativeDate, { now: () => dateNow() });
+  // A page may set a `Date.now` of its own, which makes a date.
+  const PageDate = new Proxy(NativeDate, {
+    construct: (target, values, made) =>
+      construct(target, values.length === 0 ? [dateNow()] : values, made),
+    apply: () => new PageDate().toString(),
+  });
+  NativeDate.prototype.constructor = PageDate;
+  window.Date = PageDate;
+
+  /** How often the page asked for what only a drawn frame tells, and for news of the window's height. */
+  const seen = { watches: 0, hears: 0, asksPrint: false };
+  /** @type {(prototype: object, name: string, note?: (value: unknown) => void) => void} */
+  const count = (prototype, name, note = () => (seen.watches += 1)) => {
+    const method = get(prototype, name);
+    if (typeof method !== 'function') return;
+    assign(prototype, {
+      /** @param {unknown[]} values */
+      [name](...values) {
+        note(values[0]);
+        return apply(method, this, values);
+      },
+    });
+  };
+  count(IntersectionObserver.prototype, 'observe');
+  count(ResizeObserver.prototype, 'observe');
+  count(HTMLCanvasElement.prototype, 'transferControlToOffscreen');
+  count(Document.prototype, 'startViewTransition');
+  count(window, 'matchMedia', (query) => {
+    seen.watches += 1;
+    if (/print/i.test(String(query))) seen.asksPrint = true;
+  });
+  count(EventTarget.prototype, 'addEventListener', (type) => {
+    if (type === 'scroll' || type === 'resize') seen.hears += 1;
+  });
 
   /**
    * A timer that is set for longer does not draw: it takes a message away, moves a slider on or ends a session. It is left to
@@ -45,132 +88,76 @@ function startPageClock(channel) {
   const LONGEST_MS = 1_000;
   /** Timers that one turn of a script sets in steps of at most this draw one after another, however many they are. */
   const ROW_STEP_MS = 500;
+  /** Browsers let intervals, and timers that others led to, wait this long at least. */
+  const NESTED_MS = 4;
+  /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
+  const MOVES_ON_MS = 1_000;
+  /** No timer is further off. */
+  const NEVER_MS = 1e9;
 
-  /** @typedef {{ draws: boolean, due: number, level: number, calls: number, once: boolean, run: () => void }} Timer */
-  // Real time calls each timer by its native one; running ahead calls it earlier.
   // Old libraries replace methods of arrays and maps by others of the same name.
-  const { set, has, delete: remove, forEach } = Map.prototype;
-  const newMap = () => Object.assign(new Map(), { set, has, delete: remove, forEach });
-  /** @type {Map<number, Timer>} */
-  const timers = newMap();
-  /** @type {Map<number, FrameRequestCallback>} */
-  const frames = newMap();
-  /** @type {Map<number, IdleRequestCallback>} */
-  const idles = newMap();
-  /** How many timers led to the one that runs. */
-  let level = 0;
+  const { get: read, set, delete: remove, forEach } = Map.prototype;
+  const newMap = () => assign(new Map(), { get: read, set, delete: remove, forEach });
+  let running = false;
   /** The milliseconds of the last timer that draws and that this turn of a script set; 0 without one. */
   let row = 0;
   const endRow = () => {
     row = 0;
   };
-  /** Browsers let a timer that five others led to wait this long at least. */
-  const NESTED_MS = 4;
-  let frameTime = 0;
-
-  const replaced = {
-    /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
-    setTimeout(handler, delay, ...values) {
-      const ms = max(0, Number(delay) | 0);
-      // A text is code that the page's own policy may forbid: it stays Chrome's.
-      if (typeof handler !== 'function') return apply(native.setTimeout, window, [handler, ms]);
-      const ownLevel = level + 1;
-      const run = () => {
-        timers.delete(id);
-        level = ownLevel;
-        try {
-          apply(handler, window, values);
-        } finally {
-          level = 0;
-        }
-      };
-      /** @type {number} */
-      const id = apply(native.setTimeout, window, [run, ms]);
-      const due = now() + (ownLevel > 5 ? max(ms, NESTED_MS) : ms);
-      const draws = ms <= LONGEST_MS || (row > 0 && ms - row <= ROW_STEP_MS);
-      if (draws) {
-        if (row === 0) native.queueMicrotask(endRow);
-        row = max(row, ms, 1);
-      }
-      timers.set(id, { draws, due, level: ownLevel, calls: 0, once: true, run });
-      return id;
-    },
-    /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
-    setInterval(handler, delay, ...values) {
-      const ms = max(0, Number(delay) | 0);
-      if (typeof handler !== 'function') return apply(native.setInterval, window, [handler, ms]);
-      const period = max(ms, NESTED_MS);
-      const run = () => {
-        timer.due = now() + period;
-        timer.calls += 1;
-        apply(handler, window, values);
-      };
-      const draws = ms < LONGEST_MS;
-      const timer = { draws, due: now() + period, level: 1, calls: 0, once: false, run };
-      /** @type {number} */
-      const id = apply(native.setInterval, window, [run, ms]);
-      timers.set(id, timer);
-      return id;
-    },
-    /** @param {unknown} [id] */
-    clearTimeout(id) {
-      timers.delete(Number(id));
-      apply(native.clearTimeout, window, [id]);
-    },
-    /** @param {unknown} [id] */
-    clearInterval(id) {
-      timers.delete(Number(id));
-      apply(native.clearInterval, window, [id]);
-    },
-    /** @param {FrameRequestCallback} callback */
-    requestAnimationFrame(callback) {
-      if (typeof callback !== 'function') {
-        return apply(native.requestAnimationFrame, window, [callback]);
-      }
-      /** @param {number} time */
-      const run = (time) => {
-        frames.delete(id);
-        frameTime = max(frameTime, ofPage(time));
-        callback(frameTime);
-      };
-      /** @type {number} */
-      const id = apply(native.requestAnimationFrame, window, [run]);
-      frames.set(id, callback);
-      return id;
-    },
-    /** @param {unknown} id */
-    cancelAnimationFrame(id) {
-      frames.delete(Number(id));
-      apply(native.cancelAnimationFrame, window, [id]);
-    },
-    /** @param {IdleRequestCallback} callback @param {IdleRequestOptions} [options] */
-    requestIdleCallback(callback, options) {
-      if (typeof callback !== 'function') {
-        return apply(native.requestIdleCallback, window, [callback]);
-      }
-      /** @param {IdleDeadline} deadline */
-      const run = (deadline) => {
-        idles.delete(id);
-        callback(deadline);
-      };
-      /** @type {number} */
-      const id = apply(native.requestIdleCallback, window, [run, options]);
-      idles.set(id, callback);
-      return id;
-    },
-    /** @param {unknown} id */
-    cancelIdleCallback(id) {
-      idles.delete(Number(id));
-      apply(native.cancelIdleCallback, window, [id]);
-    },
+  /** @param {number} ms */
+  const isOfRow = (ms) => {
+    if (ms > LONGEST_MS && (row === 0 || ms - row > ROW_STEP_MS)) return false;
+    if (row === 0) queueMicrotask(endRow);
+    row = max(row, ms, 1);
+    return true;
   };
-  Object.assign(window, replaced);
+
+  /** @typedef {{ draws: boolean, alone: boolean, once: boolean, due: number, calls: number, run: () => void }} Timer */
+  // Real time calls each timer by its native one; running ahead calls it earlier.
+  /** @type {Map<number, Timer>} */
+  const timers = newMap();
+  /** @param {'Timeout' | 'Interval'} kind */
+  const replaceTimers = (kind) => {
+    const native = window[`set${kind}`];
+    const clear = window[`clear${kind}`];
+    const once = kind === 'Timeout';
+    const cancel = (/** @type {unknown} */ id) => {
+      timers.delete(Number(id));
+      apply(clear, window, [id]);
+    };
+    assign(window, {
+      /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
+      [`set${kind}`](handler, delay, ...values) {
+        const ms = max(0, Number(delay) | 0);
+        // A text is code that the page's own policy may forbid: it stays Chrome's.
+        if (typeof handler !== 'function') return apply(native, window, [handler, ms]);
+        const period = once && !running ? ms : max(ms, NESTED_MS);
+        const run = () => {
+          // It may come before its time.
+          if (once) cancel(id);
+          timer.due = now() + period;
+          timer.calls += 1;
+          apply(handler, window, values);
+        };
+        const draws = once ? isOfRow(ms) : ms < LONGEST_MS;
+        const timer = { draws, alone: once && !running, once, due: now() + period, calls: 0, run };
+        /** @type {number} */
+        const id = apply(native, window, [run, ms]);
+        timers.set(id, timer);
+        return id;
+      },
+      [`clear${kind}`]: cancel,
+    });
+  };
+  replaceTimers('Timeout');
+  replaceTimers('Interval');
+  const { setTimeout: setPageTimeout } = window;
   const { postTask } = Scheduler.prototype;
-  Object.assign(Scheduler.prototype, {
+  assign(Scheduler.prototype, {
     /** @param {unknown} task @param {{ delay?: number } | null} [options] */
     async postTask(task, options) {
       const { delay = 0, ...rest } = options ?? {};
-      if (delay > 0) await new Promise((resolve) => replaced.setTimeout(resolve, delay));
+      if (delay > 0) await new Promise((resolve) => setPageTimeout(resolve, delay));
       return apply(postTask, this, [task, rest]);
     },
   });
@@ -179,46 +166,54 @@ function startPageClock(channel) {
     try {
       run();
     } catch (error) {
-      native.reportError(error);
+      reportError(error);
     }
   };
-
-  /** @param {Map<number, unknown>} asked by ids that grow; those that come meanwhile are for the next time */
-  const lastOf = (asked) => {
-    let last = 0;
-    asked.forEach((_, id) => {
-      last = max(last, id);
+  /** @type {(name: string, cancelName: string, valueOf: (given: any) => unknown) => { asked: Map<number, Function>, run: (value: unknown) => void }} */
+  const replaceCallbacks = (name, cancelName, valueOf) => {
+    const native = get(window, name);
+    const nativeCancel = get(window, cancelName);
+    const asked = newMap();
+    const cancel = (/** @type {unknown} */ id) => {
+      asked.delete(Number(id));
+      apply(nativeCancel, window, [id]);
+    };
+    assign(window, {
+      /** @param {unknown} callback @param {unknown} [options] */
+      [name](callback, options) {
+        if (typeof callback !== 'function') return apply(native, window, [callback]);
+        const run = (/** @type {unknown} */ given) => {
+          asked.delete(id);
+          callback(valueOf(given));
+        };
+        /** @type {number} */
+        const id = apply(native, window, [run, options]);
+        asked.set(id, callback);
+        return id;
+      },
+      [cancelName]: (/** @type {unknown} */ id) => cancel(id),
     });
-    return last;
+    /** Calls those that were asked for; what comes meanwhile is for the next time. */
+    const run = (/** @type {unknown} */ value) => {
+      let last = 0;
+      asked.forEach((/** @type {Function} */ _, /** @type {number} */ id) => {
+        last = max(last, id);
+      });
+      asked.forEach((/** @type {Function} */ callback, /** @type {number} */ id) => {
+        if (id > last) return;
+        // The page's own way, such as that of zone.js, would take its callback back.
+        cancel(id);
+        guarded(() => callback(value));
+      });
+    };
+    return { asked, run };
   };
-  const runIdles = () => {
-    const last = lastOf(idles);
-    idles.forEach((callback, id) => {
-      if (id > last) return;
-      replaced.cancelIdleCallback(id);
-      guarded(() => callback({ didTimeout: false, timeRemaining: () => 10 }));
-    });
-  };
-  const runFrame = () => {
-    frameTime = max(frameTime, now());
-    const last = lastOf(frames);
-    frames.forEach((callback, id) => {
-      if (id > last) return;
-      // The page's own one, such as that of zone.js, would take its callback back.
-      replaced.cancelAnimationFrame(id);
-      guarded(() => callback(frameTime));
-    });
-  };
-  /** @returns {{ id: number, timer: Timer } | undefined} */
-  const earliest = () => {
-    /** @type {{ id: number, timer: Timer } | undefined} */
-    let found;
-    timers.forEach((timer, id) => {
-      if (!timer.draws) return;
-      if (found === undefined || timer.due < found.timer.due) found = { id, timer };
-    });
-    return found;
-  };
+  let frameTime = 0;
+  const timeOfFrame = (/** @type {number} */ time) => (frameTime = max(frameTime, time));
+  const frames = replaceCallbacks('requestAnimationFrame', 'cancelAnimationFrame', (time) =>
+    timeOfFrame(time + ahead),
+  );
+  const idles = replaceCallbacks('requestIdleCallback', 'cancelIdleCallback', (given) => given);
 
   const { port1, port2 } = new MessageChannel();
   const post = port2.postMessage.bind(port2);
@@ -227,28 +222,31 @@ function startPageClock(channel) {
   let next;
   port1.addEventListener('message', () => next?.());
   port1.start();
-  /** @type {(task: () => void) => void} */
+  /** @param {() => void} task */
   const soon = (task) => {
     next = task;
     post(0);
   };
 
-  let running = false;
   // A page that sends its reader on after some seconds is printed, rather than the next one.
   window.navigation.addEventListener('navigate', (event) => {
     const leaves = !event.hashChange && !event.destination.sameDocument;
-    if (running && leaves && ranAhead() > MOVES_ON_MS) event.preventDefault();
+    if (running && leaves && begun + ahead > MOVES_ON_MS) event.preventDefault();
   });
 
   /**
-   * @typedef {{ by: number, frameEvery: number, within: number, isLast: boolean }} Order milliseconds: of the page's time,
+   * @param {{ by: number, frameEvery: number, within: number, isLast: boolean }} order milliseconds: of the page's time,
    *   between two frames, of real time
+   * @param {() => void} done
    */
-  /** @param {Order} order @param {() => void} done */
   const runAhead = ({ by, frameEvery, within, isLast }, done) => {
     const end = now() + by;
     const stopAt = realNow() + within;
     let frameAt = min(end, now() + frameEvery);
+    /** @param {number} time by the page's clock, which goes there unless it is past it */
+    const reach = (time) => {
+      ahead += max(0, time - now());
+    };
     const finish = () => {
       running = false;
       // What an interval without an end turns on and off stands as it began.
@@ -263,62 +261,59 @@ function startPageClock(channel) {
         return;
       }
       running = true;
-      const first = earliest();
-      const until = frames.size + idles.size > 0 ? frameAt : end;
-      if (first !== undefined && first.timer.due <= until) {
-        const { id, timer } = first;
-        reach(timer.due);
-        if (timer.once) apply(native.clearTimeout, window, [id]);
+      let id = 0;
+      let due = NEVER_MS;
+      timers.forEach((timer, each) => {
+        if (!timer.draws || timer.due >= due) return;
+        id = each;
+        due = timer.due;
+      });
+      const until = frames.asked.size + idles.asked.size > 0 ? frameAt : end;
+      reach(min(due, until));
+      if (due <= until) {
         soon(step);
-        timer.run();
+        timers.get(id)?.run();
         return;
       }
-      reach(until);
-      if (idles.size > 0) runIdles();
-      if (frames.size > 0) runFrame();
-      if (until >= end) soon(finish);
-      else {
-        frameAt = min(end, until + frameEvery);
-        soon(step);
-      }
+      idles.run({ didTimeout: false, timeRemaining: () => 10 });
+      frames.run(timeOfFrame(now()));
+      frameAt = min(end, until + frameEvery);
+      soon(until < end ? step : finish);
     };
     soon(step);
   };
 
   const state = () => {
     const time = now();
-    let timer = 1e9;
-    let delay = 0;
-    timers.forEach((each) => {
-      if (each.draws) timer = min(timer, max(0, each.due - time));
-      if (each.once && each.level <= 2) delay = max(delay, each.due - time);
+    let timer = idles.asked.size > 0 ? 0 : NEVER_MS;
+    let late = 0;
+    timers.forEach(({ draws, alone, due }) => {
+      if (draws) timer = min(timer, max(0, due - time));
+      if (alone) late = max(late, due - time);
     });
     return {
       // An object with a prototype could have a toJSON of the page's.
       __proto__: null,
       ...seen,
-      scripts: apply(/** @type {() => HTMLCollection} */ (scriptsOf), window.document, []).length,
-      frames: frames.size,
-      idles: idles.size,
+      ...((window.onscroll ?? window.onresize ?? document.onscroll) && { hears: 1 }),
+      frames: frames.asked.size,
       timer,
-      delay,
+      late,
     };
   };
 
   performance.addEventListener(channel, (event) => {
     event.preventDefault();
-    const { detail: asked } = /** @type {CustomEvent<string | null>} */ (event);
-    if (asked === null) return;
-    const { id, order, begins } = parse(asked);
-    if (begins) {
-      begin();
-      return;
+    const { detail } = /** @type {CustomEvent<string | null>} */ (event);
+    if (detail === 'begin') {
+      begun = realNow();
+      ahead = -begun;
+    } else if (detail !== null) {
+      const order = parse(detail);
+      const tell = () =>
+        void answer(new CustomEvent(`${channel}-answer`, { detail: stringify(state()) }));
+      if (order === null) tell();
+      else runAhead(order, tell);
     }
-    const tell = () => {
-      const detail = stringify({ __proto__: null, id, state: state() });
-      native.answer(new native.CustomEvent(`${channel}-answer`, { detail }));
-    };
-    if (order === null) tell();
-    else runAhead(order, tell);
   });
 }

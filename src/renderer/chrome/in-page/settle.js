@@ -21,61 +21,10 @@
       of,
       [],
     );
-  /** @returns {Element} */
-  const root = () => own('documentElement');
+  /** @param {Document | ShadowRoot} scope */
+  const methodsOf = (scope) => (scope === document ? Document : ShadowRoot).prototype;
   /** @type {(scope: Document | ShadowRoot, selector: string) => any[]} */
-  const find = (scope, selector) => [
-    ...(scope === document ? Document : ShadowRoot).prototype.querySelectorAll.call(
-      scope,
-      selector,
-    ),
-  ];
-
-  /** @type {(channel: string, order: object | null) => Promise<object | null>} */
-  const clock = (channel, order) =>
-    new Promise((resolve) => {
-      const id = Math.random();
-      /** @param {any} event */
-      const heard = ({ detail }) => {
-        const answer = JSON.parse(detail);
-        if (answer.id !== id) return;
-        performance.removeEventListener(`${channel}-answer`, heard);
-        resolve(answer.state);
-      };
-      performance.addEventListener(`${channel}-answer`, heard);
-      const detail = JSON.stringify({ id, order });
-      const asked = new CustomEvent(channel, { detail, cancelable: true });
-      // A document without a clock, such as a picture.
-      if (performance.dispatchEvent(asked)) resolve(null);
-    });
-
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  /** @param {number} count */
-  const frames = async (count) => {
-    for (let drawn = 0; drawn < count; drawn += 1) await frame();
-    return true;
-  };
-
-  const height = () => root().scrollHeight;
-  /** The same in a window that has become tall. Loaders that listen to scrolling alone look at what is in view then. */
-  const show = async (/** @type {number} */ count) => {
-    await frames(count);
-    EventTarget.prototype.dispatchEvent.call(document, new Event('scroll', { bubbles: true }));
-    return true;
-  };
-  /** @type {(screens: number) => Promise<boolean>} */
-  const scroll = async (screens) => {
-    /** @param {number} top */
-    const go = (top) => {
-      scrollTo({ top, behavior: 'instant' });
-      return frame();
-    };
-    const end = Math.min(height(), screens * innerHeight);
-    for (let top = innerHeight; top < end; top += innerHeight) await go(top);
-    if (end > innerHeight) await go(0);
-    return true;
-  };
-
+  const find = (scope, selector) => [...methodsOf(scope).querySelectorAll.call(scope, selector)];
   /** The document and its open shadow roots. */
   const scopes = () => {
     /** @type {(Document | ShadowRoot)[]} */
@@ -87,12 +36,56 @@
     }
     return all;
   };
+
+  /**
+   * Sets the page's clock ahead, if there is an order, and tells what is still to come then.
+   * @type {(channel: string, order: object | null) => Promise<object>}
+   */
+  const clock = async (channel, order) => {
+    const asked = new CustomEvent(channel, { detail: JSON.stringify(order), cancelable: true });
+    /** @type {Promise<object>} */
+    const told = new Promise((resolve) => {
+      /** @param {any} event */
+      const heard = ({ detail }) => resolve(JSON.parse(detail));
+      performance.addEventListener(`${channel}-answer`, heard, { once: true });
+    });
+    // A document without a clock, such as a picture, does not hear of it.
+    const isThere = !performance.dispatchEvent(asked);
+    return { ...(isThere && (await told)), scripts: own('scripts').length };
+  };
+
+  /** @param {number} count */
+  const frames = async (count) => {
+    for (let drawn = 0; drawn < count; drawn += 1) await new Promise(requestAnimationFrame);
+    return true;
+  };
+  const screens = () => [own('documentElement')?.scrollHeight ?? 0, innerHeight];
+  /** The same in a window that has become tall. Loaders that listen to scrolling alone look at what is in view then. */
+  const show = async (/** @type {number} */ count) => {
+    await frames(count);
+    EventTarget.prototype.dispatchEvent.call(document, new Event('scroll', { bubbles: true }));
+    return true;
+  };
+  /** @param {number} most screens */
+  const scroll = async (most) => {
+    const [height = 0] = screens();
+    const end = Math.min(height, most * innerHeight);
+    for (let top = innerHeight; top < end + innerHeight; top += innerHeight) {
+      scrollTo({ top: top < end ? top : 0, behavior: 'instant' });
+      await frames(1);
+    }
+    return true;
+  };
+  // Evaluates once nothing is left to do: frameworks cut their work into messages to themselves, of which the page's
+  // clock knows nothing. No idle callback: Chrome calls those only when it draws.
+  const rest = () => scheduler.postTask(() => true, { priority: 'background' });
+
   // No list of a document's animations has those of the copies that `use` shows, which lie in closed roots. A rule of the
-  // page's style reaches them: no `html` is above them.
-  const END_OF_USED =
-    ':not(html,html *){animation-duration:0s!important;transition:none!important}';
+  // page's style reaches them: no `html` is above them. The caret of a field blinks: it would be on paper by chance.
+  const STILL = `:not(html,html *){animation-duration:0s!important;transition:none!important}
+    :focus{caret-color:transparent!important}`;
   /** @type {CSSStyleSheet | undefined} */
-  let atEnd;
+  let still;
   const isSeen = (/** @type {Animation} */ { effect }) => {
     const target = effect instanceof KeyframeEffect && effect.target;
     if (!target) return false;
@@ -118,18 +111,18 @@
   /** @param {Document | ShadowRoot} scope */
   const finishIn = (scope) => {
     let done = 0;
-    const prototype = (scope === document ? Document : ShadowRoot).prototype;
+    /** @returns {Animation[]} */
     const moving = () =>
-      apply(prototype.getAnimations, scope, []).filter(
+      apply(methodsOf(scope).getAnimations, scope, []).filter(
         (/** @type {Animation} */ each) => each.playState === 'running',
       );
     let animations = moving();
     for (let round = 0; animations.length > 0 && round < MAX_ROUNDS; round += 1) {
-      const late = new Set(animations.filter(isLate));
-      animations.filter((/** @type {Animation} */ each) => !late.has(each)).forEach(end);
+      const late = animations.filter(isLate);
+      animations.filter((each) => !isLate(each)).forEach(end);
       // One that begins late may take a message away, as a timer does that is set for later. All are looked at together:
       // between changes each look would have the page laid out again.
-      const seen = [...late].filter(isSeen);
+      const seen = late.filter(isSeen);
       late.forEach(end);
       for (const each of seen.filter((one) => !isSeen(one))) each.cancel();
       done += animations.length;
@@ -147,10 +140,10 @@
       done += 1;
     }
     const sheets = scope.adoptedStyleSheets;
-    if (find(scope, 'use').length > 0 && !(atEnd && sheets.includes(atEnd))) {
-      atEnd ??= new CSSStyleSheet();
-      atEnd.replaceSync(END_OF_USED);
-      sheets.push(atEnd);
+    if (find(scope, 'use,:focus').length > 0 && !(still && sheets.includes(still))) {
+      still ??= new CSSStyleSheet();
+      still.replaceSync(STILL);
+      sheets.push(still);
       done += 1;
     }
     // Chrome draws a bar without a value by the time, unless it has a style of its own.
@@ -168,27 +161,24 @@
   const finish = (all = scopes()) => all.reduce((done, scope) => done + finishIn(scope), 0);
 
   const MarginRule = Reflect.get(globalThis, 'CSSMarginRule');
+  /** @type {(rules: any, inherited?: string) => string[]} */
+  const marginFontsIn = (rules, inherited) =>
+    [...rules].flatMap((rule) => {
+      const family = rule.style?.fontFamily || inherited;
+      if (rule instanceof MarginRule) return family ? [family] : [];
+      return marginFontsIn(rule.cssRules ?? [], rule instanceof CSSPageRule ? family : undefined);
+    });
   /** Chrome looks for the fonts of margin boxes only when it prints. */
-  const marginFonts = () => {
-    /** @type {string[]} */
-    const found = [];
-    /** @type {(rules: any, inherited: string) => void} */
-    const look = (rules, inherited) => {
-      for (const rule of rules) {
-        const family = rule.style?.fontFamily || inherited;
-        if (rule instanceof MarginRule && family) found.push(family);
-        if (rule.cssRules) look(rule.cssRules, rule instanceof CSSPageRule ? family : '');
-      }
-    };
-    for (const sheet of own('styleSheets')) {
+  const marginFonts = () =>
+    [...own('styleSheets')].flatMap((sheet) => {
       try {
-        look(sheet.cssRules, '');
+        return marginFontsIn(sheet.cssRules);
       } catch {
         // Nobody may read the rules of another origin.
+        return [];
       }
-    }
-    return found;
-  };
+    });
+
   /** @type {HTMLImageElement[]} */
   const kept = [];
   /**
@@ -203,22 +193,18 @@
     // Those below the first screen would stay empty.
     const lazy = find(document, '[loading=lazy]');
     for (const each of lazy) each.loading = 'eager';
-    const named = marginFonts();
-    await Promise.all(named.map((family) => fonts.load(`1em ${family}`).catch(() => {})));
+    await Promise.allSettled(marginFonts().map((family) => fonts.load(`1em ${family}`)));
     await fonts.ready;
     const withFonts = performance.now();
     const broken = new Set();
-    const images = find(document, 'img');
-    await Promise.all(
-      images.map((image) =>
-        image.decode().catch(() => {
-          const { complete: isOver, currentSrc } = image;
-          if (isOver && currentSrc !== '') broken.add(currentSrc.slice(0, MAX_URL_LENGTH));
-        }),
-      ),
-    );
+    /** @param {HTMLImageElement} image */
+    const decode = (image) =>
+      image.decode().catch(() => {
+        const { complete: isOver, currentSrc } = image;
+        if (isOver && currentSrc !== '') broken.add(currentSrc.slice(0, MAX_URL_LENGTH));
+      });
+    await Promise.all(find(document, 'img').map(decode));
     await fonts.ready;
-    const withImages = performance.now();
     // Chrome still takes images whose `loading` was changed for images to load when it prints, and waits two seconds for
     // the end of a load that does not come. It finds one more then, which is in no document and ends at once. Its
     // address is always another: what was loaded before is not loaded.
@@ -226,49 +212,37 @@
       const src = `data:image/gif;n=${Math.random()};base64,R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs=`;
       kept.push(Object.assign(new Image(), { loading: 'lazy', src }));
     }
-    // The caret of a field blinks: it would be on paper by chance.
-    let focused = own('activeElement');
-    while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
-    if (focused !== own('body')) {
-      // A field of a form may cover its `style`.
-      focused?.style?.setProperty?.('caret-color', 'transparent', 'important');
-    }
     return {
       fonts: withFonts - started,
-      images: withImages - withFonts,
+      images: performance.now() - withFonts,
       broken: [...broken].slice(0, MAX_BROKEN),
-      isBeyondLatin: isBeyondLatin(all),
+      isBeyondLatin: all.some(isBeyondLatin),
     };
   };
+  const BEYOND_LATIN = /[^\s -\u024f\u2000-\u206f\u20a0-\u20cf]/;
   /** @param {string} language */
   const isLatin = (language) => {
     try {
       return new Intl.Locale(language).maximize().script === 'Latn';
     } catch {
-      return false;
+      return language === '';
     }
   };
   /**
    * True if Chrome may have looked for fonts beyond those for Latin letters: the text, also what lies beside the paper,
    * has other characters, or an element names a language of another script.
+   * @param {Document | ShadowRoot} scope
    */
-  const isBeyondLatin = (all = scopes()) =>
-    all.some((scope) => {
-      // A script may have removed the root.
-      const nodes = scope === document ? find(document, ':root') : [...scope.childNodes];
-      return (
-        nodes.some((node) =>
-          /[^\s -\u024f\u2000-\u206f\u20a0-\u20cf]/.test(
-            own('textContent', node, Node.prototype) ?? '',
-          ),
-        ) ||
-        find(scope, '[lang]').some((each) => {
-          // Elements of SVG have no property of that name.
-          const lang = apply(Element.prototype.getAttribute, each, ['lang']) ?? '';
-          return lang !== '' && !isLatin(lang);
-        })
-      );
-    });
+  const isBeyondLatin = (scope) => {
+    // A script may have removed the root.
+    const node = scope === document ? own('documentElement') : scope;
+    const text = node && own('textContent', node, Node.prototype);
+    // Elements of SVG have no property of that name.
+    const languages = find(scope, '[lang]').map((each) =>
+      Element.prototype.getAttribute.call(each, 'lang'),
+    );
+    return BEYOND_LATIN.test(text ?? '') || !languages.every((each) => isLatin(each ?? ''));
+  };
   /** Names what a wait for `complete` that was given up still lacked. */
   const lacking = () => {
     if (own('fonts').status === 'loading') return 'fonts';
@@ -283,24 +257,6 @@
       return 'invalid';
     }
   };
-  // Evaluates once nothing is left to do: frameworks cut their work into messages to themselves, of which the page's
-  // clock knows nothing. No idle callback: Chrome calls those only when it draws.
-  const rest = () => scheduler.postTask(() => true, { priority: 'background' });
-
-  const screens = () => [height(), innerHeight];
-  Object.assign(globalThis, {
-    settle: {
-      clock,
-      frames,
-      screens,
-      scroll,
-      show,
-      finish,
-      complete,
-      isBeyondLatin,
-      lacking,
-      has,
-      rest,
-    },
-  });
+  const settle = { clock, frames, screens, show, scroll, rest, finish, complete, lacking, has };
+  Object.assign(globalThis, { settle });
 })();
