@@ -1,6 +1,7 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
@@ -28,7 +29,13 @@ CREATE TABLE conversions (
   failed_at INTEGER,
   failure_code TEXT,
   error_message TEXT,
+  source TEXT NOT NULL,
+  key_id TEXT,
   filename TEXT,
+  reference TEXT,
+  tags TEXT,
+  address TEXT,
+  title TEXT,
   document TEXT,
   pdf TEXT,
   pages INTEGER,
@@ -53,7 +60,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 7,
+  version: 8,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -63,13 +70,15 @@ export const conversions: Projection = {
        ON CONFLICT DO UPDATE SET failed = failed + 1`,
     );
     const insert = db.prepare(
-      `INSERT INTO conversions (account_id, number, id, status, created_at, time, filename)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?)`,
+      `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
+         filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
-      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?
+      `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?,
+         title = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -78,9 +87,14 @@ export const conversions: Projection = {
     );
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
     return typedHandlers({
-      ConversionRequested({ accountId, conversionId, requestedAt, filename = null }) {
+      ConversionRequested(data, event) {
+        const { accountId, conversionId, requestedAt, source } = data;
+        const { filename = null, reference = null, tags = null, address = null } = data;
+        const { actor } = event.metadata as EventMetadata;
+        const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
-        insert.run(accountId, total, conversionId, requestedAt, time, filename);
+        const texts = [filename, reference, tags, address];
+        insert.run(accountId, total, conversionId, requestedAt, time, source, key, ...texts);
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
@@ -88,9 +102,10 @@ export const conversions: Projection = {
       ConversionRequeued({ conversionId }) {
         requeue.run(conversionId);
       },
-      ConversionCompleted({ conversionId, document, pdf, pages, warnings = null, completedAt }) {
+      ConversionCompleted({ conversionId, document, pdf, pages, completedAt, ...told }) {
         const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
-        complete.run(completedAt, blob, digest, pages, warnings, conversionId);
+        const { warnings = null, title = null } = told;
+        complete.run(completedAt, blob, digest, pages, warnings, title, conversionId);
       },
       ConversionFailed({ conversionId, code, message, failedAt }) {
         fail.run(failedAt, code, message, conversionId);
@@ -117,8 +132,19 @@ export interface ConversionRow {
   readonly failureCode?: ConversionFailureCode;
   /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
+  readonly source: 'html' | 'url';
+  /** The API key that it was asked for with, if it was one. */
+  readonly keyId?: string;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
+  /** The caller's own name for it. Sealed. */
+  readonly reference?: string;
+  /** A JSON object of names and values. Sealed. */
+  readonly tags?: string;
+  /** The host and path of its URL. Sealed. */
+  readonly address?: string;
+  /** The title of the page, once it is printed. Sealed. */
+  readonly title?: string;
   /** The encrypted PDF; only when completed. It is gone from the blob store once `expired`. */
   readonly document?: BlobRef;
   /** The PDF itself; only when completed. */
@@ -156,8 +182,8 @@ export interface ConversionQueries {
 }
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
-  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, filename, document, pdf, pages,
-  warnings, expired`;
+  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, source, key_id AS keyId, filename,
+  reference, tags, address, title, document, pdf, pages, warnings, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

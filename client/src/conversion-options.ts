@@ -159,6 +159,16 @@ export interface PrintOptions {
   javascript?: boolean;
   /** The name under which the PDF is downloaded. Default: the conversion's id. */
   filename?: string;
+  /**
+   * Your own name for the document, by which the conversion is found. Several may have the same.
+   * @example 'Order 2026-4711'
+   */
+  reference?: string;
+  /**
+   * Names and values by which the conversion is found, at most 20. A name has 1 to 40 of the characters a-z, 0-9, _ and -.
+   * @example { customer: 'Example Ltd', month: '2026-11' }
+   */
+  tags?: Readonly<Record<string, string>>;
   /** A page that lacks one of these fails. Default: none, and they are warnings. */
   fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
 }

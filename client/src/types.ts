@@ -10,12 +10,27 @@ export interface AcceptedConversion {
   created_at: string;
 }
 
-export interface UnfinishedConversion {
+/** What names a conversion. */
+export interface ConversionNames {
+  /**
+   * The name that lists show: `filename`, else `title`, else host and path of the URL, else the id. In the list of
+   * conversions it is always there; elsewhere if the request gave `filename`, `reference` or `tags`.
+   */
+  name?: string;
+  /** The name of the PDF when it is downloaded, if the request gave one. */
+  filename?: string;
+  /** The reference of the request, if it gave one. */
+  reference?: string;
+  /** The tags of the request, if it gave any. */
+  tags?: Record<string, string>;
+  /** The title of the page when it was printed, if it had one. It is there where `name` is. */
+  title?: string;
+}
+
+export interface UnfinishedConversion extends ConversionNames {
   id: string;
   status: 'pending' | 'processing';
   created_at: string;
-  /** The name of the PDF when it is downloaded, if the request gave one. */
-  filename?: string;
   file_url?: never;
   completed_at?: never;
   error_message?: never;
@@ -28,12 +43,10 @@ export interface UnfinishedConversion {
   duration_ms?: never;
 }
 
-export interface CompletedConversion {
+export interface CompletedConversion extends ConversionNames {
   id: string;
   status: 'completed';
   created_at: string;
-  /** The name of the PDF when it is downloaded, if the request gave one. */
-  filename?: string;
   completed_at: string;
   /** The address of the PDF. It works for an hour unless the service is set otherwise. */
   file_url: string;
@@ -51,12 +64,10 @@ export interface CompletedConversion {
   failure_code?: never;
 }
 
-export interface FailedConversion {
+export interface FailedConversion extends ConversionNames {
   id: string;
   status: 'failed';
   created_at: string;
-  /** The name of the PDF when it is downloaded, if the request gave one. */
-  filename?: string;
   /** The reason, in words that a person can act on. */
   error_message: string;
   failed_at: string;
@@ -173,5 +184,7 @@ export interface LedgerEntry {
   balance: number;
   /** The conversion that was paid or refunded. */
   conversion_id?: string;
+  /** The name of that conversion, as the list of conversions has it. */
+  name?: string;
   created_at: string;
 }

@@ -20,6 +20,7 @@ import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { htmlText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
+import { nameOf, namesOf, namingOf } from './conversion-names.ts';
 import {
   accountRecord,
   apiKeyRecord,
@@ -125,7 +126,13 @@ async function* ledgerLines(deps: ExportDependencies, accountId: string): AsyncG
   const pages = wholeList(async (offset) =>
     (await consistentQuery(deps, ledgerQueries)).page(accountId, { offset, limit }),
   );
-  for await (const rows of pages) yield* rows.map((row) => line(ledgerRecord(row)));
+  for await (const rows of pages) {
+    const names = await namesOf(
+      deps,
+      rows.map(({ conversionId }) => conversionId),
+    );
+    yield* rows.map((row) => line(ledgerRecord(row, names.get(row.conversionId))));
+  }
 }
 
 async function* conversionsOf(
@@ -151,6 +158,8 @@ async function* conversionLines(
       completed_at: completedAt && isoTime(completedAt),
       failed_at: failedAt && isoTime(failedAt),
       failure_code: row.failureCode,
+      source: row.source,
+      key_id: row.keyId,
       ...(await textsOf(deps, row)),
       pages,
       pdf,
@@ -161,12 +170,11 @@ async function* conversionLines(
 
 /** The texts of a conversion's record, decrypted. */
 async function textsOf({ vault }: ExportDependencies, row: ConversionRow) {
-  const { accountId, errorMessage, filename } = row;
-  const open = async (sealed: string | undefined): Promise<string | undefined> =>
-    sealed && (await vault.unseal(accountId, sealed));
+  const { accountId, errorMessage } = row;
   return {
-    filename: await open(filename),
-    error_message: await open(errorMessage),
+    name: await nameOf(vault, row),
+    ...(await namingOf(vault, row)),
+    error_message: errorMessage && (await vault.unseal(accountId, errorMessage)),
     warnings: await warningsOf(vault, row),
   };
 }
@@ -199,11 +207,11 @@ async function* indexPage(
 <html lang="en"><head><meta charset="utf-8"><title>${htmlText(email)}</title>
 <style>body{font:16px system-ui;margin:2rem}td,th{text-align:left;padding:.2rem 1rem .2rem 0}</style></head>
 <body><h1>${htmlText(email)}</h1><p>Everything kept about this account as of ${time}. README.txt names the other files.</p>
-<table><tr><th>Requested</th><th>Status</th><th>Pages</th><th>Conversion</th><th>Stored</th></tr>
+<table><tr><th>Requested</th><th>Status</th><th>Pages</th><th>Name</th><th>Conversion</th><th>Stored</th></tr>
 `;
   for await (const row of conversionsOf(deps, accountId)) {
     const { id, status, createdAt, pages, expired } = row;
-    const { filename, error_message: message } = await textsOf(deps, row);
+    const { name, error_message: message } = await textsOf(deps, row);
     const link = (file: string): string => `<a href="documents/${id}/${file}">${file}</a>`;
     const files = status === 'completed' ? FILES : FILES.slice(0, 1);
     const stored = expired ? 'deleted' : files.map(link).join(' ');
@@ -211,7 +219,8 @@ async function* indexPage(
       isoTime(createdAt),
       status,
       pages ?? '',
-      `${id} ${htmlText(filename ?? message ?? '')}`,
+      `<bdi>${htmlText(name)}</bdi>`,
+      `${id} ${htmlText(message ?? '')}`.trim(),
     ];
     yield `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td>${stored}</td></tr>\n`;
   }

@@ -7,6 +7,7 @@ import type { SessionRow } from '../../projections/sessions.ts';
 import { NOT_OPENED } from '../documents/keys/vault.ts';
 import type { Hold } from '../domain/hold.ts';
 import { isoTime } from '../time/clock.ts';
+import { nameOf, namingOf } from './conversion-names.ts';
 import { planLimit, type RateLimits } from './rate-limits.ts';
 
 /** Opens a sealed text; a `T` of undefined stands for one that was erased. */
@@ -71,7 +72,8 @@ export async function sessionRecord<T extends string | undefined>(
   };
 }
 
-export function ledgerRecord(row: LedgerRow) {
+/** @param name that of the conversion, if it is known */
+export function ledgerRecord(row: LedgerRow, name?: string) {
   const { id, type, amount, balance, conversionId, createdAt } = row;
   return {
     id,
@@ -79,22 +81,29 @@ export function ledgerRecord(row: LedgerRow) {
     amount,
     balance,
     ...(conversionId === undefined ? {} : { conversion_id: conversionId }),
+    ...(name === undefined ? {} : { name }),
     created_at: isoTime(createdAt),
   };
 }
 
-/** @param fileUrl the link of a completed one, if there is one to give */
+/**
+ * The record of a conversion as lists show it, or by itself. By itself it has its names only where its request gave it
+ * one: clients that know of no names get none.
+ * @param fileUrl the link of a completed one, if there is one to give
+ */
 export async function conversionRecord<T extends string | undefined>(
   opener: Opener<T>,
   row: ConversionRow,
+  form: 'listed' | 'single',
   fileUrl?: (id: string) => string,
 ) {
-  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage, filename } = row;
+  const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage } = row;
+  const isNamed = form === 'listed' || (row.filename ?? row.reference ?? row.tags) !== undefined;
   const record = {
     id,
     status,
     created_at: isoTime(createdAt),
-    ...(filename !== undefined && { filename: await opener.unseal(accountId, filename) }),
+    ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
   };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
     return {

@@ -57,6 +57,12 @@ const PAGE: Flags = {
 
 const PDF: Flags = {
   filename: { value: 'name', help: 'the name of the PDF where it is downloaded' },
+  reference: { value: 'text', help: 'your own name for it, by which it is found' },
+  tags: {
+    value: 'json',
+    help: 'names and values by which it is found, such as {"customer":"Example Ltd"}',
+    read: jsonOf,
+  },
   'no-tagged': { help: 'leave out the accessibility tags' },
   outline: { help: 'make bookmarks from the headings' },
   metadata: {

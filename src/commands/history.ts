@@ -45,7 +45,7 @@ async function actorText(
 
 /** @param by the party that caused it, in words */
 function describe(
-  { time, summary, client_address: address, data }: HistoryEntry,
+  { time, summary, client_address: address, data, name }: HistoryEntry,
   by: string,
   filter: HistoryFilter,
 ): string {
@@ -53,7 +53,9 @@ function describe(
   // The history of one conversion need not repeat its id.
   const isNews = typeof conversionId === 'string' && filter.conversionId === undefined;
   const from = address === undefined ? '' : `, from ${address}`;
-  return `${time}  ${summary}${isNews ? `  ${conversionId}` : ''}  (${by}${from})`;
+  const which =
+    name === undefined || name === conversionId ? conversionId : `${conversionId} ${name}`;
+  return `${time}  ${summary}${isNews ? `  ${which}` : ''}  (${by}${from})`;
 }
 
 export const history: Run = async (invocation, { open, output }) => {

@@ -1,5 +1,6 @@
 /** Reads from the log what happened to an account and its conversions. */
 import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
+import { namesOf } from '../accounts/conversion-names.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import type { Actor, EventMetadata } from '../domain/event-metadata.ts';
 import { summaryOf } from '../domain/event-summary.ts';
@@ -26,6 +27,8 @@ export interface HistoryEntry {
   readonly request_id?: string;
   readonly correlation_id: string;
   readonly causation_id: string;
+  /** The name of the conversion that it is about, as lists have it. */
+  readonly name?: string;
   /** The event's own fields, decrypted; without hashes of secrets, and without what was erased. */
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -56,9 +59,22 @@ export async function readHistory(
   const queries = await consistentQuery(deps, historyQueries, asOf);
   const { places, total } = queries.page(accountId, filter, page);
   const events = await readEvents(deps.streams, places);
-  const entries = events.map((event) => entryOf(event, accountId, deps.vault));
+  const idOf = ({ data }: RecordedEvent) =>
+    (data as { readonly conversionId?: string }).conversionId;
+  const names = await namesOf(erasable(deps), events.map(idOf));
+  const entries = events.map((event) =>
+    entryOf(event, accountId, deps.vault, names.get(idOf(event))),
+  );
   return { entries: await Promise.all(entries), total };
 }
+
+/** The history of an erased account is still read. */
+const erasable = ({ readModel, vault }: HistoryDependencies) => ({
+  readModel,
+  vault: {
+    unseal: (accountId: string, sealed: string) => unlessErased(vault.unseal(accountId, sealed)),
+  },
+});
 
 const placeName = ({ stream, revision }: EventPlace): string => `${revision} ${stream}`;
 
@@ -96,6 +112,7 @@ async function entryOf(
   recorded: RecordedEvent,
   accountId: string,
   vault: Pick<Vault, 'unseal'>,
+  name: string | undefined,
 ): Promise<HistoryEntry> {
   const event = decodeEvent(recorded);
   const { actor, client, requestId, correlationId, causationId, time } =
@@ -116,6 +133,7 @@ async function entryOf(
     ...(openedRequestId === undefined ? {} : { request_id: openedRequestId }),
     correlation_id: correlationId,
     causation_id: causationId,
+    ...(name === undefined ? {} : { name }),
     data: await openedData(event.type, event.data, accountId, vault),
   };
 }

@@ -104,8 +104,8 @@ async function* accountDocument(
   const rowsOf = <Row>(queries: { page(accountId: string, page: Slice): Page<Row> }) =>
     everyRow((page) => queries.page(id, page).rows);
   yield* list('api_keys', rowsOf(keys), (row) => apiKeyRecord(opener, row));
-  yield* list('conversions', rowsOf(all), (row) => conversionRecord(opener, row));
-  yield* list('ledger', rowsOf(entries), ledgerRecord);
+  yield* list('conversions', rowsOf(all), (row) => conversionRecord(opener, row, 'listed'));
+  yield* list('ledger', rowsOf(entries), (row) => ledgerRecord(row));
   yield '}';
 }
 

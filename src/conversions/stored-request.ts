@@ -1,6 +1,7 @@
 /** Reads what a client asked for, as long as it is stored. */
 import type { ConversionRow } from '../../projections/conversions.ts';
 import { historyQueries } from '../../projections/history.ts';
+import { namingOf } from '../accounts/conversion-names.ts';
 import { readContent } from '../documents/decryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
@@ -14,7 +15,11 @@ import { type HistoryDependencies, readEvents } from './history.ts';
 export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
   readonly source: 'html' | 'url';
   readonly options: PrintOptions &
-    Omit<RequestDocument, 'html' | 'url'> & { readonly filename?: string };
+    Omit<RequestDocument, 'html' | 'url'> & {
+      readonly filename?: string;
+      readonly reference?: string;
+      readonly tags?: Readonly<Record<string, string>>;
+    };
 }
 
 export interface StoredRequestDependencies extends HistoryDependencies {
@@ -51,12 +56,11 @@ export async function findRequest(
       const contentKey = await deps.vault.contentKey(accountId, conversionId);
       const content = await readContent(deps.blobs, contentKey, data.request);
       const { html, url, ...others } = JSON.parse(content.toString('utf8')) as RequestDocument;
-      const filename = data.filename && (await deps.vault.unseal(accountId, data.filename));
       return {
         source: data.source,
         ...(html === undefined ? {} : { html }),
         ...(url === undefined ? {} : { url }),
-        options: { ...data.options, ...others, ...(filename === undefined ? {} : { filename }) },
+        options: { ...data.options, ...others, ...(await namingOf(deps.vault, data)) },
       };
     },
   };

@@ -84,6 +84,8 @@ export type ConversionCommand =
       readonly manifest: BlobRef;
       /** Sealed. */
       readonly warnings?: string;
+      /** Sealed. */
+      readonly title?: string;
     } & OutcomeOf)
   | ({
       readonly type: 'FailConversion';
@@ -231,7 +233,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
-      const { manifest, warnings } = command;
+      const { manifest, warnings, title } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         {
@@ -248,6 +250,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             chrome,
             manifest,
             ...(warnings === undefined ? {} : { warnings }),
+            ...(title === undefined ? {} : { title }),
             completedAt: at,
           },
         },

@@ -29,8 +29,14 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditGranted: (data) => `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`,
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
-  ConversionRequested: (data) =>
-    `A PDF was requested, from ${data.source === 'html' ? 'HTML' : 'a URL'}.`,
+  ConversionRequested: ({ source, filename, reference, tags }) => {
+    const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
+    const named = given.filter((each) => each !== undefined);
+    const last = named.pop();
+    const names = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
+    const what = last === undefined ? '' : `, with ${names}`;
+    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}.`;
+  },
   CreditRefunded: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
   PasswordChanged: () => 'The password was changed, and all sessions ended.',

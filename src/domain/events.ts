@@ -68,6 +68,12 @@ const RequestTexts = {
   filename: Type.Optional(Sealed),
   /** The URL that is told of its end. */
   webhookUrl: Type.Optional(Sealed),
+  /** The caller's own name for it, such as the number of an invoice. */
+  reference: Type.Optional(Sealed),
+  /** A JSON object of names and values. */
+  tags: Type.Optional(Sealed),
+  /** The host and path of the page's URL: what names it where nothing else does. */
+  address: Type.Optional(Sealed),
 };
 /** What the caller said of a conversion beside its content, as it is: it is not personal. */
 const RequestMarks = {
@@ -228,6 +234,8 @@ export const EVENT_SCHEMAS = {
     manifest: BlobRef,
     /** Texts for the client, about what the page lacked: a JSON array of strings. */
     warnings: Type.Optional(Sealed),
+    /** The title of the page; absent where it had none. */
+    title: Type.Optional(Sealed),
     completedAt: Time,
   }),
   ConversionFailed: Type.Object({

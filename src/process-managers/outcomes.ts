@@ -120,13 +120,15 @@ async function recordingOf(
         return recordingOf(failedInstead(report, 'account_erased', UNREADABLE), blobs, vault);
       }
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
-      const { manifest: _, warnings, ...outcome } = report;
+      const { manifest: _, warnings, title, ...outcome } = report;
       const told = warnings && (await sealed(vault, accountId, JSON.stringify(warnings)));
+      const named = title && (await sealed(vault, accountId, title));
       const command = {
         ...outcome,
         type: 'CompleteConversion',
         manifest: staged.ref,
         ...(told && { warnings: told }),
+        ...(named && { title: named }),
       } as const;
       return { command, blobs: [staged] };
     }

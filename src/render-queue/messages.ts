@@ -15,6 +15,8 @@ import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 /** The most warnings of a conversion, and the length of each. */
 export const MAX_WARNINGS = 20;
 export const MAX_WARNING_CHARACTERS = 300;
+/** The most that is kept of a page's title. */
+export const MAX_TITLE_CHARACTERS = 300;
 
 const MAX_PAGES = 1_000_000;
 /** Counts against its account's storage. No PDF of ours comes near. */
@@ -84,6 +86,8 @@ const Completed = exactly({
       maxItems: MAX_WARNINGS,
     }),
   ),
+  /** The title of the page, in one line; absent where it has none. */
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARACTERS })),
 });
 const Failed = exactly({
   ...OUTCOME,

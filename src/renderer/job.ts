@@ -11,14 +11,16 @@ import { encryptFile } from '../documents/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../documents/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import type {
-  CompletedOutcome,
-  FailedOutcome,
-  RenderJob,
-  RenderOutcome,
-  RequeuedOutcome,
+import {
+  type CompletedOutcome,
+  type FailedOutcome,
+  MAX_TITLE_CHARACTERS,
+  type RenderJob,
+  type RenderOutcome,
+  type RequeuedOutcome,
 } from '../render-queue/messages.ts';
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
+import { plainText } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
@@ -221,7 +223,7 @@ export class JobRun {
   async #store(result: Completed, attempt: number): Promise<CompletedOutcome | NoPdf> {
     const { blobs, logger, name, clock } = this.#context;
     const { conversionId, contentKey } = this.#job;
-    const { sha256, bytes, pages, page } = result;
+    const { sha256, bytes, pages, page, title } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
@@ -245,6 +247,7 @@ export class JobRun {
     const made = { pdf: { sha256, bytes }, pages, timings: { queued, load, ready, print, store } };
     const about = { job: this.#job, attempt, renderer: name, takenAt: this.#takenAt };
     const warnings = warningsOf(page);
+    const named = plainText(title).trim().slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
     return {
       ...this.#about,
       attempt,
@@ -255,6 +258,7 @@ export class JobRun {
       chrome: page.chrome.product,
       manifest: composeManifest({ ...about, ...made, page }),
       ...(warnings.length === 0 ? {} : { warnings }),
+      ...(named !== '' && { title: named }),
     };
   }
 }

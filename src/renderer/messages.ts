@@ -37,7 +37,7 @@ export type WorkerTask =
   | { readonly kind: 'shutDown' };
 
 export type RenderResult =
-  | (Pick<RenderedDocument, 'path' | 'sha256' | 'bytes' | 'pages' | 'timings'> & {
+  | (Pick<RenderedDocument, 'path' | 'sha256' | 'bytes' | 'pages' | 'title' | 'timings'> & {
       readonly kind: 'completed';
       /** The tools and resources that the page was made with. */
       readonly page: PageManifest;

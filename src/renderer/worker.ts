@@ -153,11 +153,11 @@ async function render(task: RenderTask): Promise<RenderResult> {
     completed = true;
     // The network may have left cookies, connections and cached files: those are never cleaned up.
     reusable = request.html !== undefined && !(await usedFallback(rendered.fonts));
-    const { path, sha256, bytes, pages, timings } = rendered;
+    const { path, sha256, bytes, pages, timings, title } = rendered;
     const page = pageManifest(taken.browser.chrome, rendered, session, request);
     const incomplete = incompleteness(page, request.fail_on);
     if (incomplete !== undefined) throw incomplete;
-    return { kind: 'completed', path, sha256, bytes, pages, timings, page };
+    return { kind: 'completed', path, sha256, bytes, pages, timings, title, page };
   } catch (error) {
     await rm(outputPath, { force: true });
     const failure = await failureOf(error, taken, task, deadline);

@@ -5,6 +5,9 @@ import { MAX_FILES } from './files.ts';
 
 const MAX_URL_CHARACTERS = 2048;
 const MAX_FILENAME_CHARACTERS = 200;
+const MAX_REFERENCE_CHARACTERS = 255;
+const MAX_TAGS = 20;
+const MAX_TAG_CHARACTERS = 200;
 const MAX_TEMPLATE_CHARACTERS = 65_536;
 
 const Closed = <P extends TProperties>(properties: P, options: TObjectOptions = {}) =>
@@ -54,6 +57,9 @@ export const Cookie = Closed({
 /** Neither path separators, controls and line ends, nor what makes a name read backwards. */
 const FILENAME =
   '^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$';
+
+/** Neither controls nor line ends. */
+export const ONE_LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
 
 /** The body of `POST /pdf/`. What a schema cannot say is in `validate.ts`. */
 export const ConversionRequest = Closed({
@@ -200,10 +206,29 @@ export const ConversionRequest = Closed({
         'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
     }),
   ),
+  reference: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_REFERENCE_CHARACTERS,
+      pattern: ONE_LINE_PATTERN,
+      description:
+        'Your own name for the document, such as an order number. Conversions are found by it. Several may have the same.',
+      examples: ['Order 2026-4711'],
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: MAX_TAG_CHARACTERS }), {
+      maxProperties: MAX_TAGS,
+      description: `Names and values that conversions are found by, at most ${MAX_TAGS}. A name has 1 to 40 of the characters a-z, 0-9, _ and -; a value has 1 to ${MAX_TAG_CHARACTERS} characters.`,
+      examples: [{ customer: 'Example Ltd', month: '2026-11' }],
+    }),
+  ),
 });
 
 const MARGIN_FORM =
   'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
+
+export const ONE_LINE_FORM = 'Must not contain control characters or line ends.';
 
 /** The patterns above, in words. */
 export const CONVERSION_REQUEST_FORMS = {
@@ -213,6 +238,7 @@ export const CONVERSION_REQUEST_FORMS = {
   margin_left: MARGIN_FORM,
   'cookies.*.path': 'Must begin with a slash.',
   filename: 'Must not contain slashes, backslashes, control characters or line ends.',
+  reference: ONE_LINE_FORM,
 } as const;
 
 export type ConversionRequest = Static<typeof ConversionRequest>;

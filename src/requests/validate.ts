@@ -10,6 +10,7 @@ import { ServiceError } from '../errors/errors.ts';
 import { refusalOfUrl } from '../egress/policy.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
+import { requestTexts } from './names.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
@@ -80,16 +81,6 @@ function checkSize(body: object, maxHtmlBytes: number): void {
 /** The fields that have their schema's shape, so that the other rules can judge them all the same. */
 function withoutFaulty(given: ConversionRequest, issues: ValidationIssues): ConversionRequest {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !issues.has(name)));
-}
-
-function checkFilename(issues: ValidationIssues, asked: string): string {
-  const name = asked.trim();
-  if (name === '') issues.add('filename', 'Must not be blank.');
-  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
-}
-
-function requestTexts(issues: ValidationIssues, { filename }: ConversionRequest): RequestTexts {
-  return { ...(filename !== undefined && { filename: checkFilename(issues, filename) }) };
 }
 
 function checkHtml(issues: ValidationIssues, html: string): void {

@@ -37,6 +37,7 @@ void test('the own account and its ledger', async (t) => {
     'amount',
     'balance',
     'conversion_id',
+    'name',
     'created_at',
   ]);
   t.match(newest, { type: 'debit', amount: -1, balance: 1, conversion_id: ids[1] });

@@ -29,6 +29,8 @@ const FULL = {
   javascript: true,
   fail_on: ['timeout'],
   filename: 'letter.pdf',
+  reference: 'Order 1',
+  tags: { customer: 'Ä & Co' },
 };
 
 const requestPath = (id: string): string => `${BASE}/conversions/${id}/request/`;

@@ -173,6 +173,48 @@ const refusals: [string, unknown, string[]][] = [
       'metadata.y',
     ],
   ],
+  ['reference empty', { html: HTML_OK, reference: '' }, ['reference']],
+  ['reference blank', { html: HTML_OK, reference: ' \u3000' }, ['reference']],
+  ['reference long', { html: HTML_OK, reference: 'x'.repeat(256) }, ['reference']],
+  ['reference of lines', { html: HTML_OK, reference: 'a\nb' }, ['reference']],
+  ['reference half', { html: HTML_OK, reference: '\ud800' }, ['reference']],
+  ['reference number', { html: HTML_OK, reference: 4711 }, ['reference']],
+  ['tags text', { html: HTML_OK, tags: 'a' }, ['tags']],
+  ['tags array', { html: HTML_OK, tags: ['a'] }, ['tags']],
+  [
+    'tags many',
+    { html: HTML_OK, tags: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [n, 'x'])) },
+    ['tags'],
+  ],
+  [
+    'tags',
+    {
+      html: HTML_OK,
+      tags: {
+        '': 'x',
+        Upper: 'x',
+        'a b': 'x',
+        ä: 'x',
+        ['n'.repeat(41)]: 'x',
+        blank: ' ',
+        control: 'a\u001bb',
+      },
+    },
+    [
+      'tags.',
+      'tags.Upper',
+      'tags.a b',
+      'tags.blank',
+      'tags.control',
+      `tags.${'n'.repeat(41)}`,
+      'tags.ä',
+    ],
+  ],
+  [
+    'values of tags',
+    { html: HTML_OK, tags: { empty: '', long: 'x'.repeat(201), number: 1, list: ['x'] } },
+    ['tags.empty', 'tags.list', 'tags.long', 'tags.number'],
+  ],
   ['fail_on', { html: HTML_OK, fail_on: ['timeout', 'x'] }, ['fail_on.1']],
   ['headers with html', { html: HTML_OK, headers: { a: 'b' } }, ['headers']],
   ['cookies with html', { html: HTML_OK, cookies: [] }, ['cookies']],
@@ -318,6 +360,8 @@ void test('every option is taken', async (t) => {
     javascript: false,
     fail_on: ['resource_error', 'http_status', 'console_error', 'timeout'],
     filename: 'A report',
+    reference: 'مرجع <b>4711</b> 🂡',
+    tags: { ['t'.repeat(40)]: 'v'.repeat(200), 'a-b_1': 'Ä: "1"', __proto__x: 'x' },
   };
   const none = Object.fromEntries(Object.keys(url).map((name) => [name, null]));
   const nothing = { selector: null, delay_ms: null, network_idle: null };

@@ -24,7 +24,8 @@ const server = createServer((request, response) => {
   const url = request.url ?? '';
   seen.push({ url, headers: request.headers });
   const html = 'text/html; charset=utf-8';
-  if (url === '/page') respond(response, 200, html, '<p>a page</p>');
+  if (url === '/titled') respond(response, 200, html, '<title>of a URL</title><p>x</p>');
+  else if (url === '/page') respond(response, 200, html, '<p>a page</p>');
   else if (url === '/with-image') respond(response, 200, html, '<p>here</p><img src="/endless">');
   else if (url === '/endless') held.push(response);
   else if (url === '/missing') respond(response, 404, html, '<p>not there</p>');
@@ -63,6 +64,29 @@ void test('a URL is rendered, also after redirects and as XHTML', async (t) => {
   t.match((await renderer.pdf({ url: `${origin}/page` })).text, /a page/);
   t.match((await renderer.pdf({ url: `${origin}/near` })).text, /a page/);
   t.match((await renderer.pdf({ url: `${origin}/xhtml#part` })).text, /strict/);
+});
+
+void test('the title is that of the page when it was printed', async (t) => {
+  const script = (text: string): string => `<title>a</title><p>x</p><script>${text}</script>`;
+  const titles: readonly [html: string, title: string][] = [
+    ['<title> Invoice\n 4711 </title><p>x</p>', 'Invoice 4711'],
+    ['<p>none</p>', ''],
+    [script('document.title = "later"; setTimeout(() => { document.title += "!" }, 50)'), 'later!'],
+    ['<title>covered</title><img name="title"><form name="title"></form>', 'covered'],
+    [script('Object.defineProperty(document, "title", { get() { throw 1 } })'), 'a'],
+    [script('document.title = "x".repeat(1e6)'), 'x'.repeat(1000)],
+    ['<title>&lt;b>مرحبا 🂡</title><p>x</p>', '<b>مرحبا 🂡'],
+    // It is asked for after the printing, and only so long.
+    [script('onafterprint = () => { for (;;); }'), ''],
+  ];
+  for (const [html, title] of titles) {
+    for (const javascript of html.includes('script') ? [true] : [true, false]) {
+      const result = await renderer.render({ html }, { javascript });
+      t.match(result, { kind: 'completed', title }, html);
+    }
+  }
+  const url = await renderer.render({ url: `${origin}/titled` });
+  t.match(url, { kind: 'completed', title: 'of a URL' });
 });
 
 void test('what is no page fails and says why', async (t) => {

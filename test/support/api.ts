@@ -255,6 +255,7 @@ export async function startApi(
     conversionId: string,
     pdf: Buffer,
     warnings?: readonly string[],
+    title?: string,
   ): Promise<void> {
     const contentKey = await vault.contentKey(accountId, conversionId);
     const owner = { conversionId, contentKey };
@@ -268,6 +269,7 @@ export async function startApi(
       timings: TIMINGS,
       chrome: 'test',
       ...(warnings && { warnings: await vault.seal(accountId, JSON.stringify(warnings)) }),
+      ...(title && { title: await vault.seal(accountId, title) }),
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionAggregate, conversionId, command, {

@@ -29,6 +29,9 @@ export const TEXTS = {
   host: 'amazingly-few-discotheques.invalid',
   cookie: 'glib-jocks-quiz-nymph-to-vex-dwarf',
   filename: 'the-five-boxing-wizards-jump.pdf',
+  reference: 'Amazingly-few-wizards-fix-quotas-4711',
+  tagValue: 'Quizzical-twins-proved-my-hijack-bug-fix',
+  pageTitle: 'Grumpy-wizards-make-toxic-brew-for-jovial-queens',
   idempotencyKey: 'quick-zephyrs-blow-vexing-daft-jim',
   requestId: 'two-driven-jocks-help-fax-my-big-quiz',
   clientAddress: '203.0.113.177',
@@ -78,7 +81,7 @@ export async function useAccount(t: Test, { api }: Deployment) {
   await call('GET', `/${TEXTS.path}/?${TEXTS.path}`);
 
   const wait = { Prefer: 'wait=30' };
-  const page = `<h1>${TEXTS.html}</h1><script>console.error('${TEXTS.consoleText}')</script>
+  const page = `<title>${TEXTS.pageTitle}</title><h1>${TEXTS.html}</h1><script>console.error('${TEXTS.consoleText}')</script>
     <img src="http://127.0.0.1/${TEXTS.missingPart}.png"><p>${'x'.repeat(90_000)}</p>`;
   const rich = {
     html: page,
@@ -86,6 +89,8 @@ export async function useAccount(t: Test, { api }: Deployment) {
     metadata: { title: TEXTS.title },
     files: { 'a.css': Buffer.from(`/* ${TEXTS.attachedFile} */`).toString('base64') },
     filename: TEXTS.filename,
+    reference: TEXTS.reference,
+    tags: { customer: TEXTS.tagValue },
   };
   const idempotent = { ...wait, 'Idempotency-Key': TEXTS.idempotencyKey };
   const completed = (await (await call('POST', '/pdf/', rich, idempotent)).json()) as {

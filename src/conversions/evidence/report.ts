@@ -1,5 +1,6 @@
 /** The readable part of a bundle of evidence: one page of HTML for screen and paper, without scripts. */
 
+import { tagsIn } from '../../accounts/conversion-names.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
 import { htmlText } from '../../text/plain-text.ts';
 import { isoTime } from '../../time/clock.ts';
@@ -129,7 +130,11 @@ function documentRow(name: DocumentName, absent: Absent): Html {
 export function reportHtml(facts: EvidenceFacts): string {
   const { conversionId, accountId, requested, origin, size, root, cosigners, absent, events } =
     facts;
-  const filename = sealedText(facts, 'filename');
+  const text = (name: string, field: string): Part => {
+    const opened = sealedText(facts, field);
+    return row(name, opened === undefined ? undefined : decrypted(opened));
+  };
+  const tags = Object.entries(tagsIn(sealedText(facts, 'tags')) ?? {});
   const options = Object.entries(requested.options).map(([name, value]) => `${name} ${value}`);
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -152,7 +157,11 @@ checkpoint; <code>README.txt</code> says how to check that without the service.<
 <dl>
 ${outcome(facts)}
 ${row('Requested', `${isoTime(requested.requestedAt)}, from ${requested.source === 'html' ? 'HTML' : 'a URL'}`)}
-${row('File name', filename === undefined ? undefined : decrypted(filename))}
+${text('File name', 'filename')}
+${text('Reference', 'reference')}
+${tags.map(([name, value]) => row(`Tag ${name}`, decrypted(value)))}
+${text('Address', 'address')}
+${text('Title of the page', 'title')}
 ${row('Account', code(accountId))}
 ${row('Options', options.join(', '))}
 </dl>

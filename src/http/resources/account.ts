@@ -3,6 +3,7 @@ import { accountQueries, accounts } from '../../../projections/accounts.ts';
 import { type LedgerRow, ledger, ledgerQueries } from '../../../projections/ledger.ts';
 import { changePassword } from '../../accounts/accounts.ts';
 import { confirmPassword } from '../../accounts/confirm-password.ts';
+import { namesOf } from '../../accounts/conversion-names.ts';
 import { checkPassword } from '../../accounts/passwords.ts';
 import { accountRecordWithLimit, ledgerRecord } from '../../accounts/records.ts';
 import { wholeList } from '../../accounts/whole-list.ts';
@@ -12,6 +13,7 @@ import { compile, validated } from '../../requests/validation.ts';
 import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
+import type { RouteDependencies } from '../dependencies.ts';
 import { Count, example, Closed, Timestamp, Text, Flag } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
@@ -48,6 +50,9 @@ export const LedgerEntry = Closed({
       'The conversion that was paid or refunded. Grants have none.',
     ),
   ),
+  name: Type.Optional(
+    Text('Invoice 4711.pdf', 'The name of the conversion, as the list of conversions has it.'),
+  ),
   created_at: Timestamp('The time when it was recorded.'),
 });
 
@@ -71,7 +76,7 @@ const WRONG_PASSWORD = { message: WRONG, details: { current_password: [WRONG] } 
 
 const debit = example(LedgerEntry);
 const refund = { ...debit, type: 'refund', amount: 1, balance: 100 };
-const { conversion_id: _, ...ofGrant } = debit;
+const { conversion_id: _, name: _name, ...ofGrant } = debit;
 const grant = { ...ofGrant, type: 'grant', amount: 100, balance: 100 };
 
 const NOT_YET = 'The account was opened after this moment. Ask for a later one.';
@@ -147,16 +152,23 @@ export const changeOwnPassword: Endpoint = {
 };
 
 const CSV_PAGE = 1_000;
-const COLUMNS = ['id', 'type', 'amount', 'balance', 'conversion_id', 'created_at'] as const;
+const COLUMNS = ['id', 'type', 'amount', 'balance', 'conversion_id', 'created_at', 'name'] as const;
+
+async function recordsOf(deps: RouteDependencies, rows: readonly LedgerRow[]) {
+  const names = await namesOf(
+    deps,
+    rows.map(({ conversionId }) => conversionId),
+  );
+  return rows.map((row) => ledgerRecord(row, names.get(row.conversionId)));
+}
 
 async function* cellsOf(
+  deps: RouteDependencies,
   pages: AsyncIterable<readonly LedgerRow[]>,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   for await (const rows of pages) {
-    yield rows.map((row) => {
-      const record = ledgerRecord(row);
-      return COLUMNS.map((column) => record[column]);
-    });
+    const records = await recordsOf(deps, rows);
+    yield records.map((record) => COLUMNS.map((column) => record[column]));
   }
 }
 
@@ -188,7 +200,7 @@ export const listLedger: Endpoint = {
     ctx.vary('Accept');
     if (!wantsCsv(ctx)) {
       const { rows, total } = await read(page);
-      sendPage(ctx, deps.publicUrl, page, total, rows.map(ledgerRecord));
+      sendPage(ctx, deps.publicUrl, page, total, await recordsOf(deps, rows));
       return;
     }
     // A moment is worked out again for each page, and has no more entries than events.
@@ -200,6 +212,6 @@ export const listLedger: Endpoint = {
       offset === 0 ? first : await read({ offset, limit }),
     );
     setPageHeaders(ctx, deps.publicUrl, page, first.total);
-    sendCsv(ctx, 'ledger.csv', COLUMNS, cellsOf(pages));
+    sendCsv(ctx, 'ledger.csv', COLUMNS, cellsOf(deps, pages));
   },
 };

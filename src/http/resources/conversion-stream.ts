@@ -13,7 +13,7 @@ import { callerOf, disconnection, type HttpContext, releaseAtEnd } from '../cont
 import type { RouteDependencies } from '../dependencies.ts';
 import { type Endpoint, wrongField, inHeader } from '../openapi/operation.ts';
 import { checkQuery } from '../pagination.ts';
-import { recordOf } from './conversions.ts';
+import { listedRecordOf } from './conversions.ts';
 
 /** Keeps proxies from closing a quiet stream, and is shorter than the server's own limit on quiet connections. */
 const PING_MS = 15_000;
@@ -168,7 +168,7 @@ async function* follow(
       const { changes, upTo } = changesBetween(deps, accountId, after);
       for (const change of changes) {
         if (over.aborted || !(await credentialHolds())) return;
-        yield eventText('conversion', change.position, await recordOf(deps, change.row));
+        yield eventText('conversion', change.position, await listedRecordOf(deps, change.row));
       }
       if (upTo > after) {
         after = upTo;

@@ -25,10 +25,33 @@ export const Conversion = Closed({
   id: Text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
   status: ConversionStatus,
   created_at: Timestamp('The time when the request was accepted.'),
+  name: Type.Optional(
+    Text(
+      'Invoice 4711.pdf',
+      'The name that lists show: filename, else title, else host and path of the URL, else the id. In the list and the stream of conversions it is always there; elsewhere if the request gave filename, reference or tags.',
+      { minLength: 1 },
+    ),
+  ),
   filename: Type.Optional(
     Text(
       'Invoice 4711.pdf',
       'The name of the PDF when it is downloaded, if the request gave one.',
+      { minLength: 1 },
+    ),
+  ),
+  reference: Type.Optional(
+    Text('Order 2026-4711', 'The reference of the request, if it gave one.', { minLength: 1 }),
+  ),
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'The tags of the request, if it gave any.',
+      examples: [{ customer: 'Example Ltd', month: '2026-11' }],
+    }),
+  ),
+  title: Type.Optional(
+    Text(
+      'Invoice',
+      'The title of the page when it was printed, if it had one. It is there where name is.',
       { minLength: 1 },
     ),
   ),
@@ -83,7 +106,11 @@ export const Conversion = Closed({
 /** A record in each status, with the fields that it then has. */
 const { id, status: _status, created_at, duration_ms, ...ended } = example(Conversion);
 const {
-  filename: _name,
+  name: _name,
+  filename: _filename,
+  reference: _reference,
+  tags: _tags,
+  title: _title,
   warnings: _warnings,
   error_message,
   failed_at,

@@ -267,21 +267,23 @@ export const listConversions: Endpoint = {
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
       queries.page(accountId, { ...page, ...filter }),
     );
-    const records = await Promise.all(rows.map((row) => recordOf(deps, row)));
+    const records = await Promise.all(rows.map((row) => listedRecordOf(deps, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
   },
 };
+
+const linkWith =
+  ({ fileTokens, config, publicUrl }: RouteDependencies) =>
+  (id: string): string =>
+    `${publicUrl}/files/${id}.pdf?token=${fileTokens.mint(id, config.fileUrlTtlSeconds)}`;
 
 /**
  * The Conversion resource as the interface shapes it, with a fresh link if it is completed.
  * @throws {KeyErased}
  */
-export function recordOf(
-  { vault, fileTokens, config, publicUrl }: RouteDependencies,
-  row: ConversionRow,
-) {
-  return conversionRecord(vault, row, (id) => {
-    const token = fileTokens.mint(id, config.fileUrlTtlSeconds);
-    return `${publicUrl}/files/${id}.pdf?token=${token}`;
-  });
-}
+export const recordOf = (deps: RouteDependencies, row: ConversionRow) =>
+  conversionRecord(deps.vault, row, 'single', linkWith(deps));
+
+/** The same as it stands in lists: always with its name. @throws {KeyErased} */
+export const listedRecordOf = (deps: RouteDependencies, row: ConversionRow) =>
+  conversionRecord(deps.vault, row, 'listed', linkWith(deps));

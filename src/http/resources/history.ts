@@ -55,6 +55,12 @@ export const HistoryEntry = Closed({
   ),
   correlation_id: Text(CONVERSION, 'The same for all events of one conversion.'),
   causation_id: Text(`${CONVERSION}/node-1/1/started`, 'The command or event that caused it.'),
+  name: Type.Optional(
+    Text(
+      'Invoice 4711.pdf',
+      'The name of the conversion, if it is about one, as the list of conversions has it.',
+    ),
+  ),
   data: Type.Record(Type.String(), Type.Unknown(), {
     description:
       'The fields of the event, as the log has them, decrypted. Hashes of passwords and keys are left out.',

@@ -3,7 +3,7 @@ import type { PrintOptions } from '../../domain/events.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import type { PdfFile } from '../pdf/finish.ts';
 import type { Connection } from './connection.ts';
-import type { Deadline } from './deadline.ts';
+import { type Deadline, resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import { loadDocument, writeDocument } from './load.ts';
 import type { Egress } from './navigation.ts';
@@ -22,10 +22,15 @@ export interface RenderedDocument extends PdfFile {
   readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
   readonly page: Pick<Page, 'requests' | 'waits'>;
   readonly errors: PageErrors;
+  /** The title that the page had when it was printed, as it is; empty if it had none. */
+  readonly title: string;
 }
 
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;
+const TITLE_CAP_MS = 500;
+/** More than is kept of it. */
+const MAX_TITLE_CHARACTERS = 1_000;
 
 /**
  * Loads a document, completes it and prints it. Leaves the tab as the document left it: the owner closes or resets it.
@@ -55,9 +60,10 @@ export async function renderDocument(
   const readyAt = performance.now();
 
   const stream = await printPage(tab, options, request);
-  const [file, errors] = await Promise.all([
+  const [file, errors, title] = await Promise.all([
     savePrinted(tab, order, stream),
     readPageErrors(tab),
+    readTitle(page),
     page.hashes.settled(),
   ]);
   for (const image of broken) page.requests.noteBroken(image);
@@ -70,7 +76,20 @@ export async function renderDocument(
     },
     page,
     errors,
+    title,
   };
+}
+
+/** Reads the title of the page; it may be empty. Never rejects: a page that does not answer has none. */
+async function readTitle({ worlds, tab }: Page): Promise<string> {
+  const asked = worlds.ask<string>(`title(${MAX_TITLE_CHARACTERS})`);
+  const title = await resultWithin(
+    asked.then((answer) => answer ?? ''),
+    TITLE_CAP_MS,
+  ).catch(() => '');
+  // The script that keeps it from answering would keep the next document waiting.
+  if (title === undefined) tab.markTainted();
+  return title ?? '';
 }
 
 async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<void> {

@@ -30,7 +30,13 @@ void test('a conversion through each of its states', async (t) => {
   await runner.waitFor(await write(log, [opening(1, 10)]));
   t.equal(row(), undefined);
 
-  const base = { id: conversionId(1), accountId: accountId(1), createdAt: NOW + 1, expired: false };
+  const base = {
+    id: conversionId(1),
+    accountId: accountId(1),
+    createdAt: NOW + 1,
+    source: 'html',
+    expired: false,
+  };
   await runner.waitFor(await write(log, [request(1, 1)]));
   t.strictSame(row(), { ...base, status: 'pending' });
   await runner.waitFor(await write(log, [start(1, 1)]));
@@ -53,6 +59,7 @@ void test('a conversion through each of its states', async (t) => {
     id: conversionId(2),
     accountId: accountId(1),
     createdAt: NOW + 2,
+    source: 'html',
     status: 'failed',
     failedAt: NOW + 902,
     failureCode: 'timeout',

@@ -21,6 +21,8 @@ function statusOf(n: number): ConversionStatus {
   return n % 7 === 0 ? 'failed' : 'completed';
 }
 
+const METADATA = { actor: { kind: 'service' } };
+
 function stepsOf(n: number, status: ConversionStatus): Step[] {
   if (status === 'pending') return [request(n, 1)];
   if (status === 'processing') return [request(n, 1), start(n, 1)];
@@ -35,7 +37,7 @@ function projected(statusAt = statusOf) {
   db.transaction(() => {
     for (let n = 1; n <= CONVERSIONS; n += 1) {
       for (const event of stepsOf(n, statusAt(n)).flatMap((step) => step.events(0n))) {
-        handlers[event.type]?.(event as unknown as RecordedEvent);
+        handlers[event.type]?.({ ...event, metadata: METADATA } as unknown as RecordedEvent);
       }
     }
   })();
@@ -189,7 +191,7 @@ void test('a period is found among times that stand still, run back or leave gap
     const requestedAt = NOW + 1_000 * Math.floor(n / 40) + (n % 7) + (n > 300 ? 10 ** 9 : 0);
     for (const event of request(n, 1).events(0n)) {
       const data = { ...event.data, requestedAt };
-      handlers[event.type]?.({ ...event, data } as unknown as RecordedEvent);
+      handlers[event.type]?.({ ...event, data, metadata: METADATA } as unknown as RecordedEvent);
     }
   }
   const times = db

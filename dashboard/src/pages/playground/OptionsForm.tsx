@@ -31,7 +31,7 @@ const GROUPS: readonly Group[] = [
     ],
   },
   { title: 'Header and footer', names: ['header_html', 'footer_html'] },
-  { title: 'Document', names: ['filename', 'metadata', 'tagged', 'outline'] },
+  { title: 'Document', names: ['filename', 'reference', 'tags', 'metadata', 'tagged', 'outline'] },
   { title: 'Scripts and waiting', names: ['javascript', 'wait_for', 'fail_on'] },
   { title: 'Request of the URL', names: ['headers', 'cookies'] },
 ];

@@ -257,6 +257,22 @@
       return 'invalid';
     }
   };
-  const settle = { clock, frames, screens, show, scroll, rest, finish, complete, lacking, has };
+
+  /** @param {number} characters the most that are wanted of the title */
+  const title = (characters) => `${own('title') ?? ''}`.slice(0, characters);
+
+  const settle = {
+    clock,
+    frames,
+    screens,
+    show,
+    scroll,
+    rest,
+    finish,
+    complete,
+    lacking,
+    has,
+    title,
+  };
   Object.assign(globalThis, { settle });
 })();

@@ -1,0 +1,61 @@
+/** What a caller says of a document so that it is found again, and what its URL says. */
+import { domainToUnicode } from 'node:url';
+import type { RequestTexts } from '../domain/events.ts';
+import { plainText } from '../text/plain-text.ts';
+import { type ConversionRequest, ONE_LINE_FORM, ONE_LINE_PATTERN } from './schema.ts';
+import type { ValidationIssues } from './validation.ts';
+
+const TAG_NAME = /^[a-z0-9_-]{1,40}$/;
+const ONE_LINE = new RegExp(ONE_LINE_PATTERN);
+const TAG_NAME_FORM = 'Its name must have 1 to 40 of the characters a-z, 0-9, _ and -.';
+/** Longer paths are cut: it is a name, and the whole URL is in the request. */
+const MAX_ADDRESS_CHARACTERS = 500;
+
+function fileNameOf(issues: ValidationIssues, asked: string): string {
+  const name = asked.trim();
+  if (name === '') issues.add('filename', 'Must not be blank.');
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
+}
+
+function checkTags(issues: ValidationIssues, tags: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(tags)) {
+    const field = `tags.${name}`;
+    if (!TAG_NAME.test(name)) issues.add(field, TAG_NAME_FORM);
+    if (value.trim() === '') issues.add(field, 'Must not be blank.');
+    if (!ONE_LINE.test(value)) issues.add(field, ONE_LINE_FORM);
+  }
+}
+
+/** The host and path of a URL as people write them: without what only identifies a session or a user. */
+export function addressOf(url: string): string | undefined {
+  const { host, hostname, port, pathname } = URL.parse(url) ?? {};
+  if (host === undefined || hostname === undefined || pathname === undefined) return undefined;
+  const shown = domainToUnicode(hostname) || hostname;
+  const path = pathname === '/' ? '' : readable(pathname);
+  const address = plainText(`${shown}${port === '' ? '' : `:${port}`}${path}`);
+  return address.slice(0, MAX_ADDRESS_CHARACTERS).toWellFormed();
+}
+
+function readable(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Checks the texts by which a conversion is found, and returns those that it has. */
+export function requestTexts(
+  issues: ValidationIssues,
+  { filename, reference, tags, url }: ConversionRequest,
+): RequestTexts {
+  if (reference?.trim() === '') issues.add('reference', 'Must not be blank.');
+  if (tags !== undefined) checkTags(issues, tags);
+  const address = url === undefined ? undefined : addressOf(url);
+  return {
+    ...(filename !== undefined && { filename: fileNameOf(issues, filename) }),
+    ...(reference !== undefined && { reference }),
+    ...(tags !== undefined && Object.keys(tags).length > 0 && { tags: JSON.stringify(tags) }),
+    ...(address !== undefined && { address }),
+  };
+}
