@@ -49,13 +49,12 @@ function describe(
   by: string,
   filter: HistoryFilter,
 ): string {
-  const { conversionId } = data;
+  const { conversionId: id } = data;
   // The history of one conversion need not repeat its id.
-  const isNews = typeof conversionId === 'string' && filter.conversionId === undefined;
+  const isNews = typeof id === 'string' && filter.conversionId === undefined;
   const from = address === undefined ? '' : `, from ${address}`;
-  const which =
-    name === undefined || name === conversionId ? conversionId : `${conversionId} ${name}`;
-  return `${time}  ${summary}${isNews ? `  ${which}` : ''}  (${by}${from})`;
+  const named = name === undefined || name === id ? '' : ` ${name}`;
+  return `${time}  ${summary}${isNews ? `  ${id}${named}` : ''}  (${by}${from})`;
 }
 
 export const history: Run = async (invocation, { open, output }) => {

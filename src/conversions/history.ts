@@ -59,8 +59,6 @@ export async function readHistory(
   const queries = await consistentQuery(deps, historyQueries, asOf);
   const { places, total } = queries.page(accountId, filter, page);
   const events = await readEvents(deps.streams, places);
-  const idOf = ({ data }: RecordedEvent) =>
-    (data as { readonly conversionId?: string }).conversionId;
   const names = await namesOf(erasable(deps), events.map(idOf));
   const entries = events.map((event) =>
     entryOf(event, accountId, deps.vault, names.get(idOf(event))),
@@ -75,6 +73,9 @@ const erasable = ({ readModel, vault }: HistoryDependencies) => ({
     unseal: (accountId: string, sealed: string) => unlessErased(vault.unseal(accountId, sealed)),
   },
 });
+
+const idOf = ({ data }: RecordedEvent) =>
+  (data as { readonly conversionId?: string }).conversionId;
 
 const placeName = ({ stream, revision }: EventPlace): string => `${revision} ${stream}`;
 

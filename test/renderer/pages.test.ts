@@ -66,8 +66,9 @@ void test('a URL is rendered, also after redirects and as XHTML', async (t) => {
   t.match((await renderer.pdf({ url: `${origin}/xhtml#part` })).text, /strict/);
 });
 
+const script = (text: string): string => `<title>a</title><p>x</p><script>${text}</script>`;
+
 void test('the title is that of the page when it was printed', async (t) => {
-  const script = (text: string): string => `<title>a</title><p>x</p><script>${text}</script>`;
   const titles: readonly [html: string, title: string][] = [
     ['<title> Invoice\n 4711 </title><p>x</p>', 'Invoice 4711'],
     ['<p>none</p>', ''],
