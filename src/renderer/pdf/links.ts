@@ -1,4 +1,4 @@
-/** Removes links that lead nowhere good from a PDF of Chrome's while its bytes pass, each in its place: no byte moves. */
+/** Removes links that lead nowhere good from a PDF of Chrome's while its bytes pass. */
 
 /** More than any place below takes, with the start of a link's target behind it. */
 const LOOK_AHEAD = 2_048;
@@ -20,24 +20,37 @@ type Part = 'objects' | 'removed' | 'annotations' | 'table';
 
 const PATTERNS: Readonly<Record<Part, RegExp>> = {
   objects: new RegExp(PLACES, 'g'),
+  // The end of the object before it is removed with it, and its own stands in for that.
   removed: /\n(?=endobj\n)/g,
   annotations: /(?<annotation>\d{1,10}) 0 R|\]/g,
-  table: /\d{10} \d{5} [nf] /g,
+  table: /(?<row>\d{10} \d{5} [nf] )|startxref\n(?<start>\d{1,10})\n/g,
 };
+
+interface Passed {
+  /** The place in Chrome's text that comes next. */
+  readonly end: number;
+  /** Bytes to write. */
+  readonly content: string;
+}
 
 const ALLOWED = /^\((https?|mailto|tel|sms):/i;
 
 /**
- * Blanks link annotations to local files, scripts or other machines' shares, and what refers to them: the text stays, as of
- * no link. Such links come from frames, SVG and header templates too, past any cleaning of HTML.
+ * Removes link annotations to local files, scripts or other machines' shares, and what refers to them: the
+ * text stays, as of no link. Such links come from frames, SVG and header templates too, past any cleaning of
+ * HTML. The cross-reference table is written again: a file without such links stays as it is.
  */
 export class LinkRemover {
   /** Links to this host mean a page that exists in no network: the origin HTML was served on. */
   readonly #ownOrigin: string | undefined;
   /** Numbers of the objects that are removed. */
   readonly #removed = new Set<number>();
+  /** Objects from the place `from` on are `by` bytes earlier than in Chrome's file. */
+  readonly #shifts: { readonly from: number; readonly by: number }[] = [];
   #part: Part = 'objects';
   #rest = '';
+  #read = 0;
+  #written = 0;
   /** Bytes of the stream that are still to come. */
   #stream = 0;
   /** The next row of the cross-reference table, from object 0 on. */
@@ -59,36 +72,45 @@ export class LinkRemover {
 
   /** A place that begins before `limit` is there as a whole. */
   #pass(text: string, limit: number): Buffer {
-    const passed: string[] = [];
+    const kept: string[] = [];
     let at = 0;
     while (at < limit) {
-      const content =
+      const { end, content } =
         this.#stream > 0 ? this.#streamed(text, at, limit) : this.#upToPlace(text, at, limit);
-      passed.push(content);
-      at += content.length;
+      kept.push(content);
+      this.#read += end - at;
+      this.#written += content.length;
+      this.#noteShift();
+      at = end;
     }
     this.#rest = text.slice(at);
-    return Buffer.from(passed.join(''), 'latin1');
+    return Buffer.from(kept.join(''), 'latin1');
   }
 
-  #streamed(text: string, at: number, limit: number): string {
+  #streamed(text: string, at: number, limit: number): Passed {
     const end = Math.min(limit, at + this.#stream);
     this.#stream -= end - at;
-    return text.slice(at, end);
+    return { end, content: text.slice(at, end) };
   }
 
   /** As far as the next place and with it, or as far as `limit`. */
-  #upToPlace(text: string, at: number, limit: number): string {
+  #upToPlace(text: string, at: number, limit: number): Passed {
+    const isKept = this.#part !== 'removed';
     const pattern = PATTERNS[this.#part];
     pattern.lastIndex = at;
     const found = pattern.exec(text);
     const start = Math.min(found?.index ?? limit, limit);
-    const before = text.slice(at, start);
-    const kept = this.#part === 'removed' ? blank(before) : before;
-    return found && start < limit ? kept + this.#changed(found) : kept;
+    const before = isKept ? text.slice(at, start) : '';
+    if (!found || start === limit) return { end: start, content: before };
+    return { end: pattern.lastIndex, content: before + this.#changed(found) };
   }
 
-  /** @returns what stands in the place of what was found, as long as that */
+  #noteShift(): void {
+    const by = this.#read - this.#written;
+    if (by !== (this.#shifts.at(-1)?.by ?? 0)) this.#shifts.push({ from: this.#read, by });
+  }
+
+  /** @returns what stands in the place of what was found */
   #changed(found: RegExpExecArray): string {
     const [whole] = found;
     switch (this.#part) {
@@ -96,14 +118,12 @@ export class LinkRemover {
         return this.#changedPlace(found);
       case 'removed':
         this.#part = 'objects';
-        return whole;
+        return '';
       case 'annotations':
         if (whole === ']') this.#part = 'objects';
-        return this.#isRemoved(found.groups?.['annotation']) ? blank(whole) : whole;
+        return this.#isRemoved(found.groups?.['annotation']) ? '' : whole;
       case 'table':
-        this.#row += 1;
-        // A removed object is a free one whose number is never used again (ISO 32000-1, 7.5.4).
-        return this.#removed.has(this.#row - 1) ? '0000000000 65535 f ' : whole;
+        return this.#changedRow(found);
     }
   }
 
@@ -112,19 +132,19 @@ export class LinkRemover {
     const { length, link, annotations, linked, referred, table } = found.groups ?? {};
     if (length !== undefined) this.#stream = Number(length);
     if (annotations !== undefined) this.#part = 'annotations';
-    if (table !== undefined) this.#part = 'table';
-    if (this.#isRemoved(linked)) return '/S /Span\n';
-    if (this.#isRemoved(referred)) return blank(whole);
-    if (link === undefined || this.#isGood(found)) return whole;
+    // Offsets that are right stay as they are.
+    if (table !== undefined && this.#removed.size > 0) this.#part = 'table';
+    if (this.#isRemoved(linked)) return '/S /NonStruct\n';
+    if (this.#isRemoved(referred)) return '';
+    if (link === undefined) return whole;
+    const start = found.index + whole.length;
+    if (this.#isGood(found.input.slice(start, start + 128))) return whole;
     this.#removed.add(Number(link));
     this.#part = 'removed';
-    const name = `endobj\n${link} 0 obj\n`;
-    return name + blank(whole.slice(name.length));
+    return '';
   }
 
-  #isGood({ input, index, 0: whole }: RegExpExecArray): boolean {
-    const start = index + whole.length;
-    const target = input.slice(start, start + 128);
+  #isGood(target: string): boolean {
     const own = this.#ownOrigin !== undefined && target.startsWith(`(${this.#ownOrigin}`);
     return ALLOWED.test(target) && !own;
   }
@@ -132,6 +152,25 @@ export class LinkRemover {
   #isRemoved(number: string | undefined): boolean {
     return number !== undefined && this.#removed.has(Number(number));
   }
-}
 
-const blank = (text: string): string => ' '.repeat(text.length);
+  /** A removed object is a free one whose number is never used again (ISO 32000-1, 7.5.4). */
+  #changedRow(found: RegExpExecArray): string {
+    const { row, start } = found.groups ?? {};
+    if (row === undefined) return `startxref\n${this.#shifted(Number(start))}\n`;
+    const number = this.#row;
+    this.#row += 1;
+    if (this.#removed.has(number)) return '0000000000 65535 f ';
+    if (row.endsWith('f ')) return row;
+    return `${this.#shifted(Number(row.slice(0, 10)))}`.padStart(10, '0') + row.slice(10);
+  }
+
+  #shifted(offset: number): number {
+    let [low, high] = [0, this.#shifts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#shifts[middle]?.from ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return offset - (this.#shifts[low - 1]?.by ?? 0);
+  }
+}
