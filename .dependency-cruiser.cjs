@@ -338,7 +338,6 @@ module.exports = {
         '^src/.+/port\\.ts$',
         '^src/event-store/codec\\.ts$',
         '^src/transparency-log/',
-        '^src/actors/command-context\\.ts$',
         '^src/log/',
         '^src/(time/clock|config/copyable-command)\\.ts$',
         PLAIN,
@@ -407,7 +406,7 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot: [
-          '^src/service/(adapters|backup-times|backups|blobs|checks|event-store|keyring|log|move|nats|observe|open|renderer-watch|rewrap|store-schema)\\.ts$',
+          '^src/service/(adapters|backup-times|backups|blobs|checks|event-store|keyring|log|move|nats|observe|open|rewrap|store-schema)\\.ts$',
           '^src/(log/attestation|archive/places|event-store|documents|leader|limits/rate-limiter|render-queue|nats)/',
         ],
       },

@@ -3,10 +3,10 @@ import { createHmac } from 'node:crypto';
 import { sessionQueries } from '../../projections/sessions.ts';
 import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
-import type { AccountState } from '../domain/account.ts';
+import { type AccountState, accountAggregate } from '../domain/account.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
-import { ServiceError } from '../errors/errors.ts';
+import { type ErrorDetails, ServiceError } from '../errors/errors.ts';
 import type { Rate, RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReadModel } from '../read-model/database.ts';
@@ -245,4 +245,28 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
   const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
   assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
   return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
+}
+
+/**
+ * Judges the present password of somebody who is signed in already. A wrong one counts as a refused sign-in:
+ * a stolen session gives no further guesses.
+ * @param wrong the message for a wrong one
+ * @throws {ServiceError} `validation_error` where it is wrong, `rate_limit_exceeded` after too many tries
+ * @throws {BudgetExceeded} too many wait for their password to be hashed
+ */
+export async function confirmPassword(
+  deps: SignInDependencies,
+  accountId: string,
+  request: Omit<SignInRequest, 'email'>,
+  wrong: { readonly message: string; readonly details: ErrorDetails },
+): Promise<{ readonly sessionEpoch: number; readonly asker: Asker }> {
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  // Erased since its credential was read.
+  if (state.status !== 'open') throw new ServiceError('unauthorized');
+  const email = await deps.vault.unsealExactly(accountId, state.email);
+  const { account, right, asker } = await judgeInTurn(deps, { ...request, email });
+  if (!right || account?.id !== accountId) {
+    throw new ServiceError('validation_error', wrong.message, { details: wrong.details });
+  }
+  return { sessionEpoch: account.state.sessionEpoch, asker };
 }

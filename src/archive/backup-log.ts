@@ -2,9 +2,9 @@
 
 import type { ReadAllOptions, ReadStreamOptions, RecordedEvent } from '../event-store/port.ts';
 import { LOG_STREAM } from '../log/verify-log/checkpoints.ts';
+import { readLines } from './blocks.ts';
 import { type Entry, parseEntry, UnusableArchive } from './log-lines.ts';
 import type { Manifest, Segment } from './manifest.ts';
-import { readLines } from './packed-lines.ts';
 import type { BackupPlace } from './places/port.ts';
 
 /** Events that are given at once. */

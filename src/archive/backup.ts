@@ -10,13 +10,13 @@ import type { BlobStore } from '../documents/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { LOG_STREAM } from '../log/verify-log/checkpoints.ts';
 import { Frontier } from '../transparency-log/merkle-tree.ts';
+import { readLines, writeLines } from './blocks.ts';
 import { CheckedLog, type LogReader, positionOf } from './checked-log.ts';
 import { type CopyProgress, copy } from './copy.ts';
 import { DocumentCopies, each } from './documents.ts';
 import { isDeletionDue, KeptDocuments, MOST_PASSED_OVER } from './kept-documents.ts';
 import { type Entry, endOf, parseEntry, UnusableArchive } from './log-lines.ts';
 import { type Manifest, readManifest, type Segment, writeManifest } from './manifest.ts';
-import { readLines, writeLines } from './packed-lines.ts';
 import type { BackupPlace } from './places/port.ts';
 
 /** Events of a file. The last one may have fewer: the next call puts a longer one in its place. */

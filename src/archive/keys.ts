@@ -1,7 +1,11 @@
-/** Copies the records of a keyring, wrapped by the master key as they are, and reads each one back. */
+/**
+ * Copies the records of a keyring, wrapped by the master key as they are, and reads each one back. The log says whose
+ * keys there must be.
+ */
 
 import type { KeyRecords } from '../documents/keys/port.ts';
-import type { KeyHolders } from './key-holders.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import type { Entry } from './log-lines.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
 const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'];
@@ -70,3 +74,32 @@ const unlike = (name: string): Error =>
   new Error(
     `The record ${name} of the new keyring is another one: name a place without a keyring.`,
   );
+
+/** The part of a log that says whose keys there must be. */
+export class KeyHolders {
+  /** The name that the log got at its first start. */
+  openedAs: string | undefined;
+  /** The id of its keyring, where it was recorded. */
+  keyring: string | undefined;
+  readonly open = new Set<string>();
+  readonly erased = new Set<string>();
+
+  take(entries: readonly Entry[]): void {
+    for (const { event } of entries) this.#take(event);
+  }
+
+  #take(event: Entry['event']): void {
+    // Few events matter, and the rest need not be readable by this release.
+    if (!['LogOpened', 'AccountOpened', 'AccountErased'].includes(event.type)) return;
+    const { type, data } = decodeEvent({ ...event, position: 0n });
+    if (type === 'LogOpened') {
+      this.openedAs = data.origin;
+      this.keyring = data.keyring;
+    } else if (type === 'AccountOpened') {
+      this.open.add(data.accountId);
+    } else if (type === 'AccountErased') {
+      this.open.delete(data.accountId);
+      this.erased.add(data.accountId);
+    }
+  }
+}

@@ -11,11 +11,9 @@ import { Broken } from '../log/verify-log/difference.ts';
 import { LogRules } from '../log/verify-log/rules.ts';
 import { CheckedLog, type LogEntry } from './checked-log.ts';
 import { type CopyProgress, copy, type LogTarget } from './copy.ts';
-import { KeyHolders } from './key-holders.ts';
-import { copyIdentity, copyKeys } from './keys.ts';
+import { copyIdentity, copyKeys, KeyHolders } from './keys.ts';
 import { type Entry, endOf, LinesHash, type Totals } from './log-lines.ts';
-import { copyDocuments, type MovedDocuments } from './move-documents.ts';
-import { Journal } from './move-journal.ts';
+import { copyDocuments, Journal, type MovedDocuments } from './move-documents.ts';
 import { firstOf, holdsCopy, sizeOf, subjectOf } from './move-marks.ts';
 import { incomplete, StoreCopy } from './store-copy.ts';
 

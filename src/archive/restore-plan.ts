@@ -5,7 +5,7 @@ import { BackupLog } from './backup-log.ts';
 import { CheckedLog, NotAsSigned } from './checked-log.ts';
 import { type CopyProgress, copy, telling } from './copy.ts';
 import { KeptDocuments } from './kept-documents.ts';
-import { KeyHolders } from './key-holders.ts';
+import { KeyHolders } from './keys.ts';
 import { type Entry, endOf, knownEvent, type LogEnd, UnusableArchive } from './log-lines.ts';
 import { type Manifest, neededManifest } from './manifest.ts';
 import type { BackupPlace } from './places/port.ts';

@@ -1,7 +1,7 @@
 /** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
 import { Difference, type Place } from '../log/verify-log/difference.ts';
-import type { KeyHolders } from './key-holders.ts';
 import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
+import type { KeyHolders } from './keys.ts';
 
 /** Records that are wrapped with the master key. */
 const SEALED = /\.key$|^keyring\.secrets$/;

@@ -1,16 +1,16 @@
 /** Checks all that a backup holds: each file, the log with its checkpoints, and each document. */
 
 import type { Difference } from '../log/verify-log/difference.ts';
-import type { GivenNote } from '../log/verify-log/kept-checkpoint.ts';
+import type { GivenNote } from '../log/verify-log/kept.ts';
 import { type VerifyOptions, verifyLog } from '../log/verify-log.ts';
 import { BackupLog } from './backup-log.ts';
+import { readLines } from './blocks.ts';
 import { copy } from './copy.ts';
 import { each, faultOf } from './documents.ts';
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts';
-import { KeyHolders } from './key-holders.ts';
+import { KeyHolders } from './keys.ts';
 import { UnusableArchive } from './log-lines.ts';
 import { type Manifest, neededManifest, readManifest } from './manifest.ts';
-import { readLines } from './packed-lines.ts';
 import type { BackupPlace } from './places/port.ts';
 import { type CheckedCopy, checkCopy, type GivenCopy } from './verify-keyring.ts';
 

@@ -19,8 +19,7 @@ import { Frontier, leafHash } from '../transparency-log/merkle-tree.ts';
 import { LOG_STREAM, SignedCheckpoints } from './verify-log/checkpoints.ts';
 import { Broken, Difference, type Place, placeOf } from './verify-log/difference.ts';
 import { type VerifiedDocuments, verifyDocuments } from './verify-log/documents.ts';
-import { type GivenNote, KeptCheckpoint } from './verify-log/kept-checkpoint.ts';
-import { KeptHashes } from './verify-log/kept-hashes.ts';
+import { type GivenNote, KeptCheckpoint, KeptHashes } from './verify-log/kept.ts';
 import { LogRules } from './verify-log/rules.ts';
 
 /** Events read and checked at once. */

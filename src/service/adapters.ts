@@ -18,7 +18,13 @@ import { needed, openBlobs } from './blobs.ts';
 import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-store.ts';
 import { type OpenedKeyring, openKeyring } from './keyring.ts';
-import { openNatsQueues, type RenderQueues, openNatsRateLimiter, warnOfApiRights } from './nats.ts';
+import {
+  openNatsQueues,
+  openNatsRateLimiter,
+  type RenderQueues,
+  warnOfApiRights,
+  watchHere,
+} from './nats.ts';
 import {
   type Observers,
   observedBlobStore,
@@ -27,7 +33,6 @@ import {
   observedQueue,
 } from './observe.ts';
 import { open } from './open.ts';
-import { watchHere } from './renderer-watch.ts';
 
 interface Opened {
   readonly blobs: BlobStore;

@@ -1,21 +1,25 @@
 /** The metrics and traces of a process: opened before everything else, told by its parts, closed after it. */
+
+import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import type { Config } from '../config/config.ts';
 import type { Role } from '../config/settings.ts';
 import { readVersion } from '../config/version.ts';
-import type { Core } from './core.ts';
-import type { HttpDependencies } from '../http/dependencies.ts';
-import type { Logger } from '../observe/log.ts';
-import type { Metrics } from '../observe/metrics/metrics.ts';
-import type { Tracing } from '../observe/tracing/port.ts';
-import type { Observers } from './observe.ts';
-import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { FAILURE_CODES } from '../domain/choices.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
+import { decodeEvent } from '../event-store/codec.ts';
+import type { RecordedEvent } from '../event-store/port.ts';
+import type { HttpDependencies } from '../http/dependencies.ts';
+import type { Logger } from '../observe/log.ts';
 import type { ApiMetrics } from '../observe/metrics/definitions.ts';
-import { eventCounter } from '../observe/metrics/log-counts.ts';
+import type { Metrics } from '../observe/metrics/metrics.ts';
+import type { Tracing } from '../observe/tracing/port.ts';
 import { lagBehind } from '../read-model/log-lag.ts';
+import { typedHandlers } from '../read-model/projection.ts';
+import { timeOfId } from '../time/ids.ts';
 import { backupTimes } from './backup-times.ts';
+import type { Core } from './core.ts';
+import type { Observers } from './observe.ts';
 
 /**
  * Starts a role with its observers, and ends them with it.
@@ -164,5 +168,42 @@ export function countWhileLeading({ metrics, runner }: Core): () => void {
   return () => {
     forget();
     api.leader.set(0);
+  };
+}
+
+/** Counts what events say. One process at a time may do so: the log is the same for all. */
+export function eventCounter(metrics: ApiMetrics): (events: readonly RecordedEvent[]) => void {
+  const ended = (outcome: string, conversionId: string, at: number): void =>
+    metrics.conversionDuration.observe(
+      { outcome },
+      Math.max(0, at - timeOfId(conversionId)) / 1000,
+    );
+  const handlers = typedHandlers({
+    ConversionRequested() {
+      metrics.accepted.inc();
+    },
+    ConversionCompleted({ conversionId, completedAt }) {
+      metrics.completed.inc();
+      ended('completed', conversionId, completedAt);
+    },
+    ConversionFailed({ conversionId, code, failedAt }) {
+      metrics.failed.inc({ reason: code });
+      ended('failed', conversionId, failedAt);
+    },
+    CreditGranted({ amount }) {
+      metrics.granted.inc(amount);
+    },
+    CreditDebited({ amount }) {
+      metrics.debited.inc(amount);
+    },
+    CreditRefunded({ amount }) {
+      metrics.refunded.inc(amount);
+    },
+  });
+  return (events) => {
+    for (const event of events) {
+      const count = handlers[event.type];
+      if (count) count({ ...event, ...decodeEvent(event) });
+    }
   };
 }

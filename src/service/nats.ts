@@ -1,16 +1,20 @@
-/** The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits. */
+/**
+ * The parts that nodes share over NATS: the render queue, the lease of its leader, and rate limits; and who leads and
+ * renders, as a process sees it from outside, also without NATS.
+ */
 
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { EventStore } from '../event-store/port.ts';
+import { isFileLeaseHeld } from '../leader/file-lease.ts';
 import type { Lease } from '../leader/port.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import { nameIn } from '../nats/address.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import type { Logger } from '../observe/log.ts';
+import { createLogger, type Logger } from '../observe/log.ts';
 import type { RendererWatch, RenderQueue } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
-import { watchOverNats } from './renderer-watch.ts';
 
 /** Each side has an inbox of its own at the server, or its permissions could not be told apart. */
 export type NatsSide = 'api' | 'renderer';
@@ -166,4 +170,29 @@ export async function openNatsRateLimiter(
 ): Promise<RateLimiter> {
   const { NatsKvRateLimiter } = await import('../limits/rate-limiter/nats-kv.ts');
   return await NatsKvRateLimiter.open({ link, logger, clock });
+}
+
+/** The process that leads renders as well, where there is no NATS. */
+export function watchHere({ dataDir, renderConcurrency }: Config): RendererWatch {
+  return {
+    look: async () => {
+      const isLed = await isFileLeaseHeld(join(dataDir, 'render.lock'));
+      return { isLed, renderers: isLed ? [{ id: 'here', slots: renderConcurrency }] : [] };
+    },
+    close: () => {},
+  };
+}
+
+/** Knows each renderer a second after it was opened. */
+export async function watchOverNats(link: NatsLink): Promise<RendererWatch> {
+  const [{ SlotCounter }, { isNatsLeaseHeld }] = await Promise.all([
+    import('../render-queue/nats/slots.ts'),
+    import('../leader/nats-lease.ts'),
+  ]);
+  // The leader logs who comes and goes.
+  const slots = new SlotCounter(link, createLogger('silent'), () => {});
+  return {
+    look: async () => ({ isLed: await isNatsLeaseHeld(link), renderers: slots.renderers() }),
+    close: () => slots.close(),
+  };
 }

@@ -4,8 +4,7 @@ import type { BlobStore } from '../documents/port.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { NatsLink } from '../nats/connection.ts';
-import { callObserver, type ObserveCall } from '../observe/metrics/calls.ts';
-import type { RenderMetrics } from '../observe/metrics/definitions.ts';
+import type { Calls, RenderMetrics } from '../observe/metrics/definitions.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import type { OpenSpan, Tracing } from '../observe/tracing/port.ts';
 import type { CompletedOutcome } from '../render-queue/messages.ts';
@@ -271,4 +270,38 @@ function recordPhases({ timings }: CompletedOutcome, tracing: Tracing): void {
     tracing.record(`phase ${phase}`, from, to);
     from = to;
   }
+}
+
+/** Does the work of a call, and notes how long it took and whether it failed. */
+export type ObserveCall = <T>(call: string, work: () => Promise<T>) => Promise<T>;
+
+/** Names of errors, as labels. All others are `other`: a library may have any. */
+const LABELS = new Map([
+  ['VersionConflict', 'conflict'],
+  ['EventStoreUnavailable', 'unavailable'],
+  ['EventDamaged', 'damaged'],
+  ['BlobStoreUnavailable', 'unavailable'],
+  ['BlobNotFound', 'not_found'],
+  ['TimeoutError', 'timeout'],
+  ['NoRespondersError', 'unavailable'],
+]);
+
+const labelOf = (error: unknown): string =>
+  (error instanceof Error && LABELS.get(error.name)) || 'other';
+
+/** @param calls the names that it will be given: a label has few values */
+export function callObserver({ duration, failures }: Calls, calls: readonly string[]): ObserveCall {
+  // Each with its label found once: these calls are made for every request.
+  const timers = new Map(calls.map((call) => [call, duration.labels({ call })]));
+  return async (call, work) => {
+    const begun = performance.now();
+    try {
+      return await work();
+    } catch (error) {
+      failures.inc({ call, error: labelOf(error) });
+      throw error;
+    } finally {
+      timers.get(call)?.observe((performance.now() - begun) / 1000);
+    }
+  };
 }

@@ -16,8 +16,8 @@ import { backupTimes } from './backup-times.ts';
 import { readinessAt } from './doctor.ts';
 import { openEventStore } from './event-store.ts';
 import { openReadModelOf } from './log.ts';
+import { watchHere, watchOverNats } from './nats.ts';
 import { open } from './open.ts';
-import { watchHere, watchOverNats } from './renderer-watch.ts';
 
 /** Renderers announce their slots each second. */
 const ANNOUNCED_MS = 1_200;

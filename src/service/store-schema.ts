@@ -7,8 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { createBlobTable } from '../documents/embedded.ts';
 import { type Barrier, ForeignSchema, type SchemaFault } from '../event-store/port.ts';
-import { createEventTables } from '../event-store/sqlite/append.ts';
-import { readBarrier, writeBarrier } from '../event-store/sqlite/barrier.ts';
+import { createEventTables, readBarrier, writeBarrier } from '../event-store/sqlite/append.ts';
 import { plainText } from '../text/plain-text.ts';
 
 interface SchemaObject {

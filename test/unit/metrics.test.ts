@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
-import { callObserver } from '../../src/observe/metrics/calls.ts';
 import { Metrics } from '../../src/observe/metrics/metrics.ts';
+import { callObserver } from '../../src/service/observe.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const logger = pino({ level: 'silent' });

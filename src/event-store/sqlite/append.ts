@@ -1,9 +1,10 @@
-/** The table of events, and one append's share of a group commit. */
+/** The table of events, one append's share of a group commit, and the barrier that keeps services off a log. */
 import type { Database } from 'better-sqlite3';
 import type { EmbeddedDatabase, StoredInDatabase } from '../../sqlite/database.ts';
 import type { Batch, Work } from '../../sqlite/group-commit.ts';
 import {
   type AppendResult,
+  type Barrier,
   type CopiedEvent,
   EventStoreUnavailable,
   type ExpectedRevision,
@@ -198,4 +199,26 @@ export class PendingCopies implements Work {
     if (error instanceof VersionConflict) this.#reject(error);
     else this.#reject(new EventStoreUnavailable('The copy failed.', { cause: error }));
   }
+}
+
+/** A service that has the log open meets it with its next append, before that is stored. */
+const MOVED_TRIGGER = `CREATE TRIGGER events_moved BEFORE INSERT ON events
+BEGIN SELECT RAISE(ABORT, 'this log goes on in another store'); END`;
+
+export function readBarrier(db: Database): Barrier | undefined {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'barrier'").get();
+  if (isThere === undefined) return undefined;
+  return db.prepare<[], Barrier>('SELECT kind, subject FROM barrier').get();
+}
+
+/** Runs in a transaction of its caller. */
+export function writeBarrier(db: Database, barrier: Barrier | undefined): void {
+  db.exec(`
+    DROP TABLE IF EXISTS barrier;
+    DROP TRIGGER IF EXISTS events_moved;
+  `);
+  if (barrier === undefined) return;
+  db.exec('CREATE TABLE barrier (kind TEXT NOT NULL, subject TEXT NOT NULL) STRICT');
+  db.prepare('INSERT INTO barrier VALUES (?, ?)').run(barrier.kind, barrier.subject);
+  if (barrier.kind !== 'incomplete') db.exec(MOVED_TRIGGER);
 }

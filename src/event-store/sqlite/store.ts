@@ -18,8 +18,14 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../port.ts';
-import { createEventTables, EventWriter, PendingAppend, PendingCopies } from './append.ts';
-import { readBarrier, writeBarrier } from './barrier.ts';
+import {
+  createEventTables,
+  EventWriter,
+  PendingAppend,
+  PendingCopies,
+  readBarrier,
+  writeBarrier,
+} from './append.ts';
 import { EventReader } from './read.ts';
 
 /** The pause between two looks for other processes' appends. A look costs a few microseconds. */

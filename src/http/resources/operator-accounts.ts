@@ -13,8 +13,8 @@ import {
   openAccount,
   sendToAccount,
 } from '../../accounts/accounts.ts';
-import { confirmPassword } from '../../accounts/confirm-password.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
+import { confirmPassword } from '../../accounts/sign-in.ts';
 import { firstCommand } from '../../actors/command-context.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
