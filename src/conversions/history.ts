@@ -74,8 +74,7 @@ const erasable = ({ readModel, vault }: HistoryDependencies) => ({
   },
 });
 
-const idOf = ({ data }: RecordedEvent) =>
-  (data as { readonly conversionId?: string }).conversionId;
+const idOf = ({ data }: RecordedEvent) => (data as { readonly conversionId?: string }).conversionId;
 
 const placeName = ({ stream, revision }: EventPlace): string => `${revision} ${stream}`;
 
