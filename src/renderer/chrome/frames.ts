@@ -1,4 +1,5 @@
 /** The frames of a tab. Chrome draws them on command only, so that none is drawn for nothing, or by chance. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 
@@ -15,7 +16,6 @@ export class Frames {
   #waits = 0;
   #atOnce = 0;
   #isDrawing = false;
-  #wake: (() => void) | undefined;
 
   /** @param draw draws one frame; undefined where Chrome draws them by itself */
   constructor(draw: (() => Promise<unknown>) | undefined) {
@@ -27,18 +27,14 @@ export class Frames {
    * @param after milliseconds before the first one
    */
   async during<T>(promise: Promise<T>, after = 0): Promise<T> {
-    const draw = this.#draw;
-    if (draw === undefined) return await promise;
     let begun = false;
-    const begin = (): void => {
+    // Not at once: what is asked for now comes with the first frame if Chrome hears of it before.
+    const timer = setTimeout(() => {
       begun = true;
       this.#waits += 1;
       this.#atOnce = AT_ONCE;
-      this.#wake?.();
-      void this.#drawOn(draw);
-    };
-    // Not at once: what is asked for now comes with the first frame if Chrome hears of it before.
-    const timer = setTimeout(begin, after);
+      if (!this.#isDrawing) void this.#drawOn();
+    }, after);
     try {
       return await promise;
     } finally {
@@ -47,28 +43,20 @@ export class Frames {
     }
   }
 
-  async #drawOn(draw: () => Promise<unknown>): Promise<void> {
-    if (this.#isDrawing) return;
+  async #drawOn(): Promise<void> {
     this.#isDrawing = true;
-    while (this.#waits > 0) {
+    while (this.#draw !== undefined && this.#waits > 0) {
       const started = performance.now();
       try {
-        await resultWithin(draw(), PATIENCE_MS);
+        await resultWithin(this.#draw(), PATIENCE_MS);
       } catch (error) {
-        // The one before it may not have ended. Whoever waits for the page hears when its tab is gone.
+        // The one before it may not have ended. The wait itself ends when the tab is gone.
         if (!(error instanceof CommandRefused)) break;
         this.#atOnce = 0;
       }
       this.#atOnce -= 1;
-      if (this.#atOnce < 0) await this.#rest(FRAME_MS - (performance.now() - started));
+      if (this.#atOnce < 0) await delay(Math.max(1, FRAME_MS - (performance.now() - started)));
     }
     this.#isDrawing = false;
-  }
-
-  async #rest(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    await resultWithin(promise, Math.max(1, ms));
-    this.#wake = undefined;
   }
 }

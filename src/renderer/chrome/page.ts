@@ -9,40 +9,16 @@ import { Requests } from './requests.ts';
 import type { Tab } from './tab.ts';
 import { Worlds } from './worlds.ts';
 
-export interface Page {
-  readonly tab: Tab;
-  readonly request: RequestDocument;
-  readonly deadline: Deadline;
-  readonly egress: Egress;
-  readonly hashes: BodyHashes;
-  readonly requests: Requests;
-  readonly navigation: Navigation;
-  readonly worlds: Worlds;
-  readonly waits: Waits;
-}
+export type Page = Readonly<ReturnType<typeof followPage>>;
 
 /** The parts must start before the document does. */
-export function followPage(
-  tab: Tab,
-  request: RequestDocument,
-  deadline: Deadline,
-  egress: Egress,
-): Page {
+export function followPage(tab: Tab, request: RequestDocument, deadline: Deadline, egress: Egress) {
   const hashes = new BodyHashes(tab);
   const requests = new Requests(tab, (each) => hashes.ask(each));
   const navigation = new Navigation(tab, egress, requests);
   const worlds = new Worlds(tab);
-  return {
-    tab,
-    request,
-    deadline,
-    egress,
-    hashes,
-    requests,
-    navigation,
-    worlds,
-    waits: new Waits(),
-  };
+  const waits = new Waits();
+  return { tab, request, deadline, egress, hashes, requests, navigation, worlds, waits };
 }
 
 /** Settles as `promise` does, or resolves to undefined at the cap of the wait. Rejects at once when the tab dies. */

@@ -46,7 +46,7 @@ const NOTHING = {
   asksPrint: false,
   /** Animation frames that they asked for. */
   frames: 0,
-  /** Milliseconds until the next timer that draws, or idle moment. */
+  /** Milliseconds until the next timer that draws. */
   timer: NEVER_MS,
   /** Milliseconds until the last timer that they set as one delay, rather than as a step of many. */
   late: 0,

@@ -82,18 +82,15 @@ async function waitFor(
 async function waitForSelector({ tab, worlds, deadline }: Page, selector: string): Promise<void> {
   const started = performance.now();
   const end = started + deadline.share(...CAPS.selector);
-  for (;;) {
-    const found = await worlds.ask<boolean | 'invalid'>(`has(${JSON.stringify(selector)})`);
-    if (found === true) return;
+  const look = () => worlds.ask<boolean | 'invalid'>(`has(${JSON.stringify(selector)})`);
+  for (let found = await look(); found !== true; found = await look()) {
     if (found === 'invalid') {
       throw new PageFailure('selector_missing', 'The selector to wait for is not valid CSS.');
     }
     if (performance.now() >= end) {
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      throw new PageFailure(
-        'selector_missing',
-        `The selector to wait for did not appear within ${seconds} seconds: ${selector}`,
-      );
+      const message = `The selector to wait for did not appear within ${seconds} seconds: ${selector}`;
+      throw new PageFailure('selector_missing', message);
     }
     await tab.untilGone(delay(SELECTOR_POLL_MS));
   }
@@ -171,7 +168,7 @@ async function showWhole(
       deviceScaleFactor: 0,
       mobile: false,
     });
-    let isShown = await draw(`show(${frames})`);
+    let isShown = await draw(`frames(${frames}, true)`);
     if (isShown) await runAhead.pass(SHOWN_MS);
     const [now, tall] = await screens();
     const isScrolled = now > tall;

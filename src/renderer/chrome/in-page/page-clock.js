@@ -92,12 +92,63 @@ function startPageClock(channel) {
   const NESTED_MS = 4;
   /** Milliseconds after which a page that runs ahead may not move on to another one any more. */
   const MOVES_ON_MS = 1_000;
+  /** The length of an idle moment. */
+  const IDLE_MS = 10;
   /** No timer is further off. */
   const NEVER_MS = 1e9;
 
+  const guarded = (/** @type {() => void} */ run) => {
+    try {
+      run();
+    } catch (error) {
+      reportError(error);
+    }
+  };
+  /**
+   * @typedef {object} Call
+   * @property {(given?: any) => void} run
+   * @property {number} due by the page's clock
+   * @property {boolean} [draws]
+   * @property {boolean} [alone] not set by another one
+   * @property {boolean} [odd] of an interval: called an odd number of times
+   */
   // Old libraries replace methods of arrays and maps by others of the same name.
   const { get: read, set, delete: remove, forEach } = Map.prototype;
-  const newMap = () => assign(new Map(), { get: read, set, delete: remove, forEach });
+  /** @returns {Map<number, Call>} */
+  const newCalls = () => assign(new Map(), { get: read, set, delete: remove, forEach });
+  /**
+   * Replaces a function by which a page asks for a call, and the one that takes it back. Real time makes each call by the
+   * native one; running ahead makes it earlier.
+   * @param {[name: string, cancelName: string]} names
+   * @param {Map<number, Call>} calls those that are to come, by their ids
+   * @param {(handler: Function, option: unknown, values: unknown[]) => Call} callOf
+   */
+  const replace = ([name, cancelName], calls, callOf) => {
+    const native = get(window, name);
+    const nativeCancel = get(window, cancelName);
+    const cancel = (/** @type {unknown} */ id) => {
+      calls.delete(Number(id));
+      apply(nativeCancel, window, [id]);
+    };
+    assign(window, {
+      /** @param {unknown} handler @param {unknown} [option] @param {unknown[]} values */
+      [name](handler, option, ...values) {
+        // A text is code that the page's own policy may forbid: it stays Chrome's.
+        if (typeof handler !== 'function') return apply(native, window, [handler, option]);
+        const call = callOf(handler, option, values);
+        const { run } = call;
+        call.run = (given) => {
+          if (call.odd === undefined) cancel(id);
+          run(given);
+        };
+        /** @type {number} */
+        const id = apply(native, window, [call.run, option]);
+        calls.set(id, call);
+        return id;
+      },
+      [cancelName]: (/** @type {unknown} */ id) => cancel(id),
+    });
+  };
   let running = false;
   /** The milliseconds of the last timer that draws and that this turn of a script set; 0 without one. */
   let row = 0;
@@ -111,123 +162,61 @@ function startPageClock(channel) {
     row = max(row, ms, 1);
     return true;
   };
-
-  /** @typedef {{ draws: boolean, alone: boolean, once: boolean, due: number, calls: number, run: () => void }} Timer */
-  // Real time calls each timer by its native one; running ahead calls it earlier.
-  /** @type {Map<number, Timer>} */
-  const timers = newMap();
-  /** @param {'Timeout' | 'Interval'} kind */
-  const replaceTimers = (kind) => {
-    const native = window[`set${kind}`];
-    const clear = window[`clear${kind}`];
-    const once = kind === 'Timeout';
-    const cancel = (/** @type {unknown} */ id) => {
-      timers.delete(Number(id));
-      apply(clear, window, [id]);
+  const timers = newCalls();
+  replace(['setTimeout', 'clearTimeout'], timers, (handler, delay, values) => {
+    const ms = max(0, Number(delay) | 0);
+    const due = now() + (running ? max(ms, NESTED_MS) : ms);
+    const run = () => apply(handler, window, values);
+    return { run, due, draws: isOfRow(ms), alone: !running };
+  });
+  replace(['setInterval', 'clearInterval'], timers, (handler, delay, values) => {
+    const ms = max(NESTED_MS, Number(delay) | 0);
+    const run = () => {
+      timer.due = now() + ms;
+      timer.odd = !timer.odd;
+      apply(handler, window, values);
     };
-    assign(window, {
-      /** @param {unknown} handler @param {unknown} [delay] @param {unknown[]} values */
-      [`set${kind}`](handler, delay, ...values) {
-        const ms = max(0, Number(delay) | 0);
-        // A text is code that the page's own policy may forbid: it stays Chrome's.
-        if (typeof handler !== 'function') return apply(native, window, [handler, ms]);
-        const period = once && !running ? ms : max(ms, NESTED_MS);
-        const run = () => {
-          // It may come before its time.
-          if (once) cancel(id);
-          timer.due = now() + period;
-          timer.calls += 1;
-          apply(handler, window, values);
-        };
-        const draws = once ? isOfRow(ms) : ms < LONGEST_MS;
-        const timer = { draws, alone: once && !running, once, due: now() + period, calls: 0, run };
-        /** @type {number} */
-        const id = apply(native, window, [run, ms]);
-        timers.set(id, timer);
-        return id;
-      },
-      [`clear${kind}`]: cancel,
-    });
-  };
-  replaceTimers('Timeout');
-  replaceTimers('Interval');
-  const { setTimeout: setPageTimeout } = window;
+    const timer = { run, due: now() + ms, draws: ms < LONGEST_MS, odd: false };
+    return timer;
+  });
+  const { setTimeout, clearTimeout, scheduler } = window;
+  assign(window, {
+    // Chrome has idle moments only when it draws.
+    /** @param {(deadline: object) => void} callback */
+    requestIdleCallback: (callback) =>
+      setTimeout(() => {
+        const end = now() + IDLE_MS;
+        callback({ didTimeout: false, timeRemaining: () => max(0, end - now()) });
+      }, 1),
+    cancelIdleCallback: (/** @type {number} */ id) => clearTimeout(id),
+  });
   const { postTask } = Scheduler.prototype;
+  /** Each step is a task of its own, so that what was promised or sent comes in between. */
+  const soon = (/** @type {() => void} */ step) => void apply(postTask, scheduler, [step]);
   assign(Scheduler.prototype, {
     /** @param {unknown} task @param {{ delay?: number } | null} [options] */
     async postTask(task, options) {
       const { delay = 0, ...rest } = options ?? {};
-      if (delay > 0) await new Promise((resolve) => setPageTimeout(resolve, delay));
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
       return apply(postTask, this, [task, rest]);
     },
   });
-
-  const guarded = (/** @type {() => void} */ run) => {
-    try {
-      run();
-    } catch (error) {
-      reportError(error);
-    }
-  };
-  /** @type {(name: string, cancelName: string, valueOf: (given: any) => unknown) => { asked: Map<number, Function>, run: (value: unknown) => void }} */
-  const replaceCallbacks = (name, cancelName, valueOf) => {
-    const native = get(window, name);
-    const nativeCancel = get(window, cancelName);
-    const asked = newMap();
-    const cancel = (/** @type {unknown} */ id) => {
-      asked.delete(Number(id));
-      apply(nativeCancel, window, [id]);
-    };
-    assign(window, {
-      /** @param {unknown} callback @param {unknown} [options] */
-      [name](callback, options) {
-        if (typeof callback !== 'function') return apply(native, window, [callback]);
-        const run = (/** @type {unknown} */ given) => {
-          asked.delete(id);
-          callback(valueOf(given));
-        };
-        /** @type {number} */
-        const id = apply(native, window, [run, options]);
-        asked.set(id, callback);
-        return id;
-      },
-      [cancelName]: (/** @type {unknown} */ id) => cancel(id),
+  const frames = newCalls();
+  /** Makes the calls that were asked for; what they ask for comes with the next frame. */
+  const runFrame = () => {
+    let last = 0;
+    frames.forEach((_, id) => {
+      last = id;
     });
-    /** Calls those that were asked for; what comes meanwhile is for the next time. */
-    const run = (/** @type {unknown} */ value) => {
-      let last = 0;
-      asked.forEach((/** @type {Function} */ _, /** @type {number} */ id) => {
-        last = max(last, id);
-      });
-      asked.forEach((/** @type {Function} */ callback, /** @type {number} */ id) => {
-        if (id > last) return;
-        // The page's own way, such as that of zone.js, would take its callback back.
-        cancel(id);
-        guarded(() => callback(value));
-      });
-    };
-    return { asked, run };
+    frames.forEach(({ run }, id) => {
+      if (id <= last) guarded(() => run(realNow()));
+    });
   };
   let frameTime = 0;
-  const timeOfFrame = (/** @type {number} */ time) => (frameTime = max(frameTime, time));
-  const frames = replaceCallbacks('requestAnimationFrame', 'cancelAnimationFrame', (time) =>
-    timeOfFrame(time + ahead),
-  );
-  const idles = replaceCallbacks('requestIdleCallback', 'cancelIdleCallback', (given) => given);
-
-  const { port1, port2 } = new MessageChannel();
-  const post = port2.postMessage.bind(port2);
-  /** The task that is next; each is one of its own, so that what was promised or sent comes in between. */
-  /** @type {(() => void) | undefined} */
-  let next;
-  port1.addEventListener('message', () => next?.());
-  port1.start();
-  /** @param {() => void} task */
-  const soon = (task) => {
-    next = task;
-    post(0);
-  };
-
+  replace(['requestAnimationFrame', 'cancelAnimationFrame'], frames, (handler) => ({
+    run: (time) => handler((frameTime = max(frameTime, time + ahead))),
+    due: 0,
+  }));
   // A page that sends its reader on after some seconds is printed, rather than the next one.
   window.navigation.addEventListener('navigate', (event) => {
     const leaves = !event.hashChange && !event.destination.sameDocument;
@@ -250,8 +239,8 @@ function startPageClock(channel) {
     const finish = () => {
       running = false;
       // What an interval without an end turns on and off stands as it began.
-      timers.forEach(({ draws, once, calls, run }) => {
-        if (isLast && draws && !once && calls % 2 === 1) guarded(run);
+      timers.forEach(({ draws, odd, run }) => {
+        if (isLast && draws && odd) guarded(run);
       });
       done();
     };
@@ -268,15 +257,14 @@ function startPageClock(channel) {
         id = each;
         due = timer.due;
       });
-      const until = frames.asked.size + idles.asked.size > 0 ? frameAt : end;
+      const until = frames.size > 0 ? frameAt : end;
       reach(min(due, until));
       if (due <= until) {
+        guarded(() => timers.get(id)?.run());
         soon(step);
-        timers.get(id)?.run();
         return;
       }
-      idles.run({ didTimeout: false, timeRemaining: () => 10 });
-      frames.run(timeOfFrame(now()));
+      runFrame();
       frameAt = min(end, until + frameEvery);
       soon(until < end ? step : finish);
     };
@@ -285,7 +273,7 @@ function startPageClock(channel) {
 
   const state = () => {
     const time = now();
-    let timer = idles.asked.size > 0 ? 0 : NEVER_MS;
+    let timer = NEVER_MS;
     let late = 0;
     timers.forEach(({ draws, alone, due }) => {
       if (draws) timer = min(timer, max(0, due - time));
@@ -296,7 +284,7 @@ function startPageClock(channel) {
       __proto__: null,
       ...seen,
       ...((window.onscroll ?? window.onresize ?? document.onscroll) && { hears: 1 }),
-      frames: frames.asked.size,
+      frames: frames.size,
       timer,
       late,
     };

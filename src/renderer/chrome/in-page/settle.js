@@ -54,18 +54,18 @@
     return { ...(isThere && (await told)), scripts: own('scripts').length };
   };
 
-  /** @param {number} count */
-  const frames = async (count) => {
+  /**
+   * Evaluates when so many frames have been drawn.
+   * @param {number} count
+   * @param {boolean} [isTall] of a window that has become tall: loaders that listen to scrolling alone look at what is in view
+   */
+  const frames = async (count, isTall = false) => {
     for (let drawn = 0; drawn < count; drawn += 1) await new Promise(requestAnimationFrame);
+    const scrolled = new Event('scroll', { bubbles: true });
+    if (isTall) EventTarget.prototype.dispatchEvent.call(document, scrolled);
     return true;
   };
   const screens = () => [own('documentElement')?.scrollHeight ?? 0, innerHeight];
-  /** The same in a window that has become tall. Loaders that listen to scrolling alone look at what is in view then. */
-  const show = async (/** @type {number} */ count) => {
-    await frames(count);
-    EventTarget.prototype.dispatchEvent.call(document, new Event('scroll', { bubbles: true }));
-    return true;
-  };
   /** @param {number} most screens */
   const scroll = async (most) => {
     const [height = 0] = screens();
@@ -161,23 +161,22 @@
   const finish = (all = scopes()) => all.reduce((done, scope) => done + finishIn(scope), 0);
 
   const MarginRule = Reflect.get(globalThis, 'CSSMarginRule');
-  /** @type {(rules: any, inherited?: string) => string[]} */
-  const marginFontsIn = (rules, inherited) =>
-    [...rules].flatMap((rule) => {
-      const family = rule.style?.fontFamily || inherited;
-      if (rule instanceof MarginRule) return family ? [family] : [];
-      return marginFontsIn(rule.cssRules ?? [], rule instanceof CSSPageRule ? family : undefined);
-    });
-  /** Chrome looks for the fonts of margin boxes only when it prints. */
-  const marginFonts = () =>
-    [...own('styleSheets')].flatMap((sheet) => {
-      try {
-        return marginFontsIn(sheet.cssRules);
-      } catch {
-        // Nobody may read the rules of another origin.
-        return [];
-      }
-    });
+  /**
+   * The fonts of margin boxes: Chrome looks for these only when it prints.
+   * @type {(rule: any, ofPage?: string) => string[]} of a rule or a style sheet
+   */
+  const marginFonts = (rule, ofPage) => {
+    if (rule instanceof CSSStyleRule) return [];
+    const family = rule.style?.fontFamily || ofPage;
+    if (rule instanceof MarginRule) return family ? [family] : [];
+    const inherited = rule instanceof CSSPageRule ? family : undefined;
+    try {
+      return [...(rule.cssRules ?? [])].flatMap((each) => marginFonts(each, inherited));
+    } catch {
+      // Nobody may read the rules of another origin.
+      return [];
+    }
+  };
 
   /** @type {HTMLImageElement[]} */
   const kept = [];
@@ -193,7 +192,8 @@
     // Those below the first screen would stay empty.
     const lazy = find(document, '[loading=lazy]');
     for (const each of lazy) each.loading = 'eager';
-    await Promise.allSettled(marginFonts().map((family) => fonts.load(`1em ${family}`)));
+    const named = [...own('styleSheets')].flatMap((sheet) => marginFonts(sheet));
+    await Promise.allSettled(named.map((family) => fonts.load(`1em ${family}`)));
     await fonts.ready;
     const withFonts = performance.now();
     const broken = new Set();
@@ -261,18 +261,6 @@
   /** @param {number} characters the most that are wanted of the title */
   const title = (characters) => `${own('title') ?? ''}`.slice(0, characters);
 
-  const settle = {
-    clock,
-    frames,
-    screens,
-    show,
-    scroll,
-    rest,
-    finish,
-    complete,
-    lacking,
-    has,
-    title,
-  };
+  const settle = { clock, frames, screens, scroll, rest, finish, complete, lacking, has, title };
   Object.assign(globalThis, { settle });
 })();
