@@ -60,7 +60,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 8,
+  version: 9,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -111,6 +111,9 @@ export const conversions: Projection = {
         fail.run(failedAt, code, message, conversionId);
         countInBlock.run(conversionId);
       },
+      ConversionDeleted({ conversionId }) {
+        expire.run(conversionId);
+      },
       ConversionExpired({ conversionId }) {
         expire.run(conversionId);
       },
@@ -145,7 +148,7 @@ export interface ConversionRow {
   readonly address?: string;
   /** The title of the page, once it is printed. Sealed. */
   readonly title?: string;
-  /** The encrypted PDF; only when completed. It is gone from the blob store once `expired`. */
+  /** The encrypted PDF; only when completed. It is not to be had any more once `expired`. */
   readonly document?: BlobRef;
   /** The PDF itself; only when completed. */
   readonly pdf?: PdfDigest;

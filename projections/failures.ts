@@ -46,6 +46,14 @@ export const failures: Projection = {
   },
 };
 
+export interface NumberedFailure {
+  /** Counts all failures, the same in each read model of the log. */
+  readonly number: number;
+  readonly conversionId: string;
+  /** `service` where a renderer may still have it. */
+  readonly renderer: string;
+}
+
 export interface FailureRow {
   readonly conversionId: string;
   readonly accountId: string;
@@ -57,6 +65,10 @@ export interface FailureRow {
 }
 
 export interface FailureQueries {
+  /** Those after the one with this number, oldest first. */
+  after(number: number, limit: number): readonly NumberedFailure[];
+  /** The number of the newest one; 0 where there is none. */
+  last(): number;
   /** Newest first. */
   page(page: Slice): Page<FailureRow>;
 }
@@ -70,7 +82,13 @@ export function failureQueries(db: Database): FailureQueries {
        failed_at AS failedAt
      FROM failures WHERE number <= ? ORDER BY number DESC LIMIT ?`,
   );
+  const after = db.prepare<[number, number], NumberedFailure>(
+    `SELECT number, conversion_id AS conversionId, renderer FROM failures
+     WHERE number > ? ORDER BY number LIMIT ?`,
+  );
   return {
+    after: (number, limit) => after.all(number, limit),
+    last: () => ends.get()?.last ?? 0,
     page({ offset, limit }) {
       const { first = null, last = null } = ends.get() ?? {};
       if (first === null || last === null) return { rows: [], total: 0 };

@@ -4,7 +4,10 @@ import { blobKey } from '../src/domain/blob-key.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { present } from '../src/read-model/rows.ts';
 
-/** `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. */
+/**
+ * `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. `deleted`:
+ * its account has asked for that.
+ */
 const ddl = `
 CREATE TABLE stored_blobs (
   conversion_id TEXT PRIMARY KEY,
@@ -14,10 +17,12 @@ CREATE TABLE stored_blobs (
   failed INTEGER,
   ended_at INTEGER,
   ended_event_id TEXT,
-  held INTEGER NOT NULL
+  held INTEGER NOT NULL,
+  deleted INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX stored_blobs_by_end ON stored_blobs (failed, ended_at, conversion_id)
-  WHERE ended_at IS NOT NULL AND held = 0;
+  WHERE ended_at IS NOT NULL AND held = 0 AND deleted = 0;
+CREATE INDEX stored_blobs_deleted ON stored_blobs (conversion_id) WHERE deleted = 1;
 CREATE INDEX stored_blobs_of_account ON stored_blobs (account_id, held, failed, ended_at);
 CREATE TABLE holds (
   account_id TEXT PRIMARY KEY,
@@ -30,7 +35,7 @@ CREATE TABLE stored_bytes (
 
 export const storedBlobs: Projection = {
   name: 'stored-blobs',
-  version: 2,
+  version: 3,
   tables: ['stored_blobs', 'holds', 'stored_bytes'],
   ddl,
   handlers(db) {
@@ -47,6 +52,9 @@ export const storedBlobs: Projection = {
     const fail = db.prepare(
       `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?
        WHERE conversion_id = ?`,
+    );
+    const deleteSoon = db.prepare(
+      'UPDATE stored_blobs SET deleted = 1, ended_event_id = ? WHERE conversion_id = ?',
     );
     const remove = db
       .prepare<[string], number>('DELETE FROM stored_blobs WHERE conversion_id = ? RETURNING bytes')
@@ -76,6 +84,9 @@ export const storedBlobs: Projection = {
       ConversionFailed({ conversionId, failedAt }, event) {
         fail.run(failedAt, event.id, conversionId);
       },
+      ConversionDeleted({ conversionId }, event) {
+        deleteSoon.run(event.id, conversionId);
+      },
       ConversionExpired({ accountId, conversionId }) {
         add.run(accountId, -(remove.get(conversionId) ?? 0));
       },
@@ -94,26 +105,29 @@ export const storedBlobs: Projection = {
 export interface DeletionDue {
   readonly conversionId: string;
   readonly accountId: string;
-  /** The event that ended it, which causes the deletion. */
+  /** The event that causes the deletion: its end, or that its account asked for it. */
   readonly endedEventId: string;
+  /** Its account has asked for it: a hold that was placed since does not keep it. */
+  readonly isAskedFor: boolean;
   /** Keys of the blobs that events name. */
   readonly named: readonly string[];
 }
 
-interface StoredDue extends Omit<DeletionDue, 'named'> {
+interface StoredDue extends Omit<DeletionDue, 'named' | 'isAskedFor'> {
+  readonly deleted: number;
   readonly hashes: string;
 }
 
 /** Kinds of blobs, in the order in which events name them. */
 const KINDS = ['request', 'document', 'manifest'] as const;
 
-function toDue({ hashes, ...due }: StoredDue): DeletionDue {
+function toDue({ hashes, deleted, ...due }: StoredDue): DeletionDue {
   const all = hashes.split(' ');
   const named = KINDS.flatMap((kind, n) => {
     const sha256 = all[n];
     return sha256 === undefined ? [] : blobKey(due.conversionId, kind, sha256);
   });
-  return { ...due, named };
+  return { ...due, isAskedFor: deleted === 1, named };
 }
 
 export interface KeptBlobs {
@@ -125,12 +139,14 @@ export interface KeptBlobs {
 
 export interface StoredBlobQueries {
   /**
-   * Those to be deleted, oldest first: all that failed, then those that completed before that time, then
+   * Those to be deleted, oldest first: what was asked for, all that failed, then those that completed before that time, then
    * the same of accounts whose hold has ended by `now`. Times are milliseconds since the Unix epoch.
    */
   due(now: number, completedBefore: number, limit: number): readonly DeletionDue[];
   /** Those of an account that have ended. */
   ended(accountId: string, limit: number): readonly DeletionDue[];
+  /** What there is to delete of a conversion that has ended. */
+  deletionOf(conversionId: string): DeletionDue | undefined;
   /** Undefined if the conversion was never accepted, or its blobs are deleted. */
   of(conversionId: string): KeptBlobs | undefined;
   /** Bytes of all that is kept for an account. */
@@ -138,18 +154,22 @@ export interface StoredBlobQueries {
 }
 
 export function storedBlobQueries(db: Database): StoredBlobQueries {
+  const select = `SELECT conversion_id AS conversionId, account_id AS accountId,
+     ended_event_id AS endedEventId, hashes, deleted FROM stored_blobs`;
+  const deleted = db.prepare<[number], StoredDue>(`${select} WHERE deleted = 1 LIMIT ?`);
+  const one = db.prepare<[string], StoredDue>(
+    `${select} WHERE conversion_id = ? AND ended_at IS NOT NULL`,
+  );
   const ended = db.prepare<[number, number, number], StoredDue>(
-    `SELECT conversion_id AS conversionId, account_id AS accountId, ended_event_id AS endedEventId, hashes
-     FROM stored_blobs WHERE held = 0 AND failed = ? AND ended_at < ?
+    `${select} WHERE held = 0 AND deleted = 0 AND failed = ? AND ended_at < ?
      ORDER BY ended_at, conversion_id LIMIT ?`,
   );
-  const ofAccount = `SELECT conversion_id AS conversionId, account_id AS accountId,
-     ended_event_id AS endedEventId, hashes FROM stored_blobs WHERE account_id = ?`;
+  const ofAccount = `${select} WHERE account_id = ?`;
   const endedHolds = db
     .prepare<[number], string>('SELECT account_id FROM holds WHERE until <= ?')
     .pluck();
   const formerlyHeld = db.prepare<[string, number, number, number], StoredDue>(
-    `${ofAccount} AND held = 1 AND failed = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`,
+    `${ofAccount} AND held = 1 AND deleted = 0 AND failed = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`,
   );
   const endedOf = db.prepare<[string, number], StoredDue>(
     `${ofAccount} AND ended_at IS NOT NULL LIMIT ?`,
@@ -162,7 +182,8 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
     .pluck();
   return {
     due(now, completedBefore, limit) {
-      const due = ended.all(1, Number.MAX_SAFE_INTEGER, limit);
+      const due = deleted.all(limit);
+      due.push(...ended.all(1, Number.MAX_SAFE_INTEGER, limit - due.length));
       due.push(...ended.all(0, completedBefore, limit - due.length));
       for (const accountId of due.length < limit ? endedHolds.all(now) : []) {
         const failed = formerlyHeld.all(accountId, 1, Number.MAX_SAFE_INTEGER, limit - due.length);
@@ -171,6 +192,10 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
         if (due.length >= limit) break;
       }
       return due.map(toDue);
+    },
+    deletionOf(conversionId) {
+      const due = one.get(conversionId);
+      return due && toDue(due);
     },
     ended: (accountId, limit) => endedOf.all(accountId, limit).map(toDue),
     of(conversionId) {

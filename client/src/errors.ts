@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'request_timeout'
   | 'not_ready'
+  | 'on_hold'
   | 'gone'
   | 'payload_too_large'
   | 'unsupported_media_type'

@@ -85,7 +85,8 @@ export interface FailedConversion extends ConversionNames {
     | 'too_large'
     | 'incomplete'
     | 'renderer_failed'
-    | 'account_erased';
+    | 'account_erased'
+    | 'cancelled';
   /** The milliseconds from `created_at` to `failed_at`. */
   duration_ms: number;
   file_url?: never;

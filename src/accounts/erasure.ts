@@ -73,7 +73,8 @@ export async function completeErasure(
   await drainList(
     unfinished,
     async (conversionId) => {
-      const about = { accountId, conversionId, at: clock.now(), message: UNREADABLE };
+      const ended = { code: 'account_erased', message: UNREADABLE } as const;
+      const about = { accountId, conversionId, at: clock.now(), ...ended };
       const context = causedBy(`erase/${conversionId}`, conversionId);
       const command = { type: 'AbandonConversion', ...about } as const;
       orThrow(await actors.send(conversionAggregate, conversionId, command, context));

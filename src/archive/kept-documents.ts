@@ -19,6 +19,8 @@ export interface KeptConversion {
   readonly documents: KeptDocument[];
   endedAt?: number;
   failed?: true;
+  /** Its account has asked for the deletion. */
+  deleted?: true;
 }
 
 export class KeptDocuments {
@@ -75,6 +77,9 @@ export class KeptDocuments {
       if (conversion === undefined) return;
       conversion.endedAt = data.failedAt;
       conversion.failed = true;
+    } else if (type === 'ConversionDeleted') {
+      const conversion = this.#conversions.get(data.conversionId);
+      if (conversion !== undefined) conversion.deleted = true;
     } else if (type === 'ConversionExpired') {
       this.#drop(data.conversionId);
     } else if (type === 'AccountErased') {
@@ -108,8 +113,9 @@ export class KeptDocuments {
   }
 }
 
-/** The service may delete it at any moment: those of a failure go soon, others with their retention. */
+/** The service may delete it at any moment: those of a failure and of a deletion that was asked for, others with their retention. */
 export const isDeletionDue = (
-  { failed, endedAt }: KeptConversion,
+  { failed, deleted, endedAt }: KeptConversion,
   completedBefore: number,
-): boolean => failed === true || (endedAt !== undefined && endedAt < completedBefore);
+): boolean =>
+  failed === true || deleted === true || (endedAt !== undefined && endedAt < completedBefore);

@@ -8,7 +8,9 @@ import { ServiceError } from '../errors/errors.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
 
-type ConversionEvent = EventOf<'ConversionCompleted' | 'ConversionFailed' | 'ConversionExpired'>;
+type ConversionEvent = EventOf<
+  'ConversionCompleted' | 'ConversionFailed' | 'ConversionDeleted' | 'ConversionExpired'
+>;
 
 /**
  * The manifest of a completed conversion, found from the log alone and checked against its event.
@@ -42,6 +44,12 @@ export async function readRenderManifest(
   }
   // Before the retention: erasing an account expires its conversions, too.
   const contentKey = await vault.contentKey(completed.data.accountId, conversionId);
+  if (events.some(({ type }) => type === 'ConversionDeleted')) {
+    throw new ServiceError(
+      'gone',
+      `The manifest of ${conversionId} was deleted, as its account asked.`,
+    );
+  }
   if (events.some(({ type }) => type === 'ConversionExpired')) {
     throw new ServiceError('gone', `The manifest of ${conversionId} was deleted by its retention.`);
   }

@@ -20,6 +20,7 @@ export const FAILURE_CODES = [
   'incomplete',
   'renderer_failed',
   'account_erased',
+  'cancelled',
 ] as const;
 export type ConversionFailureCode = (typeof FAILURE_CODES)[number];
 

@@ -4,6 +4,7 @@ import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
 import type { BlobRef, EventOf, PdfDigest, RenderTimings } from './events.ts';
+import { isNews, noOutcomes, type Outcome, outcomeOf, type Outcomes } from './late-outcomes.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
 
@@ -13,6 +14,7 @@ export type ConversionEvent = EventOf<
   | 'ConversionCompleted'
   | 'ConversionFailed'
   | 'ConversionOutcomeIgnored'
+  | 'ConversionDeleted'
   | 'ConversionExpired'
   | 'DocumentDownloaded'
 >;
@@ -21,26 +23,16 @@ export type ConversionEvent = EventOf<
 export const MAX_ATTEMPTS = 3;
 /** Tries taken back per conversion, so that a renderer that was taken over cannot grow the log. */
 const MAX_REQUEUES = 100;
-/** Late outcomes recorded per conversion, so that a stuttering renderer cannot grow the log. */
-const MAX_IGNORED = 10;
 
-/** One renderer's outcome of one attempt. */
-interface Outcome {
-  readonly renderer: string;
-  readonly attempt: number;
-  readonly outcome: 'completed' | 'failed';
-}
-
-export interface ConversionState extends Downloads {
+export interface ConversionState extends Outcomes, Downloads {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
   /** The deliveries of the tries that count, in order: those that were started and not requeued. */
   readonly tries: readonly string[];
   /** Tries that were taken back. */
   readonly requeues: number;
-  /** The outcome that counted and those recorded as ignored: a repeated report changes nothing. */
-  readonly ended: Outcome | undefined;
-  readonly ignored: readonly Outcome[];
-  /** Its blobs were deleted: after a failure soon, else at the end of their retention. */
+  /** Its account asked for the deletion of its blobs, which may still be under way. */
+  readonly deleted: boolean;
+  /** Its blobs were deleted: as its account asked, or at the end of their retention. */
   readonly expired: boolean;
 }
 
@@ -48,8 +40,8 @@ const initialState: ConversionState = {
   status: 'pending',
   tries: [],
   requeues: 0,
-  ended: undefined,
-  ignored: [],
+  ...noOutcomes,
+  deleted: false,
   expired: false,
   ...noDownloads,
 };
@@ -95,8 +87,13 @@ export type ConversionCommand =
       /** True where another try may succeed: then only the last one fails the conversion. */
       readonly retryable: boolean;
     } & OutcomeOf)
-  /** Its account was erased; `message` stands in place of a sealed one. */
-  | ({ readonly type: 'AbandonConversion'; readonly message: string } & CommandOf)
+  | ({
+      readonly type: 'AbandonConversion';
+      readonly code: 'account_erased' | 'cancelled';
+      /** Sealed; of an erased account, what stands in place of it. */
+      readonly message: string;
+    } & CommandOf)
+  | ({ readonly type: 'DeleteConversion' } & CommandOf)
   | ({ readonly type: 'ExpireConversion' } & CommandOf)
   | ({
       readonly type: 'RecordDownload';
@@ -112,11 +109,6 @@ export const isEnd = (type: string): boolean =>
 
 export const isOpen = ({ status }: ConversionState): boolean =>
   status === 'pending' || status === 'processing';
-
-const outcomeOf = (
-  { renderer, attempt }: { readonly renderer: string; readonly attempt: number },
-  outcome: Outcome['outcome'],
-): Outcome => ({ renderer, attempt, outcome });
 
 function evolve(state: ConversionState, event: ConversionEvent): ConversionState {
   switch (event.type) {
@@ -143,6 +135,8 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
       };
     case 'ConversionOutcomeIgnored':
       return { ...state, ignored: [...state.ignored, outcomeOf(event.data, event.data.outcome)] };
+    case 'ConversionDeleted':
+      return { ...state, deleted: true };
     case 'ConversionExpired':
       return { ...state, expired: true };
     case 'DocumentDownloaded':
@@ -155,18 +149,10 @@ function ignore(
   outcome: Outcome['outcome'],
   state: ConversionState,
 ): readonly ConversionEvent[] {
-  const { accountId, conversionId, renderer, attempt } = command;
-  const recorded = [state.ended, ...state.ignored].some(
-    (known) =>
-      known?.renderer === renderer && known.attempt === attempt && known.outcome === outcome,
-  );
-  if (recorded || state.ignored.length >= MAX_IGNORED) return [];
-  return [
-    {
-      type: 'ConversionOutcomeIgnored',
-      data: { accountId, conversionId, renderer, attempt, outcome },
-    },
-  ];
+  const { accountId, conversionId } = command;
+  const late = outcomeOf(command, outcome);
+  if (!isNews(state, late)) return [];
+  return [{ type: 'ConversionOutcomeIgnored', data: { accountId, conversionId, ...late } }];
 }
 
 /** Counts a try, once for each delivery. Where there may be no more, nothing happens. */
@@ -281,7 +267,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
           data: {
             accountId,
             conversionId,
-            code: 'account_erased',
+            code: command.code,
             message: command.message,
             renderer: 'service',
             attempt: Math.max(1, state.tries.length),
@@ -289,6 +275,10 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
           },
         },
       ];
+    case 'DeleteConversion':
+      if (open) return { rejected: 'not_ready' };
+      if (state.deleted || state.expired) return [];
+      return [{ type: 'ConversionDeleted', data: { accountId, conversionId, deletedAt: at } }];
     case 'ExpireConversion':
       if (open || state.expired) return [];
       return [{ type: 'ConversionExpired', data: { accountId, conversionId, expiredAt: at } }];
@@ -312,7 +302,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 5,
+    version: 6,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

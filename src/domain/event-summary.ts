@@ -56,9 +56,13 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`,
   ConversionCompleted: (data) =>
     `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}.`,
-  ConversionFailed: (data) => `The conversion failed (${data.code}) on attempt ${data.attempt}.`,
+  ConversionFailed: (data) =>
+    data.code === 'cancelled'
+      ? 'The conversion was cancelled.'
+      : `The conversion failed (${data.code}) on attempt ${data.attempt}.`,
   ConversionOutcomeIgnored: (data) =>
     `A late outcome (${data.outcome}) from ${data.renderer} was ignored.`,
+  ConversionDeleted: () => 'The deletion of the stored documents was asked for.',
   ConversionExpired: () => 'The stored documents of the conversion were deleted.',
   DocumentDownloaded: (data) => {
     const by = data.link === undefined ? 'with a credential' : 'through a link';

@@ -257,7 +257,13 @@ export const EVENT_SCHEMAS = {
     attempt: Count,
     outcome: Type.Enum(['completed', 'failed']),
   }),
-  /** All its blobs were deleted: soon after a failure, else at the end of the retention. */
+  /** Its account asked for the deletion of its blobs after it had ended. `ConversionExpired` says that they are deleted. */
+  ConversionDeleted: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    deletedAt: Time,
+  }),
+  /** All its blobs were deleted: as was asked for, or at the end of the retention. */
   ConversionExpired: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,

@@ -23,6 +23,10 @@ export const ERRORS = {
     status: 409,
     message: 'The conversion has not ended yet. Ask again, or wait for it with Prefer: wait=30.',
   },
+  on_hold: {
+    status: 409,
+    message: 'The account is under a hold: nothing of it is deleted until the hold ends.',
+  },
   gone: { status: 410, message: 'The file was deleted when its retention ended.' },
   payload_too_large: { status: 413, message: 'The request is too large.' },
   unsupported_media_type: {

@@ -54,6 +54,7 @@ import {
   getTile,
   getTimestamp,
 } from './resources/transparency-log.ts';
+import { deleteConversion } from './resources/take-back.ts';
 import { getUsage } from './resources/usage.ts';
 
 export const BASE_PATH = '/api/v1';
@@ -79,6 +80,7 @@ export const ROUTES: readonly Route[] = [
   // Before the path with an id, which it would match too.
   api('get', '/conversions/stream/', 'caller', streamConversions),
   api('get', '/conversions/{id}/', 'caller', getConversion),
+  api('delete', '/conversions/{id}/', 'caller', deleteConversion),
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile),
   api('get', '/conversions/{id}/request/', 'caller', getConversionRequest),

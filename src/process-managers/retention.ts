@@ -1,6 +1,7 @@
 /**
  * Deletes what clients sent and the PDFs made of it, and an event says so: when their retention ends, or,
  * of a conversion that failed, soon after its end. Nobody reads such a request again, and it cost nothing.
+ * It completes what a client asked for and could not be done at once.
  * While an account is under a hold, all of its documents stay.
  */
 
@@ -30,11 +31,12 @@ export function startRetention(
   const left = new Set<string>();
 
   const expire = async (due: DeletionDue): Promise<void> => {
-    const { conversionId, accountId } = due;
+    const { conversionId, accountId, isAskedFor } = due;
     try {
       // The read model may not have heard of a hold yet.
       const { state } = await actors.read(accountAggregate, accountId);
-      if (holdInForce(state, clock.now()) === undefined) await expireConversion(deps, due);
+      const mayGo = isAskedFor || holdInForce(state, clock.now()) === undefined;
+      if (mayGo) await expireConversion(deps, due);
       else left.add(conversionId);
     } catch (error) {
       if (!(error instanceof BlobStoreUnavailable) || left.size >= MOST_LEFT) throw error;
@@ -57,7 +59,7 @@ export function startRetention(
   };
   return startBackgroundLoop('retention', round, logger, {
     everyMs: Math.min(retentionMs, LONGEST_PAUSE_MS),
-    after: { runner, types: ['ConversionFailed'] },
+    after: { runner, types: ['ConversionFailed', 'ConversionDeleted'] },
     delayMs: FAILED_KEPT_MS,
   });
 }

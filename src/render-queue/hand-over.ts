@@ -23,6 +23,7 @@ type Ends = Pick<Delivery, 'releaseSlot' | 'ack' | 'nack' | 'requeue'>;
 export async function handOver(
   job: RenderJob,
   ends: Ends,
+  unneeded: AbortSignal,
   handle: (delivery: Delivery) => Promise<void>,
 ): Promise<boolean> {
   let ended = false;
@@ -35,6 +36,7 @@ export async function handOver(
   try {
     await handle({
       job,
+      unneeded,
       releaseSlot: () => {
         if (!ended) ends.releaseSlot();
       },

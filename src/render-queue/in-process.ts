@@ -28,7 +28,9 @@ export class InProcessRenderQueue implements RenderQueue {
   readonly #known = new Set<string>();
   /** The number of failed tries of each that had one. */
   readonly #failures = new Map<string, number>();
-  readonly #pauses = new Set<NodeJS.Timeout>();
+  /** Jobs that wait for the end of a pause, and those that renderers have. */
+  readonly #pauses = new Map<string, NodeJS.Timeout>();
+  readonly #inFlight = new Map<string, AbortController>();
   readonly #renderers = new Set<Renderer>();
   #onReport: ReportHandler | undefined;
   readonly #closing = new AbortController();
@@ -48,6 +50,17 @@ export class InProcessRenderQueue implements RenderQueue {
 
   retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
     for (const id of this.#waiting.retain(isUnfinished)) this.#forget(id);
+    return Promise.resolve();
+  }
+
+  discard(conversionIds: ReadonlySet<string>): Promise<void> {
+    this.#waiting.retain((id) => !conversionIds.has(id));
+    for (const id of conversionIds) {
+      const inFlight = this.#inFlight.get(id);
+      // A renderer's own end forgets it.
+      if (inFlight !== undefined) inFlight.abort();
+      else this.#forget(id);
+    }
     return Promise.resolve();
   }
 
@@ -93,12 +106,14 @@ export class InProcessRenderQueue implements RenderQueue {
 
   close(): Promise<void> {
     this.#closing.abort();
-    for (const pause of this.#pauses) clearTimeout(pause);
+    for (const pause of this.#pauses.values()) clearTimeout(pause);
     this.#renderers.clear();
     return Promise.resolve();
   }
 
   #forget(conversionId: string): void {
+    clearTimeout(this.#pauses.get(conversionId));
+    this.#pauses.delete(conversionId);
     this.#known.delete(conversionId);
     this.#failures.delete(conversionId);
   }
@@ -108,10 +123,10 @@ export class InProcessRenderQueue implements RenderQueue {
     const failures = this.#failures.get(job.conversionId) ?? 0;
     this.#failures.set(job.conversionId, failures + 1);
     const pause = setTimeout(() => {
-      this.#pauses.delete(pause);
+      this.#pauses.delete(job.conversionId);
       this.#enqueue(job);
     }, backOffMs(failures));
-    this.#pauses.add(pause);
+    this.#pauses.set(job.conversionId, pause);
   }
 
   #enqueue(job: RenderJob): void {
@@ -162,8 +177,11 @@ export class InProcessRenderQueue implements RenderQueue {
       nack: end(() => this.#enqueueLater({ ...job, retry: true })),
       requeue: end(() => this.#enqueue(job)),
     };
+    const unneeded = new AbortController();
+    this.#inFlight.set(conversionId, unneeded);
     // A job that fails at once, every time, must leave the event loop to others.
-    if (!(await handOver(job, ends, renderer.handle))) await turn();
+    if (!(await handOver(job, ends, unneeded.signal, renderer.handle))) await turn();
+    if (this.#inFlight.get(conversionId) === unneeded) this.#inFlight.delete(conversionId);
     release();
     renderer.inFlight -= 1;
     this.#handOut();

@@ -3,6 +3,8 @@ import type { Recorded, RenderJob, RenderReport } from './messages.ts';
 /** A job that a renderer has, and a slot for it. The first of `ack`, `nack` and `requeue` ends it. */
 export interface Delivery {
   readonly job: RenderJob;
+  /** Aborted when its conversion has ended meanwhile. It is a hint: the answer to a report says whether that is so. */
+  readonly unneeded: AbortSignal;
   /**
    * Lets the next job have the slot before this one ends. A job that failed keeps its slot until its outcome
    * is recorded: by then the queue knows whether its account is to wait.
@@ -46,6 +48,8 @@ export interface RenderQueue {
   offer(job: RenderJob): Promise<void>;
   /** Forgets jobs of conversions that have ended: those that `isUnfinished` is false for. */
   retain(isUnfinished: (conversionId: string) => boolean): Promise<void>;
+  /** Forgets the jobs of these conversions, which have ended, and tells the renderers that have some of them. */
+  discard(conversionIds: ReadonlySet<string>): Promise<void>;
   /**
    * Takes jobs in the turns of `FairTurns`: at most `slots` that hold a slot at a time, and as many again
    * that have released theirs. `handle` reports the start of each, and its outcome before it ends it.

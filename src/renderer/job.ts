@@ -75,6 +75,9 @@ export class JobRun {
   readonly #encryptedPath: string;
   /** The time when its request had been read, by `performance.now()`. */
   #readAt = 0;
+  /** Aborted when its conversion has ended without it, as far as it has heard. */
+  readonly #unneeded: AbortSignal;
+  readonly #ended = new AbortController();
   /** The encrypted PDF is the blob store's: there are no files any more. */
   #adopted = false;
 
@@ -83,6 +86,7 @@ export class JobRun {
     this.#delivery = delivery;
     this.#job = delivery.job;
     this.#takenAt = context.clock.now();
+    this.#unneeded = AbortSignal.any([delivery.unneeded, this.#ended.signal]);
     this.#outputPath = join(context.directory, `${delivery.job.conversionId}-${this.#name}.pdf`);
     this.#encryptedPath = `${this.#outputPath}.encrypted`;
   }
@@ -117,7 +121,10 @@ export class JobRun {
   async #try(): Promise<RenderOutcome | undefined> {
     const { queue } = this.#context;
     const start = queue.report({ ...this.#about, at: this.#takenAt, kind: 'started' });
-    start.catch(() => {});
+    start.then(
+      ({ ended }) => ended && this.#ended.abort(),
+      () => {},
+    );
     // A page that takes its renderer down must not be rendered again before the log has counted it.
     if (this.#job.retry && (await start).ended) return undefined;
     const rendered = await this.#render();
@@ -141,8 +148,10 @@ export class JobRun {
     if ('kind' in request) return request;
     this.#readAt = performance.now();
     const task = { conversionId, accountId, request, options, outputPath: this.#outputPath };
-    const result = await pool.render({ ...task, deadlineMs: timeoutMs }, abandoned);
-    if (abandoned.aborted && result.kind !== 'completed') return { kind: 'requeued' };
+    const limited = { ...task, deadlineMs: timeoutMs };
+    const result = await pool.render(limited, abandoned, this.#unneeded);
+    const isGivenUp = abandoned.aborted || this.#unneeded.aborted;
+    if (isGivenUp && result.kind !== 'completed') return { kind: 'requeued' };
     if (result.kind === 'failed') return { ...result, retryable: false };
     if (result.kind === 'crashed') {
       // It may quote the address of a page.

@@ -33,6 +33,8 @@ export type WorkerTask =
   /** Start Chrome now rather than with the first document. */
   | { readonly kind: 'warmUp' }
   | { readonly kind: 'render'; readonly task: RenderTask }
+  /** Nobody needs the document that is being rendered: its answer is to come at once, whatever it is. It has none of its own. */
+  | { readonly kind: 'giveUp' }
   /** End Chrome: the thread is about to go, and only it can see its child end. */
   | { readonly kind: 'shutDown' };
 

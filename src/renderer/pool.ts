@@ -19,6 +19,8 @@ import type {
 const BACKSTOP_MS = 1_000;
 /** The thread is ended this long after that. */
 const ABORT_MS = 500;
+/** A document that is given up has this long; then it is taken from its worker, and the thread is ended this long after. */
+const GIVE_UP_MS = 500;
 /** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
@@ -39,8 +41,11 @@ export interface RenderPool {
   missing(): string | undefined;
   /** The process groups of the Chromes that run, and the number of those that were started. */
   chromes(): { readonly running: readonly number[]; readonly started: number };
-  /** Never rejects. After `abandon` is aborted, its Chrome and its thread are ended at once. */
-  render(task: RenderTask, abandon?: AbortSignal): Promise<RenderResult>;
+  /**
+   * Never rejects. After `abandon` is aborted, its Chrome and its thread are ended at once; after `unneeded`, the page
+   * alone, and whatever does not answer within a second.
+   */
+  render(task: RenderTask, abandon?: AbortSignal, unneeded?: AbortSignal): Promise<RenderResult>;
   /** Ends Chromes and threads; what hangs is left to `endNode` on the workers' directory. */
   close(): Promise<void>;
 }
@@ -86,6 +91,10 @@ class RenderThread {
     this.#asked = Promise.withResolvers();
     worker.postMessage(task, []);
     return await this.#asked.promise.finally(() => worker.unref());
+  }
+
+  giveUp(): void {
+    this.#worker?.postMessage({ kind: 'giveUp' } satisfies WorkerTask, []);
   }
 
   killChromes(): void {
@@ -165,7 +174,11 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     }
   };
 
-  const render = async (task: RenderTask, abandon?: AbortSignal): Promise<RenderResult> => {
+  const render = async (
+    task: RenderTask,
+    abandon?: AbortSignal,
+    unneeded?: AbortSignal,
+  ): Promise<RenderResult> => {
     const thread = await take(task.accountId);
     let late = false;
     const kill = setTimeout(() => {
@@ -173,22 +186,28 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
       thread.killChromes();
     }, task.deadlineMs + BACKSTOP_MS);
     const end = (): void => void thread.end();
-    const replace = setTimeout(end, task.deadlineMs + BACKSTOP_MS + ABORT_MS);
+    const timers = [kill, setTimeout(end, task.deadlineMs + BACKSTOP_MS + ABORT_MS)];
+    const giveUp = (): void => {
+      thread.giveUp();
+      timers.push(setTimeout(() => thread.killChromes(), GIVE_UP_MS));
+      timers.push(setTimeout(end, 2 * GIVE_UP_MS));
+    };
     abandon?.addEventListener('abort', end);
+    unneeded?.addEventListener('abort', giveUp);
     try {
-      if (abandon?.aborted === true) return ENDED;
+      if (abandon?.aborted === true || unneeded?.aborted === true) return ENDED;
       const result = (await thread.ask({ kind: 'render', task })) as RenderResult;
       return late ? TIMED_OUT : result;
     } catch (error) {
       if (late) return TIMED_OUT;
-      if (abandon?.aborted !== true) {
+      if (abandon?.aborted !== true && unneeded?.aborted !== true) {
         logger.error({ err: error, conversionId: task.conversionId }, 'a render worker ended');
       }
       return ENDED;
     } finally {
-      clearTimeout(kill);
-      clearTimeout(replace);
+      for (const timer of timers) clearTimeout(timer);
       abandon?.removeEventListener('abort', end);
+      unneeded?.removeEventListener('abort', giveUp);
       idle.push(thread);
       waiting.shift()?.();
     }

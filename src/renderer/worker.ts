@@ -130,7 +130,19 @@ function beginSession({ proxyPort }: Tab): EgressSession {
   return proxy.beginSession();
 }
 
+/** The document that is being rendered. */
+let underWay: { tab?: Tab; isGivenUp: boolean } | undefined;
+const GIVEN_UP = new PageFailure('cancelled', 'The conversion was cancelled.');
+
+function giveUp(): void {
+  if (underWay === undefined) return;
+  underWay.isGivenUp = true;
+  underWay.tab?.giveUp(GIVEN_UP);
+}
+
 async function render(task: RenderTask): Promise<RenderResult> {
+  const own: NonNullable<typeof underWay> = { isGivenUp: false };
+  underWay = own;
   const deadline = new Deadline(task.deadlineMs);
   const { accountId, request, options, outputPath } = task;
   let taken: TakenTab | undefined;
@@ -147,6 +159,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
         .catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
+    own.tab = taken.tab;
+    if (own.isGivenUp) throw GIVEN_UP;
     session = beginSession(taken.tab);
     const order = { request, options, outputPath, egress: session };
     const rendered = await renderDocument(taken.tab, order, deadline);
@@ -169,6 +183,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
+    underWay = undefined;
     if (taken) {
       // What the page sends until it is gone counts as its own.
       const isReusable = (): boolean => reusable && session?.usedNetwork === false;
@@ -230,7 +245,7 @@ async function shutDown(): Promise<WorkerMessage> {
   return { kind: 'down' };
 }
 
-async function work(message: WorkerTask): Promise<WorkerMessage> {
+async function work(message: Exclude<WorkerTask, { kind: 'giveUp' }>): Promise<WorkerMessage> {
   switch (message.kind) {
     case 'warmUp':
       return await warmUp();
@@ -242,4 +257,7 @@ async function work(message: WorkerTask): Promise<WorkerMessage> {
 }
 
 // What it rejects with ends the thread.
-parentPort?.on('message', (message: WorkerTask) => void work(message).then(tell));
+parentPort?.on('message', (message: WorkerTask) => {
+  if (message.kind === 'giveUp') giveUp();
+  else void work(message).then(tell);
+});

@@ -5,6 +5,7 @@ import type { Core } from './core.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import type { RenderMetrics } from '../observe/metrics/definitions.ts';
 import { startAttestations } from '../process-managers/attestations.ts';
+import { startCancellations } from '../process-managers/cancellations.ts';
 import { startCheckpoints } from '../process-managers/checkpoints.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
 import { startErasures } from '../process-managers/erasures.ts';
@@ -124,6 +125,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
   const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
     startOutcomes({ ...core, queue }),
+    startCancellations({ ...core, queue }),
     startRefunds(core),
     startCheckpoints(core, core.config.checkpointSeconds),
     startAttestations({ ...core, ...createAttestors(core.config) }),

@@ -283,6 +283,25 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.strictSame(idsOf(await drain(queue, 1)), [conversionId(2)], 'it may be offered again');
   });
 
+  withRecorder('discards what has ended, and tells the renderer that has it', async (t, queue) => {
+    await offer(queue, 1, 12);
+    await soon('all to wait', () => queue.waiting() === 12);
+    const renderer = hold(queue, 2);
+    const [first, second] = [await renderer.delivery(0), await renderer.delivery(1)];
+    await queue.discard(new Set([1, 3, 12, 99].map(conversionId)));
+    await soon('the renderer to hear of it', () => first.unneeded.aborted);
+    t.notOk(second.unneeded.aborted, 'only who has it');
+    await first.ack();
+    await second.ack();
+    for (let n = 2; n < 10; n += 1) await (await renderer.delivery(n)).ack();
+    await soon('an empty queue', () => queue.waiting() === 0);
+    t.strictSame(idsOf(renderer.jobs), [1, 2, 4, 5, 6, 7, 8, 9, 10, 11].map(conversionId));
+    await queue.discard(new Set([conversionId(2)]));
+    await offer(queue, 3, 3);
+    await (await renderer.delivery(10)).ack();
+    t.equal(renderer.jobs.at(-1)?.conversionId, conversionId(3), 'it may be offered again');
+  });
+
   withRecorder('begins nothing after a stop, and lets end what has begun', async (t, queue) => {
     await offer(queue, 1, 3);
     const stopped = hold(queue, 1);

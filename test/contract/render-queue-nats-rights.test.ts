@@ -20,7 +20,7 @@ import { LOG_BUCKET, openNatsQueues } from '../../src/service/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { hold, recordReports, renderJob } from '../support/render-queue.ts';
-import { NOW } from '../support/samples.ts';
+import { conversionId, NOW } from '../support/samples.ts';
 
 /** Not the default: then a name without it would show. */
 const NAMESPACE = 'other';
@@ -74,6 +74,9 @@ void test('both sides of the queue need no more than their permissions', async (
   const reports = recordReports(offering);
   const first = await holder.delivery(0);
   await first.nack();
+  await offering.discard(new Set([conversionId(2)]));
+  const unneeded = await holder.delivery(1);
+  await eventually('the renderer to hear of it', () => unneeded.unneeded.aborted || undefined);
   for (const n of [1, 2, 3]) await (await holder.delivery(n)).ack();
   t.equal(reports.filter(({ kind }) => kind === 'completed').length, 3);
   await eventually('nothing to wait', () => offering.waiting() === 0 || undefined);

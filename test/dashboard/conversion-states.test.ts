@@ -63,7 +63,13 @@ void test('a conversion from its request to the end of its retention', async (wh
 
   await whole.test('after its retention there is no file, and still a proof', async (t) => {
     api.clock.time += (Number(RETENTION_SECONDS) + 1) * 1000;
-    const due = { conversionId: id, accountId, endedEventId: 'evt_test', named: [] };
+    const due = {
+      conversionId: id,
+      accountId,
+      endedEventId: 'evt_test',
+      isAskedFor: false,
+      named: [],
+    };
     await expireConversion(api, due);
     await page.reload();
     await page.getByText('The PDF is not stored any more').waitFor();

@@ -236,8 +236,9 @@ const nothing = (): void => {};
 class DoublingQueue extends InProcessRenderQueue {
   override consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
     return super.consume(slots, async (delivery) => {
-      const { job } = delivery;
-      const again = { job, releaseSlot: nothing, ack: nothing, nack: nothing, requeue: nothing };
+      const { job, unneeded } = delivery;
+      const slot = { job, unneeded, releaseSlot: nothing };
+      const again = { ...slot, ack: nothing, nack: nothing, requeue: nothing };
       await Promise.all([handle(delivery), handle(again)]);
     });
   }
@@ -261,4 +262,28 @@ void test('a job that comes twice at once is rendered twice, and neither takes t
   const outcomes = () => reports.filter((each) => each.kind === 'completed');
   await eventually('both outcomes', () => outcomes().length === 2 || undefined, 20_000);
   for (const { document } of outcomes()) t.ok(await blobs.exists(document));
+});
+
+void test('a page that nobody needs any more is given up at once, also where it hangs', async (t) => {
+  const { offer, cancel, reports, ended, chromes } = await startNode(t, { timeoutMs: 60_000 });
+  const [chrome] = await chromes();
+  const count = (): number => reports.filter(({ kind }) => kind === 'started').length;
+  for (const [what, html] of [
+    ['waits', { html: '<p>x</p>', wait_for: { selector: '.never' } }],
+    ['loops', { html: '<script>for (;;);</script>' }],
+  ] as const) {
+    const id = await offer(html);
+    const next = await offer({ html: `<p>after one that ${what}</p>` });
+    const before = count();
+    await eventually('its start', () => reports.find((each) => each.conversionId === id));
+    const began = performance.now();
+    await cancel(id);
+    await eventually('the next start', () => count() > before || undefined);
+    const ms = performance.now() - began;
+    t.ok(ms < 1500, `the slot of a page that ${what} is free after ${Math.round(ms)} ms`);
+    t.match(await ended(next), { kind: 'completed' });
+    const own = reports.filter(({ conversionId }) => conversionId === id).map(({ kind }) => kind);
+    t.strictSame(own, ['started', 'requeued'], 'it reports no outcome');
+    if (what === 'waits') t.strictSame(await chromes(), [chrome], 'its browser serves others');
+  }
 });

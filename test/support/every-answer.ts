@@ -229,7 +229,13 @@ async function driveOperators(t: Test, given: Answered) {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     return String(body['id']);
   };
-  await api.fail(id, await request(), 'x');
+  const failed = await request();
+  await api.fail(id, failed, 'x');
+  const unfinished = await request();
+  await operator.call('POST', `/accounts/${id}/hold/`, { body: {} });
+  for (const each of [failed, unfinished]) {
+    await api.call('DELETE', `${BASE}/conversions/${each}/`, { key });
+  }
   await request();
   for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/'])
     await operator.call('GET', path);

@@ -141,7 +141,9 @@ function brokenConversion(
   if (late) broken.push(`${id} started after its end`);
   const early = life.find(
     (event) =>
-      (event.type === 'ConversionExpired' || event.type === 'ConversionOutcomeIgnored') &&
+      (event.type === 'ConversionDeleted' ||
+        event.type === 'ConversionExpired' ||
+        event.type === 'ConversionOutcomeIgnored') &&
       !(end && end.position < event.position),
   );
   if (early) broken.push(`${id}: ${early.type} before its end`);

@@ -60,10 +60,15 @@ export const failedReport = (n = 1, attempt = 1): FailedOutcome => ({
   retryable: false,
 });
 
-/** Answers reports as the log does. @returns those that have come, in order */
-export function recordReports(queue: Pick<RenderQueue, 'onReport'>): RenderReport[] {
+/**
+ * Answers reports as the log does. @returns those that have come, in order
+ * @param ended the conversions that have ended; a test may add some
+ */
+export function recordReports(
+  queue: Pick<RenderQueue, 'onReport'>,
+  ended = new Set<string>(),
+): RenderReport[] {
   const reports: RenderReport[] = [];
-  const ended = new Set<string>();
   const tries = new Map<string, string[]>();
   queue.onReport(async (report): Promise<Recorded> => {
     const { conversionId: id, kind, delivery } = report;
@@ -81,7 +86,7 @@ export function recordReports(queue: Pick<RenderQueue, 'onReport'>): RenderRepor
 }
 
 /** A delivery whose end is reported first, as renderers do. */
-export interface HeldDelivery extends Pick<Delivery, 'job' | 'releaseSlot'> {
+export interface HeldDelivery extends Pick<Delivery, 'job' | 'unneeded' | 'releaseSlot'> {
   ack(): Promise<void>;
   nack(): Promise<void>;
   requeue(): Promise<void>;
@@ -114,6 +119,7 @@ export function startRenderer(
     };
     await handle({
       job,
+      unneeded: delivery.unneeded,
       releaseSlot: () => delivery.releaseSlot(),
       ack: after({ ...completedReport(n), ...about }, () => delivery.ack()),
       nack: after({ ...failed, code: 'page_crashed', retryable: true }, () => delivery.nack()),
@@ -153,6 +159,7 @@ export function hold(queue: RenderQueue, slots: number, manner?: Manner): Holder
       };
       deliveries.push({
         job,
+        unneeded: delivery.unneeded,
         releaseSlot: () => delivery.releaseSlot(),
         ack: ended(() => delivery.ack()),
         nack: ended(() => delivery.nack()),

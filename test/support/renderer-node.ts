@@ -39,7 +39,8 @@ export async function startNode(
 ) {
   const tempDir = join(directory, 'tmp');
   const blobs = await FileBlobStore.open(join(directory, 'blobs'));
-  const reports = recordReports(queue);
+  const over = new Set<string>();
+  const reports = recordReports(queue, over);
   const node = await startRendererNode({
     queue,
     blobs,
@@ -94,6 +95,11 @@ export async function startNode(
     offer,
     chromes,
     ended,
+    /** Has the log say that it was cancelled, and the queue know it. */
+    cancel: (id: string) => {
+      over.add(id);
+      return queue.discard(new Set([id]));
+    },
   };
 }
 

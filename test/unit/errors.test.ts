@@ -11,6 +11,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   method_not_allowed: 405,
   request_timeout: 408,
   not_ready: 409,
+  on_hold: 409,
   gone: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -73,7 +73,7 @@ export const conversionEventsQuery = (id: string) =>
 
 /** @returns when the documents of a conversion were deleted (ISO 8601); undefined while they are stored */
 export const expiryOf = (events: readonly ConversionEvent[] = []): string | undefined =>
-  events.find(({ type }) => type === 'ConversionExpired')?.time;
+  events.find(({ type }) => type === 'ConversionDeleted' || type === 'ConversionExpired')?.time;
 
 export interface ConversionFile {
   readonly pdf: Blob;

@@ -135,6 +135,7 @@ async function documentsOf(
   const completed = dataOf(events, 'ConversionCompleted');
   const failed = events.some(({ type }) => type === 'ConversionFailed');
   const expired = events.some(({ type }) => type === 'ConversionExpired');
+  const deleted = events.some(({ type }) => type === 'ConversionDeleted');
   const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
   const found = new Map<DocumentName, BundleFile>();
   const absent = new Map<DocumentName, string>();
@@ -146,6 +147,8 @@ async function documentsOf(
   ): Promise<void> {
     if (ref === undefined) {
       absent.set(name, failed ? 'The conversion failed.' : 'The conversion has not ended.');
+    } else if (deleted) {
+      absent.set(name, 'It was deleted, as its account asked.');
     } else if (expired && failed) {
       absent.set(name, 'It was deleted after the failure.');
     } else if (contentKey === undefined) {

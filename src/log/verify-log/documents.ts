@@ -107,11 +107,15 @@ const contentOf = ({ bytes, sha256 }: Pick<BlobRef, 'bytes' | 'sha256'>): string
 const missing = ({ ref, at }: NamedBlob): Difference =>
   new Difference({ file: ref.key, ...at }, contentOf(ref), 'no such file');
 
-/** The files of a failure go soon, those of others with their retention; the event follows the deletion. */
+/**
+ * The files of a failure may go at any time, those that their account wants deleted at once, and others with their
+ * retention; the event follows the deletion.
+ */
 export const isDeletionDue = (
-  { conversion: { end } }: KeptConversion,
+  { conversion: { end, state } }: KeptConversion,
   dueBefore: number,
-): boolean => end?.type === 'ConversionFailed' || (end !== undefined && end.at < dueBefore);
+): boolean =>
+  state.deleted || end?.type === 'ConversionFailed' || (end !== undefined && end.at < dueBefore);
 
 /** Says whether a service that runs has deleted it since its events were read. */
 export async function isDeletedNow(
@@ -122,5 +126,6 @@ export async function isDeletedNow(
     ...(await store.readStream(conversionStream(id), { from: revision + 1 })),
     ...(await store.readStream(accountStream(accountId), { from: accountRevision + 1 })),
   ];
-  return newer.some(({ type }) => type === 'ConversionExpired' || type === 'AccountErased');
+  const deletions = ['ConversionDeleted', 'ConversionExpired', 'AccountErased'];
+  return newer.some(({ type }) => deletions.includes(type));
 }

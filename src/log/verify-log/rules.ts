@@ -247,6 +247,11 @@ export class LogRules {
           throw new Broken('a download of a completed conversion', found);
         }
         break;
+      case 'ConversionDeleted':
+        if (state.deleted) throw new Broken('one ConversionDeleted', 'another one');
+        if (state.expired) throw new Broken(`documents before ${type}`, 'none any more');
+        if (isOpen(state)) throw new Broken(`an end before ${type}`, 'none');
+        break;
       case 'ConversionExpired':
         if (state.expired) throw new Broken('one ConversionExpired', 'another one');
         if (isOpen(state)) throw new Broken(`an end before ${type}`, 'none');

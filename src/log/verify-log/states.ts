@@ -26,7 +26,9 @@ export interface Conversion {
 }
 
 /** The deliveries of the tries are counted. */
-type KeptState = Pick<ConversionState, 'status' | 'expired'> & { readonly tries: number };
+type KeptState = Pick<ConversionState, 'status' | 'deleted' | 'expired'> & {
+  readonly tries: number;
+};
 
 /** Its keys have a table of their own. */
 export interface Account {
@@ -48,8 +50,9 @@ export interface KeptConversion {
   readonly accountRevision: number;
 }
 
-export const keptOf = ({ status, expired, tries }: ConversionState): KeptState => ({
+export const keptOf = ({ status, deleted, expired, tries }: ConversionState): KeptState => ({
   status,
+  deleted,
   expired,
   tries: tries.length,
 });
@@ -58,9 +61,10 @@ export const keptOf = ({ status, expired, tries }: ConversionState): KeptState =
 const NAMELESS: readonly (readonly string[])[] = [[], [''], ['', ''], ['', '', '']];
 
 /** The state that the aggregate folds, in which a try has no name. */
-export const stateOf = ({ status, expired, tries }: KeptState): ConversionState => ({
+export const stateOf = ({ status, deleted, expired, tries }: KeptState): ConversionState => ({
   ...conversions.initialState,
   status,
+  deleted,
   expired,
   tries: NAMELESS[tries] ?? Array.from({ length: tries }, () => ''),
 });

@@ -49,6 +49,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   ConversionCompleted: 'conversion',
   ConversionFailed: 'conversion',
   ConversionOutcomeIgnored: 'conversion',
+  ConversionDeleted: 'conversion',
   ConversionExpired: 'conversion',
   DocumentDownloaded: 'conversion',
   KeyCreated: 'apikey',

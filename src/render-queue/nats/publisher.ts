@@ -10,7 +10,14 @@ import type { NatsLink } from '../../nats/connection.ts';
 import { FairTurns } from '../fair-turns.ts';
 import type { Recorded, RenderJob, RenderReport } from '../messages.ts';
 import { SlotCounter } from './slots.ts';
-import { ensureJobs, isSubjectTaken, jobSubject, listJobs, removeJob } from './streams.ts';
+import {
+  endedSubject,
+  ensureJobs,
+  isSubjectTaken,
+  jobSubject,
+  listJobs,
+  removeJob,
+} from './streams.ts';
 
 /** Jobs in the stream that no renderer has started: as many as they have slots, within these. */
 const MIN_AHEAD = 8;
@@ -86,10 +93,15 @@ export class JobPublisher {
     this.#turns.retain(isUnfinished);
     const { link, manager } = this.#options;
     for (const id of (await link.whileUp(listJobs(manager, link.namespace))) ?? []) {
-      if (isUnfinished(id)) continue;
-      this.#drop(id);
-      await link.whileUp(removeJob(manager, link.namespace, id));
+      if (!isUnfinished(id)) await this.#remove(id);
     }
+    this.#wake();
+  }
+
+  async discard(conversionIds: ReadonlySet<string>): Promise<void> {
+    const others = [...conversionIds].filter((id) => !this.#turns.has(id));
+    this.#turns.retain((id) => !conversionIds.has(id));
+    await Promise.all(others.map((id) => this.#remove(id)));
     this.#wake();
   }
 
@@ -112,15 +124,10 @@ export class JobPublisher {
    * removed here, because what an acknowledgement deletes stays readable on the server's disk.
    */
   async recorded({ kind, conversionId }: RenderReport, { ended }: Recorded): Promise<void> {
-    const { link, manager } = this.#options;
     const published = this.#published.get(conversionId);
     if (ended) {
       this.#unqueue(conversionId);
-      // One that is under way could come after the removal.
-      await published?.publication;
-      const { sequence } = published ?? {};
-      await link.whileUp(removeJob(manager, link.namespace, conversionId, sequence));
-      this.#drop(conversionId);
+      await this.#remove(conversionId, false);
     } else if (published && kind !== 'started') {
       this.#turns.pause(conversionId);
       published.started = false;
@@ -152,6 +159,17 @@ export class JobPublisher {
 
   #unqueue(conversionId: string): void {
     if (this.#turns.has(conversionId)) this.#turns.retain((id) => id !== conversionId);
+  }
+
+  /** @param tells says so to the renderer that may have it */
+  async #remove(conversionId: string, tells = true): Promise<void> {
+    const { link, manager } = this.#options;
+    if (tells && link.isUp()) link.connection.publish(endedSubject(link.namespace), conversionId);
+    const published = this.#published.get(conversionId);
+    // One that is under way could come after the removal.
+    await published?.publication;
+    await link.whileUp(removeJob(manager, link.namespace, conversionId, published?.sequence));
+    this.#drop(conversionId);
   }
 
   #drop(conversionId: string): void {

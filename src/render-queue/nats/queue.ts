@@ -10,7 +10,7 @@ import { PullConsumer } from './consumer.ts';
 import { JobPublisher } from './publisher.ts';
 import { createReportSender, type ReportSender, receiveReports } from './reports.ts';
 import { announceSlots } from './slots.ts';
-import { ensureJobs } from './streams.ts';
+import { endedSubject, ensureJobs } from './streams.ts';
 
 /** After a renderer's last sign of life, another gets its jobs. */
 const ACK_WAIT_MS = 15_000;
@@ -34,6 +34,8 @@ export class NatsRenderQueue implements RenderQueue {
   readonly #jobs: JobPublisher | undefined;
   readonly #reports: ReportSender | undefined;
   readonly #closing: (() => void)[] = [];
+  /** The jobs that this node renders. */
+  readonly #inFlight = new Map<string, AbortController>();
 
   /** @throws {Error} one line when the server cannot hold the queue */
   static async open(options: NatsRenderQueueOptions): Promise<NatsRenderQueue> {
@@ -68,6 +70,10 @@ export class NatsRenderQueue implements RenderQueue {
     return this.#publisher().retain(isUnfinished);
   }
 
+  discard(conversionIds: ReadonlySet<string>): Promise<void> {
+    return this.#publisher().discard(conversionIds);
+  }
+
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer {
     const { link, logger, ackWaitMs = ACK_WAIT_MS } = this.#options;
     const consumer = new PullConsumer({
@@ -78,7 +84,8 @@ export class NatsRenderQueue implements RenderQueue {
       handle: (message, releaseSlot) => this.#deliver(message, releaseSlot, handle),
     });
     const withdrawSlots = announceSlots(link, slots);
-    this.#closing.push(withdrawSlots, () => consumer.close());
+    const stopHearing = this.#hearOfEnded();
+    this.#closing.push(withdrawSlots, stopHearing, () => consumer.close());
     return {
       stop: () => {
         withdrawSlots();
@@ -121,6 +128,21 @@ export class NatsRenderQueue implements RenderQueue {
     return this.#jobs;
   }
 
+  /** @returns the function that ends it */
+  #hearOfEnded(): () => void {
+    const { link, logger } = this.#options;
+    const subscription = link.connection.subscribe(endedSubject(link.namespace), {
+      callback: (error, message) => {
+        if (error)
+          logger.warn({ err: error }, 'a page whose conversion is cancelled is not given up');
+        else this.#inFlight.get(message.string())?.abort();
+      },
+    });
+    return () => {
+      if (!link.connection.isClosed()) subscription.unsubscribe();
+    };
+  }
+
   async #deliver(
     message: JsMsg,
     releaseSlot: () => void,
@@ -143,6 +165,11 @@ export class NatsRenderQueue implements RenderQueue {
       nack: end(() => message.nak(backOffMs(deliveryCount - 1))),
       requeue: end(() => message.nak()),
     };
-    await handOver({ ...job, retry: job.retry || redelivered }, ends, handle);
+    const { conversionId } = job;
+    const unneeded = new AbortController();
+    this.#inFlight.set(conversionId, unneeded);
+    const handed = { ...job, retry: job.retry || redelivered };
+    await handOver(handed, ends, unneeded.signal, handle);
+    if (this.#inFlight.get(conversionId) === unneeded) this.#inFlight.delete(conversionId);
   }
 }

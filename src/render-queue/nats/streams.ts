@@ -29,6 +29,12 @@ export const jobSubject = (namespace: string, conversionId: string): string =>
 export const slotsSubject = (namespace: string, node: string): string =>
   `${namespace}.slots.${node}`;
 
+/**
+ * The subject on which the node that publishes jobs tells renderers which conversion has ended. No stream keeps it: who
+ * misses it learns it from the answer to a report.
+ */
+export const endedSubject = (namespace: string): string => `${namespace}.ended`;
+
 /** JetStream's refusal of a second message on a subject. */
 const SUBJECT_IS_TAKEN = 10077;
 
@@ -167,7 +173,7 @@ export function permissionsOf(namespace: string) {
         reports,
         slots,
       ],
-      subscribe: [`${inboxes.renderer}.>`],
+      subscribe: [`${inboxes.renderer}.>`, endedSubject(namespace)],
     },
     api: {
       inboxPrefix: inboxes.api,
@@ -180,6 +186,7 @@ export function permissionsOf(namespace: string) {
         `$JS.API.CONSUMER.CREATE.${jobs}.${RENDERERS}`,
         `$JS.API.CONSUMER.INFO.${jobs}.${RENDERERS}`,
         jobSubject(namespace, '*'),
+        endedSubject(namespace),
         // The answers to reports.
         `${inboxes.renderer}.>`,
       ],

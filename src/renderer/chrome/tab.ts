@@ -67,6 +67,8 @@ export class Tab {
   #gone: Error | undefined;
   /** Callbacks for its death. One promise that all race against would keep every answer. */
   readonly #waiting = new Set<(gone: Error) => void>();
+  /** Ends whatever is under way in it, with this reason. */
+  readonly giveUp: (reason: Error) => void;
   /** Takes every handler of this tab off the connection, which outlives it. */
   readonly #cleanups: (() => void)[] = [];
   #ofDocument: (() => void)[] = [];
@@ -88,6 +90,7 @@ export class Tab {
       this.#gone ??= reason;
       for (const tell of this.#waiting) tell(this.#gone);
     };
+    this.giveUp = die;
     this.#targets = new Targets(
       connection,
       ids,

@@ -74,6 +74,20 @@ const fail = (renderer = 'r1', attempt = 1, retryable = false): ConversionComman
   retryable,
   at: NOW,
 });
+const deleted: ConversionEvent = { type: 'ConversionDeleted', data: { ...who, deletedAt: NOW } };
+const cancelled: ConversionEvent = {
+  type: 'ConversionFailed',
+  data: { ...by('service', 1), code: 'cancelled', message: 'v1.by', failedAt: NOW },
+};
+
+const cancel: ConversionCommand = {
+  type: 'AbandonConversion',
+  ...who,
+  code: 'cancelled',
+  message: 'v1.by',
+  at: NOW,
+};
+const remove: ConversionCommand = { type: 'DeleteConversion', ...who, at: NOW };
 const expire: ConversionCommand = { type: 'ExpireConversion', ...who, at: NOW };
 
 void test('the stream is named after the conversion', (t) => {
@@ -95,6 +109,37 @@ void test('processing', (t) => {
   given(t, conversion, started()).when(complete()).thenEvents(completed());
   given(t, conversion, started()).when(fail()).thenEvents(failed());
   given(t, conversion, started()).when(expire).thenNothing();
+  t.end();
+});
+
+void test('what waits or runs is cancelled once, and what comes later is recorded as ignored', (t) => {
+  given(t, conversion).when(cancel).thenEvents(cancelled);
+  given(t, conversion, started()).when(cancel).thenEvents(cancelled);
+  given(t, conversion, started(), requeued()).when(cancel).thenEvents(cancelled);
+  given(t, conversion, cancelled).when(cancel).thenNothing();
+  given(t, conversion, started(), completed()).when(cancel).thenNothing();
+  given(t, conversion, started(), failed()).when(cancel).thenNothing();
+  given(t, conversion, cancelled).when(start()).thenNothing();
+  given(t, conversion, started(), cancelled).when(requeue()).thenNothing();
+  given(t, conversion, started(), cancelled)
+    .when(complete())
+    .thenEvents(ignored('completed', 'r1', 1));
+  given(t, conversion, started(), cancelled)
+    .when(fail())
+    .thenEvents(ignored('failed', 'r1', 1));
+  t.end();
+});
+
+void test('the documents of what has ended are deleted once, and nothing of what has not', (t) => {
+  given(t, conversion).when(remove).thenRejected('not_ready');
+  given(t, conversion, started()).when(remove).thenRejected('not_ready');
+  for (const end of [completed(), failed(), cancelled]) {
+    given(t, conversion, started(), end).when(remove).thenEvents(deleted);
+    given(t, conversion, started(), end, deleted).when(remove).thenNothing();
+    given(t, conversion, started(), end, deleted).when(expire).thenEvents(expired);
+    given(t, conversion, started(), end, deleted, expired).when(remove).thenNothing();
+    given(t, conversion, started(), end, expired).when(remove).thenNothing();
+  }
   t.end();
 });
 

@@ -95,7 +95,8 @@ void test('an erased account accepts nothing but the end of its erasure, once', 
 
 void test('what an erased account had under way ends, whatever its renderer reports later', (t) => {
   const of = { accountId: ID, conversionId: conversionId() };
-  const abandon = { type: 'AbandonConversion', ...of, message: 'erased', at: NOW } as const;
+  const ended = { code: 'account_erased', message: 'erased' } as const;
+  const abandon = { type: 'AbandonConversion', ...of, ...ended, at: NOW } as const;
   const started: ConversionEvent = {
     type: 'ConversionStarted',
     data: { ...of, renderer: 'r', delivery: 'd', attempt: 1, startedAt: NOW },

@@ -122,7 +122,11 @@ function accountView({ keys, ...rest }: AccountState): unknown {
 }
 
 const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
-  .tuple(fc.constantFrom('start', 'requeue', 'complete', 'fail', 'ignore', 'expire'), few, time)
+  .tuple(
+    fc.constantFrom('start', 'requeue', 'complete', 'fail', 'ignore', 'delete', 'expire'),
+    few,
+    time,
+  )
   .map(([what, attempt, at]): ConversionEvent => {
     const life = { ...owner, conversionId: conversionId() };
     const by = { ...life, renderer: 'r', attempt };
@@ -152,6 +156,8 @@ const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
         };
       case 'ignore':
         return { type: 'ConversionOutcomeIgnored', data: { ...by, outcome: 'failed' } };
+      case 'delete':
+        return { type: 'ConversionDeleted', data: { ...life, deletedAt: at } };
       case 'expire':
         return { type: 'ConversionExpired', data: { ...life, expiredAt: at } };
     }
@@ -258,7 +264,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(
     formOf(conversionAggregate),
-    '5: status,tries,requeues,ended,ignored,expired,downloads,lastDownloads',
+    '6: status,tries,requeues,ended,ignored,deleted,expired,downloads,lastDownloads',
   );
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
   t.equal(formOf(sessionAggregate), '3: status,accountId,expiresAt,epoch,kind');

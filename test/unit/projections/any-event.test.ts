@@ -20,6 +20,7 @@ import {
 /** A life, in an order that deciders may give it, with the outcomes that exclude each other apart. */
 const LIVES = [
   ['ConversionRequested', 'ConversionStarted', 'ConversionCompleted', 'ConversionExpired'],
+  ['ConversionRequested', 'ConversionCompleted', 'ConversionDeleted', 'ConversionExpired'],
   ['ConversionRequested', 'ConversionStarted', 'ConversionFailed', 'ConversionOutcomeIgnored'],
   ['ConversionRequested', 'ConversionStarted', 'ConversionRequeued', 'ConversionFailed'],
 ] as const;
@@ -99,6 +100,7 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
   },
   ConversionFailed: { ...tried, code: 'timeout', message: 'sealed', failedAt: NOW },
   ConversionOutcomeIgnored: { ...tried, outcome: 'failed' },
+  ConversionDeleted: { ...about, deletedAt: NOW },
   ConversionExpired: { ...about, expiredAt: NOW },
 };
 

@@ -171,6 +171,7 @@ void test('deletions due: what failed at once, what completed by the time of its
     conversionId: conversionId(n),
     accountId: accountId(1),
     endedEventId: ends.get(`conversion-${conversionId(n)}`),
+    isAskedFor: false,
   });
   t.strictSame(due(0), [row(2), row(4)]);
   t.strictSame(due(NOW + 903), [row(2), row(4), row(1)]);

@@ -48,6 +48,7 @@ const TONES: Readonly<Record<string, string>> = {
   ConversionFailed: 'danger',
   ConversionRequeued: 'warning',
   ConversionOutcomeIgnored: 'warning',
+  ConversionDeleted: 'warning',
   ConversionExpired: 'warning',
 };
 

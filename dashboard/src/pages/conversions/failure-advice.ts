@@ -64,6 +64,10 @@ const FAILURES: Readonly<Record<FailureCode, Advice>> = {
     title: 'The account was erased',
     action: 'Nothing can be done: the conversion ended with its account.',
   },
+  cancelled: {
+    title: 'It was cancelled',
+    action: 'Convert again if the PDF is wanted after all.',
+  },
 };
 
 export const failureTitle = (code: string): string =>

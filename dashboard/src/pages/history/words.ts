@@ -45,6 +45,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   ConversionCompleted: true,
   ConversionFailed: true,
   ConversionOutcomeIgnored: true,
+  ConversionDeleted: true,
   ConversionExpired: true,
   DocumentDownloaded: true,
   KeyCreated: true,

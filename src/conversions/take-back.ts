@@ -1,0 +1,67 @@
+/** Takes a conversion back: what is unfinished is cancelled, and of what has ended the documents are deleted at once. */
+import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import { orThrow } from '../actors/command-context.ts';
+import type { CommandContext } from '../actors/system.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { type ConversionCommand, conversionAggregate } from '../domain/conversion.ts';
+import type { Actor } from '../domain/event-metadata.ts';
+import { holdInForce } from '../domain/hold.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import { type ExpiryDependencies, expireConversion } from './expire-conversion.ts';
+
+interface TakeBackDependencies extends ExpiryDependencies, ReadDependencies {
+  readonly vault: Pick<Vault, 'seal' | 'unseal'>;
+}
+
+/** A command without what all commands to conversions have. */
+type Own<T extends ConversionCommand['type']> = Omit<
+  Extract<ConversionCommand, { type: T }>,
+  'accountId' | 'conversionId' | 'at'
+>;
+
+/**
+ * The renderer that has a cancelled conversion hears of it by the queue. Safe to repeat.
+ * @throws {ServiceError} `on_hold` where its documents may not be deleted now
+ * @throws {BlobStoreUnavailable} the deletion is recorded, and retention completes it
+ */
+export async function takeBack(
+  deps: TakeBackDependencies,
+  { id: conversionId, accountId }: { readonly id: string; readonly accountId: string },
+  context: CommandContext,
+): Promise<void> {
+  const { actors, vault } = deps;
+  const at = context.metadata.time;
+  const about = { accountId, conversionId, at };
+  const by = { ...context, metadata: { ...context.metadata, correlationId: conversionId } };
+  const send = async (command: Own<'AbandonConversion'> | Own<'DeleteConversion'>) =>
+    orThrow(await actors.send(conversionAggregate, conversionId, { ...command, ...about }, by));
+  const message = `Cancelled by ${await nameOf(deps, accountId, context.metadata.actor)}.`;
+  const sealed = await vault.seal(accountId, message);
+  const cancelled = await send({ type: 'AbandonConversion', code: 'cancelled', message: sealed });
+  if (cancelled.events.length > 0 || cancelled.state.expired) return;
+  if (!cancelled.state.deleted) {
+    const { state } = await actors.read(accountAggregate, accountId);
+    if (holdInForce(state, at) !== undefined) throw new ServiceError('on_hold');
+    await send({ type: 'DeleteConversion' });
+  }
+  const due = (await consistentQuery(deps, storedBlobQueries)).deletionOf(conversionId);
+  if (due !== undefined) await expireConversion(deps, due);
+}
+
+/** The sender of a command in the words of a message to its account. */
+async function nameOf(
+  deps: TakeBackDependencies,
+  accountId: string,
+  actor: Actor,
+): Promise<string> {
+  if (actor.kind === 'operator') return 'the operator of the service';
+  if (actor.kind === 'key') {
+    const key = (await consistentQuery(deps, apiKeyQueries)).byId(actor.id);
+    return key === undefined ? 'an API key' : await deps.vault.unseal(accountId, key.name);
+  }
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  return await deps.vault.unseal(accountId, state.email);
+}
