@@ -9,7 +9,7 @@ const only = (name, from, to, comment) => ({
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
 const PLAIN =
-  '^src/((async|text)/|(documents/ownership|errors/error-message|limits/(bounds|budgets)|log/ed25519|observe/log-throttle)\\.ts$)';
+  '^src/((async|text)/|(documents/ownership|errors/error-message|limits/(bounds|budgets)|observe/log-throttle)\\.ts$)';
 
 /** What may be asked of the service, whoever asks: the API or the command line. */
 const USE_CASES =
@@ -63,7 +63,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|projections|test|bench)/',
-        pathNot: '^src/event-store/kurrentdb/(client|connection|driver-reads)\\.ts$',
+        pathNot: '^src/event-store/kurrentdb/(client|connection)\\.ts$',
       },
       to: { path: 'node_modules/@(eventstore|kurrent)/' },
     },

@@ -2,12 +2,16 @@
 
 import { deriveKey } from '../../src/documents/keys/master-key.ts';
 import type { CopiedEvent, EventStore } from '../../src/event-store/port.ts';
-import { ed25519Key } from '../../src/log/ed25519.ts';
 import { LOG_STREAM } from '../../src/log/verify-log/checkpoints.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { checkpointText } from '../../src/transparency-log/checkpoint.ts';
 import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
-import { ed25519Signer, type Signer, signNote } from '../../src/transparency-log/signed-note.ts';
+import {
+  ed25519Key,
+  ed25519Signer,
+  signNote,
+  type Signer,
+} from '../../src/transparency-log/signed-note.ts';
 import type { Step } from '../../test/support/history.ts';
 import { NOW } from '../../test/support/samples.ts';
 

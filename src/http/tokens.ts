@@ -3,12 +3,12 @@
  * audience, and name their session. The links under which PDFs are downloaded: PASETO v4.public, so that no
  * list of links is kept.
  */
-import { createPublicKey, hash, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import { createPublicKey, hash, randomUUID, sign, type KeyObject } from 'node:crypto';
+import { SignJWT, jwtVerify } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
-import { ed25519Key } from '../log/ed25519.ts';
 import type { Clock } from '../time/clock.ts';
+import { ed25519Key } from '../transparency-log/signed-note.ts';
 
 export const ACCESS_LIFETIME_MS = 5 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -9,10 +9,9 @@ import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
 import { parseCheckpoint } from '../transparency-log/checkpoint.ts';
-import { formatProof } from '../transparency-log/inclusion-proof-text.ts';
 import { consistencyProof, inclusionProof, leafHash } from '../transparency-log/merkle-tree.ts';
 import { openNote } from '../transparency-log/signed-note.ts';
-import { parseTilePath, tile } from '../transparency-log/tiles.ts';
+import { formatProof, parseTilePath, tile } from '../transparency-log/published.ts';
 import type { CheckpointSigner } from './checkpoint-signer.ts';
 
 export interface TransparencyLogDependencies extends ReadDependencies {

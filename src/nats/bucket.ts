@@ -1,10 +1,12 @@
-/** A small key-value bucket on which nodes agree by comparing and setting. */
+/**
+ * A small key-value bucket on which nodes agree by comparing and setting, and the limits of all buckets and streams, set
+ * when they are made: nothing fills a server's disk or memory without end.
+ */
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
-import { type KV, Kvm } from '@nats-io/kv';
+import { Kvm, type KV } from '@nats-io/kv';
 import { withTimeout } from '../async/with-timeout.ts';
 import { nameIn } from './address.ts';
 import type { NatsLink } from './connection.ts';
-import { MAX_BYTES, withinStorage } from './limits.ts';
 
 export interface BucketOptions {
   /** Its name in the namespace of the connection. */
@@ -124,4 +126,47 @@ function isWrongRevision(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence
   );
+}
+
+const MiB = 2 ** 20;
+const GiB = 2 ** 30;
+
+/** Bytes of each, by what it holds. Full, it refuses what is new. An operator's own limits are left as they are. */
+export const MAX_BYTES = {
+  /** Waiting jobs are few at a time: the rest waits in the log. */
+  jobs: 256 * MiB,
+  /** Documents and manifests. */
+  blobs: 32 * GiB,
+  /** The names of those. */
+  blobIndex: GiB,
+  /** Some 300 bytes an account. */
+  keys: GiB,
+  /** A lease, or the name of a log. */
+  small: MiB,
+  /** Counts of requests, in memory: full, each node counts for itself. */
+  rates: 64 * MiB,
+} as const;
+
+export const MAX_JOBS = 100_000;
+
+/** The server reserves what a stream may take, and has not so much: storage, memory, or an account's share. */
+const TOO_MUCH: ReadonlySet<number> = new Set([10_002, 10_023, 10_028, 10_047]);
+const LEAST = MiB;
+
+/**
+ * Makes a stream with that limit, or with a quarter of it, and so on, where the server cannot reserve as much:
+ * others must find room, too.
+ */
+export async function withinStorage<T>(
+  maxBytes: number,
+  make: (maxBytes: number) => Promise<T>,
+): Promise<T> {
+  for (let bytes = maxBytes; ; bytes /= 4) {
+    try {
+      return await make(Math.max(bytes, LEAST));
+    } catch (error) {
+      const mayFit = error instanceof JetStreamApiError && TOO_MUCH.has(error.code);
+      if (!mayFit || bytes <= LEAST) throw error;
+    }
+  }
 }

@@ -5,17 +5,16 @@
 import { existsSync } from 'node:fs';
 import type { BackupPlace } from '../archive/places/port.ts';
 import { OperatorApi } from '../commands/operator-api.ts';
-import { type Config, readConfig, readSettings } from '../config/config.ts';
+import { readConfig, readSettings, type Config } from '../config/config.ts';
 import { commandThere } from '../config/copyable-command.ts';
 import { environmentThere, namingOptions } from '../config/move-settings.ts';
-import { type Role, SETTINGS } from '../config/settings.ts';
+import { SETTINGS, type Role } from '../config/settings.ts';
 import { readVersion } from '../config/version.ts';
 import type { Core } from './core.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
-import { createLogger } from '../observe/log.ts';
+import { createLogger, type Logger } from '../observe/log.ts';
 import type { BackupTimes } from '../observe/service-status.ts';
 import type { Tracing } from '../observe/tracing/port.ts';
-import { isTracingOn, startTracing } from '../observe/tracing/start.ts';
 import type { OpenedKeyring } from './backups.ts';
 import type { OpenedStoredLog } from './log.ts';
 import type { MoveKind, OpenedMove } from './move.ts';
@@ -231,4 +230,27 @@ export async function startApiNode() {
 export async function startRenderer() {
   const { roles, around } = await startable('renderer');
   return await roles.startRenderer(...around);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** True where the standard variables name a place for traces and none of them turns traces off. */
+export function isTracingOn(env: Environment): boolean {
+  const endpoint =
+    env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'] || '';
+  const isOff =
+    env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
+  return endpoint !== '' && !isOff;
+}
+
+/** @returns undefined where traces are off */
+export async function startTracing(
+  env: Environment,
+  version: string,
+  role: string,
+  logger: Logger,
+): Promise<Tracing | undefined> {
+  if (!isTracingOn(env)) return undefined;
+  const { startOpenTelemetry } = await import('../observe/tracing/opentelemetry.ts');
+  return startOpenTelemetry(version, role, logger);
 }

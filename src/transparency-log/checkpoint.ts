@@ -1,7 +1,6 @@
 /** The text of a checkpoint (c2sp.org/tlog-checkpoint), which a signed note holds. */
-import { fromBase64, fromDecimal } from './encoding.ts';
 import { HASH_SIZE } from './merkle-tree.ts';
-import { openNote } from './signed-note.ts';
+import { fromBase64, fromDecimal, openNote } from './signed-note.ts';
 
 export interface Checkpoint {
   /** The log's unique name. */

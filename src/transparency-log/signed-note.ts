@@ -1,9 +1,9 @@
 /**
  * Signed notes (c2sp.org/signed-note): a text and the signatures of named keys, here Ed25519 ones, and
- * the cosignatures of witnesses on checkpoints (c2sp.org/tlog-cosignature).
+ * the cosignatures of witnesses on checkpoints (c2sp.org/tlog-cosignature). With them stand the base64 and decimal numbers
+ * of the C2SP formats: one text for one value, and no other.
  */
-import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
-import { fromBase64 } from './encoding.ts';
+import { createPrivateKey, createPublicKey, hash, sign, type KeyObject, verify } from 'node:crypto';
 
 /** The type byte of Ed25519 signatures over the text. */
 const ED25519 = 0x01;
@@ -183,4 +183,25 @@ export function verifiedBy(note: string, verifierKeys: readonly string[]): strin
     if (own.length > 0) verified.push(each);
   }
   return verified;
+}
+
+/** Decodes base64 (RFC 4648, section 4); undefined where `text` is not what its bytes encode to. */
+export function fromBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}
+
+/** Reads a size or index: ASCII digits without leading zeroes; undefined for anything else. */
+export function fromDecimal(text: string): number | undefined {
+  const value = Number(text);
+  return /^(0|[1-9]\d*)$/.test(text) && Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** RFC 8410: what stands before the seed in a PKCS #8 Ed25519 private key. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** @param seed 32 bytes */
+export function ed25519Key(seed: Buffer): KeyObject {
+  const key = Buffer.concat([PKCS8_PREFIX, seed]);
+  return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }

@@ -2,7 +2,6 @@
 import { test } from 'tap';
 import type { ConversionProof } from '../../client/src/types.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import { parseProof } from '../../src/transparency-log/inclusion-proof-text.ts';
 import {
   leafHash,
   rootOf,
@@ -10,7 +9,8 @@ import {
   verifyInclusion,
 } from '../../src/transparency-log/merkle-tree.ts';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
-import { type Api, BASE, refusal, startApi } from '../support/api.ts';
+import { BASE, refusal, startApi, type Api } from '../support/api.ts';
+import { parseProof } from '../../src/transparency-log/published.ts';
 
 const checkpointOf = async (api: Api) => {
   const { text: note } = await api.call('GET', '/tlog/checkpoint');

@@ -4,9 +4,8 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type Test, test } from 'tap';
+import { test, type Test } from 'tap';
 import { checkpointText, parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import { formatProof, parseProof } from '../../src/transparency-log/inclusion-proof-text.ts';
 import {
   consistencyProof,
   inclusionProof,
@@ -18,7 +17,12 @@ import {
   verifiedBy,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import { parseTilePath, tile } from '../../src/transparency-log/tiles.ts';
+import {
+  formatProof,
+  parseProof,
+  parseTilePath,
+  tile,
+} from '../../src/transparency-log/published.ts';
 import { madeEntry, madeLeaves, treeOf } from '../support/merkle-trees.ts';
 import { newSigner } from '../support/note-signer.ts';
 

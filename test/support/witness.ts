@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import { fromBase64, fromDecimal } from '../../src/transparency-log/encoding.ts';
 import { rootOf, verifyConsistency } from '../../src/transparency-log/merkle-tree.ts';
 import {
   COSIGNATURE,
   cosignedMessage,
+  fromBase64,
+  fromDecimal,
   openNote,
   parseVerifierKey,
   signatureLine,

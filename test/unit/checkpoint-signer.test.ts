@@ -1,13 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { type Test, test } from 'tap';
+import { test, type Test } from 'tap';
 import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
 import { proofOfConversion } from '../../src/log/transparency-log.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import { parseProof } from '../../src/transparency-log/inclusion-proof-text.ts';
 import {
   consistencyProof,
   leafHash,
@@ -23,6 +22,7 @@ import { openLog, type TestLog, write } from '../support/log.ts';
 import { openNode } from '../support/projected.ts';
 import { accountId, conversionId } from '../support/samples.ts';
 import { openSigner, type SigningNode } from '../support/signer.ts';
+import { parseProof } from '../../src/transparency-log/published.ts';
 
 /** A log, and one node on it. */
 function openSigned(t: Test, log: TestLog = openLog(t), store = log.store, name = 'node') {

@@ -51,13 +51,11 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/event-store/kurrentdb/store.ts', 'node_modules/@eventstore/db-client/index.js'),
   ],
   metrics: [imports('src/observe/metrics/metrics.ts', 'src/http/context.ts', typeOnly)],
-  tracing: [imports('src/observe/tracing/start.ts', 'src/http/context.ts', typeOnly)],
-  'tracing-driver': [
-    imports('src/observe/tracing/start.ts', 'node_modules/@opentelemetry/api/index.js'),
-  ],
+  tracing: [imports('src/observe/tracing/opentelemetry.ts', 'src/http/context.ts', typeOnly)],
+  'tracing-driver': [imports('src/observe/log.ts', 'node_modules/@opentelemetry/api/index.js')],
   'observers-are-loaded-late': [
     imports('src/service/metrics.ts', 'src/observe/metrics/metrics.ts'),
-    imports('src/observe/tracing/start.ts', 'src/observe/tracing/opentelemetry.ts'),
+    imports('src/observe/log.ts', 'src/observe/tracing/opentelemetry.ts'),
   ],
   documents: [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],
   's3-driver': [
@@ -89,7 +87,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/transparency-log/canonical-event.ts', 'src/event-store/codec.ts'),
     imports('src/transparency-log/checkpoint.ts', 'src/domain/events.ts', typeOnly),
   ],
-  'transparency-log-has-no-io': [imports('src/transparency-log/tiles.ts', 'node:fs')],
+  'transparency-log-has-no-io': [imports('src/transparency-log/published.ts', 'node:fs')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
   'renderer-pdf-stands-alone': [

@@ -1,14 +1,18 @@
 /** The keyring's records in a key-value bucket of NATS JetStream, which the renderer's user does not reach. */
 
-import type { JetStreamManager } from '@nats-io/jetstream';
-import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
-import { type KV, Kvm } from '@nats-io/kv';
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstream,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../../errors/error-message.ts';
 import type { IfUp } from '../../nats/connection.ts';
-import { MAX_BYTES, withinStorage } from '../../nats/limits.ts';
 import { KeyringGone, type ListedKeyRecords } from './port.ts';
 import { missingKeyring } from './records.ts';
+import { MAX_BYTES, withinStorage } from '../../nats/bucket.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
 export const NATS_RECHECK_MS = 1000;

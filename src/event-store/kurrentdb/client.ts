@@ -3,26 +3,33 @@ import {
   BACKWARDS,
   END,
   FORWARDS,
-  jsonEvent,
   MaxAppendSizeExceededError,
   NO_STREAM,
-  type Position,
   START,
-  streamNameFilter,
   WrongExpectedVersionError,
+  jsonEvent,
+  streamNameFilter,
+  type Position,
 } from '@eventstore/db-client';
 import type { Logger } from 'pino';
 import {
-  type AppendResult,
   EventStoreUnavailable,
+  VersionConflict,
+  type AppendResult,
   type ExpectedRevision,
   type NewEvent,
   type RecordedEvent,
-  VersionConflict,
 } from '../port.ts';
-import { CALL_MS, type Call, Connection, type Driver } from './connection.ts';
+import {
+  CALL_MS,
+  Connection,
+  collected,
+  type Call,
+  type Driver,
+  type DriverEvent,
+  type DriverSubscription,
+} from './connection.ts';
 import type { ConnectionString } from './connection-string.ts';
-import { collected, type DriverEvent, type DriverSubscription } from './driver-reads.ts';
 
 /** Events that a read or a subscription holds for a handler that is busy. */
 const READ_AHEAD = 512;

@@ -1,5 +1,10 @@
-/** The connection to the server. Only this file, `client.ts` and `driver-reads.ts` know the driver. */
-import { CancelledError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+/** The connection to the server. Only this file and `client.ts` know the driver. */
+import {
+  CancelledError,
+  EventStoreDBClient,
+  StreamNotFoundError,
+  UnavailableError,
+} from '@eventstore/db-client';
 import type { Logger } from 'pino';
 import { Semaphore } from '../../async/semaphore.ts';
 import { withTimeout } from '../../async/with-timeout.ts';
@@ -169,4 +174,48 @@ function isRetried(error: unknown): boolean {
     error instanceof UnavailableError ||
     error instanceof CancelledError
   );
+}
+
+/** The used fields of an event as the driver gives it. */
+export interface DriverEvent {
+  readonly streamId: string;
+  readonly id: string;
+  readonly type: string;
+  readonly revision: bigint;
+  readonly isJson: boolean;
+  readonly data: unknown;
+  readonly metadata?: unknown;
+  readonly position?: { readonly commit: bigint };
+}
+
+interface DriverRead {
+  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  cancel(): Promise<void>;
+}
+
+/** One subscription of the driver, until its first error. */
+export interface DriverSubscription {
+  on(event: 'readable' | 'caughtUp' | 'end' | 'close', listener: () => void): unknown;
+  on(event: 'data', listener: (read: { readonly event?: DriverEvent }) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  read(): { readonly event?: DriverEvent } | null;
+  unsubscribe(): Promise<void>;
+}
+
+/** All events of a read; none if there is no such stream. */
+export function collected(read: DriverRead): Call<DriverEvent[]> {
+  const events: DriverEvent[] = [];
+  const result = new Promise<DriverEvent[]>((resolve, reject) => {
+    read.on('data', ({ event }) => {
+      if (event !== undefined) events.push(event);
+    });
+    read.on('end', () => resolve(events));
+    read.on('error', (error) => {
+      if (error instanceof StreamNotFoundError) resolve([]);
+      else reject(error);
+    });
+  });
+  return { result, cancel: () => void read.cancel().catch(() => {}) };
 }

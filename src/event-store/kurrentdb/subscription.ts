@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { BatchHandler, RecordedEvent, Subscription } from '../port.ts';
 import type { KurrentDbClient } from './client.ts';
-import type { DriverSubscription } from './driver-reads.ts';
+import type { DriverSubscription } from './connection.ts';
 
 /** Events handed over at once. */
 const BATCH = 500;

@@ -3,19 +3,18 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { withTimeout } from '../../async/with-timeout.ts';
 import { errorMessage } from '../../errors/error-message.ts';
-import { Bucket, bucketPermissions } from '../../nats/bucket.ts';
+import { Bucket, MAX_BYTES, bucketPermissions } from '../../nats/bucket.ts';
 import type { NatsLink } from '../../nats/connection.ts';
-import { MAX_BYTES } from '../../nats/limits.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
+import type { Rate, RateLimitStatus, RateLimiter } from './port.ts';
 import { SharedCount } from './shared-count.ts';
 import {
-  type Counted,
-  type CountRequest,
   MemoryRateLimiter,
-  statusIn,
-  type Window,
   Windows,
+  statusIn,
+  type CountRequest,
+  type Counted,
+  type Window,
 } from './memory.ts';
 
 const NAME = 'RATES';

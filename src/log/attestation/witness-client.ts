@@ -1,6 +1,10 @@
 /** Asks a witness (c2sp.org/tlog-witness) to cosign checkpoints of the log. */
-import { fromDecimal } from '../../transparency-log/encoding.ts';
-import { openNote, parseVerifierKey, verifiedBy } from '../../transparency-log/signed-note.ts';
+import {
+  fromDecimal,
+  openNote,
+  parseVerifierKey,
+  verifiedBy,
+} from '../../transparency-log/signed-note.ts';
 import type { Cosignable, Witness } from './port.ts';
 import { post } from './post.ts';
 

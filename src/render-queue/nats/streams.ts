@@ -4,12 +4,12 @@ import {
   DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
-  type JetStreamManager,
   RetentionPolicy,
   StorageType,
+  type JetStreamManager,
 } from '@nats-io/jetstream';
 import { nameIn } from '../../nats/address.ts';
-import { MAX_BYTES, MAX_JOBS, withinStorage } from '../../nats/limits.ts';
+import { MAX_BYTES, MAX_JOBS, withinStorage } from '../../nats/bucket.ts';
 
 export const jobsStream = (namespace: string): string => nameIn(namespace, 'JOBS');
 /** The consumer that all renderers share. */

@@ -1,8 +1,12 @@
 import { test } from 'tap';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
-import { formatProof, parseProof } from '../../../src/transparency-log/inclusion-proof-text.ts';
 import { inclusionProof, rootHash, rootOf } from '../../../src/transparency-log/merkle-tree.ts';
-import { parseTilePath, tile } from '../../../src/transparency-log/tiles.ts';
+import {
+  formatProof,
+  parseProof,
+  parseTilePath,
+  tile,
+} from '../../../src/transparency-log/published.ts';
 import { madeLeaves, treeOf } from '../../support/merkle-trees.ts';
 
 const LEAVES = madeLeaves(70_000);
