@@ -2,7 +2,7 @@
 import type { LaunchedChrome } from './chrome/launch.ts';
 import { ChromeMemory, MAX_WARM_BYTES } from './chrome/memory.ts';
 import { killGroup } from './chrome/processes.ts';
-import { type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
+import { type AccountTab, type Kind, type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
 
 const MAX_AGE_MS = 60 * 60 * 1000;
 const USES_BETWEEN_CHECKS = 50;
@@ -15,6 +15,11 @@ export interface Browser {
   readonly memory: ChromeMemory;
   /** By `performance.now()`. */
   readonly startedAt: number;
+}
+
+/** A tab for one document, and its browser. */
+export interface TakenTab extends AccountTab {
+  readonly browser: Browser;
 }
 
 export interface BrowsersOptions {
@@ -55,30 +60,40 @@ export class Browsers {
     return this.#current;
   }
 
-  /** Takes the browser for one document, until `release`. */
-  async use(): Promise<Browser> {
+  /** Takes a tab of the browser for one document, until `release`. */
+  async take(accountId: string, kind: Kind): Promise<TakenTab> {
     const browser = await this.running();
     this.#inUse = browser;
     browser.memory.watch();
-    return browser;
+    try {
+      return { browser, ...(await browser.tabs.take(accountId, kind)) };
+    } catch (error) {
+      if (browser.chrome.connection.isOpen) void this.#discard(browser);
+      this.#rest(browser);
+      throw error;
+    }
   }
 
-  release(): void {
-    const retired = this.#retired;
-    const memory = this.#inUse?.memory;
-    memory?.rest();
+  /** @see WarmTabs.release */
+  async release(taken: TakenTab, isReusable: () => boolean): Promise<void> {
+    await taken.browser.tabs.release(taken, isReusable);
+    this.#rest(taken.browser);
+  }
+
+  #rest(browser: Browser): void {
+    browser.memory.rest();
     this.#inUse = undefined;
+    if (this.#retired) void this.#end(this.#retired);
     this.#retired = undefined;
-    if (retired) void this.#end(retired);
     this.#uses += 1;
     if (this.#uses % USES_BETWEEN_CHECKS === 0) void this.#replaceIfWorn();
-    if ((memory?.peak ?? 0) > this.#maxWarmBytes) {
+    if (browser.memory.peak > this.#maxWarmBytes) {
       setTimeout(() => void this.#replaceIfWorn(), AFTER_LARGE_PAGE_MS).unref();
     }
   }
 
   /** Ends a browser that is not to be used again and starts the next one before it is needed. */
-  async discard(broken: Browser): Promise<void> {
+  async #discard(broken: Browser): Promise<void> {
     if ((await this.#current?.catch(() => undefined)) === broken) {
       this.#current = undefined;
       if (!this.#closed) this.running().catch(() => {});
@@ -96,7 +111,7 @@ export class Browsers {
 
   async #start(): Promise<Browser> {
     const chrome = await this.#options.launch();
-    const discard = (): void => void this.discard(browser);
+    const discard = (): void => void this.#discard(browser);
     const maxBytes = this.#maxWarmBytes + this.#options.maxPageBytes;
     // All of it: which of its processes the page made grow is not known, and the next one is soon up.
     const kill = (): void => killGroup(chrome.pid);

@@ -5,11 +5,11 @@ import {
   type PageManifest,
   type RenderManifest,
 } from '../domain/render-manifest.ts';
-import type { RequestDocument } from '../domain/request-document.ts';
 import type { CompletedOutcome, RenderJob } from '../render-queue/messages.ts';
 import { timeOfId } from '../time/ids.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
-import type { RenderedDocument } from './chrome/render.ts';
+import type { Page } from './chrome/page.ts';
+import type { PageErrors } from './chrome/page-log.ts';
 import type { PageRequest } from './chrome/requests.ts';
 import type { EgressSession, Received } from './egress/session.ts';
 
@@ -87,7 +87,7 @@ function seenByProxy({ bytes, sha256, encoding }: Received) {
 function resourceOf(
   logged: PageRequest,
   answers: Answers,
-  session: Pick<EgressSession, 'explain' | 'shown'>,
+  session: EgressSession,
 ): ManifestResource {
   for (const { url } of logged.redirects) answers.get(url)?.shift();
   const { url, redirects, kind, status, type, body, error } = logged;
@@ -110,12 +110,12 @@ function resourceOf(
 
 /** Joins what Chrome and the proxy each saw of a document's requests into one list. */
 export function pageManifest(
-  chrome: Pick<LaunchedChrome, 'product' | 'revision' | 'sandboxNote' | 'flags'>,
-  { fonts, page: { requests, waits }, errors }: Pick<RenderedDocument, 'fonts' | 'page' | 'errors'>,
-  session: Pick<EgressSession, 'received' | 'explain' | 'shown'>,
-  { wait_for }: Pick<RequestDocument, 'wait_for'>,
+  { product, revision, sandboxNote, flags }: LaunchedChrome,
+  { request: { wait_for }, requests, waits }: Page,
+  fonts: readonly string[],
+  errors: PageErrors,
+  session: EgressSession,
 ): PageManifest {
-  const { product, revision, sandboxNote, flags } = chrome;
   const answers = Map.groupBy(session.received.answers, ({ url }) => url);
   const resources = requests.resources.map((each) => resourceOf(each, answers, session));
   // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.

@@ -4,7 +4,7 @@ import type { PrintOptions } from '../domain/events.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
-import type { RenderedDocument } from './chrome/render.ts';
+import type { PdfFile } from './pdf/finish.ts';
 
 /** Settings that a worker is started with. */
 export interface WorkerSettings {
@@ -38,12 +38,17 @@ export type WorkerTask =
   /** End Chrome: the thread is about to go, and only it can see its child end. */
   | { readonly kind: 'shutDown' };
 
+export interface RenderedDocument extends PdfFile {
+  /** Milliseconds of each phase. */
+  readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
+  /** The title that the page had when it was printed, as it is; empty if it had none. */
+  readonly title: string;
+  /** The tools and resources that the page was made with. */
+  readonly page: PageManifest;
+}
+
 export type RenderResult =
-  | (Pick<RenderedDocument, 'path' | 'sha256' | 'bytes' | 'pages' | 'title' | 'timings'> & {
-      readonly kind: 'completed';
-      /** The tools and resources that the page was made with. */
-      readonly page: PageManifest;
-    })
+  | (RenderedDocument & { readonly kind: 'completed' })
   /** The page or its request is at fault; the message is the client's text. */
   | { readonly kind: 'failed'; readonly code: ConversionFailureCode; readonly message: string }
   /** Browser, tab or worker died through no proven fault of the page: worth another try. */

@@ -5,16 +5,14 @@ import { promisify } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { errorMessage } from '../errors/error-message.ts';
 import { plainText } from '../text/plain-text.ts';
-import { type Browser, Browsers } from './browsers.ts';
+import { type Browser, Browsers, type TakenTab } from './browsers.ts';
 import { Deadline, resultWithin } from './chrome/deadline.ts';
-import { ChromeGone, PageFailure } from './chrome/failure.ts';
+import { ChromeGone, PageFailure, TabCrashed } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
-import { renderDocument, templateFailure } from './chrome/render.ts';
 import type { Tab, TabProxy } from './chrome/tab.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
-import { pageManifest } from './manifest.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -24,6 +22,7 @@ import type {
   WorkerTask,
 } from './messages.ts';
 import { Peers } from './peers.ts';
+import { renderDocument } from './render.ts';
 import { incompleteness } from './warnings.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -106,28 +105,15 @@ const browsers = new Browsers({
   },
 });
 
-interface TakenTab {
-  readonly browser: Browser;
-  readonly tab: Tab;
+function beginSession({ proxy }: Tab): EgressSession {
+  const own = proxies.get(proxy?.port ?? 0);
+  if (own === undefined) throw new ChromeGone('The tab is closed.');
+  return own.beginSession();
 }
 
-async function takeTab({ accountId, request }: RenderTask): Promise<TakenTab> {
+async function take({ accountId, request }: RenderTask): Promise<TakenTab> {
   await cleaning;
-  const browser = await browsers.use();
-  try {
-    const kind = request.html === undefined ? 'url' : 'html';
-    return { browser, tab: await browser.tabs.take(accountId, kind) };
-  } catch (error) {
-    if (browser.chrome.connection.isOpen) void browsers.discard(browser);
-    browsers.release();
-    throw error;
-  }
-}
-
-function beginSession({ proxyPort }: Tab): EgressSession {
-  const proxy = proxies.get(proxyPort ?? 0);
-  if (proxy === undefined) throw new ChromeGone('The tab is closed.');
-  return proxy.beginSession();
+  return await browsers.take(accountId, request.html === undefined ? 'url' : 'html');
 }
 
 /** The document that is being rendered. */
@@ -144,37 +130,31 @@ async function render(task: RenderTask): Promise<RenderResult> {
   const own: NonNullable<typeof underWay> = { isGivenUp: false };
   underWay = own;
   const deadline = new Deadline(task.deadlineMs);
-  const { accountId, request, options, outputPath } = task;
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
   let reusable = false;
   let completed = false;
   try {
-    const taking = takeTab(task);
+    const taking = take(task);
     taken = await resultWithin(taking, deadline.remaining());
     if (taken === undefined) {
       // It may still come: then it goes back unused.
-      cleaning = taking
-        .then(({ browser }) => releaseTab(browser, accountId, () => false))
-        .catch(() => {});
+      cleaning = taking.then((late) => browsers.release(late, () => false)).catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
     own.tab = taken.tab;
     if (own.isGivenUp) throw GIVEN_UP;
     session = beginSession(taken.tab);
-    const order = { request, options, outputPath, egress: session };
-    const rendered = await renderDocument(taken.tab, order, deadline);
+    const { chrome } = taken.browser;
+    const rendered = await renderDocument(chrome, taken.tab, task, session, deadline);
     completed = true;
-    // The network may have left cookies, connections and cached files: those are never cleaned up.
-    reusable = request.html !== undefined && !(await usedFallback(rendered.fonts));
-    const { path, sha256, bytes, pages, timings, title } = rendered;
-    const page = pageManifest(taken.browser.chrome, rendered, session, request);
-    const incomplete = incompleteness(page, request.fail_on);
+    reusable = !(await usedFallback(rendered.fonts));
+    const incomplete = incompleteness(rendered.page, task.request.fail_on);
     if (incomplete !== undefined) throw incomplete;
-    return { kind: 'completed', path, sha256, bytes, pages, timings, title, page };
+    return { kind: 'completed', ...rendered };
   } catch (error) {
-    await rm(outputPath, { force: true });
-    const failure = await failureOf(error, taken, task, deadline);
+    await rm(task.outputPath, { force: true });
+    const failure = failureOf(error, taken?.browser);
     if (failure instanceof PageFailure) {
       // It may quote what a server or the client wrote.
       const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
@@ -185,30 +165,20 @@ async function render(task: RenderTask): Promise<RenderResult> {
   } finally {
     underWay = undefined;
     if (taken) {
-      // What the page sends until it is gone counts as its own.
+      // What the page sends until it is gone counts as its own. The network may have left cookies, connections and cached
+      // files: those are never cleaned up.
       const isReusable = (): boolean => reusable && session?.usedNetwork === false;
-      cleaning = releaseTab(taken.browser, accountId, isReusable).finally(() => session?.end());
+      cleaning = browsers.release(taken, isReusable).finally(() => session?.end());
       // The answer need not wait for a tab that is made ready for its account's next document.
       if (!completed) await cleaning;
     }
   }
 }
 
-/** Maps an error to a PageFailure if the page caused it; returns any other error unchanged. */
-async function failureOf(
-  error: unknown,
-  taken: TakenTab | undefined,
-  { request, options }: RenderTask,
-  deadline: Deadline,
-): Promise<unknown> {
-  if (taken === undefined) return error;
-  const { tab, browser } = taken;
-  if (browser.memory.exceeded) return pageMemoryFailure(USED_TOO_MUCH);
-  const template = tab.crashed
-    ? await templateFailure(browser.chrome.connection, request, options, deadline)
-    : undefined;
-  if (template !== undefined) return template;
-  return (error instanceof ChromeGone || tab.crashed) && browser.memory.wasShort
+/** Maps an error to a PageFailure if the page used too much memory; returns any other error unchanged. */
+function failureOf(error: unknown, browser: Browser | undefined): unknown {
+  if (browser?.memory.exceeded === true) return pageMemoryFailure(USED_TOO_MUCH);
+  return (error instanceof ChromeGone || error instanceof TabCrashed) && browser?.memory.wasShort
     ? pageMemoryFailure('The browser ran out of memory while it rendered the page.')
     : error;
 }
@@ -219,15 +189,6 @@ function pageMemoryFailure(what: string): PageFailure {
     `${what} Very large images or canvases, very many elements or a script that never stops ` +
       'collecting can be the reason.',
   );
-}
-
-async function releaseTab(
-  browser: Browser,
-  accountId: string,
-  isReusable: () => boolean,
-): Promise<void> {
-  await browser.tabs.release(accountId, isReusable);
-  browsers.release();
 }
 
 async function warmUp(): Promise<WarmUpResult> {

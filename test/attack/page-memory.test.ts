@@ -160,7 +160,7 @@ void test('the kernel bounds a process where no sample comes in time', async (t)
     html: BOMBS['arrays'] ?? '',
   });
   await t.rejects(writing, { name: 'PageFailure', code: 'page_crashed' });
-  t.ok(tab.crashed, 'the tab alone');
+  t.ok(chrome.connection.isOpen, 'the tab alone');
   t.ok(peak() < limit, `Chrome took ${Math.round(peak() / MiB)} MiB at most`);
   const next = await Tab.open(chrome.connection);
   next.begin(new Deadline(LIMIT_MS));

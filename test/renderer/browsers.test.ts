@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { test } from 'tap';
 import { BUDGETS } from '../../src/limits/budgets.ts';
-import { Browsers } from '../../src/renderer/browsers.ts';
+import { Browsers, type TakenTab } from '../../src/renderer/browsers.ts';
 import { CommandRefused } from '../../src/renderer/chrome/connection.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -28,8 +28,12 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
     const path = await installedChrome();
     const directory = testDirectory(t);
     const ended = new EventTarget();
+    const launches: string[] = [];
     const browsers = new Browsers({
-      launch: () => launchChrome({ path, directory }),
+      launch: () => {
+        launches.push(name);
+        return launchChrome({ path, directory });
+      },
       openProxy,
       onMissing: (error) => t.fail(String(error)),
       onEnded: ({ pid }: LaunchedChrome) => {
@@ -39,27 +43,30 @@ for (const limit of [{ maxAgeMs: 0 }, { maxWarmBytes: 1 }]) {
       ...limit,
     });
     t.teardown(() => browsers.close());
-    const first = await browsers.use();
+    const take = () => browsers.take('an account', 'html');
+    const release = (taken: TakenTab) => browsers.release(taken, () => false);
+    let inHand = await take();
+    const { browser: first } = inHand;
     t.ok(first.memory.used() > 10 * 1024 * 1024);
     const ofFirst = [...openProxies];
     t.not(ofFirst.length, 0);
-    browsers.release();
     const over = once(ended, 'ended');
-    for (let use = 1; use < 50; use += 1) {
-      t.equal(await browsers.use(), first);
-      browsers.release();
+    while (launches.length === 1) {
+      t.equal(inHand.browser, first);
+      await release(inHand);
+      inHand = await take();
     }
     // It is being replaced now, and serves on until the other one is there.
-    const inHand = await browsers.use();
-    let next = inHand;
-    while (next === inHand) {
-      t.ok(inHand.chrome.connection.isOpen);
-      await inHand.tabs.take('an account', 'html');
-      await inHand.tabs.release('an account', () => false);
+    t.equal(inHand.browser, first);
+    let next = first;
+    while (next === first) {
+      t.ok(first.chrome.connection.isOpen);
+      const { tabs } = first;
+      await tabs.release(await tabs.take('another account', 'html'), () => false);
       next = await browsers.running();
     }
     t.ok(isAlive(first.chrome.pid), 'not ended under the document that it renders');
-    browsers.release();
+    await release(inHand);
     await over;
     t.notOk(isAlive(first.chrome.pid));
     t.notOk(

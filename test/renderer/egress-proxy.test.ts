@@ -11,12 +11,12 @@ import {
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type Test, test } from 'tap';
+import { resolveByDns } from '../../src/egress/resolve.ts';
 import {
   type EgressOptions,
   type EgressProxy,
   startEgressProxy,
 } from '../../src/renderer/egress/proxy.ts';
-import { resolveByDns } from '../../src/egress/resolve.ts';
 import { eventually } from '../support/deadline.ts';
 import { countingListener } from '../support/listener.ts';
 

@@ -12,6 +12,17 @@ export class PageFailure extends Error {
   }
 }
 
+/** The page crashed the process of its tab: it would do so again. */
+export class TabCrashed extends PageFailure {
+  constructor() {
+    super(
+      'page_crashed',
+      'The page crashed its tab of the browser. Elements within each other by the thousands, or memory that a script ' +
+        'takes at once, can be the reason.',
+    );
+  }
+}
+
 /** The browser or its tab died; that proves nothing about the page, so another try is in order. */
 export class ChromeGone extends Error {
   override readonly name = 'ChromeGone';
@@ -36,9 +47,5 @@ export function crashReason({ status, errorCode }: TabCrash): Error {
   if (status !== 'crashed' || errorCode === constants.signals.SIGBUS) {
     return new ChromeGone(`The tab crashed: it was ${status} with ${errorCode}.`);
   }
-  return new PageFailure(
-    'page_crashed',
-    'The page crashed its tab of the browser. Elements within each other by the thousands, or memory that a script ' +
-      'takes at once, can be the reason.',
-  );
+  return new TabCrashed();
 }

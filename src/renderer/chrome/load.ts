@@ -4,9 +4,9 @@ import { CommandRefused, type EventParams, type Params } from './connection.ts';
 import { PageFailure } from './failure.ts';
 import type { Navigation } from './navigation.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
+import { beginClock } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
 import { answerOwnPages } from './window.ts';
-import { beginClock } from './run-ahead.ts';
 
 export interface LoadedDocument {
   /** True when the load event came; without it the page still prints. */
@@ -19,10 +19,10 @@ export interface LoadedDocument {
 export async function loadDocument(page: Page): Promise<LoadedDocument> {
   const { tab, navigation, egress, request } = page;
   const { html, url = '' } = request;
-  if (tab.window !== undefined) answerOwnPages(tab, html ?? '');
   if (html === undefined) await navigate(tab, request, url, navigation);
   else {
-    if (tab.window !== undefined) egress.servePage(tab.window.origin, filesOf(request));
+    answerOwnPages(tab, html);
+    egress.servePage(tab.window?.origin ?? '', filesOf(request));
     await Promise.all([beginClock(tab), writeDocument(tab, html)]);
   }
   navigation.check();

@@ -20,14 +20,22 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
-/** Evaluates to the size, place and orientation of a window, which a page's scripts can change, in one text. */
-export const WINDOW_SHAPE =
-  '[outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY, screen.orientation.type].join()';
-// Evaluates once a window has had its load event, which is not to be taken for that of a document.
+// Evaluates once a window has had its load event. Browsers keep a window's name, size, place and orientation over every
+// navigation: all of that is told, as one text.
 const LOADED = `new Promise((resolve) => {
   if (document.readyState === 'complete') resolve();
   else addEventListener('load', resolve, { once: true });
-}).then(() => ${WINDOW_SHAPE})`;
+}).then(() => {
+  name = '';
+  const shape = [name, history.length, outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY,
+    screen.orientation.type].join();
+  return { origin, shape };
+})`;
+
+export interface LoadedWindow {
+  readonly origin: string;
+  readonly shape: string;
+}
 
 export interface Workers {
   /** True when there are some. */
@@ -53,68 +61,58 @@ export class Tab {
   readonly #connection: Connection;
   readonly #ids: TabIds;
   readonly #targets: Targets;
-  readonly #proxy: TabProxy | undefined;
+  /** Undefined for a tab without network. */
+  readonly proxy: TabProxy | undefined;
   readonly frames: Frames;
   /** The domain of every document's host in this tab. One site needs one process. */
   readonly site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
   readonly clockChannel = randomBytes(10).toString('hex');
-  /** The window that waits for HTML at an origin of its own; undefined before `openWindow`. */
+  /** What its first window was like. */
+  shape = '';
+  /** The window that waits for HTML at an origin of its own, after `openWindow`. */
   window: { readonly origin: string; readonly loaderId: string } | undefined;
-  /** `WINDOW_SHAPE` as it was before its first document. */
-  windowShape: unknown;
-  /** The reason why it died. */
+  /** The reason why nothing more can be asked of it. */
   #gone: Error | undefined;
-  /** Callbacks for its death. One promise that all race against would keep every answer. */
+  /** Callbacks for its end. One promise that all race against would keep every answer. */
   readonly #waiting = new Set<(gone: Error) => void>();
-  /** Ends whatever is under way in it, with this reason. */
-  readonly giveUp: (reason: Error) => void;
   /** Takes every handler of this tab off the connection, which outlives it. */
-  readonly #cleanups: (() => void)[] = [];
+  readonly #cleanups: (() => void)[];
   #ofDocument: (() => void)[] = [];
   #deadline = new Deadline(OPEN_TIMEOUT_MS);
   #tainted = false;
-  #crashed = false;
 
   private constructor(connection: Connection, ids: TabIds, proxy: TabProxy | undefined) {
     this.#connection = connection;
     this.#ids = ids;
-    this.#proxy = proxy;
+    this.proxy = proxy;
     this.frames = new Frames(
       connection.framesOnCommand
         ? () => this.send('HeadlessExperimental.beginFrame', {})
         : undefined,
     );
-    const die = (reason: Error): void => {
-      this.#tainted = true;
-      this.#gone ??= reason;
-      for (const tell of this.#waiting) tell(this.#gone);
-    };
-    this.giveUp = die;
     this.#targets = new Targets(
       connection,
       ids,
       this.clockChannel,
       () => this.markTainted(),
-      () => die(new PageFailure('page_crashed', 'The page closed its own window.')),
+      () => this.giveUp(new PageFailure('page_crashed', 'The page closed its own window.')),
     );
-    this.#cleanups.push(
+    this.#cleanups = [
       connection.on('Target.targetCrashed', (crash) => {
-        if (crash.targetId !== ids.targetId) return;
-        this.#crashed = true;
-        die(crashReason(crash));
+        if (crash.targetId === ids.targetId) this.giveUp(crashReason(crash));
       }),
       connection.onDisconnect((reason) => {
-        die(reason);
+        this.giveUp(reason);
         void proxy?.close();
       }),
       connection.onHandlerError((cause, from) => {
         if (from !== undefined && !this.#targets.has(from)) return;
         const what = cause instanceof Error ? cause.message : String(cause);
-        die(new Error(`An event of the page could not be handled: ${what}`, { cause }));
+        this.giveUp(new Error(`An event of the page could not be handled: ${what}`, { cause }));
       }),
       () => this.#targets.close(),
-    );
+    ];
   }
 
   /**
@@ -124,12 +122,7 @@ export class Tab {
    */
   static async open(connection: Connection, proxy?: TabProxy): Promise<Tab> {
     const send = <M extends Command>(method: M, params: Params<M>, session?: string) =>
-      connection.send(method, params, OPEN_TIMEOUT_MS, session).catch((error: unknown) => {
-        // A browser that does not even open a tab is broken, whatever the page would have been.
-        throw error instanceof CommandTimeout
-          ? new ChromeGone('Chrome does not answer.', { cause: error })
-          : error;
-      });
+      connection.send(method, params, OPEN_TIMEOUT_MS, session);
     const { browserContextId } = await send('Target.createBrowserContext', {
       disposeOnDetach: true,
       // Without `<-loopback>` loopback and link-local go direct.
@@ -145,9 +138,8 @@ export class Tab {
     ]);
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId }, proxy);
-    const loaded = { expression: LOADED, awaitPromise: true, returnByValue: true };
-    const [{ result }] = await Promise.all([
-      send('Runtime.evaluate', loaded, sessionId),
+    const [{ shape }] = await Promise.all([
+      tab.untilLoaded(),
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
       send('Network.enable', {}, sessionId),
@@ -157,17 +149,13 @@ export class Tab {
       }),
       tab.#targets.start(),
     ]);
-    tab.windowShape = result.value;
+    tab.shape = shape;
     return tab;
   }
 
   /** The id of the main frame, which is its tab's. */
   get frameId(): string {
     return this.#ids.targetId;
-  }
-
-  get proxyPort(): number | undefined {
-    return this.#proxy?.port;
   }
 
   get mainFrame(): Frame {
@@ -195,11 +183,6 @@ export class Tab {
     return this.#tainted;
   }
 
-  /** True when its process died, and not the whole browser. */
-  get crashed(): boolean {
-    return this.#crashed && this.#connection.isOpen;
-  }
-
   /** Begins a document: every command ends by its deadline, and handlers are its own. */
   begin(deadline: Deadline): void {
     this.#deadline = deadline;
@@ -208,6 +191,13 @@ export class Tab {
   /** Notes that nothing is known of what a document left behind. */
   markTainted(): void {
     this.#tainted = true;
+  }
+
+  /** Ends whatever is under way in it, with the first reason that it is given. */
+  giveUp(reason: Error): void {
+    this.#tainted = true;
+    this.#gone ??= reason;
+    for (const tell of this.#waiting) tell(this.#gone);
   }
 
   /**
@@ -225,6 +215,13 @@ export class Tab {
   async ping<M extends Command>(method: M, params: Params<M>): Promise<void> {
     const answer = await resultWithin(this.send(method, params), this.#deadline.share(0.6, 5_000));
     if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
+  }
+
+  /** Resolves when its window has had its load event. */
+  async untilLoaded(): Promise<LoadedWindow> {
+    const params = { expression: LOADED, awaitPromise: true, returnByValue: true };
+    const { result } = await this.send('Runtime.evaluate', params);
+    return result.value as LoadedWindow;
   }
 
   /** Registers a handler until the document ends. */
@@ -292,7 +289,7 @@ export class Tab {
   async close(): Promise<boolean> {
     this.end();
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
-    await this.#proxy?.close();
+    await this.proxy?.close();
     try {
       await this.#connection.send(
         'Target.disposeBrowserContext',

@@ -1,5 +1,5 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
-import type { Connection } from './connection.ts';
+import { CommandRefused, type Connection } from './connection.ts';
 import { ChromeGone } from './failure.ts';
 import { Tab, type TabProxy } from './tab.ts';
 import { openWindow, resetTab } from './window.ts';
@@ -9,8 +9,6 @@ export const WARM_ACCOUNTS = 3;
 /** The uses after which a tab is closed: what a page left unseen ends with its process. */
 const MAX_USES = 100;
 const MAX_IDLE_MS = 60_000;
-/** A browser that takes longer to open a window is not going to. */
-const OPEN_TIMEOUT_MS = 10_000;
 
 /** The documents that a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
 export type Kind = 'html' | 'url';
@@ -18,12 +16,18 @@ export type Kind = 'html' | 'url';
 /** Opens the way to the network of one tab. */
 export type OpenProxy = () => Promise<TabProxy>;
 
-interface Warm {
+/** A tab that only one account's documents were in. */
+export interface AccountTab {
   readonly tab: Tab;
-  /** True if its account was served lately, so that another document of it may follow. */
-  expected: boolean;
-  uses: number;
-  idle?: NodeJS.Timeout;
+  readonly accountId: string;
+  /** The documents before the one that it was taken for. */
+  readonly uses: number;
+  /** True if another document of its account may follow. */
+  readonly mayStay: boolean;
+}
+
+interface Idle extends AccountTab {
+  readonly timer: NodeJS.Timeout;
 }
 
 export class WarmTabs {
@@ -33,9 +37,9 @@ export class WarmTabs {
   readonly #onUnclean: () => void;
   /** Tabs that were never used, one for each kind. A document takes one; the next is prepared after it. */
   readonly #spares = new Map<Kind, Promise<Tab>>();
-  /** Tabs by account, the least recently used first. */
-  readonly #warm = new Map<string, Warm>();
-  /** The accounts that tabs were taken for last. */
+  /** Those that wait for HTML of their account, the least recently used first. */
+  readonly #idle = new Map<string, Idle>();
+  /** The accounts that were served last. */
   #lately: readonly string[] = [];
   #closed = false;
 
@@ -52,19 +56,19 @@ export class WarmTabs {
   }
 
   /**
-   * A tab that only this account's documents were in. Give it back by `release`.
+   * Takes a tab for one document. Give it back by `release`.
    * @throws {ChromeGone} when the browser opens none
    */
-  async take(accountId: string, kind: Kind): Promise<Tab> {
-    const warm = this.#warm.get(accountId);
-    if (warm?.tab.tainted === true) {
-      await this.#drop(accountId, warm);
-    } else if (warm) {
-      clearTimeout(warm.idle);
-      warm.expected = true;
-      this.#warm.delete(accountId);
-      this.#warm.set(accountId, warm);
-      return warm.tab;
+  async take(accountId: string, kind: Kind): Promise<AccountTab> {
+    const wasLately = this.#lately.includes(accountId);
+    const others = this.#lately.filter((each) => each !== accountId);
+    this.#lately = [accountId, ...others].slice(0, WARM_ACCOUNTS);
+    const idle = kind === 'html' ? this.#idle.get(accountId) : undefined;
+    if (idle !== undefined) {
+      this.#idle.delete(accountId);
+      clearTimeout(idle.timer);
+      if (!idle.tab.tainted) return idle;
+      await this.#close(idle.tab);
     }
     const spare = this.#spares.get(kind);
     this.#spares.delete(kind);
@@ -73,65 +77,66 @@ export class WarmTabs {
       void tab.close();
       tab = await this.#open(kind);
     }
-    const expected = this.#lately.includes(accountId);
-    this.#lately = [accountId, ...this.#lately.filter((each) => each !== accountId)].slice(
-      0,
-      WARM_ACCOUNTS,
-    );
-    this.#warm.set(accountId, { tab, expected, uses: 0 });
-    return tab;
+    // What a URL's server leaves in a tab is never cleaned up.
+    return { tab, accountId, uses: 0, mayStay: kind === 'html' && wasLately };
   }
 
   /**
    * Makes the tab ready for its account's next document, or closes it. Never rejects.
    * @param isReusable false when its document did anything that may outlive it; asked again when its window is gone
    */
-  async release(accountId: string, isReusable: () => boolean): Promise<void> {
+  async release(
+    { tab, accountId, uses, mayStay }: AccountTab,
+    isReusable: () => boolean,
+  ): Promise<void> {
     // Not before: it would take processor time from the document.
     this.#prepare();
-    const warm = this.#warm.get(accountId);
-    if (!warm || this.#closed) return;
-    const sound = isReusable() && !warm.tab.tainted;
-    warm.uses += 1;
-    // A window is opened only where another document of this account is likely.
-    const isKept = sound && warm.expected && warm.uses < MAX_USES;
-    if (!(isKept && (await resetTab(warm.tab)) && isReusable())) {
+    if (this.#closed) return;
+    const isKept = mayStay && isReusable() && !tab.tainted && uses + 1 < MAX_USES;
+    if (!(isKept && (await resetTab(tab)) && isReusable())) {
       // The next document waits: until then this one's scripts may still ask the network, and where the tab
       // does not close, the browser is to be another one.
-      await this.#drop(accountId, warm);
+      await this.#close(tab);
       return;
     }
-    warm.idle = setTimeout(() => void this.#drop(accountId, warm), MAX_IDLE_MS);
-    warm.idle.unref();
-    const [oldest] = this.#warm;
-    if (oldest !== undefined && this.#warm.size > WARM_ACCOUNTS) void this.#drop(...oldest);
+    const timer = setTimeout(() => this.#forget(accountId), MAX_IDLE_MS);
+    timer.unref();
+    this.#idle.set(accountId, { tab, accountId, uses: uses + 1, mayStay: true, timer });
+    const [oldest] = this.#idle.keys();
+    if (oldest !== undefined && this.#idle.size > WARM_ACCOUNTS) this.#forget(oldest);
   }
 
   /** The browser is about to end, and its tabs with it. */
   close(): void {
     this.#closed = true;
-    for (const { idle } of this.#warm.values()) clearTimeout(idle);
+    for (const { timer } of this.#idle.values()) clearTimeout(timer);
   }
 
-  async #drop(accountId: string, warm: Warm): Promise<void> {
-    clearTimeout(warm.idle);
-    if (this.#warm.get(accountId) === warm) this.#warm.delete(accountId);
-    if (!(await warm.tab.close()) && !this.#closed) this.#onUnclean();
+  #forget(accountId: string): void {
+    const idle = this.#idle.get(accountId);
+    if (idle === undefined) return;
+    this.#idle.delete(accountId);
+    clearTimeout(idle.timer);
+    void this.#close(idle.tab);
+  }
+
+  async #close(tab: Tab): Promise<void> {
+    if (!(await tab.close()) && !this.#closed) this.#onUnclean();
   }
 
   async #open(kind: Kind): Promise<Tab> {
     const proxy = await this.#openProxy();
+    let tab: Tab | undefined;
     try {
-      const tab = await Tab.open(this.#connection, proxy);
-      const opening = kind === 'url' || openWindow(tab, OPEN_TIMEOUT_MS);
-      const isOpen = await Promise.resolve(opening).catch(() => false);
+      tab = await Tab.open(this.#connection, proxy);
+      if (kind === 'html') await openWindow(tab);
       tab.end();
-      if (isOpen) return tab;
-      void tab.close();
-      throw new ChromeGone('Chrome opens no window.');
-    } catch (error) {
-      await proxy.close();
-      throw error;
+      return tab;
+    } catch (cause) {
+      await (tab ?? proxy).close();
+      if (cause instanceof CommandRefused) throw cause;
+      // A browser that does not even open a tab is broken, whatever the page would have been.
+      throw new ChromeGone('Chrome opens no window.', { cause });
     }
   }
 

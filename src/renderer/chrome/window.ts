@@ -1,19 +1,13 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
 import { randomBytes } from 'node:crypto';
 import type { EventParams } from './connection.ts';
-import { Deadline, resultWithin } from './deadline.ts';
-import { type Tab, WINDOW_SHAPE } from './tab.ts';
+import { Deadline } from './deadline.ts';
+import { ChromeGone } from './failure.ts';
+import type { Tab } from './tab.ts';
 
 const RESET_TIMEOUT_MS = 1_000;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
-
-// Browsers keep a window's name, size and orientation over every navigation. Asked in the new window's own
-// world, where no script of a document has ever been.
-const FORGET = `(() => {
-  name = '';
-  return name === '' && history.length === 1 && [origin, ${WINDOW_SHAPE}].join();
-})()`;
 
 /** True for the address of one of the tab's windows, with any query. */
 export function isOwnPage(tab: Tab, url: string): boolean {
@@ -29,21 +23,18 @@ export function isOwnPage(tab: Tab, url: string): boolean {
 export function answerOwnPages(tab: Tab, html: string): void {
   const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
     const { requestId, request, frameId, resourceType } = paused;
-    if (!isOwnPage(tab, request.url)) {
-      // The headers of a URL have its requests paused, too. Others match the patterns: a page knows its site.
-      if (request.url.includes(tab.site)) await tab.send('Fetch.continueRequest', { requestId });
-      return;
-    }
-    if (frameId !== tab.frameId || resourceType !== 'Document') {
+    // Others match the patterns, too: a page knows its site.
+    if (!isOwnPage(tab, request.url)) await tab.send('Fetch.continueRequest', { requestId });
+    else if (frameId !== tab.frameId || resourceType !== 'Document') {
       await tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
-      return;
+    } else {
+      await tab.send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 200,
+        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
+        body: Buffer.from(html, 'utf8').toString('base64'),
+      });
     }
-    await tab.send('Fetch.fulfillRequest', {
-      requestId,
-      responseCode: 200,
-      responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
-      body: Buffer.from(html, 'utf8').toString('base64'),
-    });
   };
   // The request is gone when its page has moved on meanwhile.
   tab.on('Fetch.requestPaused', (paused) => void answer(paused).catch(() => {}));
@@ -54,37 +45,30 @@ export function answerOwnPages(tab: Tab, html: string): void {
  * a navigation before that, and a document written before that can be printed blank. The origin is a random host below
  * `.invalid`, so that documents share nothing and no server is meant; http, because an https page upgrades its http
  * images to https and loses them. It is of the tab's own site, so that the navigation stays in its process.
- * @returns whether it has loaded
  */
-export async function openWindow(tab: Tab, timeoutMs: number): Promise<boolean> {
+export async function openWindow(tab: Tab): Promise<void> {
   answerOwnPages(tab, '');
-  // Asked once, because Chrome makes each frame's loaders again for it.
   if (tab.window === undefined) {
     const address = `http://*.${tab.site}/`;
     // A question mark stands for any character unless it is escaped.
     const patterns = [{ urlPattern: address }, { urlPattern: `${address}\\?*` }];
+    // Asked once, because Chrome makes each frame's loaders again for it.
     await tab.send('Fetch.enable', { patterns });
+  } else {
+    // No script hears that its document is left: what it would send then is not part of what was printed.
+    await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
   const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
-  const { promise: shown, resolve } = Promise.withResolvers<void>();
-  const loaded = new Set<string>();
-  let wanted: string | undefined;
-  const look = (): void => {
-    if (wanted !== undefined && loaded.has(wanted)) resolve();
-  };
-  tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
-    if (name === 'load') loaded.add(loaderId);
-    look();
-  });
   const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
-  if (errorText !== undefined || loaderId === undefined) return false;
-  wanted = loaderId;
-  look();
-  const isShown = await resultWithin(tab.untilGone(shown.then(() => true)), timeoutMs);
-  if (isShown === undefined) return false;
+  if (errorText !== undefined || loaderId === undefined) {
+    throw new ChromeGone('Chrome opens no window.');
+  }
+  if (tab.window !== undefined) {
+    await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
+  }
+  await tab.untilLoaded();
   await tab.send('Page.resetNavigationHistory', undefined);
   tab.window = { origin, loaderId };
-  return true;
 }
 
 /**
@@ -95,12 +79,9 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
-    // No script hears that its document is left: what it would send then is not part of what was printed.
-    await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
-    if (!(await openWindow(tab, RESET_TIMEOUT_MS))) return false;
-    await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
-    const [{ result }, { usedSize }] = await Promise.all([
-      tab.send('Runtime.evaluate', { expression: FORGET, returnByValue: true }),
+    await openWindow(tab);
+    const [{ origin, shape }, { usedSize }] = await Promise.all([
+      tab.untilLoaded(),
       tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
       // A process keeps the fonts and images that it loaded, also those of data URIs. A script would find those
@@ -108,8 +89,8 @@ export async function resetTab(tab: Tab): Promise<boolean> {
       tab.send('Network.setCacheDisabled', { cacheDisabled: true }),
       tab.send('Network.setCacheDisabled', { cacheDisabled: false }),
     ]);
-    const expected = [tab.window?.origin, tab.windowShape].join();
-    return result.value === expected && usedSize <= MAX_HEAP_BYTES && !tab.tainted;
+    const isNew = origin === tab.window?.origin && shape === tab.shape;
+    return isNew && usedSize <= MAX_HEAP_BYTES && !tab.tainted;
   } catch {
     return false;
   } finally {

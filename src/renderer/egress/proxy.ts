@@ -9,9 +9,9 @@ import { withTimeout } from '../../async/with-timeout.ts';
 import { asEgressError, type EgressError, failure, refusal } from '../../egress/errors.ts';
 import { type EgressPolicy, NOT_VALID } from '../../egress/policy.ts';
 import { admit, type Resolve, resolveByDns, resolveBySystem } from '../../egress/resolve.ts';
+import { dial } from './dial.ts';
 import { answerFile } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
-import { dial } from './dial.ts';
 import { DEFAULT_LIMITS, type EgressLimits, EgressSession } from './session.ts';
 
 export interface EgressOptions extends EgressPolicy {

@@ -1,0 +1,96 @@
+/** One document, from request to PDF and manifest, in a tab that is its account's. */
+import type { PrintOptions } from '../domain/events.ts';
+import { type Deadline, resultWithin } from './chrome/deadline.ts';
+import { PageFailure, TabCrashed } from './chrome/failure.ts';
+import type { LaunchedChrome } from './chrome/launch.ts';
+import { loadDocument } from './chrome/load.ts';
+import { followPage, type Page } from './chrome/page.ts';
+import { readPageErrors } from './chrome/page-log.ts';
+import { printPage, savePrinted } from './chrome/print.ts';
+import { settle } from './chrome/settle.ts';
+import type { Tab } from './chrome/tab.ts';
+import type { EgressSession } from './egress/session.ts';
+import { pageManifest } from './manifest.ts';
+import type { RenderedDocument, RenderTask } from './messages.ts';
+
+/** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
+const UNHURRIED_MS = 500;
+const TITLE_CAP_MS = 500;
+/** More than is kept of it. */
+const MAX_TITLE_CHARACTERS = 1_000;
+
+/**
+ * Loads a document, completes it and prints it. Leaves the tab as the document left it: the owner closes or resets it.
+ * @throws {PageFailure} when the page is at fault
+ * @throws {ChromeGone} when the tab or the browser died
+ */
+export async function renderDocument(
+  chrome: LaunchedChrome,
+  tab: Tab,
+  { request, options, outputPath }: RenderTask,
+  session: EgressSession,
+  deadline: Deadline,
+): Promise<RenderedDocument> {
+  const started = performance.now();
+  tab.begin(deadline);
+  const page = followPage(tab, request, deadline, session);
+  await prepare(tab, options);
+  const { loaded, capped } = await tab.frames.during(loadDocument(page), UNHURRIED_MS);
+  if (loaded) deadline.phase = 'was getting ready';
+  const loadedAt = performance.now();
+  page.waits.note('load', loadedAt - started, capped);
+
+  const { isComplete, broken } = await tab.frames.during(
+    settle(page, loaded, options.media),
+    request.wait_for ? 0 : UNHURRIED_MS,
+  );
+  if (loaded && isComplete) deadline.phase = 'was being printed';
+  const readyAt = performance.now();
+
+  const framed = request.header_html !== undefined || request.footer_html !== undefined;
+  const stream = await printPage(tab, options, request).catch((cause: unknown) => {
+    throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
+  });
+  const [file, errors, title] = await Promise.all([
+    savePrinted(tab, { request, options, outputPath }, stream),
+    readPageErrors(tab),
+    readTitle(page),
+    page.hashes.settled(),
+  ]);
+  for (const image of broken) page.requests.noteBroken(image);
+  const [load, ready] = [loadedAt - started, readyAt - loadedAt];
+  return {
+    ...file,
+    title,
+    timings: { load, ready, print: performance.now() - readyAt },
+    page: pageManifest(chrome, page, file.fonts, errors, session),
+  };
+}
+
+/** Reads the title of the page; it may be empty. Never rejects: a page that does not answer has none. */
+async function readTitle({ worlds, tab }: Page): Promise<string> {
+  const asked = worlds.ask<string>(`title(${MAX_TITLE_CHARACTERS})`);
+  const title = await resultWithin(
+    asked.then((answer) => answer ?? ''),
+    TITLE_CAP_MS,
+  ).catch(() => '');
+  // The script that keeps it from answering would keep the next document waiting.
+  if (title === undefined) tab.markTainted();
+  return title ?? '';
+}
+
+async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<void> {
+  await tab.ping('Emulation.setEmulatedMedia', { media });
+  if (javascript) return;
+  // It would hold for the tab's next document too.
+  tab.markTainted();
+  await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
+}
+
+/** A template that loads a file crashes Chrome each time. */
+const crashedOnTemplates = (cause: TabCrashed): PageFailure =>
+  new PageFailure(
+    'renderer_failed',
+    'The browser crashed while it printed the page with its header or footer. They cannot load external files.',
+    { cause },
+  );
