@@ -25,7 +25,7 @@ export interface ConversionFilter {
 }
 
 /** The numbers of an account's conversions that are looked at, both inclusive. */
-interface Numbers {
+export interface Numbers {
   readonly first: number;
   readonly last: number;
 }
@@ -36,11 +36,16 @@ interface Totals {
   readonly time: number;
 }
 
+export interface ConversionPages<Row> {
+  page(accountId: string, page: ConversionFilter & Slice): Page<Row>;
+  /** The numbers of the account's conversions of the period; if there are none, the last is before the first. */
+  numbersIn(accountId: string, period: Pick<ConversionFilter, 'from' | 'to'>): Numbers;
+  /** The time of a conversion by its number, as periods count it. */
+  timeOf(accountId: string, number: number): number | undefined;
+}
+
 /** @param columns those of a `Row` */
-export function conversionPages<Row>(
-  db: Database,
-  columns: string,
-): (accountId: string, page: ConversionFilter & Slice) => Page<Row> {
+export function conversionPages<Row>(db: Database, columns: string): ConversionPages<Row> {
   const totalsOf = db.prepare<[string], Totals>(
     'SELECT total, time FROM conversion_totals WHERE account_id = ?',
   );
@@ -188,7 +193,10 @@ export function conversionPages<Row>(
     return { from: from - skipped, skipped: skipped - passed };
   }
 
-  return (accountId, { offset, limit, ...filter }) => {
+  function page(
+    accountId: string,
+    { offset, limit, ...filter }: ConversionFilter & Slice,
+  ): Page<Row> {
     const { status, idStart } = filter;
     const numbers = numbersOf(accountId, filter);
     const { first, last } = numbers;
@@ -196,8 +204,8 @@ export function conversionPages<Row>(
       // No id has a character beyond z.
       const range = { start: idStart, end: `${idStart}{`, status: status ?? null };
       const total = countByIdStart.get({ accountId, ...numbers, ...range }) ?? 0;
-      const page = { accountId, ...numbers, ...range, limit, offset };
-      return { rows: newestByIdStart.all(page), total };
+      const slice = { accountId, ...numbers, ...range, limit, offset };
+      return { rows: newestByIdStart.all(slice), total };
     }
     if (status === undefined) {
       const total = Math.max(0, last - first + 1);
@@ -208,5 +216,11 @@ export function conversionPages<Row>(
     const { from, skipped } = nearOffset(accountId, status, numbers, { offset, total });
     const rows = newestOfStatus.all(accountId, accountId, status, first, from, limit, skipped);
     return { rows, total };
+  }
+
+  return {
+    page,
+    numbersIn: numbersOf,
+    timeOf: (accountId, number) => timeOf.get(accountId, number),
   };
 }

@@ -4,10 +4,10 @@ import type { ConversionFailureCode } from '../src/domain/choices.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
-import { countingOf, type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
+import { countingOf, present, type Stored } from '../src/read-model/rows.ts';
 import {
   BLOCK,
-  type ConversionFilter,
+  type ConversionPages,
   type ConversionStatus,
   conversionPages,
 } from './conversion-pages.ts';
@@ -172,7 +172,18 @@ const toRow = ({ document, pdf, expired, ...stored }: StoredConversion): Convers
     expired: expired === 1,
   });
 
-export interface ConversionQueries {
+/** What a search knows of a conversion. The texts are sealed. */
+export interface SearchRow
+  extends Pick<
+    ConversionRow,
+    'id' | 'status' | 'source' | 'keyId' | 'filename' | 'reference' | 'tags' | 'address' | 'title'
+  > {
+  readonly number: number;
+  readonly hasWarnings: 0 | 1;
+}
+
+/** Pages are newest first; `total` counts all that the filter lets through. */
+export interface ConversionQueries extends ConversionPages<ConversionRow> {
   byId(id: string): ConversionRow | undefined;
   /**
    * The conversion that made a PDF; the first one where several made the same bytes.
@@ -180,8 +191,11 @@ export interface ConversionQueries {
    * @param accountId looks at this account's conversions alone
    */
   byPdf(sha256: string, accountId?: string): ConversionRow | undefined;
-  /** Newest first; `total` counts all that the filter lets through. */
-  page(accountId: string, page: ConversionFilter & Slice): Page<ConversionRow>;
+  /** In the order of the numbers; those that the account has not are left out. */
+  byNumbers(accountId: string, numbers: readonly number[]): readonly ConversionRow[];
+  /** Up to the number, newest first. */
+  searchRows(accountId: string, upTo: number, limit: number): readonly SearchRow[];
+  searchRow(id: string): SearchRow | undefined;
 }
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
@@ -197,8 +211,18 @@ export function conversionQueries(db: Database): ConversionQueries {
      WHERE pdf IS NOT NULL AND pdf ->> '$.sha256' = ? AND (? IS NULL OR account_id = ?)
      ORDER BY completed_at, id LIMIT 1`,
   );
-  const pageOf = conversionPages<StoredConversion>(db, COLUMNS);
+  const pages = conversionPages<StoredConversion>(db, COLUMNS);
+  const byNumber = db.prepare<[string, number], StoredConversion>(
+    `SELECT ${COLUMNS} FROM conversions WHERE account_id = ? AND number = ?`,
+  );
+  const searched = `SELECT number, id, status, source, key_id AS keyId, filename, reference, tags, address, title,
+    warnings IS NOT NULL AS hasWarnings FROM conversions`;
+  const searchRows = db.prepare<[string, number, number], Stored<SearchRow>>(
+    `${searched} WHERE account_id = ? AND number <= ? ORDER BY number DESC LIMIT ?`,
+  );
+  const searchRow = db.prepare<[string], Stored<SearchRow>>(`${searched} WHERE id = ?`);
   return {
+    ...pages,
     byId(id) {
       const stored = byId.get(id);
       return stored && toRow(stored);
@@ -208,8 +232,19 @@ export function conversionQueries(db: Database): ConversionQueries {
       return stored && toRow(stored);
     },
     page(accountId, page) {
-      const { rows, total } = pageOf(accountId, page);
+      const { rows, total } = pages.page(accountId, page);
       return { rows: rows.map(toRow), total };
+    },
+    byNumbers: (accountId, numbers) =>
+      numbers.flatMap((number) => {
+        const stored = byNumber.get(accountId, number);
+        return stored === undefined ? [] : [toRow(stored)];
+      }),
+    searchRows: (accountId, upTo, limit) =>
+      searchRows.all(accountId, upTo, limit).map(present<SearchRow>),
+    searchRow(id) {
+      const stored = searchRow.get(id);
+      return stored && present<SearchRow>(stored);
     },
   };
 }

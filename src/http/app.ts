@@ -1,6 +1,7 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
 import Router from '@koa/router';
 import Koa from 'koa';
+import { ConversionSearches } from '../conversions/search.ts';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import {
   admitOperator,
@@ -110,6 +111,21 @@ function notFound(
   };
 }
 
+/** Searches, which forget an account as soon as it is erased. */
+function searchesOf(deps: HttpDependencies, closing: AbortSignal): ConversionSearches {
+  const searches = new ConversionSearches(deps, deps.budgets.get('maxSearchBytes').limit);
+  const end = deps.runner.onCommit(
+    (events) => {
+      for (const { type, data } of events) {
+        if (type === 'AccountErased') searches.forget((data as { accountId: string }).accountId);
+      }
+    },
+    ['AccountErased'],
+  );
+  closing.addEventListener('abort', end, { once: true });
+  return searches;
+}
+
 export function createApp(given: HttpDependencies): ApiApp {
   const deps = { ...given, store: { head: coalescedHead(given.store) } };
   const credentials = new Credentials(deps);
@@ -142,6 +158,7 @@ export function createApp(given: HttpDependencies): ApiApp {
     built,
     bodies,
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
+    searches: searchesOf(deps, closing.signal),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),

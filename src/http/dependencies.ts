@@ -4,6 +4,7 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import type { LookBacks } from '../conversions/look-back.ts';
+import type { ConversionSearches } from '../conversions/search.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -106,6 +107,7 @@ export interface RouteDependencies extends HttpDependencies {
   readonly findCaller: (ctx: HttpContext) => Promise<Caller | undefined>;
   readonly bodies: RequestBodies;
   readonly lookBacks: LookBacks;
+  readonly searches: ConversionSearches;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
 }

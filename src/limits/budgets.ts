@@ -108,6 +108,13 @@ export const BUDGETS = {
     1e7,
     'events that one of them may be worked out from',
   ),
+  maxSearchBytes: bound(
+    'api',
+    'MAX_SEARCH_BYTES',
+    256 * MiB,
+    2 ** 40,
+    "bytes of memory for searches of conversions; one account's may take half",
+  ),
   maxStreams: bound('api', 'MAX_STREAMS', 1000, 1e6, 'streams of conversions that are open'),
   maxAccountStreams: bound(
     'api',

@@ -189,7 +189,7 @@ void test('the list', async (t) => {
     ['?page=1&page=2', ['page']],
     ['?page=99999999999', ['page']],
     ['?page_size=0', ['page_size']],
-    ['?page_size=101&status=x&q=1', ['page_size', 'q', 'status']],
+    ['?page_size=101&status=x&p=1', ['p', 'page_size', 'status']],
     ['?status=', ['status']],
     ['?id=conv_06f3k', ['id']],
     ['?id=acct_06f3k8r1v2', ['id']],

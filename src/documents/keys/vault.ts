@@ -14,6 +14,12 @@ export interface Vault {
    * @throws {KeyErased}
    */
   unseal(accountId: string, sealed: string): Promise<string>;
+  /**
+   * A function that opens many texts of the account at once, without waiting; undefined stands for one that cannot be
+   * opened. Ask for it again after an `await`, so that an erasure is noticed.
+   * @throws {KeyErased}
+   */
+  opener(accountId: string): Promise<(sealed: string) => string | undefined>;
   /** The text, for what is decided by it. @throws {KeyErased} @throws {SealBroken} */
   unsealExactly(accountId: string, sealed: string): Promise<string>;
   /**
@@ -35,6 +41,17 @@ export function createVault(keyring: Keyring): Vault {
     unseal(await keyring.dataKey(accountId), accountId, sealed).toString('utf8');
   return {
     unsealExactly,
+    async opener(accountId) {
+      const key = await keyring.dataKey(accountId);
+      return (sealed) => {
+        try {
+          return unseal(key, accountId, sealed).toString('utf8');
+        } catch (error) {
+          if (error instanceof SealBroken) return undefined;
+          throw error;
+        }
+      };
+    },
     makeKey: (accountId) => keyring.makeKey(accountId),
     async seal(accountId, text) {
       return seal(await keyring.dataKey(accountId), accountId, Buffer.from(text, 'utf8'));

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
+import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { CONVERSION_ID } from '../../domain/ids.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
@@ -7,10 +7,10 @@ import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
 import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
-import { type OperationDoc, type ParameterDoc, inHeader, inQuery } from '../openapi/operation.ts';
+import { type OperationDoc, type ParameterDoc, inHeader } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
-import { periodParameters } from '../period.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
+import { CONVERSION_FILTER_PARAMETERS } from './conversion-filter.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
 
 const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
@@ -268,16 +268,7 @@ export const listConversionsDoc: OperationDoc = {
   summary: 'List conversions',
   description:
     'All conversions of the account, newest first, or those that all given filters let through.',
-  parameters: [
-    ...PAGE_PARAMETERS,
-    inQuery('status', 'Lists only conversions with this status.', ConversionStatus),
-    inQuery(
-      'id',
-      `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,
-    ),
-    ...periodParameters('Conversions created'),
-    AS_OF,
-  ],
+  parameters: [...PAGE_PARAMETERS, ...CONVERSION_FILTER_PARAMETERS, AS_OF],
   answers: {
     200: {
       ...pageOfItems(Conversion, ['Pressledger-As-Of']),
@@ -285,6 +276,7 @@ export const listConversionsDoc: OperationDoc = {
         conversions: [pending, processing, failed, completed].map((record, n) => ({
           ...record,
           id: `${ID.slice(0, -1)}${3 - n}`,
+          name: 'Invoice 4711',
         })),
       },
     },

@@ -1,10 +1,6 @@
 /** Conversions: asking for one, following it, listing them. */
 import {
-  CONVERSION_STATUSES,
-  type ConversionFilter,
-  MIN_ID_START,
-} from '../../../projections/conversion-pages.ts';
-import {
+  type ConversionQueries,
   type ConversionRow,
   conversionQueries,
   conversions,
@@ -13,6 +9,7 @@ import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { conversionRecord } from '../../accounts/records.ts';
 import type { Moment } from '../../conversions/look-back.ts';
 import { requestConversion } from '../../conversions/request-conversion.ts';
+import { searchPast } from '../../conversions/search.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
@@ -33,8 +30,8 @@ import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
-import { periodOf } from '../period.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
+import { CONVERSION_FILTERS, conversionSearchOf, needsIndex } from './conversion-filter.ts';
 import {
   createConversionDoc,
   getConversionDoc,
@@ -235,38 +232,27 @@ export const getConversionFile: Endpoint = {
   },
 };
 
-const ID_START = new RegExp(`^conv_[0-9a-z]{${MIN_ID_START - 'conv_'.length},26}$`);
-
-function filterOf(ctx: HttpContext, issues: ValidationIssues): ConversionFilter {
-  const { status: asked, id } = ctx.query;
-  const status = CONVERSION_STATUSES.find((each) => each === asked);
-  if (asked !== undefined && status === undefined) {
-    issues.add('status', `Must be one of ${CONVERSION_STATUSES.join(', ')}.`);
-  }
-  const isStart = typeof id === 'string' && ID_START.test(id);
-  if (id !== undefined && !isStart) {
-    issues.add('id', `Must be the first ${MIN_ID_START} characters of an id, or more of it.`);
-  }
-  return {
-    ...(status && { status }),
-    ...(isStart && { idStart: id }),
-    ...periodOf(ctx, issues),
-  };
-}
-
 export const listConversions: Endpoint = {
   doc: listConversionsDoc,
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
     const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues, ['status', 'id', 'from', 'to', 'as_of']);
-    const filter = filterOf(ctx, issues);
+    const page = pageOf(ctx, issues, [...CONVERSION_FILTERS, 'as_of']);
+    const search = conversionSearchOf(ctx, issues);
     const moment = momentOf(ctx, deps, issues);
     issues.throwIfAny();
     const view = { projection: conversions, queries: conversionQueries };
-    const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
-      queries.page(accountId, { ...page, ...filter }),
-    );
+    const read = <R>(from: (queries: ConversionQueries) => R) =>
+      readAsOf(ctx, deps, moment, view, from);
+    const found = async () => {
+      if (!needsIndex(search)) {
+        return await read((queries) => queries.page(accountId, { ...page, ...search }));
+      }
+      if (moment !== undefined) return await searchPast(deps, accountId, search, page, read);
+      const head = ctx.state.asOf ?? (await deps.store.head());
+      return await deps.searches.page(accountId, search, page, head);
+    };
+    const { rows, total } = await found();
     const records = await Promise.all(rows.map((row) => listedRecordOf(deps, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
   },
