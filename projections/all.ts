@@ -2,6 +2,7 @@
 import type { Projection } from '../src/read-model/projection.ts';
 import { accounts } from './accounts.ts';
 import { apiKeys } from './api-keys.ts';
+import { batches } from './batches.ts';
 import { checkpoints } from './checkpoints.ts';
 import { conversions } from './conversions.ts';
 import { erasures } from './erasures.ts';
@@ -19,6 +20,7 @@ import { webhooks } from './webhooks.ts';
 export const allProjections: readonly Projection[] = [
   accounts,
   apiKeys,
+  batches,
   checkpoints,
   conversions,
   erasures,

@@ -16,20 +16,22 @@ CREATE TABLE unfinished_conversions (
   attempts INTEGER NOT NULL DEFAULT 0,
   started_at INTEGER,
   trace TEXT,
+  low INTEGER NOT NULL,
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE INDEX unfinished_conversions_by_priority ON unfinished_conversions (low, position);
 CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id);`;
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 4,
+  version: 5,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO unfinished_conversions
-         (position, conversion_id, account_id, request, options, requested_at, trace)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+         (position, conversion_id, account_id, request, options, requested_at, trace, low)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare(
       `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
@@ -41,7 +43,8 @@ export const unfinishedConversions: Projection = {
     const remove = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
     const erase = db.prepare('UPDATE unfinished_conversions SET erased = 1 WHERE account_id = ?');
     return typedHandlers({
-      ConversionRequested({ accountId, conversionId, request, options, requestedAt }, event) {
+      ConversionRequested(data, event) {
+        const { accountId, conversionId, request, options, requestedAt, priority } = data;
         insert.run(
           event.position,
           conversionId,
@@ -50,6 +53,7 @@ export const unfinishedConversions: Projection = {
           JSON.stringify(options),
           requestedAt,
           (event.metadata as EventMetadata).trace ?? null,
+          priority === 'low' ? 1 : 0,
         );
       },
       ConversionStarted({ conversionId, attempt, startedAt }) {
@@ -87,6 +91,7 @@ export interface UnfinishedRow {
   readonly startedAt?: number;
   /** The trace that its request belongs to, sealed. */
   readonly trace?: string;
+  readonly priority: 'normal' | 'low';
 }
 
 /** The conversions that are to be rendered. */
@@ -107,6 +112,7 @@ interface StoredUnfinished {
   readonly attempts: bigint;
   readonly started_at: bigint | null;
   readonly trace: string | null;
+  readonly low: bigint;
 }
 
 function toRow(stored: StoredUnfinished): UnfinishedRow {
@@ -120,12 +126,17 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
     attempts: Number(stored.attempts),
     startedAt: stored.started_at === null ? null : Number(stored.started_at),
     trace: stored.trace,
+    priority: stored.low === 1n ? 'low' : 'normal',
   });
 }
 
 export interface UnfinishedQueries {
-  /** Those accepted after the position that are to be rendered, oldest first. */
-  after(position: bigint, limit: number): readonly UnfinishedRow[];
+  /** Those of the priority accepted after the position that are to be rendered, oldest first. */
+  after(
+    priority: UnfinishedRow['priority'],
+    position: bigint,
+    limit: number,
+  ): readonly UnfinishedRow[];
   /** Undefined if it is not to be rendered: it has ended, or its account was erased. */
   byId(conversionId: string): UnfinishedRow | undefined;
   /** Ids of those of an erased account, which are to be ended. */
@@ -138,8 +149,8 @@ export interface UnfinishedQueries {
 export function unfinishedQueries(db: Database): UnfinishedQueries {
   // The sum keeps SQLite from recompiling the statement for each limit that is bound.
   const after = db
-    .prepare<[bigint, number], StoredUnfinished>(
-      'SELECT * FROM unfinished_conversions WHERE position > ? AND erased = 0 ORDER BY position LIMIT ? + 0',
+    .prepare<[number, bigint, number], StoredUnfinished>(
+      'SELECT * FROM unfinished_conversions WHERE low = ? AND position > ? AND erased = 0 ORDER BY position LIMIT ? + 0',
     )
     .safeIntegers();
   const byId = db
@@ -162,7 +173,8 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
      FROM unfinished_conversions WHERE erased = 0`,
   );
   return {
-    after: (position, limit) => after.all(position, limit).map(toRow),
+    after: (priority, position, limit) =>
+      after.all(priority === 'low' ? 1 : 0, position, limit).map(toRow),
     byId(conversionId) {
       const stored = byId.get(conversionId);
       return stored && toRow(stored);

@@ -169,6 +169,11 @@ export interface PrintOptions {
    * @example { customer: 'Example Ltd', month: '2026-11' }
    */
   tags?: Readonly<Record<string, string>>;
+  /**
+   * `low` waits behind the conversions of the account that are normal, also those that come later.
+   * @default 'normal'
+   */
+  priority?: 'normal' | 'low';
   /** A page that lacks one of these fails. Default: none, and they are warnings. */
   fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
 }

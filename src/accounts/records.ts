@@ -1,6 +1,7 @@
 /** The parts of an account as the API, `--json` and exports shape them. */
 import type { AccountRow } from '../../projections/accounts.ts';
 import type { ApiKeyRow } from '../../projections/api-keys.ts';
+import type { BatchRow } from '../../projections/batches.ts';
 import type { ConversionRow } from '../../projections/conversions.ts';
 import type { LedgerRow } from '../../projections/ledger.ts';
 import type { SessionRow } from '../../projections/sessions.ts';
@@ -83,6 +84,27 @@ export function ledgerRecord(row: LedgerRow, name?: string) {
     ...(conversionId === undefined ? {} : { conversion_id: conversionId }),
     ...(name === undefined ? {} : { name }),
     created_at: isoTime(createdAt),
+  };
+}
+
+/** @param conversions the ids of its conversions, where they are wanted */
+export async function batchRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  row: BatchRow,
+  conversions?: readonly string[],
+) {
+  const { id, total, completed, failed, createdAt, endedAt } = row;
+  return {
+    id,
+    status: endedAt === undefined ? 'running' : 'ended',
+    total,
+    pending: total - completed - failed,
+    completed,
+    failed,
+    created_at: isoTime(createdAt),
+    ...(endedAt !== undefined && { ended_at: isoTime(endedAt) }),
+    ...(await namingOf(opener, row)),
+    ...(conversions && { conversions }),
   };
 }
 

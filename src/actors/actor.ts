@@ -132,7 +132,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
     // One turn of the microtask queue: commands that are sent in the same breath are decided together.
     await Promise.resolve();
     while (this.#mailbox.length > 0) {
-      const waiting = this.#mailbox.splice(0, this.#limits.batch);
+      const waiting = this.#mailbox.splice(0, this.#countNext());
       try {
         await this.#handle(waiting);
       } catch (error) {
@@ -141,6 +141,12 @@ export class Actor<State, Command, Event extends DomainEvent> {
       this.#planSnapshot();
     }
     this.#draining = undefined;
+  }
+
+  /** The number of waiting commands that are decided together next. */
+  #countNext(): number {
+    const large = this.#mailbox.findIndex(({ context }) => context.isLarge);
+    return large < 0 ? this.#limits.batch : Math.min(Math.max(large, 1), this.#limits.batch);
   }
 
   async #handle(waiting: readonly Waiting<State, Command, Event>[]): Promise<void> {
@@ -196,7 +202,8 @@ export class Actor<State, Command, Event extends DomainEvent> {
       if (isRejection(decision)) return { accepted: false, rejection: decision };
       const encoded = decision.map((event, n) => {
         const id = eventId(`${context.commandId}/${this.#stream}/${n}`);
-        return encodeEvent(id, event, context.metadata);
+        const { metadata, laterMetadata = metadata } = context;
+        return encodeEvent(id, event, n === 0 ? metadata : laterMetadata);
       });
       state = decision.reduce((before, event) => decider.evolve(before, event), state);
       events.push(...encoded);

@@ -10,6 +10,10 @@ export interface CommandContext {
   readonly metadata: Omit<EventMetadata, 'schemaVersion'>;
   /** Stored with the command's events, which name them; left alone when it appends nothing. */
   readonly blobs?: readonly StagedBlob[];
+  /** The metadata of the events after the first, where that says for all of them what is left out here. */
+  readonly laterMetadata?: Omit<EventMetadata, 'schemaVersion'>;
+  /** Decided in an append of its own: its events are as many as one append takes. */
+  readonly isLarge?: boolean;
 }
 
 export interface Accepted<State, Event> {

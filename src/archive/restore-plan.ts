@@ -81,9 +81,9 @@ class Reading {
   /** Roots at the sizes of checkpoints that are known from elsewhere. */
   readonly #roots = new Map<number, Buffer | undefined>();
   #first: Entry['event'] | undefined;
-  /** The last event was a debit, which its request must follow. */
-  #isWithinAppend = false;
-  /** The state before the debit that was read last. */
+  /** Events that must follow the last one: the request of a debit, or all of a batch. */
+  #following = 0;
+  /** The state before the last append that has several. */
   #before: End | undefined;
   #end: End | undefined;
 
@@ -107,13 +107,18 @@ class Reading {
   async #take(entry: Entry): Promise<void> {
     const { event } = entry;
     if (this.#end === undefined && this.#isBeyond(event)) {
-      this.#end = this.#isWithinAppend ? this.#before : this.#now();
+      this.#end = this.#following > 0 ? this.#before : this.#now();
       this.#open = new Set(this.#holders.open);
     }
-    const { type } = knownEvent(event);
+    const { type, data } = knownEvent(event);
     this.#first ??= event;
-    this.#isWithinAppend = type === 'CreditDebited';
-    if (this.#isWithinAppend) this.#before = this.#now();
+    if (this.#following > 0) this.#following -= 1;
+    else {
+      // A debit and a request for each conversion of a batch.
+      if (type === 'BatchRequested') this.#following = 2 * data.total;
+      if (type === 'CreditDebited') this.#following = 1;
+      if (this.#following > 0) this.#before = this.#now();
+    }
     if (this.#end === undefined) this.#kept.take([entry]);
     this.#holders.take([entry]);
     await this.#check(entry);

@@ -113,10 +113,17 @@ const LOADING: Flags = {
   },
 };
 
+const WAITING: Flags = { priority: choice('priority', ['normal', 'low']) };
+
 const below = (heading: string, flags: Flags): readonly (readonly [string, Flag])[] =>
   Object.entries(flags).map(([name, flag]) => [name, { ...flag, heading }]);
 
-const FLAGS = [...below('Page:', PAGE), ...below('PDF:', PDF), ...below('Loading:', LOADING)];
+const FLAGS = [
+  ...below('Page:', PAGE),
+  ...below('PDF:', PDF),
+  ...below('Loading:', LOADING),
+  ...below('Queue:', WAITING),
+];
 
 export const CONVERT_FLAGS: Readonly<Record<string, OptionSpec>> = Object.fromEntries(FLAGS);
 

@@ -2,12 +2,13 @@ import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { UnencryptedText } from '../documents/encryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import type { BlobStore } from '../documents/port.ts';
+import type { BlobStore, StagedBlob } from '../documents/port.ts';
+import type { RequestedConversion } from '../domain/acceptance.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.ts';
 import { newConversionId } from '../time/ids.ts';
 
-export interface RequestedConversion {
+export interface AcceptedConversion {
   readonly conversionId: string;
   /** Milliseconds since the epoch. */
   readonly requestedAt: number;
@@ -15,50 +16,65 @@ export interface RequestedConversion {
   readonly replayed: boolean;
 }
 
+export interface AcceptanceDependencies {
+  readonly actors: Pick<ActorSystem, 'send'>;
+  readonly blobs: BlobStore;
+  readonly vault: Pick<Vault, 'contentKey' | 'seal'>;
+}
+
+/** What is asked for: a checked request whose document is ready to be encrypted. */
+export interface ConversionRequest {
+  readonly source: 'html' | 'url';
+  readonly options: PrintOptions;
+  readonly texts?: RequestTexts;
+  readonly marks?: RequestMarks;
+  /** A `RequestDocument` as JSON. */
+  readonly document: UnencryptedText;
+}
+
+/** Encrypts a request for a new conversion, and names where it will lie. Nothing is stored yet. @throws {KeyErased} */
+export async function stagedRequest(
+  { blobs, vault }: Pick<AcceptanceDependencies, 'blobs' | 'vault'>,
+  accountId: string,
+  { source, options, texts, marks, document }: ConversionRequest,
+  now: number,
+): Promise<{ readonly conversion: RequestedConversion; readonly blob: StagedBlob }> {
+  const conversionId = newConversionId(now);
+  const contentKey = await vault.contentKey(accountId, conversionId);
+  const requestHmac = document.hmac(contentKey);
+  const blob = document.stage(blobs, { conversionId, contentKey }, 'request');
+  const facts = { ...marks, ...(await sealedTexts(vault, accountId, texts)) };
+  const conversion = { conversionId, source, request: blob.ref, requestHmac, options, facts };
+  return { conversion, blob };
+}
+
 /**
  * Accepts a conversion: its request document, its debit and its events are on disk when this resolves.
- * @param document a `RequestDocument` as JSON
  * @param idempotencyKey hex HMAC of the client's key
  * @throws {ServiceError} `insufficient_credits`, `service_unavailable`
  * @throws {KeyErased} the account was erased
  */
 export async function requestConversion(
-  deps: {
-    readonly actors: ActorSystem;
-    readonly blobs: BlobStore;
-    readonly vault: Pick<Vault, 'contentKey' | 'seal'>;
-  },
-  request: {
+  deps: AcceptanceDependencies,
+  request: ConversionRequest & {
     readonly accountId: string;
-    readonly source: 'html' | 'url';
-    readonly options: PrintOptions;
-    readonly texts?: RequestTexts;
-    readonly marks?: RequestMarks;
-    readonly document: UnencryptedText;
     readonly idempotencyKey?: string;
     /** A W3C `traceparent`. */
     readonly trace?: string | undefined;
   },
   context: CommandContext,
-): Promise<RequestedConversion> {
-  const { accountId, source, options, texts, marks, document, idempotencyKey, trace } = request;
+): Promise<AcceptedConversion> {
+  const { accountId, idempotencyKey, trace } = request;
   const now = context.metadata.time;
-  const conversionId = newConversionId(now);
-  const contentKey = await deps.vault.contentKey(accountId, conversionId);
-  const requestHmac = document.hmac(contentKey);
-  const blob = document.stage(deps.blobs, { conversionId, contentKey }, 'request');
+  const { conversion, blob } = await stagedRequest(deps, accountId, request, now);
+  const { conversionId } = conversion;
   const outcome = await deps.actors.send(
     accountAggregate,
     accountId,
     {
       type: 'RequestConversion',
       accountId,
-      conversionId,
-      source,
-      request: blob.ref,
-      requestHmac,
-      options,
-      facts: { ...marks, ...(await sealedTexts(deps.vault, accountId, texts)) },
+      ...conversion,
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     },
@@ -86,7 +102,8 @@ export async function requestConversion(
   return { ...earlier, replayed: true };
 }
 
-async function sealedTexts(
+/** Seals each of the texts. @throws {KeyErased} */
+export async function sealedTexts(
   vault: Pick<Vault, 'seal'>,
   accountId: string,
   texts: RequestTexts = {},

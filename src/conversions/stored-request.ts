@@ -19,6 +19,7 @@ export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
       readonly filename?: string;
       readonly reference?: string;
       readonly tags?: Readonly<Record<string, string>>;
+      readonly priority?: 'low';
     };
 }
 
@@ -60,7 +61,12 @@ export async function findRequest(
         source: data.source,
         ...(html === undefined ? {} : { html }),
         ...(url === undefined ? {} : { url }),
-        options: { ...data.options, ...others, ...(await namingOf(deps.vault, data)) },
+        options: {
+          ...data.options,
+          ...others,
+          ...(await namingOf(deps.vault, data)),
+          ...(data.priority && { priority: data.priority }),
+        },
       };
     },
   };

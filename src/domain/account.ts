@@ -2,8 +2,15 @@
  * An account: money, plan, acceptance and idempotency. What must be decided together is decided here,
  * in one append.
  */
+import {
+  acceptBatch,
+  acceptConversion,
+  type BatchTexts,
+  CREDITS_PER_CONVERSION,
+  type RequestedConversion,
+} from './acceptance.ts';
 import type { AggregateType, Decider } from './decider.ts';
-import type { BlobRef, EventOf, Plan, PrintOptions, RequestFacts } from './events.ts';
+import type { EventOf, Plan } from './events.ts';
 import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
 import {
   type AcceptedConversion,
@@ -16,6 +23,7 @@ import {
   type StoredKeys,
 } from './idempotency.ts';
 
+export { CREDITS_PER_CONVERSION } from './acceptance.ts';
 export { type AcceptedConversion, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
 
 export const accountStream = (accountId: string): string => `account-${accountId}`;
@@ -25,6 +33,7 @@ export type AccountEvent = EventOf<
   | 'PlanChanged'
   | 'CreditGranted'
   | 'CreditDebited'
+  | 'BatchRequested'
   | 'ConversionRequested'
   | 'CreditRefunded'
   | 'PasswordChanged'
@@ -37,7 +46,6 @@ export type AccountEvent = EventOf<
   | 'ErasureCompleted'
 >;
 
-export const CREDITS_PER_CONVERSION = 1;
 /** Keeps a balance within what a JSON number holds exactly, however often credits are granted. */
 export const MAX_BALANCE = 1_000_000_000_000;
 
@@ -107,14 +115,17 @@ export type AccountCommand = { readonly accountId: string } & (
   | { readonly type: 'ReleaseHold'; readonly now: number }
   | { readonly type: 'EraseAccount'; readonly now: number }
   | { readonly type: 'CompleteErasure' }
-  | {
+  | ({
       readonly type: 'RequestConversion';
-      readonly conversionId: string;
-      readonly source: 'html' | 'url';
-      readonly request: BlobRef;
-      readonly requestHmac: string;
-      readonly options: PrintOptions;
-      readonly facts?: RequestFacts;
+      readonly idempotencyKey?: string;
+      readonly now: number;
+    } & RequestedConversion)
+  | {
+      readonly type: 'RequestBatch';
+      readonly batchId: string;
+      readonly conversions: readonly RequestedConversion[];
+      readonly texts?: BatchTexts;
+      /** Hashed apart from those of single conversions. */
       readonly idempotencyKey?: string;
       readonly now: number;
     }
@@ -128,7 +139,7 @@ export type AccountCommand = { readonly accountId: string } & (
     }
 );
 
-/** The conversion that the key was first accepted for within the last 24 hours. */
+/** The conversion, or the batch, that the key was first accepted for within the last 24 hours. */
 export const acceptedWithKey = (
   { keys }: AccountState,
   idempotencyKey: string,
@@ -166,6 +177,12 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
         ...state,
         keys: rememberKey(state.keys, idempotencyKey, { conversionId, requestedAt }),
       };
+    }
+    case 'BatchRequested': {
+      const { idempotencyKey, batchId, requestedAt } = event.data;
+      if (idempotencyKey === undefined) return state;
+      const accepted = { conversionId: batchId, requestedAt };
+      return { ...state, keys: rememberKey(state.keys, idempotencyKey, accepted) };
     }
     case 'PasswordChanged':
       return {
@@ -254,31 +271,13 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return eraseUnlessHeld(state, command);
     case 'CompleteErasure':
       return { rejected: 'not_found', message: 'The account is not erased.' };
-    case 'RequestConversion': {
-      const { conversionId, source, request, requestHmac, options, facts } = command;
+    case 'RequestConversion':
+    case 'RequestBatch': {
       const { idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
-      if (state.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
-      return [
-        {
-          type: 'CreditDebited',
-          data: { accountId, conversionId, amount: CREDITS_PER_CONVERSION },
-        },
-        {
-          type: 'ConversionRequested',
-          data: {
-            accountId,
-            conversionId,
-            source,
-            request,
-            requestHmac,
-            options,
-            ...facts,
-            requestedAt: now,
-            ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-          },
-        },
-      ];
+      return command.type === 'RequestBatch'
+        ? acceptBatch(state, command)
+        : acceptConversion(state, command);
     }
     case 'RefundConversion': {
       const { conversionId, failure, failedAt } = command;

@@ -1,12 +1,21 @@
 /** The schemas of fields that events of several kinds have. */
 import Type from 'typebox';
-import { ACCOUNT_ID, CONVERSION_ID, DELIVERY_ID, KEY_ID, SESSION_ID, WEBHOOK_ID } from './ids.ts';
+import {
+  ACCOUNT_ID,
+  BATCH_ID,
+  CONVERSION_ID,
+  DELIVERY_ID,
+  KEY_ID,
+  SESSION_ID,
+  WEBHOOK_ID,
+} from './ids.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
 export const Sealed = Type.String({ minLength: 1, isSealed: true });
 
 export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
 export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
+export const BatchId = Type.String({ pattern: `^${BATCH_ID}$` });
 export const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
 export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 export const WebhookId = Type.String({ pattern: `^${WEBHOOK_ID}$` });

@@ -29,14 +29,16 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditGranted: (data) => `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`,
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
-  ConversionRequested: ({ source, filename, reference, tags }) => {
+  ConversionRequested: ({ source, filename, reference, tags, batchId }) => {
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
     const names = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
     const what = last === undefined ? '' : `, with ${names}`;
-    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}.`;
+    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${batchId === undefined ? '' : ', in a batch'}.`;
   },
+  BatchRequested: (data) => `A batch of ${counted(data.total, 'PDF')} was requested.`,
+  BatchEnded: (data) => `The batch ended: ${data.completed} completed, ${data.failed} failed.`,
   CreditRefunded: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
   PasswordChanged: () => 'The password was changed, and all sessions ended.',

@@ -9,6 +9,7 @@ import Type, { type Static } from 'typebox';
 import { FAILURE_CODES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
 import {
   AccountId,
+  BatchId,
   ConversionId,
   Count,
   KeyId,
@@ -79,6 +80,10 @@ const RequestTexts = {
 const RequestMarks = {
   /** The conversion whose request is asked for once more. */
   retryOf: Type.Optional(ConversionId),
+  /** The batch that it was asked for in: its BatchRequested is of the same append. */
+  batchId: Type.Optional(BatchId),
+  /** Absent: normal. */
+  priority: Type.Optional(Type.Literal('low')),
 };
 const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;
@@ -173,6 +178,18 @@ export const EVENT_SCHEMAS = {
     requestHmac: Sha256,
     options: PrintOptions,
     ...RequestFacts.properties,
+    requestedAt: Time,
+    /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
+    idempotencyKey: Type.Optional(Sha256),
+  }),
+  /** The debits and requests of all its conversions follow it, in one append. */
+  BatchRequested: Type.Object({
+    accountId: AccountId,
+    batchId: BatchId,
+    /** The number of its conversions. */
+    total: Count,
+    reference: RequestTexts.reference,
+    tags: RequestTexts.tags,
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),
@@ -280,6 +297,17 @@ export const EVENT_SCHEMAS = {
     downloadedAt: Time,
     /** Further downloads are not recorded. */
     isLast: Type.Optional(Type.Literal(true)),
+  }),
+
+  /** All conversions of the batch have ended. */
+  BatchEnded: Type.Object({
+    accountId: AccountId,
+    batchId: BatchId,
+    total: Count,
+    completed: Type.Integer({ minimum: 0, maximum }),
+    /** It counts those that were cancelled, too. */
+    failed: Type.Integer({ minimum: 0, maximum }),
+    endedAt: Time,
   }),
 
   KeyCreated: Type.Object({

@@ -4,6 +4,7 @@ import { Map as PersistentMap } from 'immutable';
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 export interface AcceptedConversion {
+  /** The id of a batch where its key was that of a batch. */
   readonly conversionId: string;
   readonly requestedAt: number;
 }

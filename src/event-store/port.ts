@@ -60,6 +60,7 @@ export interface EventStore {
    * Appends all events or none, durable when it resolves, with the blobs that they name.
    * @throws {VersionConflict} the stream is not as expected; nothing is stored
    * @throws {EventStoreUnavailable} its outcome is not known: read the stream before the next one
+   * @throws {AppendTooLarge} nothing is stored but blobs, which no event names then
    */
   append(
     stream: string,
@@ -128,6 +129,17 @@ export class VersionConflict extends Error {
     this.stream = stream;
     this.expected = expected;
     this.actual = actual;
+  }
+}
+
+/** The store takes no more bytes in one append than `mostBytes`. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+  readonly mostBytes: number;
+
+  constructor(message: string, mostBytes: number, cause: unknown) {
+    super(message, { cause });
+    this.mostBytes = mostBytes;
   }
 }
 

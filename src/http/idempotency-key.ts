@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import Type from 'typebox';
 import type { ValidationIssues } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
-import { type ParameterDoc, inHeader } from './openapi/operation.ts';
+import { inHeader, type ParameterDoc } from './openapi/operation.ts';
 
 const HEADER = 'Idempotency-Key';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -16,7 +16,7 @@ export function idempotencyKeyHash(
   secret: Buffer,
   accountId: string,
   key: string,
-  purpose?: 'credits',
+  purpose?: 'credits' | 'batch',
 ): string {
   const text = [accountId, ...(purpose === undefined ? [] : [purpose]), key].join('\0');
   return createHmac('sha256', secret).update(text, 'utf8').digest('hex');

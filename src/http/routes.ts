@@ -3,6 +3,7 @@ import type { Auth, Endpoint, Route } from './openapi/operation.ts';
 import { changeOwnPassword, getAccount, listLedger } from './resources/account.ts';
 import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
 import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
+import { createBatch, getBatch, listBatches } from './resources/batches.ts';
 import { getConversionManifest, getConversionRequest } from './resources/conversion-documents.ts';
 import { streamConversions } from './resources/conversion-stream.ts';
 import {
@@ -88,6 +89,9 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/proof/', 'caller', getConversionProof),
   api('get', '/conversions/{id}/evidence/', 'caller', getEvidence),
   api('get', '/conversions/', 'caller', listConversions),
+  api('post', '/batches/', 'caller', createBatch),
+  api('get', '/batches/', 'caller', listBatches),
+  api('get', '/batches/{id}/', 'caller', getBatch),
   api('post', '/verify/', 'caller', verifyPdf),
   open('/files/{id}.pdf', 'link', getFile),
   api('get', '/account/', 'caller', getAccount),

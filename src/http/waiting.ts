@@ -1,6 +1,7 @@
-/** Waits for the end of a conversion, as `Prefer: wait=N` (RFC 7240) asks for it. */
+/** Waits for the end of a conversion or a batch, as `Prefer: wait=N` (RFC 7240) asks for it. */
+import { batchQueries } from '../../projections/batches.ts';
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
-import { isEnd } from '../domain/conversion.ts';
+import type { EventType } from '../domain/events.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import { disconnection, type HttpContext } from './context.ts';
@@ -32,51 +33,62 @@ export function appliedWait(ctx: HttpContext): number | undefined {
 export const hasEnded = ({ status }: ConversionRow): boolean =>
   status === 'completed' || status === 'failed';
 
-/** Wakes those who wait for a conversion to end, with one look at each commit for all of them. */
+/** An end that is waited for. */
+interface Kind {
+  readonly types: readonly EventType[];
+  /** The field of such an event that names what has ended. */
+  readonly field: 'conversionId' | 'batchId';
+}
+
+/** Wakes those who wait for something to end, with one look at each commit for all of them. */
 class Waiters {
   readonly #runner: Pick<ProjectionRunner, 'onCommit'>;
-  /** Listeners by the conversion's id. */
+  readonly #kind: Kind;
+  /** Listeners by the id of what they wait for. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #endListening = (): void => {};
 
-  constructor(runner: Pick<ProjectionRunner, 'onCommit'>) {
+  constructor(runner: Pick<ProjectionRunner, 'onCommit'>, kind: Kind) {
     this.#runner = runner;
+    this.#kind = kind;
   }
 
   /** Calls `listener` when the read model has come to know that it ended; returns how to end that. */
-  onEnd(conversionId: string, listener: () => void): () => void {
+  onEnd(id: string, listener: () => void): () => void {
     if (this.#waiting.size === 0) {
-      this.#endListening = this.#runner.onCommit(
-        (events) => this.#look(events),
-        ['ConversionCompleted', 'ConversionFailed'],
-      );
+      this.#endListening = this.#runner.onCommit((events) => this.#look(events), this.#kind.types);
     }
-    const listeners = this.#waiting.get(conversionId) ?? new Set();
-    this.#waiting.set(conversionId, listeners.add(listener));
+    const listeners = this.#waiting.get(id) ?? new Set();
+    this.#waiting.set(id, listeners.add(listener));
     return () => {
       if (!listeners.delete(listener) || listeners.size > 0) return;
-      this.#waiting.delete(conversionId);
+      this.#waiting.delete(id);
       if (this.#waiting.size === 0) this.#endListening();
     };
   }
 
   #look(events: readonly RecordedEvent[]): void {
+    const { types, field } = this.#kind;
     for (const { type, data } of events) {
-      if (!isEnd(type) || !('conversionId' in data)) continue;
-      for (const listener of this.#waiting.get(String(data.conversionId)) ?? []) listener();
+      if (!types.some((each) => each === type)) continue;
+      const id = String((data as Readonly<Record<string, unknown>>)[field]);
+      for (const listener of this.#waiting.get(id) ?? []) listener();
     }
   }
 }
 
-/** Resolves when the conversion has ended, `seconds` have passed or nobody waits any longer. */
+/** Resolves when it has ended, `seconds` have passed or nobody waits any longer. */
 export type UntilEnded = (ctx: HttpContext, id: string, seconds: number) => Promise<void>;
 
-export function createUntilEnded({
-  runner,
-  readModel,
-  closing,
-}: Pick<RouteDependencies, 'runner' | 'readModel' | 'closing'>): UntilEnded {
-  const waiters = new Waiters(runner);
+type WaitingDependencies = Pick<RouteDependencies, 'runner' | 'readModel' | 'closing'>;
+
+/** @param isOver true where it has ended by the read model, or is not in there */
+function createUntil(
+  { runner, closing }: WaitingDependencies,
+  kind: Kind,
+  isOver: (id: string) => boolean,
+): UntilEnded {
+  const waiters = new Waiters(runner, kind);
   return (ctx, id, seconds) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const late = AbortSignal.timeout(seconds * 1000);
@@ -84,8 +96,23 @@ export function createUntilEnded({
     over.addEventListener('abort', () => resolve());
     const endListening = waiters.onEnd(id, resolve);
     // It may have ended since it was read.
-    const row = readModel.query(conversionQueries).byId(id);
-    if (over.aborted || row === undefined || hasEnded(row)) resolve();
+    if (over.aborted || isOver(id)) resolve();
     return promise.finally(endListening);
   };
 }
+
+export const createUntilEnded = (deps: WaitingDependencies): UntilEnded =>
+  createUntil(
+    deps,
+    { types: ['ConversionCompleted', 'ConversionFailed'], field: 'conversionId' },
+    (id) => {
+      const row = deps.readModel.query(conversionQueries).byId(id);
+      return row === undefined || hasEnded(row);
+    },
+  );
+
+export const createUntilBatchEnded = (deps: WaitingDependencies): UntilEnded =>
+  createUntil(deps, { types: ['BatchEnded'], field: 'batchId' }, (id) => {
+    const row = deps.readModel.query(batchQueries).byId(id);
+    return row === undefined || row.endedAt !== undefined;
+  });

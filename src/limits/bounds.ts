@@ -39,7 +39,7 @@ export type BoundName = 'queue' | 'disk' | 'memory' | 'blob_store' | 'nats';
 export interface BoundCheck {
   readonly name: BoundName;
   /** Resolves to the reason why nothing new may be accepted, for the operator. Never rejects. */
-  readonly reason: () => Promise<string | undefined>;
+  readonly reason: (count: number) => Promise<string | undefined>;
 }
 
 /** The age of what is believed of disk, memory and queue. */
@@ -62,10 +62,10 @@ export class Bounds {
     this.#logger = logger;
   }
 
-  /** Asked before anything of a new conversion is accepted. @throws {BudgetExceeded} 503 */
-  async admit(): Promise<void> {
+  /** Asked before anything of so many new conversions is accepted. @throws {BudgetExceeded} 503 */
+  async admit(count = 1): Promise<void> {
     for (const { name, reason } of this.#checks) {
-      const why = await reason();
+      const why = await reason(count);
       if (why !== undefined) this.#refuse(name, why);
     }
   }
@@ -97,16 +97,16 @@ export function queueBound(
   clock: () => number = () => performance.now(),
 ): BoundCheck {
   let [known, admitted, lookedAt] = [0, 0, -Infinity];
-  const isFull = (): boolean => known + admitted >= max;
+  const isFull = (more: number): boolean => known + admitted + more > max;
   return {
     name: 'queue',
-    reason: async () => {
+    reason: async (more) => {
       const now = clock();
-      if (now - lookedAt >= (isFull() ? LOOK_AGAIN_MS : LOOK_MS)) {
+      if (now - lookedAt >= (isFull(more) ? LOOK_AGAIN_MS : LOOK_MS)) {
         [known, admitted, lookedAt] = [count(), 0, now];
       }
-      if (isFull()) return `${known} conversions have not ended, and MAX_QUEUED is ${max}.`;
-      admitted += 1;
+      if (isFull(more)) return `${known} conversions have not ended, and MAX_QUEUED is ${max}.`;
+      admitted += more;
       return undefined;
     },
   };

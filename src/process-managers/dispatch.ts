@@ -7,8 +7,8 @@ import type { Logger } from '../observe/log.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
-/** Jobs kept waiting in the queue; the rest wait in the log. */
-const MAX_WAITING = 20_000;
+/** Jobs kept waiting in the queue; the rest wait in the log. Those of low priority leave room for the others. */
+const MAX_WAITING = { normal: 20_000, low: 10_000 };
 const PAGE = 500;
 /** The pause between two offers of everything unfinished, in case the queue lost it. */
 const SWEEP_MS = 30_000;
@@ -34,7 +34,7 @@ export function startDispatch({
     readonly logger: Logger;
     readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
   }): Dispatch {
-  let cursor = 0n;
+  const cursors = { normal: 0n, low: 0n };
   // The first round too: a read model that is being rebuilt still shows what has long ended.
   let sweepDue = true;
   /** The queue took no more: the rest is offered as soon as it does. */
@@ -63,12 +63,21 @@ export function startDispatch({
       await runner.waitFor(await store.head());
       sweepDue = false;
       await retain();
-      cursor = 0n;
+      cursors.normal = 0n;
+      cursors.low = 0n;
     }
+    isFull = false;
+    await offer('normal', stopping);
+    await offer('low', stopping);
+  };
+
+  const offer = async (priority: UnfinishedRow['priority'], stopping: AbortSignal) => {
     for (;;) {
-      isFull = queue.waiting() >= MAX_WAITING;
-      if (isFull) return;
-      const rows = readModel.query(unfinishedQueries).after(cursor, PAGE);
+      if (queue.waiting() >= MAX_WAITING[priority]) {
+        isFull = true;
+        return;
+      }
+      const rows = readModel.query(unfinishedQueries).after(priority, cursors[priority], PAGE);
       for (const row of rows) {
         if (stopping.aborted) return;
         const { conversionId, accountId, request, options } = row;
@@ -77,9 +86,10 @@ export function startDispatch({
           const contentKey = key.toString('base64url');
           const retry = row.attempts > 0;
           const job = { conversionId, accountId, request, contentKey, options, retry };
-          await queue.offer({ ...job, ...(await traceOf(row)) });
+          const order = priority === 'low' ? { priority } : {};
+          await queue.offer({ ...job, ...order, ...(await traceOf(row)) });
         }
-        cursor = row.position;
+        cursors[priority] = row.position;
       }
       if (rows.length < PAGE) return;
       // Deriving the keys of a page takes some milliseconds: others' requests go between two pages.

@@ -30,8 +30,43 @@ interface InFlight {
   begunAt: number | undefined;
 }
 
+/** The waiting jobs of an account: those of low priority come after all others. */
+class WaitingJobs {
+  #normal: RenderJob[] = [];
+  #low: RenderJob[] = [];
+
+  get length(): number {
+    return this.#normal.length + this.#low.length;
+  }
+
+  get hasNormal(): boolean {
+    return this.#normal.length > 0;
+  }
+
+  push(job: RenderJob): void {
+    (job.priority === 'low' ? this.#low : this.#normal).push(job);
+  }
+
+  unshift(job: RenderJob): void {
+    (job.priority === 'low' ? this.#low : this.#normal).unshift(job);
+  }
+
+  shift(): RenderJob | undefined {
+    return this.#normal.shift() ?? this.#low.shift();
+  }
+
+  /** @returns the jobs that it has let go: those that `keeps` is false for */
+  retain(keeps: (job: RenderJob) => boolean): readonly RenderJob[] {
+    const all = [...this.#normal, ...this.#low];
+    this.#normal = this.#normal.filter(keeps);
+    this.#low = this.#low.filter(keeps);
+    const kept = new Set([...this.#normal, ...this.#low]);
+    return all.filter((job) => !kept.has(job));
+  }
+}
+
 interface Account {
-  readonly waiting: RenderJob[];
+  readonly waiting: WaitingJobs;
   readonly inFlight: Set<InFlight>;
   /** Slot time used, in the same count as `#fairTurn`. */
   turn: number;
@@ -124,10 +159,8 @@ export class FairTurns {
   retain(keeps: (conversionId: string) => boolean): string[] {
     const forgotten: string[] = [];
     for (const account of this.#waiting) {
-      for (const job of account.waiting.splice(0)) {
-        if (keeps(job.conversionId)) account.waiting.push(job);
-        else forgotten.push(job.conversionId);
-      }
+      const gone = account.waiting.retain(({ conversionId }) => keeps(conversionId));
+      forgotten.push(...gone.map(({ conversionId }) => conversionId));
       if (account.waiting.length === 0) this.#waiting.delete(account);
     }
     for (const id of forgotten) this.#waitingIds.delete(id);
@@ -177,18 +210,23 @@ export class FairTurns {
     account.heldBackUntil = now + MEMORY_MS;
   }
 
+  /** True if a job of the account waits that its jobs of low priority are to let pass. */
+  hasNormal(accountId: string): boolean {
+    return this.#accounts.get(accountId)?.waiting.hasNormal ?? false;
+  }
+
   isHeldBack(accountId: string): boolean {
     const account = this.#accounts.get(accountId);
     return account !== undefined && this.#isHeldBack(account, this.#now());
   }
 
-  #enqueue({ accountId, conversionId }: RenderJob): RenderJob[] {
+  #enqueue({ accountId, conversionId }: RenderJob): WaitingJobs {
     // A job that waits holds no slot.
     this.release(conversionId);
     const now = this.#now();
     let account = this.#accounts.get(accountId);
     account ??= {
-      waiting: [],
+      waiting: new WaitingJobs(),
       inFlight: new Set(),
       turn: Number.NEGATIVE_INFINITY,
       served: 0,

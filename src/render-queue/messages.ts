@@ -41,6 +41,8 @@ const Job = exactly({
   options: PrintOptions,
   /** False: nobody has had it before, as far as is known. */
   retry: Type.Boolean(),
+  /** It waits behind its account's others. */
+  priority: Type.Optional(Type.Literal('low')),
   trace: Trace,
 });
 

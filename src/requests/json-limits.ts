@@ -34,7 +34,7 @@ function endOfString(bytes: Buffer, at: number): number {
  * would keep everyone else waiting for seconds. It may be invalid all the same.
  * @returns what is wrong with it, after its name
  */
-export function jsonLimitIssue(bytes: Buffer): string | undefined {
+export function jsonLimitIssue(bytes: Buffer, maxValues = MAX_VALUES): string | undefined {
   let depth = 0;
   let values = 1;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -46,7 +46,7 @@ export function jsonLimitIssue(bytes: Buffer): string | undefined {
     if (depth > MAX_DEPTH) {
       return `has lists or objects in one another, more than ${MAX_DEPTH} levels deep.`;
     }
-    if (values > MAX_VALUES) return `holds more than ${MAX_VALUES} values.`;
+    if (values > maxValues) return `holds more than ${maxValues} values.`;
   }
   return undefined;
 }

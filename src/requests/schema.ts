@@ -223,6 +223,12 @@ export const ConversionRequest = Closed({
       examples: [{ customer: 'Example Ltd', month: '2026-11' }],
     }),
   ),
+  priority: Type.Optional(
+    Type.Enum(['normal', 'low'], {
+      description:
+        'low waits behind the conversions of the account that are normal, also those that come later. normal unless given.',
+    }),
+  ),
 });
 
 const MARGIN_FORM =

@@ -6,8 +6,8 @@ import type { Config } from '../config/config.ts';
 import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import { ServiceError } from '../errors/errors.ts';
 import { refusalOfUrl } from '../egress/policy.ts';
+import { ServiceError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { requestTexts } from './names.ts';
@@ -126,7 +126,7 @@ export function checkConversionRequest(
     source,
     options,
     texts: requestTexts(issues, request),
-    marks: {},
+    marks: { ...(request.priority === 'low' && { priority: request.priority }) },
     document: requestDocument(request),
   };
 }

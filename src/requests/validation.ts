@@ -26,7 +26,13 @@ export class ValidationIssues {
   readonly #fields = new Map<string, string[]>();
   /** The first step of each field's name, also of fields that the answer has no room for. */
   readonly #concerned = new Set<string>();
+  readonly #maxFields: number;
   #unknown = 0;
+
+  /** @param maxFields fields that the answer names, at most */
+  constructor(maxFields = MAX_FIELDS) {
+    this.#maxFields = maxFields;
+  }
 
   get any(): boolean {
     return this.#concerned.size > 0;
@@ -39,7 +45,7 @@ export class ValidationIssues {
     const known = this.#fields.get(name);
     if (known !== undefined) {
       if (!known.includes(message)) known.push(message);
-    } else if (this.#fields.size < MAX_FIELDS) this.#fields.set(name, [message]);
+    } else if (this.#fields.size < this.#maxFields) this.#fields.set(name, [message]);
   }
 
   /** @param known the names that there are in its place, one of which may be meant */
@@ -50,6 +56,14 @@ export class ValidationIssues {
     const near = suggest(inSnakeCase(path.at(-1) ?? ''), known);
     const hint = near === undefined ? '' : ` Did you mean ${near}?`;
     this.add(field, `Is not a known ${kind}.${hint}`);
+  }
+
+  /** Takes over what was found wrong with a part of the body. */
+  addWithin(place: string, found: ValidationIssues): void {
+    for (const [field, messages] of found.#fields) {
+      for (const message of messages) this.add(`${place}.${field}`, message);
+    }
+    this.#concern(place);
   }
 
   /** True where something is wrong with the field of the body or within it. */
@@ -178,6 +192,7 @@ const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
   minLength: (limit) =>
     limit === 1 ? 'Must not be empty.' : `Must have at least ${plural(limit, 'character')}.`,
   maxLength: (limit) => `Must have at most ${plural(limit, 'character')}.`,
+  minItems: (limit) => `Must have at least ${plural(limit, 'item')}.`,
   maxItems: (limit) => `Must have at most ${plural(limit, 'item')}.`,
   maxProperties: (limit) => `Must have at most ${limit} entries.`,
 };

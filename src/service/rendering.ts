@@ -1,11 +1,11 @@
 /** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
 import { join } from 'node:path';
 import type { Stoppable } from '../async/stoppable.ts';
-import type { Core } from './core.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import type { RenderMetrics } from '../observe/metrics/definitions.ts';
 import { startAttestations } from '../process-managers/attestations.ts';
 import { startCancellations } from '../process-managers/cancellations.ts';
+import { startBatches } from '../process-managers/batches.ts';
 import { startCheckpoints } from '../process-managers/checkpoints.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
 import { startErasures } from '../process-managers/erasures.ts';
@@ -17,6 +17,7 @@ import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 import { timeOrderedId } from '../time/ids.ts';
 import { createAttestors } from './adapters.ts';
+import type { Core } from './core.ts';
 import { countWhileLeading } from './metrics.ts';
 
 /** The longest that a stop waits for results to be recorded, after the last rendering must have ended. */
@@ -127,6 +128,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
     startOutcomes({ ...core, queue }),
     startCancellations({ ...core, queue }),
     startRefunds(core),
+    startBatches(core),
     startCheckpoints(core, core.config.checkpointSeconds),
     startAttestations({ ...core, ...createAttestors(core.config) }),
     startRetention({ ...core, retentionSeconds }),

@@ -38,6 +38,7 @@ export function timeOfId(id: string): number {
 }
 
 export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;
+export const newBatchId = (nowMs: number): string => `batch_${timeOrderedId(nowMs)}`;
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;
 export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;

@@ -5,9 +5,10 @@ import type { ActorSystem } from '../../src/actors/system.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { listen } from '../../src/http/server.ts';
+import { startBatches } from '../../src/process-managers/batches.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { signatureLine } from '../../src/transparency-log/signed-note.ts';
-import { type Api, BASE, PASSWORD, startApi } from './api.ts';
+import { type Api, BASE, type CallOptions, PASSWORD, startApi } from './api.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
@@ -70,6 +71,8 @@ async function driveRefusals(t: Test, given: Answered) {
   }
   const poor = await api.newAccount({ credits: 0 });
   await api.call('POST', `${BASE}/pdf/`, { key: poor.key, body: { html: '<p>x</p>' } });
+  const requests = [{ html: '<p>x</p>' }];
+  await api.call('POST', `${BASE}/batches/`, { key: poor.key, body: { requests } });
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
   given.add(api);
@@ -106,6 +109,24 @@ async function start(api: Api, accountId: string, conversionId: string): Promise
   const command = { type: 'StartConversion', accountId, conversionId, ...by } as const;
   const context = firstCommand(at, { kind: 'renderer', id: 'test' });
   await api.actors.send(conversionAggregate, conversionId, command, context);
+}
+
+async function driveBatches(api: Api, accountId: string, key: string): Promise<void> {
+  const requests = [{ html: '<p>x</p>' }];
+  const body = { requests, reference: 'R', tags: { a: 'b' } };
+  const call = (method: string, path = '', options: CallOptions = {}) =>
+    api.call(method, `${BASE}/batches/${path}`, { key, ...options });
+  const { body: batch } = await call('POST', '', { body });
+  const plain = await call('POST', '', { body: { requests } });
+  await call('GET', `${String(plain.body['id'])}/`);
+  const own = `${String(batch['id'])}/`;
+  await call('GET', own, { headers: { Prefer: 'wait=0' } });
+  const [conversion = ''] = batch['conversions'] as readonly string[];
+  await api.complete(accountId, conversion, PDF);
+  const managers = startBatches(api);
+  await call('GET', own, { headers: { Prefer: 'wait=30' } });
+  await managers.stop();
+  await call('GET');
 }
 
 async function driveSuccesses(t: Test, given: Answered) {
@@ -159,6 +180,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await repeat('ends', 'application/pdf');
   await api.call('GET', file);
   await api.call('GET', own, { key });
+  await driveBatches(api, accountId, key);
   const events = `/conversions/${id}/events/`;
   for (const path of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']) {
     await api.call('GET', `/tlog/${path}`);

@@ -104,18 +104,33 @@ function brokenPairs(stream: string, events: readonly Placed[]): string[] {
   });
 }
 
-/** 5: one key, one conversion in 24 hours. */
+/** 4: the requests of a batch lie behind it, of one command, and as many as it says. */
+function brokenBatches(stream: string, events: readonly Placed[]): string[] {
+  return events.filter(isOf('BatchRequested')).flatMap(({ data, revision, position }) => {
+    const { batchId, total } = data;
+    const own = events
+      .filter(isOf('ConversionRequested'))
+      .filter((each) => each.data.batchId === batchId);
+    const last = own.at(-1)?.position ?? 0;
+    const isWhole = own.length === total && last === position + 2 * total;
+    return isWhole ? [] : [`${stream}@${revision}: ${own.length} requests of ${total}`];
+  });
+}
+
+/** 5: one key, one conversion or batch in 24 hours. */
 function brokenIdempotency(stream: string, events: readonly Placed[]): string[] {
   const last = new Map<string, number>();
-  return events.filter(isOf('ConversionRequested')).flatMap(({ data, revision }) => {
-    const { idempotencyKey: key, requestedAt } = data;
-    if (key === undefined) return [];
-    const before = last.get(key);
-    last.set(key, requestedAt);
-    return before !== undefined && requestedAt - before < DAY_MS
-      ? [`${stream}@${revision}: a key was accepted twice in 24 hours`]
-      : [];
-  });
+  return events
+    .filter(isOf('ConversionRequested', 'BatchRequested'))
+    .flatMap(({ data, revision }) => {
+      const { idempotencyKey: key, requestedAt } = data;
+      if (key === undefined) return [];
+      const before = last.get(key);
+      last.set(key, requestedAt);
+      return before !== undefined && requestedAt - before < DAY_MS
+        ? [`${stream}@${revision}: a key was accepted twice in 24 hours`]
+        : [];
+    });
 }
 
 const isTerminal = isOf('ConversionCompleted', 'ConversionFailed');
@@ -181,7 +196,7 @@ export function violations(log: readonly LogEvent[], { settled }: { settled: boo
   const events = decodeAll(log, broken);
   const streams = Map.groupBy(events, ({ stream }) => stream);
   for (const [stream, ofStream] of streams) {
-    for (const check of [brokenBalance, brokenPairs, brokenIdempotency]) {
+    for (const check of [brokenBalance, brokenPairs, brokenBatches, brokenIdempotency]) {
       broken.push(...check(stream, ofStream));
     }
   }

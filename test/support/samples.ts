@@ -5,6 +5,7 @@ import type { RenderManifest } from '../../src/domain/render-manifest.ts';
 const id = (prefix: string, last: string): string => `${prefix}_${last.padStart(26, '0')}`;
 export const accountId = (n = 1): string => id('acct', `${n}`);
 export const conversionId = (n = 1): string => id('conv', `${n}`);
+export const batchId = (n = 1): string => id('batch', `${n}`);
 export const keyId = (n = 1): string => id('key', `${n}`);
 export const sessionId = (n = 1): string => id('sess', `${n}`);
 export const webhookId = (n = 1): string => id('webhook', `${n}`);

@@ -16,25 +16,25 @@ void test('the queue: what this node admits counts at once, what has ended at th
     2,
     () => now,
   );
-  t.equal(await reason(), undefined);
-  t.equal(await reason(), undefined);
+  t.equal(await reason(1), undefined);
+  t.equal(await reason(1), undefined);
   unfinished = 2;
-  t.match(await reason(), /have not ended, and MAX_QUEUED is 2\.$/);
+  t.match(await reason(1), /have not ended, and MAX_QUEUED is 2\.$/);
   unfinished = 1;
-  t.match(await reason(), /have not ended/, 'not counted at each request');
+  t.match(await reason(1), /have not ended/, 'not counted at each request');
   now += 50;
-  t.equal(await reason(), undefined);
+  t.equal(await reason(1), undefined);
 });
 
 void test('disk and memory: the reason names setting and figures', async (t) => {
   const directory = testDirectory(t);
   const { bavail, bsize } = statfsSync(directory);
-  t.equal(await diskBound([directory], 0).reason(), undefined);
-  const told = await diskBound([directory], 2 * bavail * bsize).reason();
+  t.equal(await diskBound([directory], 0).reason(1), undefined);
+  const told = await diskBound([directory], 2 * bavail * bsize).reason(1);
   t.match(told, /^the disk of .* has \d+ bytes left, and MIN_FREE_DISK_BYTES is \d+\.$/);
-  t.equal(await diskBound([`${directory}/none`], 1).reason(), undefined, 'its writes tell');
-  t.equal(await memoryBound(2 ** 44).reason(), undefined);
-  t.match(await memoryBound(1).reason(), /and MAX_MEMORY_BYTES is 1\.$/);
+  t.equal(await diskBound([`${directory}/none`], 1).reason(1), undefined, 'its writes tell');
+  t.equal(await memoryBound(2 ** 44).reason(1), undefined);
+  t.match(await memoryBound(1).reason(1), /and MAX_MEMORY_BYTES is 1\.$/);
 });
 
 void test('a bound that is reached: 503 before anything is accepted, one line, each refusal told', async (t) => {

@@ -211,7 +211,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media SCREEN --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
-    '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tags {"a":"b"} --fail-on timeout,http_status';
+    '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tags {"a":"b"} --fail-on timeout,http_status --priority low';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -245,6 +245,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     reference: 'R',
     tags: { a: 'b' },
     fail_on: ['timeout', 'http_status'],
+    priority: 'low',
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);
   t.strictSame(conversionOptions(plain), {}, 'what is not said is left to the service');

@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { operatorContext } from '../../src/actors/command-context.ts';
+import { requestBatch } from '../../src/conversions/request-batch.ts';
 import { requestConversion } from '../../src/conversions/request-conversion.ts';
 import { UnencryptedText } from '../../src/documents/encryption.ts';
+import { AppendTooLarge } from '../../src/event-store/port.ts';
 import { openManagedPlace } from '../support/process-managers.ts';
 import { accountId, OPTIONS } from '../support/samples.ts';
 
@@ -42,4 +44,43 @@ void test('what was stored for a request that another node came before is delete
   const asked = await Promise.allSettled(Array.from({ length: MANY }, (_, n) => ask(n)));
   t.equal(asked.filter(({ status }) => status === 'fulfilled').length, CREDITS - 1);
   t.equal(storedRequests(place.dataDir), CREDITS, 'nor does a refusal');
+});
+
+void test('what was stored for a batch that is not accepted is deleted', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node('one');
+  await node.openAccount(1, CREDITS);
+  const ask = async (
+    deps: Pick<typeof node, 'actors' | 'blobs' | 'vault'>,
+    count: number,
+    idempotencyKey?: string,
+  ) => {
+    const request = { source: 'html', options: OPTIONS } as const;
+    const requests = Array.from({ length: count }, () => ({
+      ...request,
+      document: new UnencryptedText(LARGE),
+    }));
+    const of = {
+      accountId: accountId(1),
+      requests,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    };
+    return await requestBatch(deps, of, operatorContext(place.clock));
+  };
+  const key = 'b'.repeat(64);
+  const { batchId } = await ask(node, 2, key);
+  t.equal((await ask(node, 3, key)).batchId, batchId);
+  await t.rejects(ask(node, MANY), { code: 'insufficient_credits' });
+  t.equal(storedRequests(place.dataDir), 2);
+  // A server of events stores the requests before it sees how long the events are.
+  node.actors.send = async (...[, , , { blobs = [] }]: Parameters<typeof node.actors.send>) => {
+    for (const blob of blobs) await blob.store();
+    throw new AppendTooLarge('told so', 1_048_576, undefined);
+  };
+  await t.rejects(ask(node, MANY), {
+    code: 'payload_too_large',
+    message:
+      /40 requests takes more than the 1048576 bytes.* Nothing was accepted\. Send them in several/,
+  });
+  t.equal(storedRequests(place.dataDir), 2);
 });

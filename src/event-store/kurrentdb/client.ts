@@ -13,6 +13,7 @@ import {
 } from '@eventstore/db-client';
 import type { Logger } from 'pino';
 import {
+  AppendTooLarge,
   EventStoreUnavailable,
   VersionConflict,
   type AppendResult,
@@ -129,10 +130,11 @@ export class KurrentDbClient {
         throw new VersionConflict(stream, expected, actual === NO_STREAM ? -1 : Number(actual));
       }
       if (error instanceof MaxAppendSizeExceededError) {
-        throw new Error(
+        throw new AppendTooLarge(
           `${events.length} events for ${stream} are more than the server takes in one append: ` +
             `raise its --max-append-size (${error.maxAppendSize} bytes).`,
-          { cause: error },
+          error.maxAppendSize,
+          error,
         );
       }
       throw new EventStoreUnavailable('The event store did not confirm an append.', {

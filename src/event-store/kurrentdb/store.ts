@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { atMost } from '../../async/at-most.ts';
 import type { StagedBlob } from '../../documents/port.ts';
 import {
   type AppendResult,
@@ -26,6 +27,8 @@ import { type ConnectionString, parseConnectionString, serversOf } from './conne
 import { KurrentDbSubscription } from './subscription.ts';
 
 const DEFAULT_LIMIT = 1_000;
+/** Blobs of one append that are stored at a time. */
+const STORED_AT_ONCE = 32;
 /** A pause before an append without an answer is sent once more, in which the client reconnects. */
 const RESEND_AFTER_MS = 100;
 /** Bounds of one append of copies, well below the server's own. */
@@ -240,7 +243,7 @@ const copy = (value: object): object => JSON.parse(JSON.stringify(value)) as obj
 
 async function storeAll(blobs: readonly StagedBlob[]): Promise<void> {
   try {
-    await Promise.all(blobs.map((blob) => blob.store()));
+    await atMost(STORED_AT_ONCE, blobs, (blob) => blob.store());
   } catch (error) {
     throw new EventStoreUnavailable('What the events refer to could not be stored.', {
       cause: error,

@@ -1,6 +1,7 @@
 /** The embedded event store: one table of the embedded database, appended to by group commit. */
 import { setImmediate } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
+import { atMost } from '../../async/at-most.ts';
 import type { StagedBlob } from '../../documents/port.ts';
 import { type EmbeddedDatabase, isStoredIn, type StoredInDatabase } from '../../sqlite/database.ts';
 import {
@@ -30,6 +31,9 @@ import { EventReader } from './read.ts';
 
 /** The pause between two looks for other processes' appends. A look costs a few microseconds. */
 const POLL_MS = 20;
+
+/** Blobs of one append that are stored at a time. */
+const STORED_AT_ONCE = 32;
 
 /** Events handed over at once. */
 const BATCH = 500;
@@ -126,7 +130,7 @@ export class SqliteEventStore implements CopyableEventStore {
   }
 
   #appendAfter(blobs: readonly StagedBlob[], pending: PendingAppend): void {
-    Promise.all(blobs.map((blob) => blob.store())).then(
+    atMost(STORED_AT_ONCE, blobs, (blob) => blob.store()).then(
       () => this.#database.enqueue(pending),
       (error: unknown) => pending.failed(error),
     );

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { Budget, BudgetExceeded, type Budgets } from '../../limits/budgets.ts';
 import { jsonLimitIssue } from '../../requests/json-limits.ts';
-import { validated, type ValidationIssues } from '../../requests/validation.ts';
+import { type ValidationIssues, validated } from '../../requests/validation.ts';
 import { type Caller, disconnection, type HttpContext, isByOperatorSocket } from '../context.ts';
 import { parseForm } from './multipart.ts';
 
@@ -82,8 +82,8 @@ async function readBytes(
   return kept.subarray(0, bytes);
 }
 
-function parse(bytes: Buffer): object {
-  const issue = jsonLimitIssue(bytes);
+function parse(bytes: Buffer, maxValues: number | undefined): object {
+  const issue = jsonLimitIssue(bytes, maxValues);
   if (issue !== undefined) {
     throw new ServiceError('validation_error', `The request body ${issue}`);
   }
@@ -104,6 +104,14 @@ function parse(bytes: Buffer): object {
 }
 
 type FindCaller = (ctx: HttpContext) => Promise<Caller | undefined>;
+
+/** The forms of a body that a route takes. */
+interface BodyForms {
+  /** Also `multipart/form-data`: `check` is then given a `FormBody`. */
+  readonly forms?: boolean;
+  /** Values in a JSON text, at most; those of one sensible request unless given. */
+  readonly maxValues?: number;
+}
 
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
 export class RequestBodies {
@@ -129,16 +137,15 @@ export class RequestBodies {
   /**
    * Reads the request's JSON object, has `check` make of it what is needed, and counts the body until
    * `handle` has ended. The object itself is let go before that.
-   * @param forms whether the body may also be `multipart/form-data`: `check` is then given a `FormBody`
    * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
    * @throws {BudgetExceeded} before anything of the body is read
    */
   async read<Checked, Result>(
     ctx: HttpContext,
     maxBytes: number,
-    check: (body: object) => Checked,
+    check: (body: object) => Checked | Promise<Checked>,
     handle: (checked: Checked) => Promise<Result>,
-    { forms = false }: { readonly forms?: boolean } = {},
+    allows: BodyForms = {},
   ): Promise<Result> {
     const { headers } = ctx.req;
     const chunked = headers['transfer-encoding'] !== undefined;
@@ -148,7 +155,7 @@ export class RequestBodies {
     }
     const release = this.#take(ctx, declared ?? maxBytes, maxBytes);
     try {
-      return await handle(await this.#receive(ctx, declared, maxBytes, check, forms));
+      return await handle(await this.#receive(ctx, declared, maxBytes, check, allows));
     } finally {
       release();
     }
@@ -219,15 +226,16 @@ export class RequestBodies {
     ctx: HttpContext,
     declared: number | undefined,
     maxBytes: number,
-    check: (body: object) => Checked,
-    forms: boolean,
+    check: (body: object) => Checked | Promise<Checked>,
+    { forms = false, maxValues }: BodyForms,
   ): Promise<Checked> {
     try {
       const fits = declared === undefined || declared <= maxBytes;
       const isForm = fits && checkMediaType(ctx.req, forms);
       const bytes = await readBytes(ctx.req, declared, maxBytes);
       const type = ctx.req.headers['content-type'] ?? '';
-      const work = async () => check(isForm ? await parseForm(bytes, type) : parse(bytes));
+      const work = async () =>
+        check(isForm ? await parseForm(bytes, type) : parse(bytes, maxValues));
       return await (bytes.length <= SHORT_BYTES ? work() : this.#inTurn(ctx, work));
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'payload_too_large') {

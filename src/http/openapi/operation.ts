@@ -7,6 +7,7 @@ import type { HeaderObject } from './types.ts';
 
 export const TAGS = {
   Conversions: 'Create conversions, follow their progress and download the PDFs.',
+  Batches: 'Create many conversions with one request, and follow them together.',
   Account: 'Retrieve the account and the history of its credits.',
   'API keys': 'Create, list and revoke API keys, with a key or an access token.',
   Operators:
@@ -164,7 +165,7 @@ export const HEADERS = {
     false,
   ),
   Location: text(
-    'The address of the conversion.',
+    'The address of the conversion or batch.',
     'https://pdf.example.com/api/v1/conversions/conv_06f3k8r1v2w9x4y5z6a7b8c9d0/',
   ),
   'Preference-Applied': text('The preference that was applied.', 'wait=30', false),

@@ -1,5 +1,5 @@
 /** What the `{id}` of a path names: so each route with one has the same parameter and the same error. */
-import { ACCOUNT, CONVERSION, Text } from './fields.ts';
+import { ACCOUNT, BATCH, CONVERSION, Text } from './fields.ts';
 import type { ErrorDoc, ParameterDoc } from './operation.ts';
 
 interface Named {
@@ -30,6 +30,12 @@ const NAMED: Readonly<Record<string, Named>> = {
     CONVERSION,
     'There is no file with this id.',
     'There is no such file.',
+  ),
+  batches: named(
+    'batch',
+    BATCH,
+    'The account has no batch with this id.',
+    'There is no such batch.',
   ),
   'api-keys': named(
     'key',

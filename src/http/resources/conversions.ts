@@ -43,14 +43,17 @@ import { dispositionOf, sendPdf } from './files.ts';
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
 const ROOM_RETRY_SECONDS = 300;
 /** The interval that clients are told to poll at. */
-const POLL_SECONDS = 1;
+export const POLL_SECONDS = 1;
 
 /**
  * Judges before the body is read, by the read model, which is a moment behind. So an account may pass the
  * limit by the bodies that it sends at once, and by the PDFs of what was accepted before.
  * @throws {BudgetExceeded}
  */
-function assertRoom(ctx: HttpContext, { budgets, config, readModel }: RouteDependencies): void {
+export function assertRoom(
+  ctx: HttpContext,
+  { budgets, config, readModel }: RouteDependencies,
+): void {
   const budget = budgets.get('maxAccountStoredBytes');
   const stored = readModel.query(storedBlobQueries).bytesOf(callerOf(ctx).accountId);
   const declared = Number(ctx.get('Content-Length') || config.maxBodyBytes);

@@ -71,6 +71,7 @@ export class EventIds {
 function commandsOf({ type, data }: DomainEvent, causationId: string): readonly string[] {
   if (type === 'CreditRefunded') return [`refund/${data.conversionId}`];
   if (type === 'ConversionExpired') return [`expire/${data.conversionId}`];
+  if (type === 'BatchEnded') return [`end/${data.batchId}`];
   if (type === 'ErasureCompleted') return [`erase/${data.accountId}`];
   if (type === 'ConversionFailed') return [causationId, `erase/${data.conversionId}`];
   return [causationId];

@@ -16,6 +16,7 @@ import type { EventMetadata } from '../../domain/event-metadata.ts';
 import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
 import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
+import { BatchRules } from './batch-rules.ts';
 import { Broken, Difference, placeOf } from './difference.ts';
 import { EventIds } from './event-ids.ts';
 import { StateTable } from './state-table.ts';
@@ -32,6 +33,7 @@ import { checkStream, decoded, isOfAccount, isOfConversion } from './streams.ts'
 export class LogRules {
   readonly #streams = new StateTable<StreamState>();
   readonly #ids = new EventIds();
+  readonly #batches = new BatchRules();
   readonly #keys: StateTable<{ readonly requestedAt: number }>;
   readonly #keepsBlobs: boolean;
   #newestRequest = 0;
@@ -54,7 +56,7 @@ export class LogRules {
 
   /** True at a place where a log cannot end: the next event is of the same append. */
   get isWithinAppend(): boolean {
-    return this.#debit !== undefined;
+    return this.#debit !== undefined || this.#batches.isWithinAppend;
   }
 
   /** @throws {Broken} a rule does not hold */
@@ -65,6 +67,7 @@ export class LogRules {
     checkStream(recorded, event, state);
     state.command = this.#ids.check(recorded, event, state.command);
     this.#checkPair(recorded, event);
+    this.#batches.check(recorded, event);
     if (isOfAccount(event)) this.#account(state, event, recorded, index);
     else if (isOfConversion(event)) this.#conversion(state, event, recorded, index);
   }
@@ -72,7 +75,7 @@ export class LogRules {
   /** @throws {Difference} the log ends where it cannot */
   checkEnd(): void {
     const { event, recorded } = this.#debit ?? {};
-    if (event === undefined || recorded === undefined) return;
+    if (event === undefined || recorded === undefined) return this.#batches.checkEnd();
     const expected = `the request of ${event.data.conversionId} after it, in one append`;
     throw new Difference(placeOf(recorded), expected, 'the end of the log');
   }
@@ -92,6 +95,7 @@ export class LogRules {
     this.#streams.close();
     this.#keys.close();
     this.#ids.close();
+    this.#batches.close();
   }
 
   #begin(stream: string): StreamState {
@@ -135,7 +139,12 @@ export class LogRules {
     }
   }
 
-  #useKey(account: string, key: string, requestedAt: number, what: 'conversion' | 'grant'): void {
+  #useKey(
+    account: string,
+    key: string,
+    requestedAt: number,
+    what: 'conversion' | 'batch' | 'grant',
+  ): void {
     const name = `${account}/${key}`;
     const newest = Math.max(this.#keys.get(account)?.requestedAt ?? 0, requestedAt);
     this.#keys.set(account, { requestedAt: newest });
@@ -163,6 +172,8 @@ export class LogRules {
     const owner = stream.account;
     const { status, credits, refunds } = owner.state;
     if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
+    else if (event.type === 'BatchRequested' && event.data.idempotencyKey !== undefined)
+      this.#useKey(recorded.stream, event.data.idempotencyKey, event.data.requestedAt, 'batch');
     else if (event.type === 'CreditRefunded') this.#refund(owner, event, recorded);
     else if (event.type === 'ConversionRequested') {
       this.#name(event.data.conversionId, 'request', event.data.request, recorded, index);

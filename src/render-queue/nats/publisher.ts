@@ -276,7 +276,10 @@ export class JobPublisher {
     );
   }
 
-  /** Takes out of the stream what is held back by now and has no slot: there it would be before others. */
+  /**
+   * Takes out of the stream what has no slot and is held back by now, or of low priority while others of its account
+   * wait: there it would be before others.
+   */
   async #withdraw(): Promise<void> {
     const { link, manager } = this.#options;
     if (this.#free() >= 0) return;
@@ -284,11 +287,16 @@ export class JobPublisher {
     const ids = this.#notStarted().map(({ job }) => job.conversionId);
     for (const id of ids.toSorted().toReversed()) {
       const published = this.#published.get(id);
-      if (!published || !this.#turns.isHeldBack(published.job.accountId)) continue;
+      if (!published || !this.#givesWay(published.job)) continue;
       const wasThere = await link.whileUp(removeJob(manager, link.namespace, id));
       if (!wasThere || published.started || !this.#published.delete(id)) continue;
       this.#turns.untake(published.job);
     }
+  }
+
+  #givesWay({ accountId, priority }: RenderJob): boolean {
+    if (this.#turns.isHeldBack(accountId)) return true;
+    return priority === 'low' && this.#turns.hasNormal(accountId);
   }
 
   async #publishAhead(): Promise<void> {

@@ -8,6 +8,7 @@ import {
   accountAggregate,
 } from '../../../src/domain/account.ts';
 import { type ApiKeyEvent, apiKeyAggregate } from '../../../src/domain/api-key.ts';
+import { type BatchEvent, batchAggregate } from '../../../src/domain/batch.ts';
 import { type ConversionEvent, conversionAggregate } from '../../../src/domain/conversion.ts';
 import type { AggregateType } from '../../../src/domain/decider.ts';
 import { type EmailEvent, emailAggregate } from '../../../src/domain/email.ts';
@@ -20,6 +21,7 @@ import { type WebhooksEvent, webhooksAggregate } from '../../../src/domain/webho
 import { fold } from '../../support/given.ts';
 import {
   accountId,
+  batchId,
   blobRef,
   conversionId,
   DAY_MS,
@@ -199,6 +201,10 @@ const logEvents = time.chain((at) =>
     { type: 'CheckpointTimestamped', data: { size: 2, token: 'AAAA', at } },
   ),
 );
+const batchEvents = fc.constant<BatchEvent>({
+  type: 'BatchEnded',
+  data: { ...owner, batchId: batchId(), total: 2, completed: 1, failed: 1, endedAt: NOW },
+});
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
 const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   fc.constantFrom<SignInEvent>(
@@ -238,6 +244,7 @@ const deliveryEvents: fc.Arbitrary<DeliveryEvent> = fc.tuple(few, time).chain(([
 void test('a snapshot and the events after it give the state that all events give', (t) => {
   t.doesNotThrow(() => survives(accountAggregate, accountEvents, accountView), 'account');
   t.doesNotThrow(() => survives(conversionAggregate, conversionEvents), 'conversion');
+  t.doesNotThrow(() => survives(batchAggregate, batchEvents), 'batch');
   t.doesNotThrow(() => survives(apiKeyAggregate, keyEvents), 'api key');
   t.doesNotThrow(() => survives(sessionAggregate, sessionEvents), 'session');
   t.doesNotThrow(() => survives(emailAggregate, emailEvents), 'email');
@@ -266,6 +273,7 @@ void test('a state of another form has snapshots of another version', (t) => {
     formOf(conversionAggregate),
     '6: status,tries,requeues,ended,ignored,deleted,expired,downloads,lastDownloads',
   );
+  t.equal(formOf(batchAggregate), '1: isEnded');
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
   t.equal(formOf(sessionAggregate), '3: status,accountId,expiresAt,epoch,kind');
   t.equal(formOf(emailAggregate), '1: accountId');

@@ -101,6 +101,7 @@ const unfinishedRow = (n: number, position: bigint) => ({
   options: OPTIONS,
   requestedAt: NOW + n,
   attempts: 0,
+  priority: 'normal' as const,
 });
 
 void test('what is unfinished, by the position of its request', async (t) => {
@@ -110,13 +111,13 @@ void test('what is unfinished, by the position of its request', async (t) => {
   const first = await write(log, [request(1, 1)]);
   const second = await write(log, [request(2, 1)]);
   await runner.waitFor(await write(log, [request(3, 1), start(2, 1)]));
-  t.strictSame(unfinished().after(0n, 2), [
+  t.strictSame(unfinished().after('normal', 0n, 2), [
     unfinishedRow(1, first),
     { ...unfinishedRow(2, second), attempts: 1, startedAt: NOW + 102 },
   ]);
   t.strictSame(
     unfinished()
-      .after(second, 2)
+      .after('normal', second, 2)
       .map((each) => each.conversionId),
     [conversionId(3)],
   );

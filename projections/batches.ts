@@ -1,0 +1,153 @@
+/** The batches of each account, how many of their conversions have ended, and which batches are to be ended. */
+import type { Database } from 'better-sqlite3';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { countingOf, type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
+
+/** `number` counts an account's batches from 1, or a batch's conversions, so that a page is found without skipping rows. */
+const ddl = `
+CREATE TABLE batches (
+  account_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  total INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  completed INTEGER NOT NULL DEFAULT 0,
+  failed INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  reference TEXT,
+  tags TEXT,
+  ended_at INTEGER,
+  last_event_id TEXT,
+  erased INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX batches_by_id ON batches (id);
+CREATE INDEX batches_to_end ON batches (id)
+  WHERE pending = 0 AND ended_at IS NULL AND erased = 0;
+CREATE TABLE batch_conversions (
+  batch_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  conversion_id TEXT NOT NULL,
+  PRIMARY KEY (batch_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX batch_conversions_by_id ON batch_conversions (conversion_id);
+CREATE TABLE batch_totals (
+  account_id TEXT PRIMARY KEY,
+  total INTEGER NOT NULL,
+  time INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;`;
+
+export const batches: Projection = {
+  name: 'batches',
+  version: 1,
+  tables: ['batches', 'batch_conversions', 'batch_totals'],
+  ddl,
+  handlers(db) {
+    const count = countingOf(db, 'batch_totals');
+    const insert = db.prepare(
+      `INSERT INTO batches (account_id, number, id, total, pending, created_at, reference, tags)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    const add = db.prepare(
+      `INSERT INTO batch_conversions
+       SELECT ?, 1 + coalesce(max(number), 0), ? FROM batch_conversions WHERE batch_id = ?`,
+    );
+    const countEnd = (column: 'completed' | 'failed') =>
+      db.prepare(
+        `UPDATE batches SET ${column} = ${column} + 1, pending = pending - 1, last_event_id = ?
+         WHERE id = (SELECT batch_id FROM batch_conversions WHERE conversion_id = ?)`,
+      );
+    const [complete, fail] = [countEnd('completed'), countEnd('failed')];
+    const end = db.prepare('UPDATE batches SET ended_at = ? WHERE id = ?');
+    const erase = db.prepare('UPDATE batches SET erased = 1 WHERE account_id = ?');
+    return typedHandlers({
+      BatchRequested({ accountId, batchId, total, requestedAt, reference = null, tags = null }) {
+        const { total: number } = count.get(accountId, requestedAt) ?? {};
+        insert.run(accountId, number, batchId, total, total, requestedAt, reference, tags);
+      },
+      ConversionRequested({ conversionId, batchId }) {
+        if (batchId !== undefined) add.run(batchId, conversionId, batchId);
+      },
+      ConversionCompleted({ conversionId }, { id }) {
+        complete.run(id, conversionId);
+      },
+      ConversionFailed({ conversionId }, { id }) {
+        fail.run(id, conversionId);
+      },
+      BatchEnded({ batchId, endedAt }) {
+        end.run(endedAt, batchId);
+      },
+      // Nobody is left to be told of an end.
+      AccountErased({ accountId }) {
+        erase.run(accountId);
+      },
+    });
+  },
+};
+
+export interface BatchRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** Milliseconds since the Unix epoch, as is `endedAt`. */
+  readonly createdAt: number;
+  readonly endedAt?: number;
+  /** Sealed, as is `tags`. */
+  readonly reference?: string;
+  /** An object as JSON. */
+  readonly tags?: string;
+}
+
+/** A batch whose conversions have all ended. */
+export interface BatchToEnd extends BatchRow {
+  /** The event that ended the last of its conversions. */
+  readonly lastEventId: string;
+}
+
+const COLUMNS = `id, account_id AS accountId, total, completed, failed, created_at AS createdAt,
+  ended_at AS endedAt, reference, tags`;
+
+export interface BatchQueries {
+  byId(id: string): BatchRow | undefined;
+  /** Newest first; `total` counts all of the account. */
+  page(accountId: string, page: Slice): Page<BatchRow>;
+  /** The ids of its conversions, in the order of the requests. */
+  conversionsOf(id: string): readonly string[];
+  toEnd(limit: number): readonly BatchToEnd[];
+}
+
+export function batchQueries(db: Database): BatchQueries {
+  const byId = db.prepare<[string], Stored<BatchRow>>(
+    `SELECT ${COLUMNS} FROM batches WHERE id = ?`,
+  );
+  const totalOf = db
+    .prepare<[string], number>('SELECT total FROM batch_totals WHERE account_id = ?')
+    .pluck();
+  const newest = db.prepare<[string, number, number], Stored<BatchRow>>(
+    `SELECT ${COLUMNS} FROM batches WHERE account_id = ? AND number <= ?
+     ORDER BY number DESC LIMIT ?`,
+  );
+  const conversions = db
+    .prepare<[string], string>(
+      'SELECT conversion_id FROM batch_conversions WHERE batch_id = ? ORDER BY number',
+    )
+    .pluck();
+  const toEnd = db.prepare<[number], Stored<BatchToEnd>>(
+    `SELECT ${COLUMNS}, last_event_id AS lastEventId FROM batches INDEXED BY batches_to_end
+     WHERE pending = 0 AND ended_at IS NULL AND erased = 0 LIMIT ?`,
+  );
+  return {
+    byId(id) {
+      const stored = byId.get(id);
+      return stored && present<BatchRow>(stored);
+    },
+    page(accountId, { offset, limit }) {
+      const total = totalOf.get(accountId) ?? 0;
+      return { rows: newest.all(accountId, total - offset, limit).map(present<BatchRow>), total };
+    },
+    conversionsOf: (id) => conversions.all(id),
+    toEnd: (limit) => toEnd.all(limit).map(present<BatchToEnd>),
+  };
+}

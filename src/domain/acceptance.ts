@@ -1,0 +1,89 @@
+/** How an account accepts conversions: each with its debit before it, one alone or all of a batch. */
+import type { Decision } from './decider.ts';
+import type { BlobRef, EventOf, PrintOptions, RequestFacts, RequestTexts } from './events.ts';
+
+export const CREDITS_PER_CONVERSION = 1;
+/** Conversions of one batch. */
+export const MAX_BATCH = 1_000;
+
+export interface RequestedConversion {
+  readonly conversionId: string;
+  readonly source: 'html' | 'url';
+  readonly request: BlobRef;
+  readonly requestHmac: string;
+  readonly options: PrintOptions;
+  readonly facts?: RequestFacts;
+}
+
+/** What a batch is called, sealed. Each of its conversions has it too, unless it has its own. */
+export type BatchTexts = Pick<RequestTexts, 'reference' | 'tags'>;
+
+interface Request {
+  readonly accountId: string;
+  readonly idempotencyKey?: string;
+  readonly now: number;
+}
+
+type AcceptanceEvent = EventOf<'CreditDebited' | 'ConversionRequested' | 'BatchRequested'>;
+
+const keyOf = ({ idempotencyKey }: Request) =>
+  idempotencyKey === undefined ? {} : { idempotencyKey };
+
+/** The debit and the request of one conversion. */
+function paid(
+  { accountId, now }: Request,
+  { conversionId, source, request, requestHmac, options, facts }: RequestedConversion,
+  more: { readonly idempotencyKey?: string; readonly batchId?: string },
+): readonly AcceptanceEvent[] {
+  const amount = CREDITS_PER_CONVERSION;
+  return [
+    { type: 'CreditDebited', data: { accountId, conversionId, amount } },
+    {
+      type: 'ConversionRequested',
+      data: {
+        accountId,
+        conversionId,
+        source,
+        request,
+        requestHmac,
+        options,
+        ...facts,
+        requestedAt: now,
+        ...more,
+      },
+    },
+  ];
+}
+
+export function acceptConversion(
+  { credits }: { readonly credits: number },
+  command: Request & RequestedConversion,
+): Decision<AcceptanceEvent> {
+  if (credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
+  return paid(command, command, keyOf(command));
+}
+
+/** Accepts all or none. */
+export function acceptBatch(
+  { credits }: { readonly credits: number },
+  command: Request & {
+    readonly batchId: string;
+    readonly conversions: readonly RequestedConversion[];
+    readonly texts?: BatchTexts;
+  },
+): Decision<AcceptanceEvent> {
+  const { accountId, batchId, conversions, texts, now } = command;
+  const total = conversions.length;
+  const cost = total * CREDITS_PER_CONVERSION;
+  if (credits < cost) {
+    const message = `The batch takes ${cost} credits, and the account has ${credits}. Nothing was accepted. Add credits, or send fewer requests.`;
+    return { rejected: 'insufficient_credits', message };
+  }
+  return [
+    {
+      type: 'BatchRequested',
+      data: { accountId, batchId, total, ...texts, requestedAt: now, ...keyOf(command) },
+    },
+    ...conversions.flatMap((each) => paid(command, each, { batchId })),
+  ];
+}

@@ -1,0 +1,112 @@
+/** Batches: asking for many conversions at once, and following them. */
+import { type BatchRow, batchQueries } from '../../../projections/batches.ts';
+import { batchRecord } from '../../accounts/records.ts';
+import { requestBatch } from '../../conversions/request-batch.ts';
+import { UnencryptedText } from '../../documents/encryption.ts';
+import { MAX_BATCH } from '../../domain/acceptance.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { checkBatchRequest } from '../../requests/batch.ts';
+import { ValidationIssues, validated } from '../../requests/validation.ts';
+import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
+import { countAgainstPlan } from '../middleware/rate-limit.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { pageOf, sendPage } from '../pagination.ts';
+import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
+import { createBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
+import { assertRoom, POLL_SECONDS } from './conversions.ts';
+
+/** Fields that an answer names: one of each request, and some more. */
+const MAX_NAMED = 2 * MAX_BATCH;
+/** A request of a batch has fewer values than a single one may have, but for what its files have. */
+const MAX_VALUES = 200 * MAX_BATCH;
+
+async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: object) {
+  const issues = new ValidationIssues(MAX_NAMED);
+  const { requests, texts } = await checkBatchRequest(body, issues, deps.config, (checked) => ({
+    ...checked,
+    document: new UnencryptedText(JSON.stringify(checked.document)),
+  }));
+  const key = idempotencyKeyOf(ctx, issues);
+  issues.throwIfAny();
+  const { accountId } = callerOf(ctx);
+  return {
+    accountId,
+    requests,
+    texts,
+    ...(key === undefined
+      ? {}
+      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key, 'batch') }),
+  };
+}
+
+/** @throws {ServiceError} `not_found` for others' too */
+async function ownBatch(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  id: string,
+  asOf?: bigint,
+): Promise<BatchRow> {
+  const row = (await consistentQuery(deps, batchQueries, asOf)).byId(id);
+  if (row?.accountId === callerOf(ctx).accountId) return row;
+  throw new ServiceError('not_found', 'There is no such batch.');
+}
+
+export const createBatch: Endpoint = {
+  doc: createBatchDoc,
+  handler: (deps) => async (ctx) => {
+    await countAgainstPlan(deps, ctx);
+    assertRoom(ctx, deps);
+    await deps.bounds.admit();
+    const { batchId, requestedAt, conversionIds } = await deps.bodies.read(
+      ctx,
+      deps.config.maxBodyBytes,
+      (body) => parseBatch(ctx, deps, body),
+      async (batch) => {
+        await deps.bounds.admit(batch.requests.length - 1);
+        return requestBatch(deps, batch, await commandContext(ctx, deps));
+      },
+      { maxValues: MAX_VALUES },
+    );
+    if (conversionIds === undefined) ctx.set('Idempotent-Replayed', 'true');
+    const ids = conversionIds ?? (await consistentQuery(deps, batchQueries)).conversionsOf(batchId);
+    ctx.set('Location', new URL(`${batchId}/`, deps.publicUrl + ctx.path).href);
+    ctx.set('Retry-After', String(POLL_SECONDS));
+    ctx.status = 202;
+    // As it was when it was accepted: a replay gives the same bytes.
+    const { accountId } = callerOf(ctx);
+    const accepted = { id: batchId, accountId, total: ids.length, completed: 0, failed: 0 };
+    ctx.body = await batchRecord(deps.vault, { ...accepted, createdAt: requestedAt }, ids);
+  },
+};
+
+export const listBatches: Endpoint = {
+  doc: listBatchesDoc,
+  handler: (deps) => async (ctx) => {
+    const page = validated((issues) => pageOf(ctx, issues));
+    const batches = await consistentQuery(deps, batchQueries, ctx.state.asOf);
+    const { rows, total } = batches.page(callerOf(ctx).accountId, page);
+    const records = await Promise.all(rows.map((row) => batchRecord(deps.vault, row)));
+    sendPage(ctx, deps.publicUrl, page, total, records);
+  },
+};
+
+export const getBatch: Endpoint = {
+  doc: getBatchDoc,
+  handler: (deps) => {
+    const untilEnded = createUntilBatchEnded(deps);
+    return async (ctx) => {
+      const id = pathParameter(ctx, 'id');
+      let row = await ownBatch(ctx, deps, id, ctx.state.asOf);
+      const seconds = appliedWait(ctx) ?? 0;
+      if (seconds > 0 && row.endedAt === undefined) {
+        await untilEnded(ctx, id, seconds);
+        row = await ownBatch(ctx, deps, id);
+      }
+      const conversions = deps.readModel.query(batchQueries).conversionsOf(id);
+      ctx.body = await batchRecord(deps.vault, row, conversions);
+    };
+  },
+};

@@ -1,0 +1,119 @@
+/** Every rule of the body of `POST /batches/`: what its requests have in common, and each of them as `POST /pdf/` has it. */
+import { setImmediate as turn } from 'node:timers/promises';
+import Type, { type Static } from 'typebox';
+import { MAX_BATCH } from '../domain/acceptance.ts';
+import type { RequestTexts } from '../domain/events.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { ConversionRequest } from './schema.ts';
+import { type CheckedRequest, checkConversionRequest, type RequestRules } from './validate.ts';
+import { compile, ValidationIssues } from './validation.ts';
+
+const { reference, tags, priority } = ConversionRequest.properties;
+
+/** Defaults of those requests that do not have the field. */
+const COMMON = { reference, tags, priority };
+
+/** The body of `POST /batches/`. */
+export const BatchRequest = Type.Object(
+  {
+    requests: Type.Array(ConversionRequest, {
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      description: 'The requests, each as the body of POST /pdf/.',
+    }),
+    ...COMMON,
+  },
+  { additionalProperties: false },
+);
+
+/** The same with the requests unchecked: all faults of theirs are named by `checkConversionRequest`. */
+const check = compile(
+  Type.Object(
+    { requests: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }), ...COMMON },
+    { additionalProperties: false },
+  ),
+);
+
+export type BatchRequest = Static<typeof BatchRequest>;
+
+export interface CheckedBatch<Kept> {
+  /** The checked requests, in their order, as `keep` made them. */
+  readonly requests: readonly Kept[];
+  /** Of the batch itself, to be sealed. */
+  readonly texts: Pick<RequestTexts, 'reference' | 'tags'>;
+}
+
+/** Requests that are checked before others have their turn. */
+const SLICE_MS = 10;
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Adds to `issues` all that is wrong with the body; what comes back is to be used only if nothing was.
+ * @param keep makes of a checked request what is needed of it, so that the rest can be let go
+ * @throws {ServiceError} `payload_too_large` where the HTML of one is too large
+ */
+export async function checkBatchRequest<Kept>(
+  body: object,
+  issues: ValidationIssues,
+  rules: RequestRules,
+  keep: (request: CheckedRequest) => Kept,
+): Promise<CheckedBatch<Kept>> {
+  const { requests: _, ...common } = check(body, issues);
+  const { texts } = checkCommon(common, issues, rules);
+  const given: unknown = Reflect.get(body, 'requests');
+  const isList = Array.isArray(given) && given.length <= MAX_BATCH;
+  if (!isList && !issues.has('requests')) issues.add('requests', 'Is required.');
+  const hasCommon = !Object.keys(COMMON).some((name) => issues.has(name));
+  const kept: Kept[] = [];
+  let until = performance.now() + SLICE_MS;
+  for (const [n, request] of (isList ? (given as readonly unknown[]) : []).entries()) {
+    if (performance.now() > until) {
+      await turn();
+      until = performance.now() + SLICE_MS;
+    }
+    const place = `requests.${n}`;
+    if (!isObject(request)) {
+      issues.add(place, 'Must be an object.');
+      continue;
+    }
+    const own = Object.entries(request).filter(([, value]) => value !== null);
+    const whole = hasCommon ? { ...common, ...Object.fromEntries(own) } : request;
+    const found = new ValidationIssues();
+    const checked = inPlace(place, () => checkConversionRequest(whole, found, rules));
+    if (found.any) issues.addWithin(place, found);
+    else if (!issues.any) kept.push(keep(checked));
+  }
+  const { reference: ownReference, tags: ownTags } = texts;
+  return {
+    requests: kept,
+    texts: {
+      ...(ownReference !== undefined && { reference: ownReference }),
+      ...(ownTags !== undefined && { tags: ownTags }),
+    },
+  };
+}
+
+/** Checks the defaults by the rules of a request that has them. */
+function checkCommon(
+  common: object,
+  issues: ValidationIssues,
+  rules: RequestRules,
+): CheckedRequest {
+  const given = Object.entries(common).filter(([name]) => !issues.has(name));
+  return checkConversionRequest({ html: '<p>', ...Object.fromEntries(given) }, issues, rules);
+}
+
+/** Names the place of a request that is too large by itself. */
+function inPlace<T>(place: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.details === undefined) throw error;
+    const details = Object.fromEntries(
+      Object.entries(error.details).map(([name, texts]) => [`${place}.${name}`, texts]),
+    );
+    throw new ServiceError(error.code, `${place}.${error.message}`, { details });
+  }
+}

@@ -1,0 +1,235 @@
+import { test } from 'tap';
+import { beginErasure } from '../../src/accounts/erasure.ts';
+import { startBatches } from '../../src/process-managers/batches.ts';
+import { type Api, BASE, type CallOptions, refusal, startApi } from '../support/api.ts';
+import { violations } from '../support/invariants.ts';
+
+const BATCHES = `${BASE}/batches/`;
+const PDF = Buffer.from('%PDF-1.7\nx\n%%EOF\n');
+
+const post = (api: Api, key: string, body: unknown, headers: CallOptions['headers'] = {}) =>
+  api.call('POST', BATCHES, { key, body, headers });
+const letters = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ html: `<p>Letter ${n}</p>` }));
+const idsOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) =>
+  body['conversions'] as readonly string[];
+const creditsOf = async (api: Api, key: string) =>
+  (await api.call('GET', `${BASE}/account/`, { key })).body['credits'];
+
+void test('a batch is accepted in one append, followed, listed and ended once', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key, keyId } = await api.newAccount();
+  const before = (await api.store.readStream(`account-${accountId}`)).length;
+  const answer = await post(api, key, {
+    requests: [
+      { html: '<p>1</p>', filename: 'First.pdf', priority: 'normal', reference: 'Own' },
+      { html: '<p>2</p><img src="a.png">', files: { 'a.png': 'AAAA' }, scale: 0.5 },
+      { url: 'https://example.com/', priority: null },
+    ],
+    priority: 'low',
+    reference: 'Monthly',
+    tags: { month: '11' },
+  });
+  t.equal(answer.status, 202, answer.text);
+  const [first = '', second = '', third = ''] = idsOf(answer);
+  const id = String(answer.body['id']);
+  const counts = { total: 3, pending: 3, completed: 0, failed: 0 };
+  t.match(answer.body, { id: /^batch_[0-9a-z]{26}$/, status: 'running', ...counts });
+  const fields = ['id', 'status', 'total', 'pending', 'completed', 'failed', 'created_at'];
+  t.strictSame(Object.keys(answer.body), [...fields, 'conversions']);
+  t.equal(answer.headers.get('location'), `${api.origin}${BATCHES}${id}/`);
+  const events = (await api.store.readStream(`account-${accountId}`)).slice(before);
+  const pair = ['CreditDebited', 'ConversionRequested'];
+  t.strictSame(
+    events.map(({ type }) => type),
+    ['BatchRequested', ...pair, ...pair, ...pair],
+  );
+  t.match(events[0]?.metadata, {
+    actor: { kind: 'key', id: keyId },
+    correlationId: id,
+    client: /./,
+  });
+  t.strictSame(
+    events.flatMap(({ data }) => ('batchId' in data && 'conversionId' in data ? data : [])).length,
+    3,
+  );
+  const priorities = events.flatMap(({ type, data }) =>
+    type === 'ConversionRequested' ? [(data as { priority?: string }).priority] : [],
+  );
+  t.strictSame(priorities, [undefined, 'low', 'low'], 'its own where it has one');
+  t.equal(await creditsOf(api, key), 97);
+
+  const record = await api.call('GET', `${BATCHES}${id}/`, { key });
+  const { conversions, ...accepted } = answer.body;
+  const naming = { reference: 'Monthly', tags: { month: '11' } };
+  t.strictSame(record.body, { ...accepted, ...naming, conversions });
+  for (const [of, reference] of [
+    [first, 'Own'],
+    [second, 'Monthly'],
+  ]) {
+    const { body } = await api.call('GET', `${BASE}/conversions/${of}/`, { key });
+    t.match(body, { reference, tags: { month: '11' } });
+  }
+  const ledger = await api.call('GET', `${BASE}/account/ledger/`, { key });
+  t.match(ledger.body, [
+    { conversion_id: third },
+    { conversion_id: second },
+    { conversion_id: first },
+  ]);
+  const request = await api.call('GET', `${BASE}/conversions/${second}/request/`, { key });
+  t.match(request.body, { options: { priority: 'low', scale: 0.5, files: { 'a.png': 'AAAA' } } });
+
+  const managers = startBatches(api);
+  await api.complete(accountId, first, PDF);
+  await api.fail(accountId, second, 'x');
+  const half = await api.call('GET', `${BATCHES}${id}/`, { key });
+  t.match(half.body, { status: 'running', pending: 1, completed: 1, failed: 1 });
+  const waiting = api.call('GET', `${BATCHES}${id}/`, { key, headers: { Prefer: 'wait=30' } });
+  await api.complete(accountId, third, PDF);
+  const ended = await waiting;
+  t.match(ended.body, { status: 'ended', pending: 0, completed: 2, failed: 1, ended_at: /Z$/ });
+  t.equal(ended.headers.get('preference-applied'), 'wait=30');
+  await managers.stop();
+  const again = startBatches(api);
+  await again.stop();
+  const ends = await api.store.readStream(`batch-${id}`);
+  t.match(ends, [{ type: 'BatchEnded', data: { total: 3, completed: 2, failed: 1 } }]);
+  t.equal(ends.length, 1);
+
+  const next = await post(api, key, { requests: letters(1) });
+  const list = await api.call('GET', `${BATCHES}?page_size=1`, { key });
+  t.equal(list.headers.get('x-total-count'), '2');
+  t.strictSame(
+    list.body,
+    [{ ...next.body, conversions: undefined }].map(
+      (each) => JSON.parse(JSON.stringify(each)) as object,
+    ),
+  );
+  const other = await api.newAccount();
+  for (const [asker, path] of [
+    [other.key, `${BATCHES}${id}/`],
+    [key, `${BATCHES}batch_00000000000000000000000000/`],
+  ] as const) {
+    t.strictSame(refusal(await api.call('GET', path, { key: asker })), {
+      status: 404,
+      error: 'not_found',
+    });
+  }
+  t.strictSame((await api.call('GET', BATCHES, { key: other.key })).body, []);
+  t.strictSame(violations(await api.log(), { settled: false }), []);
+});
+
+void test('what is wrong: nothing is accepted, and each fault is named by the number of its request', async (t) => {
+  const api = await startApi(t, { env: { MAX_BODY_BYTES: '300000', MAX_HTML_BYTES: '2000' } });
+  const { id, key } = await api.newAccount({ credits: 2000 });
+  const many = (count: number, wrong: Readonly<Record<number, unknown>>) =>
+    letters(count).map((each, n) => wrong[n] ?? each);
+  const cases: [what: string, body: unknown, details: string[]][] = [
+    ['no requests', {}, ['requests']],
+    ['null', { requests: null }, ['requests']],
+    ['none', { requests: [] }, ['requests']],
+    ['too many', { requests: letters(1001) }, ['requests']],
+    ['an object', { requests: { 0: { html: '<p>x</p>' } } }, ['requests']],
+    ['a text', { requests: 'html' }, ['requests']],
+    [
+      'the 500th',
+      { requests: many(1000, { 499: { html: '<p>x</p>', scale: 3 } }) },
+      ['requests.499.scale'],
+    ],
+    [
+      'two with errors',
+      { requests: many(3, { 0: { url: 'ftp://x' }, 2: { html: ' ', pageSize: 'A4' } }) },
+      ['requests.0.url', 'requests.2.html', 'requests.2.pageSize'],
+    ],
+    [
+      'items of other types',
+      { requests: ['<p>x</p>', null, 7, [], true] },
+      ['requests.0', 'requests.1', 'requests.2', 'requests.3', 'requests.4'],
+    ],
+    ['neither html nor url', { requests: [{}] }, ['requests.0.html', 'requests.0.url']],
+    [
+      'wrong defaults',
+      { requests: letters(2), priority: 'high', reference: '', tags: { 'A B': 'c' } },
+      ['priority', 'reference', 'tags.A B'],
+    ],
+    ['webhook_url', { requests: letters(1), webhook_url: 7 }, ['webhook_url']],
+    [
+      'a wrong priority',
+      { requests: [{ html: '<p>x</p>', priority: 'high' }] },
+      ['requests.0.priority'],
+    ],
+    ['an unknown field', { request: letters(1) }, ['request', 'requests']],
+    ['a field of one', { html: '<p>x</p>', requests: letters(1) }, ['html']],
+    ['a file', { requests: [{ html: '<p>x</p>', files: { '../a': 'AA' } }] }, ['requests.0.files']],
+  ];
+  for (const [what, body, details] of cases) {
+    const expected = { status: 400, error: 'validation_error', details };
+    const answer = await post(api, key, body);
+    const found = refusal(answer) as { details?: string[] };
+    t.strictSame(
+      { ...found, details: found.details?.map((each) => each.replace(/\.\.\.\/a$|\.\.\/a$/, '')) },
+      expected,
+      what,
+    );
+  }
+  const all = await post(api, key, { requests: Array.from({ length: 1000 }, () => ({ html: 7 })) });
+  t.equal(Object.keys(all.body['details'] as object).length, 1000, 'all mistakes at once');
+  const large = `<p>${'x'.repeat(2000)}</p>`;
+  const tooLarge = await post(api, key, { requests: many(2, { 1: { html: large } }) });
+  const details = ['requests.1.html'];
+  t.strictSame(refusal(tooLarge), { status: 413, error: 'payload_too_large', details });
+  t.match(tooLarge.body['message'], /^requests\.1\.html: /);
+  const whole = await post(api, key, { requests: letters(1), x: 'x'.repeat(300_000) });
+  t.strictSame(refusal(whole), { status: 413, error: 'payload_too_large' });
+  const badKey = await post(api, key, { requests: letters(1) }, { 'Idempotency-Key': 'ä' });
+  t.equal(badKey.status, 400);
+  const events = await api.store.readStream(`account-${id}`);
+  t.notOk(events.some(({ type }) => type === 'BatchRequested' || type === 'CreditDebited'));
+  t.equal(await creditsOf(api, key), 2000);
+});
+
+void test('credits, keys and the account, at the same time', async (t) => {
+  const api = await startApi(t);
+  const { id, key } = await api.newAccount({ credits: 10 });
+  const both = await Promise.all([1, 2].map(() => post(api, key, { requests: letters(6) })));
+  t.strictSame(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [202, 402],
+  );
+  const poor = both.find(({ status }) => status === 402);
+  t.match(poor?.body, { error: 'insufficient_credits', message: /takes 6 credits.* has 4\./ });
+  t.equal(await creditsOf(api, key), 4);
+
+  const headers = { 'Idempotency-Key': 'monthly' };
+  const same = await Promise.all(
+    Array.from({ length: 5 }, () => post(api, key, { requests: letters(2) }, headers)),
+  );
+  t.equal(new Set(same.map(({ text }) => text)).size, 1, 'byte for byte');
+  const replayed = same.filter((each) => each.headers.get('idempotent-replayed') === 'true');
+  t.equal(replayed.length, 4);
+  t.equal(await creditsOf(api, key), 2);
+  const [conversion = ''] = idsOf(same[0] ?? { body: {} });
+  await api.complete(id, conversion, PDF);
+  const later = await post(api, key, { requests: letters(1) }, headers);
+  t.equal(later.text, same[0]?.text, 'whatever it asks for, and whatever has become of it');
+  t.equal((await post(api, key, { requests: [] }, headers)).status, 400);
+  const single = await api.call('POST', `${BASE}/pdf/`, {
+    key,
+    headers,
+    body: { html: '<p>x</p>' },
+  });
+  t.match(single.body, { id: /^conv_/ }, 'the key of a batch is not that of a conversion');
+  api.clock.time += 24 * 60 * 60_000;
+  const fresh = await post(api, key, { requests: letters(1) }, headers);
+  t.not(fresh.body['id'], later.body['id'], 'a day later it is new');
+  t.equal(fresh.status, 202);
+
+  const rich = await api.newAccount();
+  const [answer] = await Promise.all([
+    post(api, rich.key, { requests: letters(50) }),
+    beginErasure(api, rich.id, api.context()).catch(() => {}),
+  ]);
+  t.ok([202, 401, 404].includes(answer.status), answer.text);
+  t.notOk((await post(api, rich.key, { requests: letters(1) })).status === 202);
+  t.strictSame(violations(await api.log(), { settled: false }), []);
+});
