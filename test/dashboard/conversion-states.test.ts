@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { expireConversion } from '../../src/conversions/expire-conversion.ts';
+import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { BASE, PASSWORD } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
@@ -74,13 +75,64 @@ void test('a conversion from its request to the end of its retention', async (wh
     await page.reload();
     await page.getByText('The PDF is not stored any more').waitFor();
     await region(page, 'Timeline').getByText('ConversionExpired').waitFor();
-    await page.getByText(/^The request was deleted on .* its retention had ended/).waitFor();
+    await page.getByText(/^The request was deleted on .* at the end of its time/).waitFor();
     await page.getByText('The manifest is not stored any more').waitFor();
     t.equal(await button(page, 'Convert again').count(), 0);
     t.equal(await button(page, 'Download PDF').count(), 0);
     await button(page, 'Check the proof in this browser').click();
     await page.getByText('Everything that was checked holds').waitFor();
     t.strictSame(await inspectState(page, 'conversion-expired'), []);
+  });
+  whole.notOk(await page.evaluate('window.ran === true'));
+  whole.strictSame(complaints, []);
+});
+
+/** Right to left, an emoji, markup, and as long as a name may be. */
+const NAME = `<b onclick=1>מסמך 🧾 ${'n'.repeat(170)}.pdf`;
+
+void test('a conversion is cancelled, another deleted, under their names', async (whole) => {
+  const { api, page, complaints } = await start(whole, '/conversions');
+  const { id: accountId, key } = api.account;
+  const names = { filename: NAME, reference: SCRIPT, tags: { customer: SCRIPT } };
+  const convert = async () => {
+    const body = { html: '<p>x</p>', ...names };
+    const answer = await api.call('POST', `${BASE}/pdf/`, { key, body });
+    whole.equal(answer.status, 202, answer.text);
+    return String(answer.body['id']);
+  };
+  const hold = (type: 'PlaceHold' | 'ReleaseHold') =>
+    sendToAccount(api, { type, accountId, now: api.clock.now() }, api.context());
+
+  await whole.test('what waits is cancelled, and its credit comes back', async (t) => {
+    await page.goto(`/conversions/${await convert()}`);
+    await page.getByRole('heading', { level: 1, name: NAME }).waitFor();
+    await region(page, 'Summary').getByText(`customer: ${SCRIPT}`).waitFor();
+    await button(page, 'Cancel').click();
+    t.strictSame(await inspectState(page, 'conversion-cancel'), []);
+    await button(page, 'Cancel the conversion').click();
+    await page.getByRole('heading', { name: 'It was cancelled' }).waitFor();
+    await page.getByText(`Cancelled by ${api.account.email}.`).first().waitFor();
+    t.equal(await button(page, 'Cancel').count(), 0);
+    t.strictSame(await inspectState(page, 'conversion-cancelled'), []);
+  });
+
+  await whole.test('what has ended is deleted, unless a hold keeps it', async (t) => {
+    const id = await convert();
+    await api.complete(accountId, id, PDF);
+    await hold('PlaceHold');
+    await page.goto(`/conversions/${id}`);
+    await button(page, 'Delete').click();
+    await button(page, 'Delete them').click();
+    await page.getByText('The account is under a hold').waitFor();
+    t.strictSame(await inspectState(page, 'conversion-held'), []);
+    await hold('ReleaseHold');
+    await button(page, 'Delete them').click();
+    await page.getByText(/^It was deleted on .*, as this account asked/).waitFor();
+    await page.getByText(/^The request was deleted on .*, as this account asked/).waitFor();
+    t.equal(await button(page, 'Delete').count(), 0);
+    t.equal(await button(page, 'Convert again').count(), 0);
+    t.equal(await button(page, 'Download PDF').count(), 0);
+    t.strictSame(await inspectState(page, 'conversion-deleted'), []);
   });
   whole.notOk(await page.evaluate('window.ran === true'));
   whole.strictSame(complaints, []);

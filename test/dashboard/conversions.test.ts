@@ -140,7 +140,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByRole('main').getByText(SCRIPT).first().waitFor();
     await region(page, 'Timeline').getByText('The conversion failed (').waitFor();
     const request = region(page, 'Request');
-    await request.getByText(/^The request was deleted on .* no document whose/).waitFor();
+    await request.getByText(/^The request was deleted on .* at the end of its time/).waitFor();
     const events = await eventsOf(dashboard, failed);
     const asked = events.find(({ type }) => type === 'ConversionRequested');
     t.match(await request.innerText(), asked?.request_id);

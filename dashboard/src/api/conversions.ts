@@ -71,9 +71,20 @@ export const conversionEventsQuery = (id: string) =>
     },
   });
 
-/** @returns when the documents of a conversion were deleted (ISO 8601); undefined while they are stored */
-export const expiryOf = (events: readonly ConversionEvent[] = []): string | undefined =>
-  events.find(({ type }) => type === 'ConversionDeleted' || type === 'ConversionExpired')?.time;
+interface Deletion {
+  /** ISO 8601. */
+  readonly time: string;
+  /** The account asked for it; otherwise their time was over. */
+  readonly isAskedFor: boolean;
+}
+
+/** @returns how the documents of a conversion were deleted; undefined while they are stored */
+export function deletionOf(events: readonly ConversionEvent[] = []): Deletion | undefined {
+  const deleted = events.find(
+    ({ type }) => type === 'ConversionDeleted' || type === 'ConversionExpired',
+  );
+  return deleted && { time: deleted.time, isAskedFor: deleted.type === 'ConversionDeleted' };
+}
 
 export interface ConversionFile {
   readonly pdf: Blob;

@@ -80,26 +80,26 @@ interface ConfirmProps {
   /** The verb of what is done, such as "Revoke the key". Never "OK". */
   readonly action: string;
   readonly actionLook?: 'primary' | 'danger';
+  /** The text of the button that leaves all as it is: "Cancel" does not do where something is cancelled. */
+  readonly keepText?: string;
   /** Does it; the dialog closes when it is done, and shows why it failed. */
   readonly onConfirm: () => Promise<unknown>;
 }
 
 /** A button that asks before something that cannot be undone. */
 export function ConfirmButton(props: Omit<DialogButtonProps, 'children'> & ConfirmProps) {
-  const { children, action, actionLook, onConfirm, ...button } = props;
+  const { children, action, actionLook, keepText, onConfirm, ...button } = props;
   return (
     <DialogButton {...button}>
       {(close) => (
-        <Confirm action={action} actionLook={actionLook} onConfirm={onConfirm} close={close}>
-          {children}
-        </Confirm>
+        <Confirm {...{ action, actionLook, keepText, onConfirm, close }}>{children}</Confirm>
       )}
     </DialogButton>
   );
 }
 
 function Confirm(props: ConfirmProps & { readonly close: () => void }) {
-  const { children, action, actionLook = 'danger', onConfirm, close } = props;
+  const { children, action, actionLook = 'danger', keepText = 'Cancel', onConfirm, close } = props;
   const { isPending, failure, send } = useSending();
   const confirm = async () => {
     if (await send(onConfirm)) close();
@@ -109,7 +109,7 @@ function Confirm(props: ConfirmProps & { readonly close: () => void }) {
       <div className={styles.text}>{children}</div>
       {failure !== undefined && <FailureNotice error={failure} />}
       <DialogActions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{keepText}</Button>
         <Button look={actionLook} isPending={isPending} onPress={() => void confirm()}>
           {action}
         </Button>

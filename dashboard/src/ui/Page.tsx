@@ -33,7 +33,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
     <div className={styles.page}>
       <header className={styles.header}>
         <div className={styles.titles}>
-          <h1 ref={heading} tabIndex={-1} className={styles.title}>
+          <h1 ref={heading} tabIndex={-1} dir="auto" className={styles.title}>
             {title}
           </h1>
           {lead !== undefined && <p className={styles.lead}>{lead}</p>}

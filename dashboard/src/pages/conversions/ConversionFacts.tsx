@@ -25,10 +25,17 @@ function renderingOf(events: readonly ConversionEvent[]): Rendering {
   };
 }
 
-/** The name that the client asked for. */
-function fileNameOf(events: readonly ConversionEvent[]): string | undefined {
-  const name = events.find(({ type }) => type === 'ConversionRequested')?.data['filename'];
-  return typeof name === 'string' ? name : undefined;
+/** Names of the client, as it gave them. */
+function Tags({ tags }: { readonly tags: Readonly<Record<string, string>> }) {
+  return (
+    <ul>
+      {Object.entries(tags).map(([name, value]) => (
+        <li key={name}>
+          <span className="muted">{name}:</span> <bdi>{value}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 const formatted = (value: number | undefined, format: (value: number) => string) =>
@@ -45,7 +52,9 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
   return (
     <Facts
       facts={{
-        'File name': fileNameOf(events),
+        'File name': record.filename && <bdi>{record.filename}</bdi>,
+        Reference: record.reference && <bdi>{record.reference}</bdi>,
+        Tags: record.tags && <Tags tags={record.tags} />,
         Created: <Time iso={created_at} />,
         Completed: time(completed_at),
         Failed: time(failed_at),

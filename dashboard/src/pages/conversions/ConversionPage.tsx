@@ -2,8 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { api, dataOf } from '../../api/client.ts';
-import { getEvidence } from '../../api/conversion-documents.ts';
-import { type Conversion, conversionQuery, isEnded } from '../../api/conversions.ts';
+import { conversionRequestQuery, getEvidence } from '../../api/conversion-documents.ts';
+import {
+  type Conversion,
+  conversionEventsQuery,
+  conversionQuery,
+  isEnded,
+} from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
@@ -21,6 +26,7 @@ import { failureAction, failureTitle } from './failure-advice.ts';
 import { ManifestSection } from './ManifestSection.tsx';
 import { DownloadPdf, PdfPreview } from './PdfPreview.tsx';
 import { RequestSection } from './RequestSection.tsx';
+import { TakeBack } from './TakeBack.tsx';
 import { Timeline } from './Timeline.tsx';
 
 const route = getRouteApi('/signed-in/conversions/$id');
@@ -29,6 +35,8 @@ export default function ConversionPage() {
   const { id } = route.useParams();
   const query = useQuery(conversionQuery(id));
   const { data, error } = query;
+  // Each event has the name of its conversion; records have it only where the request gave one.
+  const { data: events, isPending } = useQuery(conversionEventsQuery(id));
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Page title="Conversion">
@@ -43,7 +51,7 @@ export default function ConversionPage() {
       </Page>
     );
   }
-  if (data === undefined) {
+  if (data === undefined || isPending) {
     return (
       <Page title="Conversion" lead={<code>{id}</code>}>
         <Loaded query={query} what="the conversion" lines={10}>
@@ -53,10 +61,16 @@ export default function ConversionPage() {
     );
   }
   // Another conversion starts with fresh parts: none of them carries over what it held.
-  return <ConversionView key={id} record={data} />;
+  return <ConversionView key={id} record={data} name={events?.[0]?.name ?? id} />;
 }
 
-function ConversionView({ record }: { readonly record: Conversion }) {
+interface ConversionViewProps {
+  readonly record: Conversion;
+  /** The id, where nothing names it. */
+  readonly name: string;
+}
+
+function ConversionView({ record, name }: ConversionViewProps) {
   const { id, status } = record;
   const isCompleted = status === 'completed';
   const timeline = (
@@ -76,7 +90,7 @@ function ConversionView({ record }: { readonly record: Conversion }) {
   const isTall = isCompleted && navigator.pdfViewerEnabled;
   return (
     <Page
-      title="Conversion"
+      title={name === id ? 'Conversion' : name}
       lead={
         <span className="line">
           <code>{id}</code>
@@ -89,11 +103,13 @@ function ConversionView({ record }: { readonly record: Conversion }) {
         <>
           {isCompleted && <DownloadPdf id={id} />}
           <ConvertAgain id={id} />
+          {status === 'failed' && <OpenRequest id={id} />}
           {isEnded(record) && (
             <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
               Evidence bundle
             </SaveButton>
           )}
+          <TakeBack record={record} />
         </>
       }
     >
@@ -116,7 +132,7 @@ function ConversionView({ record }: { readonly record: Conversion }) {
         lead="The document and the options that were asked for."
         fold={isCompleted ? 'closed' : 'open'}
       >
-        <RequestSection record={record} />
+        <RequestSection id={id} />
       </Section>
       {isEnded(record) && <ConversionProof id={id} pdfSha256={record.sha256} />}
       {isCompleted && (
@@ -129,6 +145,17 @@ function ConversionView({ record }: { readonly record: Conversion }) {
         </Section>
       )}
     </Page>
+  );
+}
+
+/** Leads to the request in the playground, to be corrected there, while it is stored. */
+function OpenRequest({ id }: { readonly id: string }) {
+  const { data } = useQuery(conversionRequestQuery(id));
+  if (data === undefined) return null;
+  return (
+    <ButtonLink to="/playground" search={{ from: id }} icon="play">
+      Open in the playground
+    </ButtonLink>
   );
 }
 

@@ -4,7 +4,7 @@ import {
   type Conversion,
   conversionEventsQuery,
   conversionFileQuery,
-  expiryOf,
+  deletionOf,
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -12,8 +12,8 @@ import { counted, formatBytes } from '../../ui/format.ts';
 import { PdfFrame } from '../../ui/PdfFrame.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
 import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
-import { formatTime } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
+import { deletionText } from './words.ts';
 
 function sizeText({ pages, bytes = 0 }: Conversion): string {
   const size = formatBytes(bytes);
@@ -25,8 +25,8 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
   const { data: events, isPending } = useQuery(conversionEventsQuery(record.id));
   const [isShown, setShown] = useState(false);
   if (isPending) return <Loading label="Loading the state of the PDF" lines={4} />;
-  const expiry = expiryOf(events);
-  if (expiry !== undefined) return <Gone reason={`It was deleted on ${formatTime(expiry)}.`} />;
+  const deletion = deletionOf(events);
+  if (deletion !== undefined) return <Gone reason={deletionText('It', deletion)} />;
   if (isShown) return <StoredPdf id={record.id} />;
   const canShow = navigator.pdfViewerEnabled;
   return (
@@ -68,7 +68,7 @@ function StoredPdf({ id }: { readonly id: string }) {
 export function DownloadPdf({ id }: { readonly id: string }) {
   const queries = useQueryClient();
   const { data: events, isPending } = useQuery(conversionEventsQuery(id));
-  if (isPending || expiryOf(events) !== undefined) return null;
+  if (isPending || deletionOf(events) !== undefined) return null;
   const load = async () => {
     const { pdf, name } = await queries.ensureQueryData(conversionFileQuery(id));
     return { file: pdf, name };

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
-import { type Conversion, conversionEventsQuery, expiryOf } from '../../api/conversions.ts';
+import { conversionEventsQuery, deletionOf } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
@@ -9,18 +9,18 @@ import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { saveFile } from '../../ui/SaveButton.tsx';
 import { Loaded } from '../../ui/states.tsx';
-import { formatTime, Time } from '../../ui/Time.tsx';
+import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
+import { deletionText } from './words.ts';
 
 /** More HTML than this makes a page slow, and nobody reads it here. */
 const MOST_SHOWN_CHARACTERS = 20_000;
 
 /** The document and the options that a client asked for. */
-export function RequestSection({ record }: { readonly record: Conversion }) {
-  const { id } = record;
+export function RequestSection({ id }: { readonly id: string }) {
   const query = useQuery(conversionRequestQuery(id));
   const { error } = query;
-  if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest record={record} />;
+  if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest id={id} />;
   return (
     <Loaded query={query} what="the request" lines={6}>
       {(request) => (
@@ -35,23 +35,18 @@ export function RequestSection({ record }: { readonly record: Conversion }) {
 }
 
 /** The parts of a deleted request that the log keeps. By them its client finds it in records of its own. */
-function DeletedRequest({ record: { id, status } }: { readonly record: Conversion }) {
+function DeletedRequest({ id }: { readonly id: string }) {
   const { data: events } = useQuery(conversionEventsQuery(id));
   const request = events?.find(({ type }) => type === 'ConversionRequested');
-  const deleted = expiryOf(events);
-  const when =
-    deleted === undefined
-      ? 'The request is deleted'
-      : `The request was deleted on ${formatTime(deleted)}`;
-  const why =
-    status === 'failed'
-      ? 'the service keeps no document whose conversion failed'
-      : 'its retention had ended';
+  const deletion = deletionOf(events);
   const { source, options, idempotencyKey } = request?.data ?? {};
   return (
     <>
       <Notice kind="info">
-        {when}: {why}. Its events and their proof stay in the log.
+        {deletion === undefined
+          ? 'The request is not stored any more.'
+          : deletionText('The request', deletion)}{' '}
+        Its events and their proof stay in the log.
       </Notice>
       {request !== undefined && (
         <>
