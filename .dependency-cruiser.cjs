@@ -250,6 +250,19 @@ module.exports = {
       'What reads and changes a PDF knows no browser.',
     ),
     only(
+      'webhook-sending',
+      '^src/webhooks/',
+      ['^src/webhooks/', '^src/egress/', '^src/domain/', PLAIN],
+      'What signs and posts knows nothing of the service.',
+    ),
+    {
+      name: 'webhook-library',
+      comment: 'The library can be changed in one place.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/webhooks/signature\\.ts$' },
+      to: { path: 'node_modules/standardwebhooks/' },
+    },
+    only(
       'egress-addresses',
       '^src/egress/',
       ['^src/egress/', PLAIN],
@@ -321,6 +334,7 @@ module.exports = {
         '^src/documents/(decryption|encryption)\\.ts$',
         '^src/documents/keys/vault\\.ts$',
         '^src/transparency-log/',
+        '^src/webhooks/signature\\.ts$',
         '^src/(time/(clock|ids)|config/copyable-command|errors/errors|observe/log)\\.ts$',
         PLAIN,
         '^projections/',

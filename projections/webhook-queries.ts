@@ -148,7 +148,7 @@ export function webhookQueries(db: Database): WebhookQueries {
         .get(values);
       const rows = db
         .prepare<[object], Stored<DeliveryRow>>(
-          `${DELIVERY} ${where} ORDER BY created_at DESC, id DESC LIMIT @limit OFFSET @offset`,
+          `${DELIVERY} ${where} ORDER BY created_at DESC, position DESC, id DESC LIMIT @limit OFFSET @offset`,
         )
         .all({ ...values, limit, offset });
       return { rows: rows.map(toDelivery), total: total ?? 0 };

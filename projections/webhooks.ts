@@ -9,6 +9,7 @@ import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { GONE } from '../src/domain/webhook-delivery.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { creditHandlers } from './webhook-credits.ts';
 
 /**
  * `secret_prefix` and `secret_at` are of the newest secret. `failing_since` and `failed_at`: the first and the last of
@@ -77,9 +78,9 @@ CREATE TABLE webhook_deliveries (
   failure TEXT,
   dropped TEXT
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX webhook_deliveries_of_account ON webhook_deliveries (account_id, created_at, id);
-CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, created_at, id);
-CREATE INDEX webhook_deliveries_of_subject ON webhook_deliveries (subject, created_at, id);
+CREATE INDEX webhook_deliveries_of_account ON webhook_deliveries (account_id, created_at, position);
+CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, created_at, position);
+CREATE INDEX webhook_deliveries_of_subject ON webhook_deliveries (subject, created_at, position);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at, position) WHERE status = 'waiting';
 CREATE INDEX webhook_deliveries_by_receiver ON webhook_deliveries (receiver, next_at, position)
   WHERE status = 'waiting';
@@ -286,6 +287,12 @@ function deliveryHandlers(db: Database) {
     ConversionFailed({ accountId, conversionId }, event) {
       tell(accountId, 'conversion.failed', conversionId, event);
     },
+    ConversionDeleted({ accountId, conversionId }, event) {
+      tell(accountId, 'conversion.deleted', conversionId, event);
+    },
+    BatchEnded({ accountId, batchId }, event) {
+      tell(accountId, 'batch.ended', batchId, event);
+    },
     // Nothing comes of it any more.
     ConversionExpired({ conversionId }) {
       removeUrl.run(conversionId);
@@ -312,39 +319,4 @@ function deliveryHandlers(db: Database) {
     },
   };
   return { tell, handlers };
-}
-
-/** Below this part of what was granted last, credits are low. */
-const LOW_PART = 10;
-
-function creditHandlers(
-  db: Database,
-  tellLow: (accountId: string, event: RecordedEvent) => void,
-): Handlers {
-  const grant = db.prepare(
-    `INSERT INTO webhook_credits (account_id, balance, last_grant, told) VALUES (?, ?, ?, 0)
-     ON CONFLICT DO UPDATE SET balance = balance + excluded.balance, last_grant = excluded.last_grant, told = 0`,
-  );
-  const add = db.prepare<
-    [number, string],
-    { readonly balance: number; readonly lastGrant: number; readonly told: number }
-  >(
-    `UPDATE webhook_credits SET balance = balance + ? WHERE account_id = ?
-     RETURNING balance, last_grant AS lastGrant, told`,
-  );
-  const told = db.prepare('UPDATE webhook_credits SET told = 1 WHERE account_id = ?');
-  return {
-    CreditGranted({ accountId, amount }) {
-      grant.run(accountId, amount, amount);
-    },
-    CreditDebited({ accountId, amount }, event) {
-      const credits = add.get(-amount, accountId);
-      if (credits?.told !== 0 || credits.balance * LOW_PART >= credits.lastGrant) return;
-      told.run(accountId);
-      tellLow(accountId, event);
-    },
-    CreditRefunded({ accountId, amount }) {
-      add.get(amount, accountId);
-    },
-  };
 }

@@ -174,6 +174,11 @@ export interface PrintOptions {
    * @default 'normal'
    */
   priority?: 'normal' | 'low';
+  /**
+   * The https address that is told when the conversion has ended, signed with the default secret of the account.
+   * @example 'https://example.com/hooks/pdf'
+   */
+  webhook_url?: string;
   /** A page that lacks one of these fails. Default: none, and they are warnings. */
   fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
 }

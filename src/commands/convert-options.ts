@@ -63,6 +63,7 @@ const PDF: Flags = {
     help: 'names and values by which it is found, such as {"customer":"Example Ltd"}',
     read: jsonOf,
   },
+  'webhook-url': { value: 'url', help: 'the https address that is told when it has ended' },
   'no-tagged': { help: 'leave out the accessibility tags' },
   outline: { help: 'make bookmarks from the headings' },
   metadata: {

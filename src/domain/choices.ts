@@ -43,8 +43,10 @@ export const DELIVERY_FAILURES = [
   'name_lookup_failed',
   'connection_refused',
   'connection_failed',
+  'certificate_refused',
   'invalid_answer',
   'timeout',
+  'unreadable',
 ] as const;
 export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
 

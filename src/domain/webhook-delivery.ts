@@ -91,7 +91,6 @@ const decide: Decider<DeliveryState, DeliveryCommand, DeliveryEvent>['decide'] =
   command,
   state,
 ) => {
-  const { type, at, ...about } = command;
   switch (command.type) {
     case 'RecordAttempt': {
       // Of two leaders at a time, one comes second.
@@ -99,13 +98,15 @@ const decide: Decider<DeliveryState, DeliveryCommand, DeliveryEvent>['decide'] =
       const { type: _, at: attemptedAt, jitter, ...facts } = command;
       const outcome = outcomeOf(command.status, command.attempt);
       const pause = RETRY_PAUSES_MS[command.attempt - 1] ?? 0;
-      const nextAt = Math.round(at + pause * (1 - JITTER + 2 * JITTER * jitter));
+      const nextAt = Math.round(attemptedAt + pause * (1 - JITTER + 2 * JITTER * jitter));
       const data = { ...facts, outcome, attemptedAt, ...(outcome === 'retry' && { nextAt }) };
       return [{ type: 'DeliveryAttempted', data }];
     }
-    case 'RequestRedelivery':
+    case 'RequestRedelivery': {
+      const { type: _, at: requestedAt, ...about } = command;
       if (command.round <= state.round) return [];
-      return [{ type: 'RedeliveryRequested', data: { ...about, requestedAt: at } }];
+      return [{ type: 'RedeliveryRequested', data: { ...about, requestedAt } }];
+    }
   }
 };
 

@@ -57,6 +57,19 @@ import {
 } from './resources/transparency-log.ts';
 import { deleteConversion } from './resources/take-back.ts';
 import { getUsage } from './resources/usage.ts';
+import { getDelivery, listDeliveries, postRedelivery } from './resources/webhook-deliveries.ts';
+import {
+  deleteWebhook,
+  getDefaultSecret,
+  getWebhook,
+  listWebhooks,
+  patchWebhook,
+  postRedeliveries,
+  postWebhook,
+  rotateDefaultSecret,
+  rotateWebhook,
+  testWebhook,
+} from './resources/webhooks.ts';
 
 export const BASE_PATH = '/api/v1';
 
@@ -105,6 +118,20 @@ export const ROUTES: readonly Route[] = [
   api('get', '/api-keys/', 'caller', listApiKeys),
   api('post', '/api-keys/', 'caller', postApiKey),
   api('delete', '/api-keys/{id}/', 'caller', deleteApiKey),
+  api('get', '/webhooks/', 'caller', listWebhooks),
+  api('post', '/webhooks/', 'caller', postWebhook),
+  // Before the paths with an id, which they would match too.
+  api('get', '/webhooks/secret/', 'caller', getDefaultSecret),
+  api('post', '/webhooks/secret/rotate/', 'caller', rotateDefaultSecret),
+  api('get', '/webhooks/deliveries/', 'caller', listDeliveries),
+  api('get', '/webhooks/deliveries/{id}/', 'caller', getDelivery),
+  api('post', '/webhooks/deliveries/{id}/redeliver/', 'caller', postRedelivery),
+  api('get', '/webhooks/{id}/', 'caller', getWebhook),
+  api('patch', '/webhooks/{id}/', 'caller', patchWebhook),
+  api('delete', '/webhooks/{id}/', 'caller', deleteWebhook),
+  api('post', '/webhooks/{id}/rotate/', 'caller', rotateWebhook),
+  api('post', '/webhooks/{id}/test/', 'caller', testWebhook),
+  api('post', '/webhooks/{id}/redeliver/', 'caller', postRedeliveries),
   api('post', '/auth/jwt/create/', 'address', createTokenPair),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess),
   api('post', '/auth/jwt/revoke/', 'address', signOut),

@@ -129,6 +129,12 @@ export interface FileTokens {
   verify(token: string, fileId: string): Promise<boolean>;
 }
 
+/** Makes links to PDFs that need no other credential. */
+export const fileLinks =
+  ({ mint }: Pick<FileTokens, 'mint'>, ttlSeconds: number, publicUrl: () => string) =>
+  (conversionId: string): string =>
+    `${publicUrl()}/files/${conversionId}.pdf?token=${mint(conversionId, ttlSeconds)}`;
+
 /** RFC 3339 in whole seconds, as the library writes dates. */
 const wholeSeconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 

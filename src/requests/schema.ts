@@ -197,6 +197,15 @@ export const ConversionRequest = Closed({
         'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with a status of 400 or more, such as a missing image; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
     }),
   ),
+  webhook_url: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_URL_CHARACTERS,
+      description:
+        'The https address that is told when the conversion has ended, signed with the default secret of the account.',
+      examples: ['https://example.com/hooks/pdf'],
+    }),
+  ),
   filename: Type.Optional(
     Type.String({
       minLength: 1,

@@ -14,6 +14,7 @@ import { requestTexts } from './names.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
+import { checkWebhookUrl } from './webhooks.ts';
 
 export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts'>;
 
@@ -122,10 +123,15 @@ export function checkConversionRequest(
   checkMargins(issues, options);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
+  const { webhook_url: webhookUrl } = request;
+  if (webhookUrl !== undefined) checkWebhookUrl(issues, 'webhook_url', webhookUrl, rules);
   return {
     source,
     options,
-    texts: requestTexts(issues, request),
+    texts: {
+      ...requestTexts(issues, request),
+      ...(webhookUrl !== undefined && { webhookUrl }),
+    },
     marks: { ...(request.priority === 'low' && { priority: request.priority }) },
     document: requestDocument(request),
   };

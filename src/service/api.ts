@@ -6,6 +6,7 @@ import type { Core } from './core.ts';
 import { deriveKey } from '../documents/keys/master-key.ts';
 import type { ApiApp } from '../http/app.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
+import type { FileTokens } from '../http/tokens.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import { requestCounter } from './metrics.ts';
 import { listenForCommands } from './operator-socket.ts';
@@ -74,6 +75,21 @@ export async function startApi(
   }
 }
 
+const fileTokensOf = async ({ masterKey, clock }: Core, origin: string): Promise<FileTokens> => {
+  const { createFileTokens } = await import('../http/tokens.ts');
+  return createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock);
+};
+
+/**
+ * Makes links to PDFs, as the API does, for what webhooks are told.
+ * @param origin the name of this deployment in links
+ * @param publicUrl known once the API listens
+ */
+export async function linksOf(core: Core, origin: string, publicUrl: () => string) {
+  const { fileLinks } = await import('../http/tokens.ts');
+  return fileLinks(await fileTokensOf(core, origin), core.config.fileUrlTtlSeconds, publicUrl);
+}
+
 /** The application on a core, before anything reaches it. */
 export async function openApi(
   core: Core,
@@ -82,7 +98,7 @@ export async function openApi(
     readonly rateLimiter: RateLimiter;
   },
 ): Promise<{ readonly app: ApiApp; readonly stop: () => Promise<void> }> {
-  const [{ createApp }, { createFileTokens, createTokens }] = await Promise.all([
+  const [{ createApp }, { createTokens }] = await Promise.all([
     import('../http/app.ts'),
     import('../http/tokens.ts'),
   ]);
@@ -96,7 +112,7 @@ export async function openApi(
     streams: core.store,
     builtFolder: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
     tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
-    fileTokens: createFileTokens(deriveKey(masterKey, 'file links', 32), origin, clock),
+    fileTokens: await fileTokensOf(core, origin),
     operations: { version: readVersion(), renderers, rebuilds },
     onRequestEnd: requestCounter(core),
   });

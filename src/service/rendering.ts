@@ -1,6 +1,7 @@
 /** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
 import { join } from 'node:path';
 import type { Stoppable } from '../async/stoppable.ts';
+import { readVersion } from '../config/version.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import type { RenderMetrics } from '../observe/metrics/definitions.ts';
 import { startAttestations } from '../process-managers/attestations.ts';
@@ -40,13 +41,19 @@ export type Renders = 'never' | 'while leading' | 'always';
 /**
  * Leads where no other process on the same log does: feeds the queue and records what came of the jobs.
  * @param logOrigin the name that the log was opened under
+ * @param fileUrl makes links to PDFs for what webhooks are told; without it, deliveries wait for a service
  */
-export function createWork(core: Core, logOrigin: string, renders: Renders): Work {
+export function createWork(
+  core: Core,
+  logOrigin: string,
+  renders: Renders,
+  fileUrl?: (conversionId: string) => string,
+): Work {
   const withRenderer = renders === 'while leading';
   const election = new LeaderElection({
     name: withRenderer ? 'the renderer' : 'the feeding of the render queue',
     lease: core.queues.lease(logOrigin),
-    begin: () => startLeading(core, withRenderer),
+    begin: () => startLeading(core, withRenderer, fileUrl),
     logger: core.logger,
   });
   return inOrder(renders === 'always' ? [election, rendering(core)] : [election]);
@@ -90,9 +97,14 @@ function rendering(core: Core): Work {
   };
 }
 
-async function startLeading(core: Core, withRenderer: boolean): Promise<LeaderTask> {
+async function startLeading(
+  core: Core,
+  withRenderer: boolean,
+  fileUrl: ((conversionId: string) => string) | undefined,
+): Promise<LeaderTask> {
   const queue = await core.queues.open(withRenderer ? 'both' : 'api');
-  const managers = startManagers(core, queue);
+  const webhooks = fileUrl && (await startSending(core, fileUrl));
+  const managers = startManagers(core, queue, webhooks);
   const stopCounting = countWhileLeading(core);
   let renderer: LeaderTask | undefined;
   try {
@@ -121,7 +133,25 @@ interface Managers extends Stoppable {
   stopDispatch(): Promise<void>;
 }
 
-function startManagers(core: Core, queue: RenderQueue): Managers {
+/** Loads what sends webhooks where it is used alone: commands that render need none of it. */
+async function startSending(
+  core: Core,
+  fileUrl: (conversionId: string) => string,
+): Promise<Stoppable> {
+  const [{ startWebhooks }, { createPoster }] = await Promise.all([
+    import('../process-managers/webhooks.ts'),
+    import('../webhooks/poster.ts'),
+  ]);
+  const { allowPrivateNetwork, egressPorts: extraPorts } = core.config;
+  const policy = { allowPrivateNetwork, extraPorts };
+  return startWebhooks({
+    ...core,
+    fileUrl,
+    poster: createPoster({ policy, version: readVersion() }),
+  });
+}
+
+function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Managers {
   const { retentionSeconds } = core.config;
   const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
@@ -134,6 +164,7 @@ function startManagers(core: Core, queue: RenderQueue): Managers {
     startRetention({ ...core, retentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
     startErasures(core),
+    ...(webhooks ? [webhooks] : []),
   ];
   const forget = core.queues.onReturn(() => dispatch.sweep());
   const stopDispatch = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import type { Tracing } from '../observe/tracing/port.ts';
 import { isDamage } from '../read-model/generations.ts';
 import { systemClock } from '../time/clock.ts';
 import { openRendererAdapters } from './adapters.ts';
-import { type Readiness, startApi } from './api.ts';
+import { linksOf, type Readiness, startApi } from './api.ts';
 import { type Core, openCore } from './core.ts';
 import type { Observers } from './observe.ts';
 import { tellReadiness, watchCore, withObservers } from './metrics.ts';
@@ -180,10 +180,12 @@ async function serve(
     await core.queues.claim(openedAs);
     await core.signer.checkLog({ untilCaughtUp: true });
     logPlaces(config, logger, config.eventStoreUrl ?? config.dataDir);
-    const work = createWork(core, openedAs, renders);
+    let publicUrl = '';
+    const work = createWork(core, openedAs, renders, await linksOf(core, origin, () => publicUrl));
     const readiness = () => readinessOfNode(core, work);
     tellReadiness(observers, readiness);
     const api = await startApi(core, origin, readiness);
+    ({ publicUrl } = api);
     const stopNoting = noteCheckpoints(core);
     const ready = core
       .caughtUp()

@@ -41,6 +41,8 @@ export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(
 export const newBatchId = (nowMs: number): string => `batch_${timeOrderedId(nowMs)}`;
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;
+export const newWebhookId = (nowMs: number): string => `webhook_${timeOrderedId(nowMs)}`;
+export const newDeliveryId = (nowMs: number): string => `delivery_${timeOrderedId(nowMs)}`;
 export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;
 
 /** SHA-256 of the full key: all that is kept of it. (By way of hex: twice as fast as to a buffer.) */

@@ -3,7 +3,9 @@ import { test } from 'tap';
 import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 
-const LISTS = ['conversions', 'account/ledger', 'api-keys'].map((name) => `${BASE}/${name}/`);
+const LISTS = ['conversions', 'account/ledger', 'api-keys', 'webhooks', 'webhooks/deliveries'].map(
+  (name) => `${BASE}/${name}/`,
+);
 const invalid = (...details: string[]) => ({
   status: 400,
   error: 'validation_error',
@@ -58,6 +60,19 @@ void test('the query of a list', async (t) => {
   }
   const all = await api.call('GET', `${conversions}?status=x&page=x&page_size=x&y=1`, { key });
   t.strictSame(refusal(all), invalid('page', 'page_size', 'status', 'y'));
+  const deliveries: [query: string, details: string[]][] = [
+    ['status=pending', ['status']],
+    ['status=waiting&status=failed', ['status']],
+    ['webhook=x', ['webhook']],
+    ['webhook=conv_00000000000000000000000000', ['webhook']],
+    ['conversion=', ['conversion']],
+    ['conversion=webhook_00000000000000000000000000', ['conversion']],
+    ['status=&webhook=&conversion=%00&since=x', ['conversion', 'since', 'status', 'webhook']],
+  ];
+  for (const [query, details] of deliveries) {
+    const answer = await api.call('GET', `${BASE}/webhooks/deliveries/?${query}`, { key });
+    t.strictSame(refusal(answer), invalid(...details), query);
+  }
   for (const path of [ledger, keys]) {
     const answer = await api.call('GET', `${path}?status=pending`, { key });
     t.strictSame(refusal(answer), invalid('status'), 'a filter of another list');
@@ -98,7 +113,7 @@ void test('bodies of the other endpoints', async (t) => {
       { status: 413, error: 'payload_too_large' },
     ],
   ];
-  const paths = ['api-keys', 'auth/jwt/create', 'auth/jwt/refresh', 'auth/jwt/revoke'];
+  const paths = ['api-keys', 'webhooks', 'auth/jwt/create', 'auth/jwt/refresh', 'auth/jwt/revoke'];
   for (const path of paths) {
     for (const [what, options, expected] of cases) {
       const answer = await api.call('POST', `${BASE}/${path}/`, { key, ...options });
@@ -128,6 +143,95 @@ void test('bodies of the other endpoints', async (t) => {
     t.strictSame(refusal(answer), invalid(...details), `${path}: ${JSON.stringify(body)}`);
     if (Object.values(body).includes(null)) t.match(answer.body['message'], /: Is required\.$/);
   }
+});
+
+void test('webhook endpoints', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount();
+  const url = 'https://example.com/hook';
+  const call = (method: string, path: string, body?: object) =>
+    api.call(method, `${BASE}/webhooks/${path}`, { key, ...(body && { body }) });
+  const urls = [
+    'http://example.com/',
+    'ftp://example.com/',
+    'https://me:pw@example.com/',
+    'https://localhost/',
+    'https://127.0.0.1/',
+    'https://0x7f.1/',
+    'https://[::1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://169.254.169.254/latest/',
+    'https://10.0.0.1/',
+    'https://metadata/',
+    'https://example.com:25/',
+    'example.com',
+    '',
+    `https://example.com/${'x'.repeat(2048)}`,
+    'https://example.com/\0',
+  ];
+  const bodies: [body: object, details: string[]][] = [
+    ...urls.map((each): [object, string[]] => [{ url: each }, ['url']]),
+    [{ url: 7 }, ['url']],
+    [{ url: [url] }, ['url']],
+    [{ url, types: [] }, ['types']],
+    [{ url, types: 'batch.ended' }, ['types']],
+    [{ url, types: ['webhook.test'] }, ['types.0']],
+    [{ url, types: ['batch.ended', 'batch.ended'] }, ['types']],
+    [{ url, types: Array.from({ length: 9 }, () => 'batch.ended') }, ['types']],
+    [{ url, description: 'x'.repeat(201) }, ['description']],
+    [{ url, description: 'a\u202eb' }, ['description']],
+    [{ url, description: 'a\nb' }, ['description']],
+    [{ url, secret: 'whsec_x', id: 'x' }, ['id', 'secret']],
+  ];
+  const { body: made } = await call('POST', '', { url });
+  const own = `${String(made['id'])}/`;
+  for (const [body, details] of bodies) {
+    const told = JSON.stringify(body).slice(0, 60);
+    t.strictSame(refusal(await call('POST', '', body)), invalid(...details), told);
+    t.strictSame(refusal(await call('PATCH', own, body)), invalid(...details), `PATCH ${told}`);
+  }
+  t.strictSame(refusal(await call('POST', '', {})), invalid('url'));
+  t.strictSame(refusal(await call('POST', '', { url, enabled: true })), invalid('enabled'));
+  t.strictSame(refusal(await call('PATCH', own, { enabled: 'no' })), invalid('enabled'));
+  t.equal((await call('PATCH', own, {})).status, 200, 'nothing is changed');
+  for (const query of [
+    '',
+    '?since=',
+    '?since=yesterday',
+    '?since=2026-01-01',
+    '?since=1&since=2',
+  ]) {
+    const answer = await call('POST', `${own}redeliver/${query}`);
+    t.strictSame(refusal(answer), invalid('since'), query);
+  }
+  const unknown = [
+    'x',
+    '%00',
+    'secret',
+    'deliveries',
+    'webhook_00000000000000000000000000',
+    `${own}%2F`,
+  ];
+  for (const id of [...unknown, '__proto__', 'x'.repeat(4000)]) {
+    const asked: [string, string, object?][] = [
+      ['GET', `${id}x/`],
+      ['PATCH', `${id}/`, { enabled: true }],
+      ['DELETE', `${id}/`],
+      ['POST', `${id}x/rotate/`],
+      ['POST', `${id}/test/`],
+      ['POST', `${id}/redeliver/?since=2026-01-01T00:00:00Z`],
+      ['GET', `deliveries/${id}/`],
+      ['POST', `deliveries/${id}/redeliver/`],
+    ];
+    for (const [method, path, body] of asked) {
+      t.strictSame(
+        refusal(await call(method, path, body)),
+        notFound,
+        `${method} ${path.slice(0, 60)}`,
+      );
+    }
+  }
+  t.equal((await call('GET', '')).headers.get('x-total-count'), '1', 'refusals make nothing');
 });
 
 void test('ids in a path', async (t) => {

@@ -12,6 +12,7 @@ import { type Api, BASE, type CallOptions, PASSWORD, startApi } from './api.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
+import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
 
@@ -217,6 +218,10 @@ async function driveSuccesses(t: Test, given: Answered) {
   for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });
   }
+  await driveWebhooks(api, { id: accountId, key }, async () => {
+    const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+    await api.complete(accountId, String(body['id']), PDF);
+  });
   const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });
   await api.call('DELETE', `${BASE}/api-keys/${String(made.body['id'])}/`, { key });
   const auth = (what: string, body: object) =>

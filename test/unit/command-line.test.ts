@@ -211,7 +211,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media SCREEN --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
-    '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tags {"a":"b"} --fail-on timeout,http_status --priority low';
+    '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tags {"a":"b"} ' +
+    '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -244,6 +245,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     filename: 'F',
     reference: 'R',
     tags: { a: 'b' },
+    webhook_url: 'https://example.com/',
     fail_on: ['timeout', 'http_status'],
     priority: 'low',
   });

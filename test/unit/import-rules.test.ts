@@ -93,6 +93,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'renderer-pdf-stands-alone': [
     imports('src/renderer/pdf/reader.ts', 'src/renderer/chrome/tab.ts'),
   ],
+  'webhook-sending': [imports('src/webhooks/poster.ts', 'src/documents/keys/vault.ts', typeOnly)],
+  'webhook-library': [
+    imports('src/webhooks/poster.ts', 'node_modules/standardwebhooks/dist/index.js'),
+  ],
   'egress-addresses': [imports('src/egress/policy.ts', 'src/renderer/egress/proxy.ts')],
   'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
   nats: [imports('src/nats/connection.ts', 'src/render-queue/port.ts', typeOnly)],

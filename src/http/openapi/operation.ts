@@ -9,6 +9,8 @@ export const TAGS = {
   Conversions: 'Create conversions, follow their progress and download the PDFs.',
   Batches: 'Create many conversions with one request, and follow them together.',
   Account: 'Retrieve the account and the history of its credits.',
+  Webhooks:
+    'Be told when conversions end: endpoints of the account, their secrets and what was delivered.',
   'API keys': 'Create, list and revoke API keys, with a key or an access token.',
   Operators:
     'Look after the service and its accounts, as an operator who is signed in. API keys are refused.',
@@ -117,7 +119,7 @@ export interface Endpoint {
 
 /** An endpoint and its place. */
 export interface Route extends Endpoint {
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;

@@ -30,6 +30,7 @@ import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
 import { CONVERSION_FILTERS, conversionSearchOf, needsIndex } from './conversion-filter.ts';
 import {
@@ -261,10 +262,8 @@ export const listConversions: Endpoint = {
   },
 };
 
-const linkWith =
-  ({ fileTokens, config, publicUrl }: RouteDependencies) =>
-  (id: string): string =>
-    `${publicUrl}/files/${id}.pdf?token=${fileTokens.mint(id, config.fileUrlTtlSeconds)}`;
+const linkWith = ({ fileTokens, config, publicUrl }: RouteDependencies) =>
+  fileLinks(fileTokens, config.fileUrlTtlSeconds, () => publicUrl);
 
 /**
  * The Conversion resource as the interface shapes it, with a fresh link if it is completed.

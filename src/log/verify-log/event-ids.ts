@@ -73,6 +73,9 @@ function commandsOf({ type, data }: DomainEvent, causationId: string): readonly 
   if (type === 'ConversionExpired') return [`expire/${data.conversionId}`];
   if (type === 'BatchEnded') return [`end/${data.batchId}`];
   if (type === 'ErasureCompleted') return [`erase/${data.accountId}`];
+  if (type === 'DeliveryAttempted') {
+    return [`${data.deliveryId}/${data.round}/${data.attempt}`];
+  }
   if (type === 'ConversionFailed') return [causationId, `erase/${data.conversionId}`];
   return [causationId];
 }

@@ -142,13 +142,14 @@ void test('the service switches off what fails, unless its owner changed it sinc
   t.end();
 });
 
+const inForce = (events: readonly WebhooksEvent[], now: number) =>
+  secretsInForce(endpointOf(fold(webhooks, events), webhookId())?.secrets ?? [], now);
+
 void test('a former secret signs for a day', (t) => {
   const at = NOW + HOUR_MS;
   given(t, webhooks, created())
     .when({ type: 'RotateSecret', ...endpoint(), ...secret(2), now: at })
     .thenEvents(rotated(2, at));
-  const inForce = (events: readonly WebhooksEvent[], now: number) =>
-    secretsInForce(endpointOf(fold(webhooks, events), webhookId())?.secrets ?? [], now);
   const twice = [created(), rotated(2, at), rotated(3, at + HOUR_MS)];
   t.strictSame(inForce([created()], NOW + 100 * DAY_MS), ['v1.s1']);
   t.strictSame(inForce(twice, at + HOUR_MS), ['v1.s3', 'v1.s2', 'v1.s1']);

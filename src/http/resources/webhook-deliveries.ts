@@ -1,0 +1,101 @@
+/** Deliveries of webhooks: what was sent to whom, how it was answered, and once more. */
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  webhookQueries,
+} from '../../../projections/webhook-queries.ts';
+import { deliveryRecord } from '../../accounts/webhook-records.ts';
+import { deliveryOf, redeliver, triesOf } from '../../accounts/webhooks.ts';
+import { DELIVERY_STATUSES } from '../../domain/choices.ts';
+import { CONVERSION_ID, DELIVERY_ID, WEBHOOK_ID } from '../../domain/ids.ts';
+import { accountAggregate } from '../../domain/account.ts';
+import { holdInForce } from '../../domain/hold.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { pageOf, sendPage } from '../pagination.ts';
+import { getDeliveryDoc, listDeliveriesDoc, redeliverDoc } from './webhooks.api.ts';
+
+const WHOLE_ID = new RegExp(`^${DELIVERY_ID}$`);
+
+/** The record of a delivery, with the URL that it goes to. */
+export async function deliveryBody(deps: RouteDependencies, row: DeliveryRow) {
+  const { accountId, webhookId, url } = row;
+  const sealed =
+    webhookId === undefined ? url : deps.readModel.query(webhookQueries).byId(webhookId)?.url;
+  return deliveryRecord(row, sealed && (await deps.vault.unseal(accountId, sealed)));
+}
+
+/** The time since which deliveries are listed: that of documents, and while a hold is in force, all. */
+async function listedSince(deps: RouteDependencies, accountId: string): Promise<number> {
+  const now = deps.clock.now();
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  return holdInForce(state, now) === undefined ? now - deps.config.retentionSeconds * 1000 : 0;
+}
+
+/** @throws {ServiceError} `not_found`, also where it is not listed any more */
+async function ownDelivery(ctx: HttpContext, deps: RouteDependencies): Promise<DeliveryRow> {
+  const { accountId } = callerOf(ctx);
+  const id = pathParameter(ctx, 'id');
+  const row = WHOLE_ID.test(id) ? await deliveryOf(deps, accountId, id) : undefined;
+  if (row !== undefined && row.createdAt >= (await listedSince(deps, accountId))) return row;
+  throw new ServiceError('not_found', 'There is no such delivery.');
+}
+
+function filterOf(ctx: HttpContext, issues: ValidationIssues): Omit<DeliveryFilter, 'since'> {
+  const { webhook, conversion, status: asked } = ctx.query;
+  const id = (name: string, given: string | string[] | undefined, pattern: string) => {
+    if (given === undefined) return undefined;
+    if (typeof given === 'string' && new RegExp(`^${pattern}$`).test(given)) return given;
+    issues.add(name, `Must be the id of a ${name}.`);
+    return undefined;
+  };
+  const webhookId = id('webhook', webhook, WEBHOOK_ID);
+  const subject = id('conversion', conversion, CONVERSION_ID);
+  const status = DELIVERY_STATUSES.find((each) => each === asked);
+  if (asked !== undefined && status === undefined) {
+    issues.add('status', `Must be one of ${DELIVERY_STATUSES.join(', ')}.`);
+  }
+  return {
+    ...(webhookId !== undefined && { webhookId }),
+    ...(subject !== undefined && { subject }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+export const listDeliveries: Endpoint = {
+  doc: listDeliveriesDoc,
+  handler: (deps) => async (ctx) => {
+    const { accountId } = callerOf(ctx);
+    const issues = new ValidationIssues();
+    const page = pageOf(ctx, issues, ['webhook', 'conversion', 'status']);
+    const filter = filterOf(ctx, issues);
+    issues.throwIfAny();
+    const since = await listedSince(deps, accountId);
+    const queries = await consistentQuery(deps, webhookQueries, ctx.state.asOf);
+    const { rows, total } = queries.deliveries(accountId, { ...filter, ...page, since });
+    const records = await Promise.all(rows.map((row) => deliveryBody(deps, row)));
+    sendPage(ctx, deps.publicUrl, page, total, records);
+  },
+};
+
+export const getDelivery: Endpoint = {
+  doc: getDeliveryDoc,
+  handler: (deps) => async (ctx) => {
+    const row = await ownDelivery(ctx, deps);
+    ctx.body = { ...(await deliveryBody(deps, row)), attempts: await triesOf(deps, row) };
+  },
+};
+
+export const postRedelivery: Endpoint = {
+  doc: redeliverDoc,
+  handler: (deps) => async (ctx) => {
+    const row = await ownDelivery(ctx, deps);
+    const again = await redeliver(deps, row, await commandContext(ctx, deps));
+    ctx.status = 202;
+    ctx.body = await deliveryBody(deps, again);
+  },
+};

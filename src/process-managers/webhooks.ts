@@ -1,0 +1,295 @@
+/**
+ * Sends what webhook endpoints, and the URLs of requests, are to be told. The read model is the list of what is due; each
+ * try becomes an event. A try whose process dies is made again: receivers get a delivery at least once, under one id.
+ */
+import {
+  type DeliveryRow,
+  type DisablingDue,
+  senderQueries,
+} from '../../projections/webhook-queries.ts';
+import { webhookBody, type WebhookBodyDependencies } from '../accounts/webhook-body.ts';
+import type { CommandContext } from '../actors/system.ts';
+import { Semaphore } from '../async/semaphore.ts';
+import { NOT_OPENED, unlessErased, type Vault } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { deliveryAggregate, type DeliveryCommand } from '../domain/webhook-delivery.ts';
+import {
+  endpointOf,
+  secretsInForce,
+  webhooksAggregate,
+  type WebhooksState,
+} from '../domain/webhooks.ts';
+import type { RecordedEvent } from '../event-store/port.ts';
+import type { Log } from '../log/log-origin.ts';
+import type { Logger } from '../observe/log.ts';
+import { LogThrottle } from '../observe/log-throttle.ts';
+import { newCommandId } from '../time/ids.ts';
+import type { Poster, ReceiverAnswer } from '../webhooks/poster.ts';
+import { newSecret, signatureHeaders } from '../webhooks/signature.ts';
+import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
+import { DeliveriesUnderWay } from './deliveries-under-way.ts';
+
+/** Deliveries under way: in all, of an account, to a host, and to one receiver; to one that did not take the last: 1. */
+const LIMITS = { all: 256, account: 8, host: 16, receiver: 4 } as const;
+/** Rows that are looked at beside those under way. */
+const PAGE = 64;
+/** Receivers that are remembered not to have taken the last delivery. */
+const MAX_FAILING = 10_000;
+/** An endpoint whose every try has failed for so long is switched off. */
+export const FAILED_FOR_MS = 5 * 24 * 60 * 60 * 1000;
+/** A delivery that could not be tried, because a store is away, is looked at again after it. */
+const POSTPONED_MS = 10_000;
+/** The clock may be set: a time that is far away is looked at again after it. */
+const LONGEST_PAUSE_MS = 60_000;
+/** A stop waits so long for answers. What is under way then is sent again by the next leader. */
+const STOP_MS = 2000;
+
+/** Events that make deliveries due, or leave room for others. */
+const WAKING = [
+  'ConversionCompleted',
+  'ConversionFailed',
+  'ConversionDeleted',
+  'BatchEnded',
+  'CreditDebited',
+  'WebhookTested',
+  'WebhookChanged',
+  'DeliveryAttempted',
+  'RedeliveryRequested',
+  'RedeliveriesRequested',
+] as const;
+
+export type WebhookSender = Log &
+  Omit<WebhookBodyDependencies, 'vault'> & {
+    readonly vault: Pick<Vault, 'seal' | 'unseal'>;
+    readonly poster: Poster;
+    readonly logger: Logger;
+  };
+
+interface Target {
+  readonly url: URL;
+  readonly secrets: readonly string[];
+}
+
+/** Its URL or a secret was sealed with another key. */
+class Unreadable extends Error {}
+
+export function startWebhooks(deps: WebhookSender): BackgroundLoop {
+  const { actors, clock, logger, poster, readModel, runner, store, vault } = deps;
+  /** By the delivery's id: from the choice of a row until the read model holds the try. */
+  const underWay = new DeliveriesUnderWay();
+  /** Deliveries that could not be tried, until then by the process's own clock. */
+  const postponed = new Map<string, number>();
+  /** Receivers that did not take the last delivery. */
+  const failing = new Set<string>();
+  const hosts = new Map<string, { readonly slots: Semaphore; users: number }>();
+  const sending = new Set<Promise<void>>();
+  const untried = new LogThrottle();
+  let timer: NodeJS.Timeout | undefined;
+
+  const serviceContext = (commandId: string, cause: string, about = commandId): CommandContext => ({
+    commandId,
+    metadata: {
+      correlationId: about,
+      causationId: cause,
+      actor: { kind: 'service' },
+      time: clock.now(),
+    },
+  });
+
+  async function disable({ webhookId, accountId, reason, since }: DisablingDue): Promise<void> {
+    const now = clock.now();
+    const command = { type: 'DisableWebhook', accountId, webhookId, reason, since, now } as const;
+    const commandId = `disable/${webhookId}/${since}`;
+    const context = serviceContext(commandId, commandId);
+    const outcome = await actors.send(webhooksAggregate, accountId, command, context);
+    // Else it would be switched off again.
+    if (outcome.accepted && outcome.position !== undefined) await runner.waitFor(outcome.position);
+  }
+
+  /** The secrets that sign what goes to the URLs of requests; made when they are needed first. */
+  async function defaultSecrets(state: WebhooksState, accountId: string): Promise<WebhooksState> {
+    if (state.secrets.length > 0) return state;
+    const { secret, secretPrefix } = newSecret();
+    const now = clock.now();
+    const sealed = { secret: await vault.seal(accountId, secret), secretPrefix };
+    const command = { type: 'RotateDefaultSecret', accountId, onlyFirst: true, now } as const;
+    const commandId = newCommandId(now);
+    const context = serviceContext(commandId, commandId);
+    const made = await actors.send(
+      webhooksAggregate,
+      accountId,
+      { ...command, ...sealed },
+      context,
+    );
+    return made.accepted ? made.state : state;
+  }
+
+  /** Where a delivery goes, by the log as it is now; undefined: nowhere any more. */
+  async function targetOf(row: DeliveryRow): Promise<Target | undefined> {
+    const { accountId, webhookId, url: ofRequest } = row;
+    const { state: account } = await actors.read(accountAggregate, accountId);
+    if (account.status !== 'open') return undefined;
+    const { state } = await actors.read(webhooksAggregate, accountId);
+    const endpoint = endpointOf(state, webhookId);
+    const sealedUrl = webhookId === undefined ? ofRequest : endpoint?.url;
+    const isOff = endpoint?.enabled === false && row.message !== 'webhook.test';
+    if (sealedUrl === undefined || isOff) return undefined;
+    const { secrets } = endpoint ?? (await defaultSecrets(state, accountId));
+    const open = async (sealed: string): Promise<string> => {
+      const text = await vault.unseal(accountId, sealed);
+      if (text === NOT_OPENED) throw new Unreadable(text);
+      return text;
+    };
+    const url = new URL(await open(sealedUrl));
+    const inForce = secretsInForce(secrets, clock.now());
+    return { url, secrets: await Promise.all(inForce.map(open)) };
+  }
+
+  /** @returns undefined where there is nobody, or nothing, to tell */
+  async function answerTo(
+    row: DeliveryRow,
+    signal: AbortSignal,
+  ): Promise<ReceiverAnswer | undefined> {
+    const target = await targetOf(row);
+    const body = target && (await webhookBody(deps, row));
+    if (target === undefined || body === undefined) return undefined;
+    const { host } = target.url;
+    const ofHost = hosts.get(host) ?? { slots: new Semaphore(LIMITS.host), users: 0 };
+    hosts.set(host, ofHost);
+    ofHost.users += 1;
+    const release = await ofHost.slots.acquire(signal);
+    try {
+      signal.throwIfAborted();
+      const headers = signatureHeaders(row.id, clock.now(), body, target.secrets);
+      return await poster.post(target.url, headers, body, signal);
+    } finally {
+      release?.();
+      ofHost.users -= 1;
+      if (ofHost.users === 0) hosts.delete(host);
+    }
+  }
+
+  /** @returns whether the read model will say so by itself */
+  async function record(row: DeliveryRow, answer: ReceiverAnswer): Promise<boolean> {
+    const { id, accountId, webhookId, message, round, subject } = row;
+    const { status, failure, durationMs, text } = answer;
+    const attempt = row.attempt + 1;
+    const command: DeliveryCommand = {
+      type: 'RecordAttempt',
+      accountId,
+      deliveryId: id,
+      ...(webhookId !== undefined && { webhookId }),
+      ...(subject?.startsWith('conv_') === true && { conversionId: subject }),
+      round,
+      message,
+      attempt,
+      ...(status === undefined ? {} : { status }),
+      ...(failure === undefined ? {} : { failure }),
+      durationMs,
+      ...(text !== '' && { answer: await vault.seal(accountId, text) }),
+      jitter: Math.random(),
+      at: clock.now(),
+    };
+    const context = serviceContext(`${id}/${round}/${attempt}`, row.eventId, subject ?? id);
+    const outcome = await actors.send(deliveryAggregate, id, command, context);
+    if (!outcome.accepted) throw new Error(`${command.type} was refused.`);
+    const [event] = outcome.events;
+    if (event?.type !== 'DeliveryAttempted') return false;
+    if (event.data.outcome === 'delivered') failing.delete(row.receiver);
+    else if (failing.size < MAX_FAILING) failing.add(row.receiver);
+    logger.debug({ deliveryId: id, accountId, outcome: event.data.outcome }, 'webhook delivery');
+    return true;
+  }
+
+  async function send(row: DeliveryRow, signal: AbortSignal): Promise<void> {
+    const { id } = row;
+    try {
+      const answer = await unlessErased(
+        answerTo(row, signal).catch((error: unknown) => {
+          if (!(error instanceof Unreadable)) throw error;
+          return { failure: 'unreadable', durationMs: 0, text: '' } as const;
+        }),
+      );
+      if (answer !== undefined && (await record(row, answer))) return;
+      // The read model is to learn that its receiver is gone, or that another process was first.
+      await runner.waitFor(await store.head());
+      if (answer === undefined) postponed.set(id, performance.now() + POSTPONED_MS);
+    } catch (error) {
+      if (!signal.aborted) {
+        untried.log((suppressed) =>
+          logger.warn(
+            { err: error, deliveryId: id, suppressed },
+            'a webhook waits: it is tried again',
+          ),
+        );
+      }
+      postponed.set(id, performance.now() + POSTPONED_MS);
+    }
+    underWay.remove(id);
+    loop.wake();
+  }
+
+  function hasRoom({ id, accountId, receiver }: DeliveryRow): boolean {
+    if (underWay.has(id) || (postponed.get(id) ?? 0) > performance.now()) return false;
+    const most = failing.has(receiver) ? 1 : LIMITS.receiver;
+    return underWay.of(accountId) < LIMITS.account && underWay.of(receiver) < most;
+  }
+
+  function begin(row: DeliveryRow): void {
+    const { id, accountId, receiver } = row;
+    const ending = new AbortController();
+    underWay.add(id, { accountId, receiver, ending });
+    const sent = send(row, ending.signal).finally(() => sending.delete(sent));
+    sending.add(sent);
+  }
+
+  /** @returns whether any of them had room */
+  function beginAll(rows: readonly DeliveryRow[]): boolean {
+    const before = underWay.size;
+    for (const row of rows) {
+      if (underWay.size < LIMITS.all && hasRoom(row)) begin(row);
+    }
+    return underWay.size > before;
+  }
+
+  const step = async (stopping: AbortSignal): Promise<void> => {
+    clearTimeout(timer);
+    const queries = readModel.query(senderQueries);
+    for (const due of queries.disablingDue(FAILED_FOR_MS)) await disable(due);
+    if (stopping.aborted) return;
+    for (const [id, until] of postponed) if (until <= performance.now()) postponed.delete(id);
+    const now = clock.now();
+    const limit = underWay.size + postponed.size + PAGE;
+    const rows = queries.due(now, limit);
+    // Those of one receiver must not keep all others from being seen.
+    if (!beginAll(rows) && rows.length === limit)
+      beginAll(queries.dueByReceiver(now, LIMITS.account));
+    const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);
+    timer = setTimeout(() => loop.wake(), postponed.size > 0 ? Math.min(next, POSTPONED_MS) : next);
+  };
+
+  const loop = startBackgroundLoop('webhooks', step, logger);
+  const heard = (events: readonly RecordedEvent[]): void => {
+    for (const { type, data } of events) {
+      const { deliveryId = '', accountId } = data as { deliveryId?: string; accountId?: string };
+      if (type === 'DeliveryAttempted') underWay.remove(deliveryId);
+      // Nobody is told of it any more, also by what is under way.
+      if (type === 'AccountErased') underWay.abort(accountId);
+    }
+    loop.wake();
+  };
+  const unsubscribe = runner.onCommit(heard, [...WAKING, 'AccountErased']);
+  return {
+    wake: () => loop.wake(),
+    stop: async () => {
+      unsubscribe();
+      await loop.stop();
+      clearTimeout(timer);
+      const abort = setTimeout(() => underWay.abort(), STOP_MS);
+      await Promise.all(sending);
+      clearTimeout(abort);
+      clearTimeout(timer);
+      poster.close();
+    },
+  };
+}

@@ -1,0 +1,274 @@
+/** Webhooks over real HTTP: endpoints, what they are told, tries over days, redelivery, rotation, switching off. */
+import { Webhook } from 'standardwebhooks';
+import { test } from 'tap';
+import { RETRY_PAUSES_MS } from '../../src/domain/webhook-delivery.ts';
+import { MAX_WEBHOOKS } from '../../src/domain/webhooks.ts';
+import { BASE, refusal } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
+import { DAY_MS, HOUR_MS } from '../support/samples.ts';
+import { startWebhookApi } from '../support/webhooks.ts';
+
+/** As the kept library checks it. Its clock is the real one. */
+const verified = ({ text, headers }: Received, secret: string): unknown =>
+  new Webhook(secret).verify(text, headers as Record<string, string>);
+
+/** Long enough that nothing goes while tests move the clock. */
+const KEPT = { RETENTION_SECONDS: String(30 * 86_400) };
+const ENDED = { types: ['conversion.completed', 'conversion.failed'] };
+const DELETED = { types: ['conversion.deleted', 'batch.ended'] };
+
+void test('an endpoint is told of ends, signed, with the record of the API', async (t) => {
+  const w = await startWebhookApi(t);
+  const receiver = await startReceiver(t);
+  const made = await w.create(receiver.url, { ...ENDED, description: 'books' });
+  t.match(made, { url: receiver.url, description: 'books', enabled: true, failing_since: null });
+  t.equal((await w.callAs('GET', `/webhooks/${made.id}/`)).body['secret'], undefined);
+
+  const completed = await w.end(await w.request({ filename: 'a.pdf' }));
+  const [first] = await receiver.count(1);
+  t.match(first, {
+    path: '/hook',
+    id: /^delivery_[0-9a-z]{26}$/,
+    headers: { 'content-type': 'application/json', 'user-agent': 'Pressledger/1.2.3' },
+    body: { type: 'conversion.completed', data: { id: completed, status: 'completed' } },
+  });
+  if (first === undefined) return;
+  t.strictSame(verified(first, made.secret), first.body);
+  const { body: record } = await w.callAs('GET', `/conversions/${completed}/`);
+  const { file_url: link } = first.body.data;
+  t.strictSame({ ...first.body.data, file_url: 0 }, { ...record, file_url: 0 });
+  t.equal((await w.call('GET', String(link))).status, 200, 'a fresh link');
+  const delivered = await w.inState(first.id, { status: 'delivered' });
+  t.match(delivered, {
+    type: 'conversion.completed',
+    webhook_id: made.id,
+    conversion_id: completed,
+    url: receiver.url,
+    tries: 1,
+    last_status: 204,
+    attempts: [{ status: 204 }],
+  });
+
+  receiver.answerWith((response) => response.writeHead(503).end('later'));
+  const failed = await w.failOne(await w.request());
+  const [, second] = await receiver.count(2);
+  t.match(second?.body, {
+    type: 'conversion.failed',
+    data: { id: failed, error_message: 'a reason' },
+  });
+  const waiting = await w.inState(second?.id ?? '', { tries: 1 });
+  t.match(waiting, {
+    status: 'waiting',
+    last_status: 503,
+    attempts: [{ status: 503, answer: 'later' }],
+  });
+  t.match((await w.callAs('GET', `/webhooks/${made.id}/`)).body, { failing_since: /T/ });
+  const history = await w.callAs('GET', `/conversions/${failed}/events/`);
+  t.match(history.text, /Try 1 to deliver conversion.failed to webhook_\w+ was answered with 503/);
+  const events = await w.callAs('GET', '/account/events/?page_size=100');
+  t.notOk(
+    events.text.includes('whsec_') && events.text.includes(made.secret),
+    'no secret is shown',
+  );
+
+  const lists: [query: string, ids: (string | undefined)[]][] = [
+    ['', [second?.id, first.id]],
+    [`?webhook=${made.id}&status=waiting`, [second?.id]],
+    [`?conversion=${completed}`, [first.id]],
+    ['?status=failed', []],
+    ['?page=2&page_size=1', [first.id]],
+  ];
+  for (const [query, ids] of lists) {
+    const { body } = await w.callAs('GET', `/webhooks/deliveries/${query}`);
+    t.strictSame(
+      (body as unknown as { id: string }[]).map(({ id }) => id),
+      ids,
+      query,
+    );
+  }
+  w.clock.time += 7 * DAY_MS + 1;
+  t.equal((await w.callAs('GET', '/webhooks/deliveries/')).text, '[]', 'as long as documents');
+  t.equal((await w.callAs('GET', `/webhooks/deliveries/${first.id}/`)).status, 404);
+});
+
+void test('tries: ten over three days, under one id, then once more when asked', async (t) => {
+  const w = await startWebhookApi(t, KEPT);
+  const receiver = await startReceiver(t);
+  receiver.answerWith((response) => response.writeHead(500).end());
+  const { id: webhook } = await w.create(receiver.url, ENDED);
+  await w.end(await w.request());
+  const [first] = await receiver.count(1);
+  const id = first?.id ?? '';
+  await w.inState(id, { tries: 1 });
+  for (const [n, pause] of RETRY_PAUSES_MS.entries()) {
+    await w.inState(id, { tries: n + 1 });
+    w.pass(pause * 0.89);
+    w.pass(pause * 0.22);
+    await receiver.count(n + 2);
+  }
+  t.match(await w.inState(id, { status: 'failed' }), { tries: 10, last_status: 500 });
+  t.strictSame(new Set(receiver.received.map((each) => each.id)), new Set([id]));
+  const stamps = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+  t.ok((stamps[9] ?? 0) - (stamps[0] ?? 0) > 3 * 86_400, 'each is signed with its time');
+  w.pass(30 * HOUR_MS);
+
+  receiver.answerWith((response) => response.writeHead(200).end());
+  const since = new Date(w.clock.time - 30 * DAY_MS).toISOString();
+  const all = await w.callAs('POST', `/webhooks/${webhook}/redeliver/?since=${since}`);
+  t.match(all, { status: 202, body: { deliveries: 1 } });
+  await receiver.count(11);
+  t.equal(receiver.received[10]?.id, id);
+
+  const newer = await w.end(await w.request());
+  const [, , , , , , , , , , , other] = await receiver.count(12);
+  await w.inState(other?.id ?? '', { status: 'delivered' });
+  const both = await Promise.all([
+    w.callAs('POST', `/webhooks/deliveries/${other?.id}/redeliver/`),
+    w.callAs('POST', `/webhooks/deliveries/${other?.id}/redeliver/`),
+  ]);
+  for (const { status } of both) t.equal(status, 202);
+  await receiver.count(13);
+  t.match(await w.inState(other?.id ?? '', { status: 'delivered', tries: 2 }), {
+    conversion_id: newer,
+  });
+});
+
+void test('an endpoint that fails for five days, or answers 410, is switched off', async (t) => {
+  const w = await startWebhookApi(t, KEPT);
+  const [failing, gone] = [await startReceiver(t), await startReceiver(t)];
+  failing.answerWith((response) => response.writeHead(500).end());
+  gone.answerWith((response) => response.writeHead(410).end());
+  const bad = await w.create(failing.url, ENDED);
+  const off = await w.create(gone.url, ENDED);
+  const isOff = (id: string) =>
+    eventually('the endpoint to be off', async () => {
+      const { body } = await w.callAs('GET', `/webhooks/${id}/`);
+      return body['enabled'] === false ? body : undefined;
+    });
+  await w.end(await w.request());
+  t.match(await isOff(off.id), { disabled_reason: 'gone' });
+  for (let day = 0; day < 6; day += 1) {
+    const before = failing.received.length;
+    await w.end(await w.request());
+    await failing.count(before + 1);
+    const { body } = await w.callAs('GET', '/webhooks/deliveries/?status=waiting');
+    for (const { id } of body as unknown as { id: string }[])
+      await w.inState(id, { status: 'waiting' });
+    w.pass(25 * HOUR_MS);
+  }
+  t.match(await isOff(bad.id), {
+    disabled_reason: 'failing',
+    disabled_at: /T/,
+    failing_since: /T/,
+  });
+  t.equal(gone.received.length, 1);
+  const { body } = await w.callAs('GET', '/webhooks/deliveries/?status=waiting');
+  t.strictSame(body, [], 'nothing waits for it');
+  const dropped = await w.callAs('GET', `/webhooks/deliveries/?webhook=${bad.id}`);
+  t.match(dropped.body, [{ status: 'failed', dropped: 'disabled' }]);
+  t.match((await w.callAs('GET', '/account/events/?type=WebhookDisabled')).text, /every try since/);
+  const before = failing.received.length;
+  await w.end(await w.request());
+  failing.answerWith((response) => response.writeHead(200).end());
+  const on = await w.callAs('PATCH', `/webhooks/${bad.id}/`, { enabled: true });
+  t.match(on, { status: 200, body: { enabled: true, failing_since: null } });
+  await w.end(await w.request());
+  await failing.count(before + 1);
+});
+
+void test('rotation, the default secret and the URL of a request', async (t) => {
+  const w = await startWebhookApi(t);
+  const receiver = await startReceiver(t);
+  const made = await w.create(receiver.url, ENDED);
+  const rotated = await w.callAs('POST', `/webhooks/${made.id}/rotate/`);
+  const secret = String(rotated.body['secret']);
+  t.not(secret, made.secret);
+  t.equal(rotated.body['secret_prefix'], secret.slice(0, 10));
+  const test1 = await w.callAs('POST', `/webhooks/${made.id}/test/`);
+  t.match(test1, { status: 202, body: { type: 'webhook.test', status: 'waiting' } });
+  const [tested] = await receiver.count(1);
+  t.match(tested?.body, { type: 'webhook.test', data: { id: made.id, url: receiver.url } });
+  for (const each of [secret, made.secret]) t.ok(tested && verified(tested, each));
+  t.equal(tested?.id, test1.body['id']);
+  t.equal(await w.callAs('DELETE', `/webhooks/${made.id}/`).then(({ status }) => status), 204);
+
+  t.strictSame(refusal(await w.callAs('GET', '/webhooks/secret/')), {
+    status: 404,
+    error: 'not_found',
+  });
+  await w.end(await w.request({ webhook_url: receiver.url }));
+  const [, ofRequest] = await receiver.count(2);
+  t.match(ofRequest?.body, { type: 'conversion.completed' });
+  t.match(await w.callAs('GET', '/webhooks/secret/'), {
+    status: 200,
+    body: { secret_prefix: /^whsec_/ },
+  });
+  const { body } = await w.callAs('POST', '/webhooks/secret/rotate/');
+  await w.failOne(await w.request({ webhook_url: receiver.url }));
+  const [, , second] = await receiver.count(3);
+  t.ok(second && verified(second, String(body['secret'])));
+  t.equal(
+    String(second?.headers['webhook-signature']).split(' ').length,
+    2,
+    'the former signs, too',
+  );
+  t.match(second?.body, { type: 'conversion.failed' });
+  t.match(await w.inState(second?.id ?? '', { status: 'delivered' }), { url: receiver.url });
+
+  await w.create(receiver.url, DELETED);
+  const ended = await w.end(await w.request());
+  t.equal((await w.callAs('DELETE', `/conversions/${ended}/`)).status, 204);
+  const [, , , deleted] = await receiver.count(4);
+  t.match(deleted?.body, { type: 'conversion.deleted', data: { id: ended, status: 'completed' } });
+});
+
+void test('credits are low: told once', async (t) => {
+  const w = await startWebhookApi(t);
+  const receiver = await startReceiver(t);
+  await w.create(receiver.url, { types: ['credits.low'] });
+  for (let n = 0; n < 92; n += 1) await w.request();
+  await receiver.count(1);
+  t.match(receiver.received, [{ body: { type: 'credits.low', data: { plan: 'pro' } } }]);
+});
+
+void test('at most 20 endpoints, also when they are asked for at the same time', async (t) => {
+  const w = await startWebhookApi(t);
+  const url = 'http://127.0.0.1:9/';
+  const answers = await Promise.all(
+    Array.from({ length: MAX_WEBHOOKS + 5 }, () => w.callAs('POST', '/webhooks/', { url })),
+  );
+  const codes = answers.map(({ status }) => status);
+  t.equal(codes.filter((status) => status === 201).length, MAX_WEBHOOKS);
+  const refused = answers.find(({ status }) => status === 400);
+  t.match(refused?.body['message'], /at most 20 webhook endpoints/);
+  const { headers, body } = await w.callAs('GET', '/webhooks/?page_size=1');
+  t.equal(headers.get('x-total-count'), '20');
+  t.match(body, [
+    {
+      types: [
+        'conversion.completed',
+        'conversion.failed',
+        'conversion.deleted',
+        'batch.ended',
+        'credits.low',
+      ],
+    },
+  ]);
+  const other = await w.newAccount();
+  const [{ id }] = body as unknown as [{ id: string }];
+  for (const [method, path, more] of [
+    ['GET', `/webhooks/${id}/`],
+    ['PATCH', `/webhooks/${id}/`, { enabled: false }],
+    ['DELETE', `/webhooks/${id}/`],
+    ['POST', `/webhooks/${id}/rotate/`],
+    ['POST', `/webhooks/${id}/test/`],
+    ['POST', `/webhooks/${id}/redeliver/?since=2026-01-01T00:00:00Z`],
+  ] as const) {
+    const answer = await w.call(method, BASE + path, {
+      key: other.key,
+      ...(more && { body: more }),
+    });
+    t.strictSame(refusal(answer), { status: 404, error: 'not_found' }, `${method} ${path}`);
+  }
+});
