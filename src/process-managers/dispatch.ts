@@ -35,6 +35,8 @@ export function startDispatch({
     readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
   }): Dispatch {
   const cursors = { normal: 0n, low: 0n };
+  /** What was accepted by then may have been begun, and have ended the process before its start was in the log. */
+  const before = store.head().catch(() => 0n);
   // The first round too: a read model that is being rebuilt still shows what has long ended.
   let sweepDue = true;
   /** The queue took no more: the rest is offered as soon as it does. */
@@ -84,7 +86,7 @@ export function startDispatch({
         const key = await unlessErased(vault.contentKey(accountId, conversionId));
         if (key !== undefined) {
           const contentKey = key.toString('base64url');
-          const retry = row.attempts > 0;
+          const retry = row.attempts > 0 || row.position <= (await before);
           const job = { conversionId, accountId, request, contentKey, options, retry };
           const order = priority === 'low' ? { priority } : {};
           await queue.offer({ ...job, ...order, ...(await traceOf(row)) });

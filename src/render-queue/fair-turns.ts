@@ -28,6 +28,7 @@ interface InFlight {
   readonly account: Account;
   /** Undefined until a renderer has it. */
   begunAt: number | undefined;
+  delivery?: string | undefined;
 }
 
 /** The waiting jobs of an account: those of low priority come after all others. */
@@ -167,10 +168,17 @@ export class FairTurns {
     return forgotten;
   }
 
-  /** A renderer has the job: its slot time counts from now. */
-  begin(conversionId: string): void {
+  /**
+   * A renderer has the job: its slot time counts from now.
+   * @param delivery names the delivery, where a job comes again when its renderer has gone; the time of that one is not the
+   *   length of a later try
+   */
+  begin(conversionId: string, delivery?: string): void {
     const inFlight = this.#inFlight.get(conversionId);
-    if (inFlight) inFlight.begunAt ??= this.#now();
+    if (!inFlight) return;
+    if (inFlight.delivery !== delivery) this.pause(conversionId);
+    inFlight.delivery = delivery;
+    inFlight.begunAt ??= this.#now();
   }
 
   /** The job holds no slot any more. A second call, or one for a job that was not taken, does nothing. */

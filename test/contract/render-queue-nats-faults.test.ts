@@ -305,6 +305,23 @@ for (const [when, offered] of [
   });
 }
 
+void test('that the last renderer has gone is logged, though all that is open had started', async (t) => {
+  const { url } = await startNatsServer(t);
+  const lines: { readonly waiting?: number; readonly msg: string }[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line));
+  const api = await node(t, url, 'api', ACK_WAIT_MS, pino({ level: 'warn' }, { write }));
+  recordReports(api.queue);
+  const renderer = await node(t, url, 'renderer');
+  const holder = hold(renderer.queue, 1);
+  await api.queue.offer(renderJob(1));
+  await holder.delivery(0);
+  await renderer.queue.report(startedReport(1));
+  await soon('its start', () => api.queue.waiting() === 0);
+  await renderer.link.close();
+  await soon('a line', () => lines.length > 0);
+  t.match(lines, [{ waiting: 1, msg: /no renderer node is there/ }]);
+});
+
 void test('that nobody renders is logged, and a job that nobody gets is published again', async (t) => {
   const { url } = await startNatsServer(t);
   const lines: { readonly waiting?: number; readonly msg: string }[] = [];

@@ -264,3 +264,21 @@ void test('nothing waits outside for a slot of an account that is held back', as
   now += 5 * MINUTE_MS;
   t.notOk(turns.isHeldBack(renderJob().accountId));
 });
+
+void test('the time until a dead renderer is missed is not the length of the next try', async (t) => {
+  for (const [next, isHeldBack] of [
+    ['b', false],
+    ['a', true],
+  ] as const) {
+    let now = 0;
+    const turns = new FairTurns(() => now);
+    turns.add(renderJob(1, 1));
+    turns.take({ free: 1, total: 2 });
+    turns.begin(renderJob(1).conversionId, 'a');
+    now += 16_000;
+    turns.begin(renderJob(1).conversionId, next);
+    now += 1000;
+    turns.learn({ ...failedReport(1), code: 'page_crashed' });
+    t.equal(turns.isHeldBack(renderJob(1, 1).accountId), isHeldBack, `delivery ${next}`);
+  }
+});

@@ -109,7 +109,7 @@ export class JobPublisher {
   async reported(report: RenderReport): Promise<void> {
     const { conversionId } = report;
     // An outcome tells of the start, too: another node may have led when that was reported.
-    this.#start(conversionId);
+    this.#start(report);
     // It was taken while it was withdrawn, or another node has published it.
     if (report.kind === 'started') this.#unqueue(conversionId);
     if (report.kind !== 'failed') return;
@@ -148,13 +148,13 @@ export class JobPublisher {
     await this.#work;
   }
 
-  #start(conversionId: string): void {
+  #start({ conversionId, delivery }: RenderReport): void {
     const published = this.#published.get(conversionId);
     if (!published) return;
     published.job = { ...published.job, retry: true };
     published.started = true;
     published.since = performance.now();
-    this.#turns.begin(conversionId);
+    this.#turns.begin(conversionId, delivery);
   }
 
   #unqueue(conversionId: string): void {
@@ -259,9 +259,12 @@ export class JobPublisher {
     this.#warnIfNobodyRenders();
   }
 
-  /** Logs once that jobs wait and nobody renders: clients only see that nothing happens. */
+  /**
+   * Logs once that jobs wait and nobody renders: clients only see that nothing happens. One that was started counts: its
+   * renderer has gone, or is about to.
+   */
   #warnIfNobodyRenders(): void {
-    const waiting = this.waiting();
+    const waiting = this.#turns.size + this.#published.size;
     if (waiting === 0 || this.#slots.total() > 0) {
       this.#noRendererSince = undefined;
       return;

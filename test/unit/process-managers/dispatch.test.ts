@@ -73,9 +73,9 @@ void test('a restart offers everything unfinished, in order, from the log alone'
   const jobs = await drain(after.queue, ids.length - 2, 'silent');
   t.strictSame(idsOf(jobs), ids.slice(2));
   t.strictSame(
-    jobs.slice(0, 3).map(({ retry }) => retry),
-    [true, true, false],
-    'what was started is a retry',
+    new Set(jobs.map(({ retry }) => retry)),
+    new Set([true]),
+    'what may have been started is a retry: its page may have ended the process before its start was in the log',
   );
   t.equal(after.queue.waiting(), 0);
 });
