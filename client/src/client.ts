@@ -22,6 +22,7 @@ import {
   type Page,
   type PageQuery,
   pageQuery,
+  type QueryFilter,
   pageReader,
 } from './pages.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
@@ -157,13 +158,13 @@ export class PressledgerClient {
 
   /** Lists one page of conversions, newest first. */
   listConversions({
-    status,
-    id,
-    from,
-    to,
-    ...query
+    page,
+    pageSize,
+    asOf,
+    signal,
+    ...filter
   }: PageQuery & ConversionFilter = {}): Promise<Page<Conversion>> {
-    return this.#page('/conversions/', query, { status, id, from, to });
+    return this.#page('/conversions/', { page, pageSize, asOf, signal }, filter);
   }
 
   /**
@@ -316,11 +317,7 @@ export class PressledgerClient {
     return (await this.#transport.send(this.#call(request), json)) as T;
   }
 
-  async #page<T>(
-    path: string,
-    asked: PageQuery,
-    filter: Readonly<Record<string, string | undefined>> = {},
-  ): Promise<Page<T>> {
+  async #page<T>(path: string, asked: PageQuery, filter: QueryFilter = {}): Promise<Page<T>> {
     const { page, pageSize, query } = pageQuery(asked, filter);
     const call = this.#call({ path: `${path}?${query}`, signal: asked.signal });
     return await this.#transport.send(call, pageReader<T>(page, pageSize));

@@ -28,6 +28,23 @@ export interface PageQuery extends AsOf {
 
 /** Lists the conversions that all given filters let through. */
 export interface ConversionFilter {
+  /**
+   * Words, or beginnings of words, that are all in the names of the conversion, or the beginning of its id.
+   * @example 'invoice 47'
+   */
+  readonly q?: string | undefined;
+  /** The whole reference. */
+  readonly reference?: string | undefined;
+  /**
+   * A tag's name and value, or its name alone for any value; several for those that have all of them.
+   * @example 'customer:Example Ltd'
+   */
+  readonly tag?: string | readonly string[] | undefined;
+  /** The id of the API key that it was asked for with. */
+  readonly key?: string | undefined;
+  readonly source?: 'html' | 'url' | undefined;
+  /** Those alone that have warnings. */
+  readonly warnings?: true | undefined;
   readonly status?: Conversion['status'] | undefined;
   /** The first 11 characters of the id, or more. */
   readonly id?: string | undefined;
@@ -63,16 +80,21 @@ export async function* everyItem<T extends { readonly id: string }>(
   }
 }
 
+/** The filters of a list by their names in its address. */
+export type QueryFilter = Readonly<Record<string, string | true | readonly string[] | undefined>>;
+
 /** Reads which page is asked for, and the part of the address that asks for it. */
 export function pageQuery(
   { page = 1, pageSize = DEFAULT_PAGE_SIZE, ...moment }: PageQuery,
-  filter: Readonly<Record<string, string | undefined>>,
+  filter: QueryFilter,
 ) {
   const query = new URLSearchParams({
     page: String(page),
     page_size: String(pageSize),
     ...asOfQuery(moment),
   });
-  for (const [name, value] of Object.entries(filter)) if (value) query.set(name, value);
+  for (const [name, values] of Object.entries(filter)) {
+    for (const value of [values ?? []].flat()) query.append(name, String(value));
+  }
   return { page, pageSize, query: query.toString() };
 }

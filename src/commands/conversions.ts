@@ -15,7 +15,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
-import { STATUSES } from './options.ts';
+import { SOURCES, STATUSES } from './options.ts';
 import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import { type Conversion, dateOf, limitOf, type Service, serviceOf, take } from './service.ts';
 
@@ -25,26 +25,49 @@ function idOf({ positionals: [id = ''] }: Invocation): string {
   throw new UsageError("<id> is that of a conversion, such as 'conversions list' shows.");
 }
 
+/** @throws {UsageError} */
+function oneOf<T extends string>(
+  invocation: Invocation,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const asked = textOption(invocation, name);
+  const choice = asked === undefined ? undefined : choiceOf(asked, choices);
+  if (asked === undefined || choice !== undefined) return choice;
+  throw new UsageError(`--${name} is one of ${choices.join(', ')}.`);
+}
+
+function filterOf(invocation: Invocation) {
+  const text = (name: string) => textOption(invocation, name);
+  return {
+    q: text('q'),
+    reference: text('reference'),
+    tag: text('tag'),
+    key: text('key'),
+    status: oneOf(invocation, 'status', STATUSES),
+    source: oneOf(invocation, 'source', SOURCES),
+    from: text('from'),
+    to: text('to'),
+    ...(invocation.values['warnings'] === true && { warnings: true as const }),
+    ...pastOf(invocation),
+  };
+}
+
 export const conversionsList: Run = async (invocation, context) => {
   const limit = limitOf(invocation);
-  const asked = textOption(invocation, 'status');
-  const status = asked === undefined ? undefined : choiceOf(asked, STATUSES);
-  if (asked !== undefined && status === undefined) {
-    throw new UsageError(`--status is one of ${STATUSES.join(', ')}.`);
-  }
+  const filter = filterOf(invocation);
   const { client } = await serviceOf(invocation, context);
-  const filter = { ...(status && { status }), ...pastOf(invocation) };
   const found = await take(limit, (query) => client.conversions({ ...query, ...filter }));
   context.output.json(found);
   context.output.table(
     ['ID', 'STATUS', 'CREATED', 'PAGES', 'SIZE', 'NAME', 'REASON'],
-    found.map(({ id, status: state, created_at, pages, bytes, filename, error_message }) => [
+    found.map(({ id, status: state, created_at, pages, bytes, name, error_message }) => [
       id,
       state,
       dateOf(created_at),
       pages,
       bytes === undefined ? undefined : sizeText(bytes),
-      filename,
+      name === id ? undefined : name,
       error_message,
     ]),
     'There is no such conversion.',

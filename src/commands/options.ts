@@ -6,6 +6,8 @@ export const DEFAULT_SERVER = 'http://localhost:8080';
 export const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
+export const SOURCES = ['html', 'url'] as const;
+
 /** The help of <email> in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 export const KEY_NAME = { value: 'name', help: 'a label for the key', needed: true };

@@ -106,9 +106,15 @@ void test('the command line is a client of a running service', async (whole) => 
       '1',
     );
     t.match(listed, {
-      json: [{ id: invoice, filename: 'Invoice 4320.pdf' }],
+      json: [{ id: invoice, name: 'Invoice 4320.pdf', filename: 'Invoice 4320.pdf' }],
       rows: [[invoice, 'completed', Date, 2, /kB$/, 'Invoice 4320.pdf', undefined]],
     });
+    const find = (...filters: string[]) => ask(client, 'conversions', 'list', ...filters);
+    t.match(await find('--q', 'invo 43', '--source', 'html', '--key', keyId), {
+      json: { length: 1, 0: { id: invoice, name: 'Invoice 4320.pdf' } },
+    });
+    t.match(await find('--tag', 'none:x', '--warnings'), { json: { length: 0 } });
+    await t.rejects(find('--tag', 'No:x'), { code: 'validation_error' });
     const got = await ask(client, 'conversions', 'get', done ?? '');
     t.match(got, {
       json: { id: done, file_url: /^http/ },

@@ -145,6 +145,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['convert x.html -o x.pdf --server ftp://h --api-key k', /http or https address/],
     ['convert no-such-file.html -o x.pdf', /There is no file no-such-file\.html\./],
     ['conversions list --status done', /pending, processing, completed, failed/],
+    ['conversions list --source pdf', /--source is one of html, url|html, url/],
     ['conversions list --limit 0', /--limit must be a whole number/],
     ['conversions list', /No service is named: sign in with 'pressledger login', or set/],
     ['conversions get', /<id> .* is missing/],

@@ -9,6 +9,7 @@ import {
   LIMIT,
   ROLES,
   SERVICE_OPTIONS,
+  SOURCES,
   STATUSES,
 } from '../options.ts';
 import { onePage } from '../several-pages.ts';
@@ -138,10 +139,19 @@ export const USE: readonly Command[] = [
     examples: [
       'conversions list',
       'conversions list --status failed --limit 5',
+      'conversions list --q "invoice 47" --tag customer:Example',
       'conversions list --as-of 2026-11-21T08:15:30Z',
     ],
     options: {
+      q: { value: 'words', help: 'words of the name, title, URL, reference or tags, or an id' },
       status: { value: 'status', help: STATUSES.join(', '), choices: STATUSES },
+      reference: { value: 'text', help: 'the whole reference' },
+      tag: { value: 'name:value', help: 'a tag, or its name for any value' },
+      key: { value: 'id', help: "asked for with this API key ('keys list' shows its id)" },
+      source: { value: 'source', help: SOURCES.join(', '), choices: SOURCES },
+      warnings: { help: 'only those with warnings' },
+      from: { value: 'time', help: 'created then or later: an ISO 8601 time with its offset' },
+      to: { value: 'time', help: 'created before' },
       limit: LIMIT,
       'as-of': AS_OF,
       ...SERVICE_OPTIONS,
