@@ -2,8 +2,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { SqliteSnapshots } from '../actors/snapshots.ts';
-import { ActorSystem } from '../actors/system.ts';
 import type { KeyringSource } from '../archive/keyring-file.ts';
 import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../archive/places/bucket.ts';
 import { BackupFolder } from '../archive/places/folder.ts';
@@ -33,7 +31,7 @@ import { createLogger, type Logger } from '../observe/log.ts';
 import { systemClock } from '../time/clock.ts';
 import { openBlobs, openS3 } from './blobs.ts';
 import { isDirectory, openDirectory } from './directories.ts';
-import { lacksEventStore, openEventStore } from './event-store.ts';
+import { lacksEventStore, openActors, openEventStore } from './event-store.ts';
 import { openKeyRecords } from './keyring.ts';
 import { lastCheckpointPath } from './log.ts';
 import { open, type Surroundings, whileOpen } from './open.ts';
@@ -123,7 +121,7 @@ export interface RestorePlace {
   readonly lastCheckpoint?: string;
   /** Looks at the event store and changes nothing. @throws {Error} one line: it holds a log */
   readonly refuseUsed: () => Promise<void>;
-  /** Opens the stores, and closes them when `use` has ended. */
+  /** Opens the stores, and closes them when `use` has ended. @throws {Error} one line: what is missing, or not empty */
   readonly withTarget: <T>(use: (target: RestoreTarget) => Promise<T>) => Promise<T>;
 }
 
@@ -146,37 +144,16 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
         refuseUsedStore((await openEventStore(around, {})).store),
       );
     },
-    withTarget: async (use) => {
-      const { target, close } = await openRestoreTarget(config, masterKey, logger);
-      try {
-        return await use(target);
-      } finally {
-        await close();
-      }
-    },
+    withTarget: (use) =>
+      whileOpen(config, logger, 'documents', async (around) => {
+        const { store, database } = await openEventStore(around, { create: true, write: true });
+        const blobs = await openBlobs(around, 'api', database);
+        const keys = await openTargetKeys(around, masterKey);
+        const actors = openActors(around, store);
+        const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
+        return await use({ store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint });
+      }),
   };
-}
-
-/** @throws {Error} one line: what is missing, or not empty */
-function openRestoreTarget(
-  config: Config,
-  masterKey: Buffer,
-  logger: Logger,
-): Promise<{ readonly target: RestoreTarget; readonly close: () => Promise<void> }> {
-  return open(config, logger, 'documents', async (around) => {
-    const { dataDir } = config;
-    const { openings } = around;
-    const { store, database } = await openEventStore(around, { create: true, write: true });
-    const blobs = await openBlobs(around, 'api', database);
-    const keys = await openTargetKeys(around, masterKey);
-    const snapshots = new SqliteSnapshots(join(dataDir, 'snapshots.db'), logger);
-    openings.add({ close: async () => snapshots.close() });
-    const actors = new ActorSystem({ store, snapshots, log: logger });
-    openings.add({ close: () => actors.close() });
-    const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
-    const target = { store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint };
-    return { target };
-  });
 }
 
 async function openTargetKeys(around: Surroundings, masterKey: Buffer): Promise<ListedKeyRecords> {

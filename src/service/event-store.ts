@@ -1,9 +1,11 @@
 /** Opens the event store of the settings. */
 import { join } from 'node:path';
+import { SqliteSnapshots } from '../actors/snapshots.ts';
+import { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
-import type { Barrier, CopyableEventStore } from '../event-store/port.ts';
+import type { Barrier, CopyableEventStore, EventStore } from '../event-store/port.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
@@ -46,6 +48,18 @@ export async function openEventStore(
   }
   if (mode.serve) await refuseBarrier(store);
   return opened;
+}
+
+/** The actors on a store, beside no service: with the snapshots of the data directory. */
+export function openActors(
+  { config, logger, openings }: StoreSurroundings,
+  store: EventStore,
+): ActorSystem {
+  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
+  openings.add({ close: async () => snapshots.close() });
+  const actors = new ActorSystem({ store, snapshots, log: logger });
+  openings.add({ close: () => actors.close() });
+  return actors;
 }
 
 /** @throws {ForeignSchema} it cannot be read, because its tables are others */

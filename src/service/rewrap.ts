@@ -1,7 +1,5 @@
 /** Opens the keyring of the settings for a change of its master key. */
 import { join } from 'node:path';
-import { SqliteSnapshots } from '../actors/snapshots.ts';
-import { ActorSystem } from '../actors/system.ts';
 import { type Config, ConfigError, type Environment } from '../config/config.ts';
 import { key32, UnusableValue } from '../config/setting-parsers.ts';
 import { KeyringIdentity } from '../documents/keys/identity.ts';
@@ -21,7 +19,7 @@ import { isNatsLeaseHeld } from '../leader/nats-lease.ts';
 import { checkKeyring } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { systemClock } from '../time/clock.ts';
-import { openEventStore } from './event-store.ts';
+import { openActors, openEventStore } from './event-store.ts';
 import { findRecords } from './keyring.ts';
 import { keepServicesOff } from './move.ts';
 import { open, type Surroundings } from './open.ts';
@@ -49,16 +47,12 @@ export async function openKeyringChange(
   const given = newKeyIn(env);
   return await open(config, logger, 'api', async (around) => {
     const { blobStoreUrl, dataDir } = config;
-    const { openings } = around;
     const { store } = await openEventStore(around, { write: true, serve: true });
     await refuseRunning(around);
     const { records, place, missing } = await findRecords(around, { write: true });
     if (records === undefined) throw new Error(missing);
     const keys = await keysOf(config, given, { read: (name) => records.read(name), missing });
-    const snapshots = new SqliteSnapshots(join(dataDir, 'snapshots.db'), logger);
-    openings.add({ close: async () => snapshots.close() });
-    const actors = new ActorSystem({ store, snapshots, log: logger });
-    openings.add({ close: () => actors.close() });
+    const actors = openActors(around, store);
     const identity = await KeyringIdentity.open(records, place);
     await checkKeyring({ actors, clock: systemClock }, identity, { create: false });
     const { state } = await actors.read(logAggregate, LOG_ID);

@@ -1,7 +1,4 @@
-/**
- * The Merkle tree over the log: hashes and proofs of RFC 6962, section 2.1, and their verification by
- * RFC 9162, section 2.1.
- */
+/** The Merkle tree over the log: hashes and proofs of RFC 6962, section 2.1. */
 import { hash } from 'node:crypto';
 
 /** Bytes of a hash. */
@@ -152,71 +149,9 @@ export function consistencyProof(hashes: TreeHashes, from: number, to: number): 
   return proof.toReversed();
 }
 
-export interface Inclusion {
-  readonly index: number;
-  readonly size: number;
-  readonly leaf: Buffer;
-  readonly proof: readonly Buffer[];
-  readonly root: Buffer;
-}
-
-export interface Consistency {
-  readonly from: number;
-  readonly to: number;
-  readonly fromRoot: Buffer;
-  readonly toRoot: Buffer;
-  readonly proof: readonly Buffer[];
-}
-
 const isOdd = (value: number): boolean => value % 2 === 1;
 /** Sizes go beyond the 32 bits of `>>`. */
 const half = (value: number): number => Math.floor(value / 2);
-const areHashes = (values: readonly Buffer[]): boolean =>
-  values.every(({ length }) => length === HASH_SIZE);
-
-/** Says whether the proof leads from the leaf to the root (RFC 9162, section 2.1.3.2). */
-export function verifyInclusion({ index, size, leaf, proof, root }: Inclusion): boolean {
-  if (!isCount(index) || !isCount(size) || index >= size) return false;
-  if (!areHashes([leaf, root, ...proof])) return false;
-  let [place, last, reached] = [index, size - 1, leaf];
-  for (const sibling of proof) {
-    if (last === 0) return false;
-    if (isOdd(place) || place === last) {
-      reached = nodeHash(sibling, reached);
-      for (; !isOdd(place) && place > 0; place = half(place)) last = half(last);
-    } else {
-      reached = nodeHash(reached, sibling);
-    }
-    [place, last] = [half(place), half(last)];
-  }
-  return last === 0 && reached.equals(root);
-}
-
-/** Says whether the newer tree begins with all of the older one (RFC 9162, section 2.1.4.2). */
-export function verifyConsistency(trees: Consistency): boolean {
-  const { from, to, fromRoot, toRoot, proof } = trees;
-  if (!isCount(from) || !isCount(to) || from > to) return false;
-  if (!areHashes([fromRoot, toRoot, ...proof])) return false;
-  if (from === to) return proof.length === 0 && fromRoot.equals(toRoot);
-  if (from === 0) return proof.length === 0 && fromRoot.equals(EMPTY_ROOT);
-  let [place, last] = [from - 1, to - 1];
-  for (; isOdd(place); place = half(place)) last = half(last);
-  // A power of two: the older root is a node of the newer tree, and not repeated in the proof.
-  const [first, ...rest] = place === 0 ? [fromRoot, ...proof] : proof;
-  if (first === undefined) return false;
-  let [older, newer] = [first, first];
-  for (const sibling of rest) {
-    if (last === 0) return false;
-    if (isOdd(place) || place === last) {
-      [older, newer] = [nodeHash(sibling, older), nodeHash(sibling, newer)];
-      for (; !isOdd(place) && place > 0; place = half(place)) last = half(last);
-    } else {
-      newer = nodeHash(newer, sibling);
-    }
-    [place, last] = [half(place), half(last)];
-  }
-  return last === 0 && older.equals(fromRoot) && newer.equals(toRoot);
-}
 
 /** The tree over leaves that come one by one. It keeps one hash for each power of two in the size. */
 export class Frontier {

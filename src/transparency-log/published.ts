@@ -2,8 +2,7 @@
  * The forms in which the tree is published: tiles of hashes (c2sp.org/tlog-tiles), and inclusion proofs as texts that can
  * be checked offline (c2sp.org/tlog-proof, version 1).
  */
-import { HASH_SIZE, SUBTREE_WIDTH, nodeRoot, type TreeHashes } from './merkle-tree.ts';
-import { fromBase64, fromDecimal } from './signed-note.ts';
+import { nodeRoot, SUBTREE_WIDTH, type TreeHashes } from './merkle-tree.ts';
 
 export interface Tile {
   /** 0 for leaves; each hash of a level is the root of a full tile of the level below. */
@@ -58,38 +57,9 @@ export interface InclusionProof {
   readonly checkpoint: string;
 }
 
-const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
+export const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
 
 export function formatProof({ index, proof, checkpoint }: InclusionProof): string {
   const hashes = proof.map((each) => each.toString('base64'));
   return [FIRST_LINE, `index ${index}`, ...hashes, '', checkpoint].join('\n');
-}
-
-/**
- * Reads a proof. The checkpoint is neither read nor verified here. An `extra` line is left out: nothing
- * vouches for it, and ours have none.
- * @throws {Error} it is not a proof
- */
-export function parseProof(text: string): InclusionProof {
-  const end = text.indexOf('\n\n');
-  if (end < 0) throw new Error('The proof has no empty line before a checkpoint.');
-  const [first, ...lines] = text.slice(0, end).split('\n');
-  if (first !== FIRST_LINE) throw new Error(`The proof does not begin with ${FIRST_LINE}.`);
-  if (lines[0]?.startsWith('extra ')) {
-    if (!fromBase64(lines[0].slice('extra '.length))) {
-      throw new Error('The extra line of the proof is not base64.');
-    }
-    lines.shift();
-  }
-  const [indexLine, ...hashLines] = lines;
-  const index = indexLine?.startsWith('index ')
-    ? fromDecimal(indexLine.slice('index '.length))
-    : undefined;
-  if (index === undefined) throw new Error('The proof does not say the index of its entry.');
-  const proof = hashLines.map((line) => {
-    const hash = fromBase64(line);
-    if (hash?.length !== HASH_SIZE) throw new Error('A line of the proof is not a hash.');
-    return hash;
-  });
-  return { index, proof, checkpoint: text.slice(end + 2) };
 }

@@ -2,15 +2,10 @@
 import { test } from 'tap';
 import type { ConversionProof } from '../../client/src/types.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import {
-  leafHash,
-  rootOf,
-  verifyConsistency,
-  verifyInclusion,
-} from '../../src/transparency-log/merkle-tree.ts';
+import { leafHash, rootOf } from '../../src/transparency-log/merkle-tree.ts';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
 import { BASE, refusal, startApi, type Api } from '../support/api.ts';
-import { parseProof } from '../../src/transparency-log/published.ts';
+import { parseProof, verifyConsistency, verifyInclusion } from '../support/tree-proofs.ts';
 
 const checkpointOf = async (api: Api) => {
   const { text: note } = await api.call('GET', '/tlog/checkpoint');

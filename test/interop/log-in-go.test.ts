@@ -17,14 +17,10 @@ import {
   verifiedBy,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import {
-  formatProof,
-  parseProof,
-  parseTilePath,
-  tile,
-} from '../../src/transparency-log/published.ts';
+import { formatProof, parseTilePath, tile } from '../../src/transparency-log/published.ts';
 import { madeEntry, madeLeaves, treeOf } from '../support/merkle-trees.ts';
 import { newSigner } from '../support/note-signer.ts';
+import { parseProof } from '../support/tree-proofs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'test/transparency-log-tools/check.go');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import { rootOf, verifyConsistency } from '../../src/transparency-log/merkle-tree.ts';
+import { rootOf } from '../../src/transparency-log/merkle-tree.ts';
 import {
   COSIGNATURE,
   cosignedMessage,
@@ -17,6 +17,7 @@ import {
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
 import { newSigner } from './note-signer.ts';
+import { verifyConsistency } from './tree-proofs.ts';
 
 /** The most that a real one (litewitness) takes. */
 const MOST_BYTES = 10 * 1024;

@@ -7,12 +7,7 @@ import { logTreeQueries } from '../../projections/log-tree.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
 import { proofOfConversion } from '../../src/log/transparency-log.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
-import {
-  consistencyProof,
-  leafHash,
-  verifyConsistency,
-  verifyInclusion,
-} from '../../src/transparency-log/merkle-tree.ts';
+import { consistencyProof, leafHash } from '../../src/transparency-log/merkle-tree.ts';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
 import { sentBy } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';
@@ -22,7 +17,7 @@ import { openLog, type TestLog, write } from '../support/log.ts';
 import { openNode } from '../support/projected.ts';
 import { accountId, conversionId } from '../support/samples.ts';
 import { openSigner, type SigningNode } from '../support/signer.ts';
-import { parseProof } from '../../src/transparency-log/published.ts';
+import { parseProof, verifyConsistency, verifyInclusion } from '../support/tree-proofs.ts';
 
 /** A log, and one node on it. */
 function openSigned(t: Test, log: TestLog = openLog(t), store = log.store, name = 'node') {

@@ -8,8 +8,6 @@ import {
   nodeHash,
   rootHash,
   type TreeHashes,
-  verifyConsistency,
-  verifyInclusion,
 } from '../../../src/transparency-log/merkle-tree.ts';
 import {
   madeLeaves,
@@ -18,6 +16,7 @@ import {
   plainRoot,
   treeOf,
 } from '../../support/merkle-trees.ts';
+import { verifyConsistency, verifyInclusion } from '../../support/tree-proofs.ts';
 
 /** Leaves and roots that the implementations of Certificate Transparency are tested with. */
 const ENTRIES = [

@@ -1,13 +1,9 @@
 import { test } from 'tap';
 import { checkpointText, parseCheckpoint } from '../../../src/transparency-log/checkpoint.ts';
 import { inclusionProof, rootHash, rootOf } from '../../../src/transparency-log/merkle-tree.ts';
-import {
-  formatProof,
-  parseProof,
-  parseTilePath,
-  tile,
-} from '../../../src/transparency-log/published.ts';
+import { formatProof, parseTilePath, tile } from '../../../src/transparency-log/published.ts';
 import { madeLeaves, treeOf } from '../../support/merkle-trees.ts';
+import { parseProof } from '../../support/tree-proofs.ts';
 
 const LEAVES = madeLeaves(70_000);
 const TREE = treeOf(LEAVES);
