@@ -3,7 +3,7 @@ import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { createInbox } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { nameIn } from '../nats/address.ts';
-import { Bucket, bucketPermissions } from '../nats/bucket.ts';
+import { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { HeldLease, Lease } from './port.ts';
 
@@ -17,10 +17,6 @@ export interface NatsLeaseOptions {
 const KEEP_MS = 10_000;
 const BUCKET = 'LEASE_LEAD';
 const KEY = 'holder';
-
-/** The subjects that a node that may hold it must be allowed to publish to. */
-export const leasePermissions = (namespace: string): string[] =>
-  bucketPermissions(namespace, BUCKET);
 
 /** A lease that nodes on one NATS share: an entry that its holder renews, or else the server forgets it. */
 export class NatsLease implements Lease {

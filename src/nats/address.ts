@@ -19,6 +19,12 @@ export const nameIn = (namespace: string, name: string): string =>
   `${namespace.toUpperCase()}_${name}`;
 
 /**
+ * The inbox of a side. Renderers run strangers' pages: with an inbox of their own they cannot be allowed others' answers.
+ */
+export const inboxOf = (namespace: string, side: 'api' | 'renderer'): string =>
+  `_INBOX_${nameIn(namespace, side.toUpperCase())}`;
+
+/**
  * @param url one or several servers, comma separated: `nats://` or `tls://`, with `user:password@` or
  *   `token@` (percent-encoded) or `?namespace=name` in any of them, which counts for all
  * @throws {Error} one line that does not repeat the URL, for it may hold a password

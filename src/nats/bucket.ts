@@ -30,17 +30,6 @@ export interface BucketEntry {
 const CLIENT_MS = 10_000;
 const SET_UP_MS = 5000;
 
-/** The subjects that a user of that bucket must be allowed to publish to. */
-export function bucketPermissions(namespace: string, name: string): string[] {
-  const bucket = nameIn(namespace, name);
-  return [
-    `$JS.API.STREAM.INFO.KV_${bucket}`,
-    `$JS.API.STREAM.CREATE.KV_${bucket}`,
-    `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
-    `$KV.${bucket}.>`,
-  ];
-}
-
 /** A bucket that is made again, empty, whenever it is missing. */
 export class Bucket {
   readonly #link: NatsLink;

@@ -9,7 +9,7 @@ import type { EventStore } from '../event-store/port.ts';
 import { isFileLeaseHeld } from '../leader/file-lease.ts';
 import type { Lease } from '../leader/port.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
-import { nameIn } from '../nats/address.ts';
+import { inboxOf, nameIn, parseNatsUrl } from '../nats/address.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
@@ -32,12 +32,8 @@ export async function connect(
   side: NatsSide,
 ): Promise<NatsLink | undefined> {
   if (natsUrl === undefined) return undefined;
-  const [{ parseNatsUrl }, { connectToNats }, { permissionsOf }] = await Promise.all([
-    import('../nats/address.ts'),
-    import('../nats/connection.ts'),
-    import('../render-queue/nats/streams.ts'),
-  ]);
-  const { inboxPrefix } = permissionsOf(parseNatsUrl(natsUrl).namespace)[side];
+  const { connectToNats } = await import('../nats/connection.ts');
+  const inboxPrefix = inboxOf(parseNatsUrl(natsUrl).namespace, side);
   return await connectToNats(natsUrl, { name: `pressledger ${side}`, inboxPrefix, logger });
 }
 

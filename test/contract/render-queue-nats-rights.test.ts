@@ -1,20 +1,19 @@
-/** What each side of the queue may do at a server that grants it exactly `permissionsOf`. */
+/** What each side of the queue may do at a server that grants it exactly what it needs. */
 import { errors } from '@nats-io/transport-node';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { leasePermissions } from '../../src/leader/nats-lease.ts';
-import {
-  NatsKvRateLimiter,
-  rateLimiterPermissions,
-} from '../../src/limits/rate-limiter/nats-kv.ts';
-import { bucketPermissions } from '../../src/nats/bucket.ts';
+import { NatsKvRateLimiter } from '../../src/limits/rate-limiter/nats-kv.ts';
+import { inboxOf, nameIn } from '../../src/nats/address.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import {
+  endedSubject,
   jobSubject,
   jobsStream,
-  permissionsOf,
+  RECORDERS,
+  RENDERERS,
   reportSubject,
+  slotsSubject,
 } from '../../src/render-queue/nats/streams.ts';
 import { LOG_BUCKET, openNatsQueues } from '../../src/service/nats.ts';
 import { eventually } from '../support/deadline.ts';
@@ -24,13 +23,63 @@ import { conversionId, NOW } from '../support/samples.ts';
 
 /** Not the default: then a name without it would show. */
 const NAMESPACE = 'other';
+const bucketSubjects = (bucket: string): string[] => [
+  `$JS.API.STREAM.INFO.KV_${bucket}`,
+  `$JS.API.STREAM.CREATE.KV_${bucket}`,
+  `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
+  `$KV.${bucket}.>`,
+];
+
+/** All that each side needs at the server, in the terms of its configuration. */
+function permissionsOf(namespace: string) {
+  const jobs = jobsStream(namespace);
+  const reports = reportSubject(namespace);
+  const slots = slotsSubject(namespace, '*');
+  const inboxes = { api: inboxOf(namespace, 'api'), renderer: inboxOf(namespace, 'renderer') };
+  return {
+    renderer: {
+      publish: [
+        '$JS.API.INFO',
+        `$JS.API.CONSUMER.INFO.${jobs}.${RENDERERS}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${jobs}.${RENDERERS}`,
+        `$JS.ACK.${jobs}.${RENDERERS}.>`,
+        // Servers that put the domain and account before the stream.
+        `$JS.ACK.*.*.${jobs}.${RENDERERS}.>`,
+        reports,
+        slots,
+      ],
+      subscribe: [`${inboxes.renderer}.>`, endedSubject(namespace)],
+    },
+    api: {
+      publish: [
+        '$JS.API.INFO',
+        `$JS.API.STREAM.INFO.${jobs}`,
+        `$JS.API.STREAM.CREATE.${jobs}`,
+        `$JS.API.STREAM.MSG.DELETE.${jobs}`,
+        `$JS.API.STREAM.MSG.GET.${jobs}`,
+        `$JS.API.CONSUMER.CREATE.${jobs}.${RENDERERS}`,
+        `$JS.API.CONSUMER.INFO.${jobs}.${RENDERERS}`,
+        jobSubject(namespace, '*'),
+        endedSubject(namespace),
+        // The answers to reports.
+        `${inboxes.renderer}.>`,
+        // Rate limits, the lease of the leader, and the name of the log.
+        ...['RATES', 'LEASE_LEAD', LOG_BUCKET].flatMap((name) =>
+          bucketSubjects(nameIn(namespace, name)),
+        ),
+      ],
+      subscribe: [`${inboxes.api}.>`, `${reports} ${RECORDERS}`, slots],
+    },
+  };
+}
+
 const PERMISSIONS = permissionsOf(NAMESPACE);
 const JOBS = jobsStream(NAMESPACE);
 const allow = (subjects: readonly string[]): string => JSON.stringify({ allow: subjects });
 
 const CONFIG = `authorization { users [
   { user: api, password: a, permissions: {
-    publish: ${allow([...PERMISSIONS.api.publish, ...rateLimiterPermissions(NAMESPACE), ...leasePermissions(NAMESPACE), ...bucketPermissions(NAMESPACE, LOG_BUCKET)])},
+    publish: ${allow(PERMISSIONS.api.publish)},
     subscribe: ${allow(PERMISSIONS.api.subscribe)} } }
   { user: renderer, password: r, permissions: {
     publish: ${allow(PERMISSIONS.renderer.publish)},
@@ -49,7 +98,7 @@ async function connectBoth(t: Test): Promise<Sides> {
   const complaints: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void complaints.push(line) });
   const connect = async (side: 'api' | 'renderer'): Promise<NatsLink> => {
-    const { inboxPrefix } = PERMISSIONS[side];
+    const inboxPrefix = inboxOf(NAMESPACE, side);
     const at = url.replace('//', `//${side}:${side.slice(0, 1)}@`);
     const link = await connectToNats(`${at}?namespace=${NAMESPACE}`, {
       name: side,

@@ -11,9 +11,10 @@ import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { NatsObjects } from '../../src/documents/nats-objects.ts';
 import type { ObjectContent } from '../../src/documents/objects.ts';
+import { inboxOf } from '../../src/nats/address.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
-import { jobsStream, permissionsOf, reportSubject } from '../../src/render-queue/nats/streams.ts';
+import { jobsStream, reportSubject } from '../../src/render-queue/nats/streams.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace, LAUNCHER } from '../support/place.ts';
@@ -40,7 +41,7 @@ async function startServer(t: Test) {
 }
 
 async function connectAs(t: Test, side: 'api' | 'renderer', url: string) {
-  const { inboxPrefix } = permissionsOf(NAMESPACE)[side];
+  const inboxPrefix = inboxOf(NAMESPACE, side);
   const link = await connectToNats(url, { name: side, logger, inboxPrefix });
   t.teardown(() => link.close());
   return link;

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { withTimeout } from '../../async/with-timeout.ts';
 import { errorMessage } from '../../errors/error-message.ts';
-import { Bucket, MAX_BYTES, bucketPermissions } from '../../nats/bucket.ts';
+import { Bucket, MAX_BYTES } from '../../nats/bucket.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Rate, RateLimitStatus, RateLimiter } from './port.ts';
@@ -24,10 +24,6 @@ const MAX_AGE_MS = 20 * 60_000;
 const PATIENCE_MS = 250;
 /** After a failure the server is not asked for so long. */
 const REST_MS = 1000;
-
-/** The subjects that the user of an API node must be allowed to publish to for rate limits. */
-export const rateLimiterPermissions = (namespace: string): string[] =>
-  bucketPermissions(namespace, NAME);
 
 export interface NatsKvRateLimiterOptions {
   readonly link: NatsLink;
