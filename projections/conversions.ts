@@ -31,6 +31,7 @@ CREATE TABLE conversions (
   error_message TEXT,
   source TEXT NOT NULL,
   key_id TEXT,
+  retry_of TEXT,
   filename TEXT,
   reference TEXT,
   tags TEXT,
@@ -60,7 +61,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 9,
+  version: 10,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -71,8 +72,8 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
-         filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -88,13 +89,13 @@ export const conversions: Projection = {
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
     return typedHandlers({
       ConversionRequested(data, event) {
-        const { accountId, conversionId, requestedAt, source } = data;
+        const { accountId, conversionId, requestedAt, source, retryOf = null } = data;
         const { filename = null, reference = null, tags = null, address = null } = data;
         const { actor } = event.metadata as EventMetadata;
         const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
-        const texts = [filename, reference, tags, address];
-        insert.run(accountId, total, conversionId, requestedAt, time, source, key, ...texts);
+        const facts = [retryOf, filename, reference, tags, address];
+        insert.run(accountId, total, conversionId, requestedAt, time, source, key, ...facts);
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
@@ -138,6 +139,8 @@ export interface ConversionRow {
   readonly source: 'html' | 'url';
   /** The API key that it was asked for with, if it was one. */
   readonly keyId?: string;
+  /** The conversion whose request was asked for once more. */
+  readonly retryOf?: string;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
   /** The caller's own name for it. Sealed. */
@@ -199,8 +202,8 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 }
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
-  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, source, key_id AS keyId, filename,
-  reference, tags, address, title, document, pdf, pages, warnings, expired`;
+  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, source, key_id AS keyId,
+  retry_of AS retryOf, filename, reference, tags, address, title, document, pdf, pages, warnings, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

@@ -12,6 +12,8 @@ export interface AcceptedConversion {
 
 /** What names a conversion. */
 export interface ConversionNames {
+  /** The conversion whose request was asked for once more, if it is a retry. */
+  retry_of?: string;
   /**
    * The name that lists show: `filename`, else `title`, else host and path of the URL, else the id. In the list of
    * conversions it is always there; elsewhere if the request gave `filename`, `reference` or `tags`.

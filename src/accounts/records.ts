@@ -125,6 +125,7 @@ export async function conversionRecord<T extends string | undefined>(
     id,
     status,
     created_at: isoTime(createdAt),
+    ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
   };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {

@@ -5,7 +5,7 @@ import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore, StagedBlob } from '../documents/port.ts';
 import type { RequestedConversion } from '../domain/acceptance.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
-import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.ts';
+import type { PrintOptions, RequestFacts, RequestMarks, RequestTexts } from '../domain/events.ts';
 import { newConversionId } from '../time/ids.ts';
 
 export interface AcceptedConversion {
@@ -28,6 +28,8 @@ export interface ConversionRequest {
   readonly options: PrintOptions;
   readonly texts?: RequestTexts;
   readonly marks?: RequestMarks;
+  /** Marks, and texts that are sealed already. */
+  readonly facts?: RequestFacts;
   /** A `RequestDocument` as JSON. */
   readonly document: UnencryptedText;
 }
@@ -36,14 +38,14 @@ export interface ConversionRequest {
 export async function stagedRequest(
   { blobs, vault }: Pick<AcceptanceDependencies, 'blobs' | 'vault'>,
   accountId: string,
-  { source, options, texts, marks, document }: ConversionRequest,
+  { source, options, texts, marks, facts: known, document }: ConversionRequest,
   now: number,
 ): Promise<{ readonly conversion: RequestedConversion; readonly blob: StagedBlob }> {
   const conversionId = newConversionId(now);
   const contentKey = await vault.contentKey(accountId, conversionId);
   const requestHmac = document.hmac(contentKey);
   const blob = document.stage(blobs, { conversionId, contentKey }, 'request');
-  const facts = { ...marks, ...(await sealedTexts(vault, accountId, texts)) };
+  const facts = { ...known, ...marks, ...(await sealedTexts(vault, accountId, texts)) };
   const conversion = { conversionId, source, request: blob.ref, requestHmac, options, facts };
   return { conversion, blob };
 }

@@ -5,7 +5,7 @@ import { namingOf } from '../accounts/conversion-names.ts';
 import { readContent } from '../documents/decryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
-import type { BlobRef, EventOf, PrintOptions } from '../domain/events.ts';
+import type { EventOf, PrintOptions } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
@@ -30,13 +30,27 @@ export interface StoredRequestDependencies extends HistoryDependencies {
 
 /** The request of a conversion that is not opened yet. */
 export interface SealedRequest {
-  readonly ref: BlobRef;
+  /** The event that asked for the conversion. */
+  readonly requested: EventOf<'ConversionRequested'>['data'];
   /**
    * @throws {BlobNotFound} it is deleted
    * @throws {BlobStoreUnavailable} it is damaged
    * @throws {KeyErased} its account was erased
    */
   open(): Promise<StoredRequest>;
+}
+
+/**
+ * The `RequestDocument` as JSON.
+ * @throws {BlobNotFound} it is deleted
+ * @throws {BlobStoreUnavailable} it is damaged
+ * @throws {KeyErased} its account was erased
+ */
+export async function readStoredRequest(
+  { blobs, vault }: { blobs: Pick<BlobStore, 'read'>; vault: Pick<Vault, 'contentKey'> },
+  { accountId, conversionId, request }: EventOf<'ConversionRequested'>['data'],
+): Promise<Buffer> {
+  return await readContent(blobs, await vault.contentKey(accountId, conversionId), request);
 }
 
 /** Finds the request of a conversion that the read model has. */
@@ -52,10 +66,9 @@ export async function findRequest(
   if (recorded === undefined) throw new Error(`The log has no request of ${conversionId}.`);
   const { data } = decodeEvent(recorded) as EventOf<'ConversionRequested'>;
   return {
-    ref: data.request,
+    requested: data,
     async open() {
-      const contentKey = await deps.vault.contentKey(accountId, conversionId);
-      const content = await readContent(deps.blobs, contentKey, data.request);
+      const content = await readStoredRequest(deps, data);
       const { html, url, ...others } = JSON.parse(content.toString('utf8')) as RequestDocument;
       return {
         source: data.source,

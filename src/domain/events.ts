@@ -85,7 +85,7 @@ const RequestMarks = {
   /** Absent: normal. */
   priority: Type.Optional(Type.Literal('low')),
 };
-const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
+export const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;
 export type RequestTexts = { readonly [K in keyof typeof RequestTexts]?: string };
 export type RequestMarks = Omit<RequestFacts, keyof RequestTexts>;

@@ -55,7 +55,7 @@ import {
   getTile,
   getTimestamp,
 } from './resources/transparency-log.ts';
-import { deleteConversion } from './resources/take-back.ts';
+import { deleteConversion, postRetry } from './resources/take-back.ts';
 import { getUsage } from './resources/usage.ts';
 import { getDelivery, listDeliveries, postRedelivery } from './resources/webhook-deliveries.ts';
 import {
@@ -95,6 +95,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/stream/', 'caller', streamConversions),
   api('get', '/conversions/{id}/', 'caller', getConversion),
   api('delete', '/conversions/{id}/', 'caller', deleteConversion),
+  api('post', '/conversions/{id}/retry/', 'caller', postRetry),
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile),
   api('get', '/conversions/{id}/request/', 'caller', getConversionRequest),

@@ -1,4 +1,4 @@
-/** Cancelling what waits or runs, and deleting the documents of what has ended. */
+/** Cancelling what waits or runs, deleting the documents of what has ended, and asking for it once more. */
 import { test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
@@ -10,6 +10,7 @@ import { type Api, BASE, refusal } from '../support/api.ts';
 import { fileUrl, PDF, startWithConversion } from '../support/conversion.ts';
 import { eventually } from '../support/deadline.ts';
 import { violations } from '../support/invariants.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 import { signedIn } from '../support/operator.ts';
 
 type Started = Awaited<ReturnType<typeof startWithConversion>>;
@@ -208,4 +209,80 @@ void test('what could not be deleted at once is gone for clients, and retention 
   await retention.stop();
   t.notOk((await areKept(api, await blobsOf(api, id))).includes(true));
   t.equal((await remove(api, id)).status, 204);
+});
+
+void test('a request is converted once more, whether it completed or failed', async (t) => {
+  const api = await startWithConversion(t);
+  const { id: accountId, key, email } = api.account;
+  const body = {
+    url: 'https://example.com/?q=1',
+    headers: { Authorization: 'Bearer secret' },
+    landscape: true,
+    scale: 0.5,
+    filename: 'Invoice',
+    reference: '4711',
+    tags: { a: 'b' },
+  };
+  const first = String((await api.call('POST', `${BASE}/pdf/`, { key, body })).body['id']);
+  const retry = (id: string, headers: Readonly<Record<string, string>> = {}, by = key) =>
+    api.call('POST', `${BASE}/conversions/${id}/retry/`, { key: by, headers });
+  t.strictSame(refusal(await retry(first)), { status: 409, error: 'not_ready' });
+  await api.complete(accountId, first, PDF);
+  const answer = await retry(first, { 'Idempotency-Key': 'again' });
+  t.equal(answer.status, 202);
+  const second = String(answer.body['id']);
+  t.strictSame(Object.keys(answer.body), ['id', 'status', 'created_at']);
+  t.equal(answer.headers.get('location'), `${api.origin}${BASE}/conversions/${second}/`);
+  const expected = { retry_of: first, reference: '4711', tags: { a: 'b' } };
+  t.match((await api.get(second)).body, { ...expected, filename: 'Invoice.pdf' });
+  t.notOk('retry_of' in (await api.get(first)).body);
+  const list = await api.call('GET', `${BASE}/conversions/`, { key });
+  t.match(list.body, [{ id: second, retry_of: first }, { id: first }]);
+
+  const headers = await signedIn(api, email);
+  const requests = await Promise.all(
+    [first, second].map((id) => api.call('GET', `${BASE}/conversions/${id}/request/`, { headers })),
+  );
+  t.strictSame(requests[1]?.body, requests[0]?.body, 'it is the same request');
+  t.match(requests[0]?.body, { options: { headers: body.headers } });
+  const [one, other] = await Promise.all([first, second].map((id) => blobsOf(api, id)));
+  t.not(other?.[0]?.sha256, one?.[0]?.sha256, 'encrypted anew');
+
+  await api.fail(accountId, second, 'It took too long.');
+  const third = String((await retry(second, { Prefer: 'wait=0' })).body['id']);
+  await api.complete(accountId, third, PDF);
+  t.match((await api.get(third)).body, { retry_of: second, status: 'completed' });
+  for (const id of [first, second]) await remove(api, id);
+  t.strictSame(refusal(await retry(first)), { status: 410, error: 'gone' });
+  const replayed = await retry(first, { 'Idempotency-Key': 'again' });
+  t.equal(replayed.text, answer.text, 'the key answers, whatever has become of the request');
+  t.equal(replayed.headers.get('idempotent-replayed'), 'true');
+  const stranger = await api.newAccount();
+  for (const id of [third, 'conv_00000000000000000000000000']) {
+    t.strictSame(refusal(await retry(id, {}, stranger.key)), { status: 404, error: 'not_found' });
+  }
+  const wrong = await retry(third, { 'Idempotency-Key': ' '.repeat(256) });
+  t.match(refusal(wrong), { status: 400, error: 'validation_error' });
+});
+
+void test('a retry costs as much and is bounded as the first request is', async (t) => {
+  const api = await startWithConversion(t, {
+    env: { RATE_LIMIT_FREE: '5', MAX_ACCOUNT_STORED_BYTES: '2000' },
+  });
+  const poor = await api.newAccount({ credits: 1, plan: 'free' });
+  const call = (method: string, path: string, body?: object) =>
+    api.call(method, BASE + path, { key: poor.key, ...(body && { body }) });
+  const first = await call('POST', '/pdf/', { html: `<p>${'x'.repeat(900)}</p>` });
+  const id = String(first.body['id']);
+  await api.fail(poor.id, id, 'x');
+  const retry = () => call('POST', `/conversions/${id}/retry/`);
+  t.strictSame(refusal(await retry()), { status: 402, error: 'insufficient_credits' });
+  const grant = { type: 'GrantCredits', accountId: poor.id, amount: 9, now: api.clock.now() };
+  await sendToAccount(api, grant as never, api.context());
+  t.equal((await retry()).status, 202);
+  t.match((await retry()).body, { error: 'rate_limit_exceeded', message: /bytes that it may/ });
+  await call('GET', '/account/');
+  t.match((await retry()).body, { error: 'rate_limit_exceeded', message: /Only 5 requests/ });
+  await eraseAccount(api, poor.id, api.context());
+  t.strictSame(refusal(await retry()), { status: 401, error: 'unauthorized' });
 });

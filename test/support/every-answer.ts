@@ -1,5 +1,6 @@
 /** Requests that have the API give each answer of its OpenAPI document. */
 import type { Test } from 'tap';
+import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { firstCommand } from '../../src/actors/command-context.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
@@ -74,6 +75,18 @@ async function driveRefusals(t: Test, given: Answered) {
   await api.call('POST', `${BASE}/pdf/`, { key: poor.key, body: { html: '<p>x</p>' } });
   const requests = [{ html: '<p>x</p>' }];
   await api.call('POST', `${BASE}/batches/`, { key: poor.key, body: { requests } });
+  await sendToAccount(
+    api,
+    { type: 'GrantCredits', accountId: poor.id, amount: 1, now: api.clock.now() },
+    api.context(),
+  );
+  const last = await api.call('POST', `${BASE}/pdf/`, {
+    key: poor.key,
+    body: { html: '<p>x</p>' },
+  });
+  const lastId = String(last.body['id']);
+  await api.fail(poor.id, lastId, 'x');
+  await api.call('POST', `${BASE}/conversions/${lastId}/retry/`, { key: poor.key });
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
   given.add(api);
@@ -130,6 +143,30 @@ async function driveBatches(api: Api, accountId: string, key: string): Promise<v
   await call('GET');
 }
 
+/** Asks for a failed conversion once more: what is waiting, what completes and what fails. */
+async function driveRetries(
+  api: Api,
+  { accountId, key, failing }: { accountId: string; key: string; failing: string },
+) {
+  const retry = (of: string, idempotencyKey: string, accept = 'application/json') =>
+    api.call('POST', `${BASE}/conversions/${of}/retry/`, {
+      key,
+      headers: { 'Idempotency-Key': idempotencyKey, Prefer: 'wait=0', Accept: accept },
+    });
+  await retry(failing, '\u00e9');
+  const ids = [await retry(failing, 'good'), await retry(failing, 'bad')].map(({ body }) =>
+    String(body['id']),
+  );
+  const [good = '', bad = ''] = ids;
+  await api.call('POST', `${BASE}/conversions/${good}/retry/`, { key });
+  await api.complete(accountId, good, Buffer.concat([PDF, Buffer.from('another')]));
+  await api.fail(accountId, bad, 'x', 'page_status');
+  for (const which of ['good', 'bad']) {
+    await retry(failing, which);
+    await retry(failing, which, 'application/pdf');
+  }
+}
+
 async function driveSuccesses(t: Test, given: Answered) {
   const api = await startApi(t, { env: { RETENTION_SECONDS: '60' } });
   const { id: accountId, email, key } = await api.newAccount();
@@ -177,7 +214,9 @@ async function driveSuccesses(t: Test, given: Answered) {
   await api.complete(accountId, String(ending.body['id']), PDF);
   await repeat('ends', 'application/pdf');
   await repeat('ends', 'application/json');
+  await driveRetries(api, { accountId, key, failing: String(failing.body['id']) });
   api.clock.time += 61_000;
+  await api.call('POST', `${BASE}/conversions/${id}/retry/`, { key });
   await repeat('ends', 'application/pdf');
   await api.call('GET', file);
   await api.call('GET', own, { key });

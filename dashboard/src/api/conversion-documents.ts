@@ -25,18 +25,14 @@ export const renderRecordQuery = (id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** @returns the id of a new conversion of the same document with the same options */
-export async function convertAgain(
-  { html, url, options }: StoredRequest,
-  idempotencyKey: string,
-): Promise<string> {
-  const { id } = await dataOf(
-    api.POST('/api/v1/pdf/', {
-      params: { header: { 'Idempotency-Key': idempotencyKey } },
-      body: { ...options, ...(url === undefined ? { html } : { url }) },
+/** @returns the id of a new conversion of the same stored request */
+export async function convertAgain(id: string, idempotencyKey: string): Promise<string> {
+  const made = await dataOf(
+    api.POST('/api/v1/conversions/{id}/retry/', {
+      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
     }),
   );
-  return id;
+  return made.id;
 }
 
 /** The bundle by which anyone can prove the conversion without the service. */

@@ -147,10 +147,10 @@ const gone = {
 };
 
 const RETRY_SECONDS = 2;
-const GONE = 'It is not stored any more.';
+export const GONE = 'It is not stored any more.';
 
 /** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
-async function orGone<T>(read: Promise<T>): Promise<T> {
+export async function orGone<T>(read: Promise<T>): Promise<T> {
   try {
     return await read;
   } catch (cause) {
@@ -162,7 +162,7 @@ async function orGone<T>(read: Promise<T>): Promise<T> {
  * Counts a document among the bodies that are handled, until its answer is taken: it is whole in memory.
  * @throws {BudgetExceeded}
  */
-function countBytes(
+export function countBytes(
   ctx: HttpContext,
   { budgets }: RouteDependencies,
   accountId: string,
@@ -222,7 +222,7 @@ export const getConversionRequest: Endpoint = {
   handler: (deps) => async (ctx) => {
     const row = await ownStored(ctx, deps);
     const request = await findRequest(deps, row, ctx.state.asOf);
-    countBytes(ctx, deps, row.accountId, request.ref.bytes);
+    countBytes(ctx, deps, row.accountId, request.requested.request.bytes);
     const opened = await orGone(request.open());
     ctx.body = callerOf(ctx).actor.kind === 'key' ? withoutSecrets(opened) : opened;
   },

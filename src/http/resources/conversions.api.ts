@@ -25,6 +25,13 @@ export const Conversion = Closed({
   id: Text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
   status: ConversionStatus,
   created_at: Timestamp('The time when the request was accepted.'),
+  retry_of: Type.Optional(
+    Text(
+      'conv_06f3k8r1v2w9x4y5z6a7b8c9cz',
+      'The conversion whose request was asked for once more, if it is a retry.',
+      { pattern: `^${CONVERSION_ID}$` },
+    ),
+  ),
   name: Type.Optional(
     Text(
       'Invoice 4711.pdf',
@@ -106,7 +113,8 @@ export const Conversion = Closed({
 /** A record in each status, with the fields that it then has. */
 const { id, status: _status, created_at, duration_ms, ...ended } = example(Conversion);
 const {
-  name: _name,
+  retry_of,
+  name,
   filename: _filename,
   reference: _reference,
   tags: _tags,
@@ -129,15 +137,41 @@ const failed = {
   duration_ms,
 };
 
+/** The records of a retry that has ended. */
+export const retried = {
+  completed: { ...completed, retry_of },
+  failed: { ...failed, retry_of },
+};
+
 // Optional headers have no examples: the reference page would send those with each request.
 
-const prefer = (more = ''): ParameterDoc =>
+export const prefer = (more = ''): ParameterDoc =>
   inHeader(
     'Prefer',
     `Waits for the end of the conversion: wait=30 delays the response until then, by at most 30 seconds (RFC 7240). The longest wait is ${MAX_WAIT_SECONDS} seconds. ${more}`.trim(),
   );
 
 const HTML = { html: '<h1>Invoice 4711</h1>', page_size: 'A4' };
+
+/** The answers to a request for a conversion. */
+export const REQUESTED = {
+  200: {
+    description:
+      'The conversion ended within the time of Prefer: wait. The body is the conversion, or the PDF (application/pdf) if the client accepts that.',
+    schema: Conversion,
+    examples: { completed, failed },
+    media: 'application/pdf',
+    headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed', 'X-Conversion-Warnings'],
+  },
+  202: {
+    description:
+      'The request was accepted and stored. The status is pending, and the response has no fields but id, status and created_at.',
+    // The same as of 200: generators of clients take one type for all successes, or throw the others.
+    schema: Conversion,
+    examples: { pending },
+    headers: ['Location', 'Retry-After', 'Preference-Applied', 'Idempotent-Replayed'],
+  },
+} satisfies OperationDoc['answers'];
 
 export const createConversionDoc: OperationDoc = {
   id: 'createConversion',
@@ -172,24 +206,7 @@ export const createConversionDoc: OperationDoc = {
       },
     },
   },
-  answers: {
-    200: {
-      description:
-        'The conversion ended within the time of Prefer: wait. The body is the conversion, or the PDF (application/pdf) if the client accepts that.',
-      schema: Conversion,
-      examples: { completed, failed },
-      media: 'application/pdf',
-      headers: ['Location', 'Preference-Applied', 'Idempotent-Replayed', 'X-Conversion-Warnings'],
-    },
-    202: {
-      description:
-        'The request was accepted and stored. The status is pending, and the response has no fields but id, status and created_at.',
-      // The same as of 200: generators of clients take one type for all successes, or throw the others.
-      schema: Conversion,
-      examples: { pending },
-      headers: ['Location', 'Retry-After', 'Preference-Applied', 'Idempotent-Replayed'],
-    },
-  },
+  answers: REQUESTED,
   errors: {
     validation_error: {
       when: 'The body is not a JSON object, or a field or the Idempotency-Key is invalid. details lists all of them.',
@@ -276,7 +293,7 @@ export const listConversionsDoc: OperationDoc = {
         conversions: [pending, processing, failed, completed].map((record, n) => ({
           ...record,
           id: `${ID.slice(0, -1)}${3 - n}`,
-          name: 'Invoice 4711',
+          name,
         })),
       },
     },

@@ -8,7 +8,10 @@ import {
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { conversionRecord } from '../../accounts/records.ts';
 import type { Moment } from '../../conversions/look-back.ts';
-import { requestConversion } from '../../conversions/request-conversion.ts';
+import {
+  type AcceptedConversion,
+  requestConversion,
+} from '../../conversions/request-conversion.ts';
 import { searchPast } from '../../conversions/search.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
@@ -54,11 +57,12 @@ export const POLL_SECONDS = 1;
 export function assertRoom(
   ctx: HttpContext,
   { budgets, config, readModel }: RouteDependencies,
+  bytes = Math.min(Number(ctx.get('Content-Length') || config.maxBodyBytes), config.maxBodyBytes),
+  { accountId }: { readonly accountId: string } = callerOf(ctx),
 ): void {
   const budget = budgets.get('maxAccountStoredBytes');
-  const stored = readModel.query(storedBlobQueries).bytesOf(callerOf(ctx).accountId);
-  const declared = Number(ctx.get('Content-Length') || config.maxBodyBytes);
-  if (stored + Math.min(declared, config.maxBodyBytes) <= budget.limit) return;
+  const stored = readModel.query(storedBlobQueries).bytesOf(accountId);
+  if (stored + bytes <= budget.limit) return;
   budget.refuse();
   throw new BudgetExceeded(
     'client',
@@ -72,16 +76,14 @@ export function assertRoom(
 function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues();
   const { document, ...request } = checkConversionRequest(body, issues, deps.config);
-  const key = idempotencyKeyOf(ctx, issues);
+  const key = requestKeyOf(ctx, deps, issues);
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);
   return {
     accountId,
     ...request,
     document: new UnencryptedText(JSON.stringify(document)),
-    ...(key === undefined
-      ? {}
-      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) }),
+    ...key,
   };
 }
 
@@ -173,6 +175,36 @@ async function answeredByOutcome(
   }
 }
 
+/** Answers with the accepted conversion, or with what has become of it where the client waits for that. */
+export async function answerRequested(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  untilEnded: UntilEnded,
+  { conversionId, requestedAt, replayed }: AcceptedConversion,
+): Promise<void> {
+  if (replayed) ctx.set('Idempotent-Replayed', 'true');
+  const path = ctx.path.replace(/(pdf|conversions)\/.*$/, `conversions/${conversionId}/`);
+  ctx.set('Location', new URL(path, deps.publicUrl).href);
+  const waits = appliedWait(ctx) !== undefined;
+  if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;
+  ctx.status = 202;
+  ctx.set('Retry-After', String(POLL_SECONDS));
+  // Derived from the first acceptance alone: a replay gives the same bytes.
+  ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
+}
+
+/** The hash of the request's `Idempotency-Key`, if it has one. */
+export function requestKeyOf(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  issues: ValidationIssues,
+): { readonly idempotencyKey?: string } {
+  const key = idempotencyKeyOf(ctx, issues);
+  if (key === undefined) return {};
+  const { accountId } = callerOf(ctx);
+  return { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) };
+}
+
 export const createConversion: Endpoint = {
   doc: createConversionDoc,
   handler: (deps) => {
@@ -181,7 +213,7 @@ export const createConversion: Endpoint = {
       await countAgainstPlan(deps, ctx);
       assertRoom(ctx, deps);
       await deps.bounds.admit();
-      const { conversionId, requestedAt, replayed } = await deps.bodies.read(
+      const requested = await deps.bodies.read(
         ctx,
         deps.config.maxBodyBytes,
         (body) => parseRequest(ctx, deps, body),
@@ -193,15 +225,7 @@ export const createConversion: Endpoint = {
           ),
         { forms: true },
       );
-      if (replayed) ctx.set('Idempotent-Replayed', 'true');
-      const record = new URL(`../conversions/${conversionId}/`, deps.publicUrl + ctx.path);
-      ctx.set('Location', record.href);
-      const waits = appliedWait(ctx) !== undefined;
-      if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;
-      ctx.status = 202;
-      ctx.set('Retry-After', String(POLL_SECONDS));
-      // Derived from the first acceptance alone: a replay gives the same bytes.
-      ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
+      await answerRequested(ctx, deps, untilEnded, requested);
     };
   },
 };

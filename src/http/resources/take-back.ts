@@ -1,8 +1,26 @@
-/** Taking conversions back: cancelling what is unfinished, and deleting the documents of what has ended. */
+/** Taking conversions back: cancelling, deleting the documents of what has ended, and asking once more. */
+import { retryConversion } from '../../conversions/retry-conversion.ts';
+import { findRequest } from '../../conversions/stored-request.ts';
 import { takeBack } from '../../conversions/take-back.ts';
-import { commandContext, pathParameter } from '../context.ts';
+import { acceptedWithKey, accountAggregate } from '../../domain/account.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { validated } from '../../requests/validation.ts';
+import { commandContext, type HttpContext, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { idempotencyKeyParameter } from '../idempotency-key.ts';
+import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { ownConversion } from './conversions.ts';
+import { createUntilEnded, hasEnded } from '../waiting.ts';
+import { countBytes, GONE, orGone } from './conversion-documents.ts';
+import {
+  answerRequested,
+  assertRoom,
+  ownConversion,
+  POLL_SECONDS,
+  requestKeyOf,
+} from './conversions.ts';
+import { prefer, REQUESTED, retried } from './conversions.api.ts';
+import { assertInRetention } from './files.ts';
 
 export const deleteConversion: Endpoint = {
   doc: {
@@ -23,5 +41,72 @@ export const deleteConversion: Endpoint = {
     const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
     await takeBack(deps, row, await commandContext(ctx, deps));
     ctx.status = 204;
+  },
+};
+
+/** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
+async function acceptedEarlier(
+  deps: RouteDependencies,
+  accountId: string,
+  { idempotencyKey }: ReturnType<typeof requestKeyOf>,
+) {
+  if (idempotencyKey === undefined) return undefined;
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  const earlier = acceptedWithKey(state, idempotencyKey, deps.clock.now());
+  return earlier && { ...earlier, replayed: true };
+}
+
+async function requestOnceMore(ctx: HttpContext, deps: RouteDependencies) {
+  const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+  const { accountId } = row;
+  const key = validated((issues) => requestKeyOf(ctx, deps, issues));
+  const earlier = await acceptedEarlier(deps, accountId, key);
+  if (earlier !== undefined) return earlier;
+  if (!hasEnded(row)) throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
+  await assertInRetention(deps, row, GONE);
+  const { requested } = await findRequest(deps, row, ctx.state.asOf);
+  const { bytes } = requested.request;
+  assertRoom(ctx, deps, bytes, row);
+  await deps.bounds.admit();
+  countBytes(ctx, deps, accountId, bytes);
+  const how = { ...key, trace: deps.tracing?.current() };
+  return await orGone(retryConversion(deps, requested, how, await commandContext(ctx, deps)));
+}
+
+export const postRetry: Endpoint = {
+  doc: {
+    id: 'retryConversion',
+    tag: 'Conversions',
+    summary: 'Convert a request once more',
+    description:
+      'Makes a new conversion of the stored request of one that has completed or failed, with the same options and names. It costs a credit as the first one did, and its record names that one in retry_of. Request and answer are like those of POST /pdf/, but there is no body.',
+    parameters: [
+      idempotencyKeyParameter('gets the same response, and no further credit is taken'),
+      prefer('With Accept: application/pdf, the response is the PDF itself.'),
+    ],
+    answers: { ...REQUESTED, 200: { ...REQUESTED[200], examples: retried } },
+    errors: {
+      insufficient_credits: 'The account has no credits left.',
+      conversion_failed: {
+        when: 'The request waited for the PDF, and the new conversion failed. The credit is refunded.',
+        message: 'The page answered with status 404.',
+      },
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or the documents of the account use all of its storage.',
+      validation_error: {
+        when: 'The Idempotency-Key is invalid.',
+        message: 'Idempotency-Key: Must be 1 to 255 printable ASCII characters.',
+        details: { 'Idempotency-Key': ['Must be 1 to 255 printable ASCII characters.'] },
+      },
+      not_ready: 'The conversion has not ended yet: there is nothing to repeat.',
+      gone: { when: 'Its request was deleted.', message: GONE },
+    },
+  },
+  handler: (deps) => {
+    const untilEnded = createUntilEnded(deps);
+    return async (ctx) => {
+      await countAgainstPlan(deps, ctx);
+      await answerRequested(ctx, deps, untilEnded, await requestOnceMore(ctx, deps));
+    };
   },
 };

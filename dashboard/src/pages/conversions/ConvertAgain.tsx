@@ -20,7 +20,7 @@ export function ConvertAgain({ id }: { readonly id: string }) {
   // The request is not stored for ever, and there is nothing to send without it.
   if (request === undefined) return null;
   const convert = async () => {
-    const made = await convertAgain(request, idempotencyKey);
+    const made = await convertAgain(id, idempotencyKey);
     void queries.invalidateQueries({ queryKey: LISTS });
     void queries.invalidateQueries({ queryKey: ACCOUNT });
     announce('The new conversion was accepted. This page shows it.');
