@@ -56,6 +56,8 @@ export class Connection {
   readonly #messages: Readable;
   readonly #waiting = new Map<number, Waiting>();
   readonly #events = new EventEmitter();
+  /** Commands of this turn of the event loop: one write wakes Chrome once. */
+  #unsent: string[] = [];
   /** The pieces of a message whose end has not come yet. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
@@ -120,7 +122,8 @@ export class Connection {
       reject(new CommandTimeout(`${method} got no answer in ${Math.round(timeoutMs)} ms`));
     }, timeoutMs);
     this.#waiting.set(id, { resolve, reject, timer });
-    this.#commands.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    if (this.#unsent.length === 0) process.nextTick(() => this.#flush());
+    this.#unsent.push(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     return (await promise) as Result<M>;
   }
 
@@ -169,6 +172,11 @@ export class Connection {
     return () => {
       this.#events.off(name, listener);
     };
+  }
+
+  #flush(): void {
+    const commands = this.#unsent.splice(0).join('');
+    if (this.#open) this.#commands.write(commands);
   }
 
   /** Dispatches whole messages only: a chunk may end anywhere, also within a character. */
