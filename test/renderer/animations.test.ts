@@ -25,6 +25,10 @@ const MOVING: Readonly<Record<string, readonly [moving: string, still: string]>>
     '<p style="margin-left:200px">a',
   ],
   'an animation that goes away': [`<style>${shift} p { animation: shift 3s }</style><p>a`, '<p>a'],
+  'an animation within a frame': [
+    `<iframe srcdoc="<style>${shift} p { animation: shift 3s forwards }</style><p>a"></iframe>`,
+    '<iframe srcdoc="<p style=margin-left:200px>a"></iframe>',
+  ],
   'an animation that never ends': [
     `<style>${shift} p { animation: shift 4s -1s linear infinite }</style><p>a`,
     '<p>a',

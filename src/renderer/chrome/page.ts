@@ -1,8 +1,7 @@
 /** A document on its way to paper: the tab that it is in, and the parts that follow it. */
 import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { CAPS } from './caps.ts';
-import { type Deadline, resultWithin } from './deadline.ts';
+import { type Cap, type Deadline, resultWithin } from './deadline.ts';
 import { type Egress, Navigation } from './navigation.ts';
 import { BodyHashes } from './page-log.ts';
 import { Requests } from './requests.ts';
@@ -24,11 +23,10 @@ export function followPage(tab: Tab, request: RequestDocument, deadline: Deadlin
 /** Settles as `promise` does, or resolves to undefined at the cap of the wait. Rejects at once when the tab dies. */
 export async function upTo<T>(
   { tab, deadline }: Page,
-  cap: keyof typeof CAPS,
+  cap: Cap,
   promise: Promise<T>,
 ): Promise<T | undefined> {
-  const [part, ms] = CAPS[cap];
-  return await resultWithin(tab.untilGone(promise), deadline.share(part, ms));
+  return await resultWithin(tab.untilGone(promise), deadline.share(cap));
 }
 
 /**
@@ -36,7 +34,7 @@ export async function upTo<T>(
  * @throws {PageFailure} when it does not come whole
  */
 export async function untilWhole(page: Page, coming: Promise<void>): Promise<void> {
-  const cap = page.deadline.share(...CAPS.load);
+  const cap = page.deadline.share('load');
   await resultWithin(page.tab.untilGone(coming), cap);
   page.navigation.checkWhole(cap);
 }

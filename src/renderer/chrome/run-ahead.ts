@@ -3,7 +3,6 @@
  * draw is on paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { CAPS } from './caps.ts';
 import { type Page, upTo } from './page.ts';
 import type { Tab } from './tab.ts';
 
@@ -97,8 +96,7 @@ export class RunAhead {
     this.#page = page;
     this.#budgetMs = request.wait_for?.budget_ms ?? BUDGET_MS;
     this.#left = this.#budgetMs;
-    const [part, ms] = CAPS.runAhead;
-    this.#end = performance.now() + deadline.share(part, Math.max(ms, this.#budgetMs));
+    this.#end = performance.now() + deadline.share('runAhead', this.#budgetMs);
     this.#networkGivenUpMs = waits.list.find(
       (each) => each.for === 'network_idle' && each.capped,
     )?.ms;

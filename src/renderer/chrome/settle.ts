@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { CAPS } from './caps.ts';
 import { resultWithin } from './deadline.ts';
 import { PageFailure } from './failure.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
@@ -69,7 +68,7 @@ async function waitFor(
   const { tab, requests, deadline, waits } = page;
   if (selector !== undefined) await waits.measure('selector', waitForSelector(page, selector));
   if (delay_ms !== undefined) {
-    const ms = Math.min(delay_ms, deadline.share(...CAPS.delay));
+    const ms = Math.min(delay_ms, deadline.share('delay'));
     await waits.measure('delay', tab.untilGone(delay(ms)), () => ms === delay_ms);
   }
   if (network_idle === true) {
@@ -81,7 +80,7 @@ async function waitFor(
 
 async function waitForSelector({ tab, worlds, deadline }: Page, selector: string): Promise<void> {
   const started = performance.now();
-  const end = started + deadline.share(...CAPS.selector);
+  const end = started + deadline.share('selector');
   const look = () => worlds.ask<boolean | 'invalid'>(`has(${JSON.stringify(selector)})`);
   for (let found = await look(); found !== true; found = await look()) {
     if (found === 'invalid') {
@@ -150,7 +149,7 @@ async function showWhole(
   shown: number,
 ): Promise<number> {
   const { tab, worlds, deadline, waits } = page;
-  const end = performance.now() + deadline.share(...CAPS.view);
+  const end = performance.now() + deadline.share('view');
   const ask = async <T>(question: string): Promise<T | undefined> =>
     await resultWithin(worlds.ask<T>(question), Math.max(0, end - performance.now()));
   const draw = async (question: string): Promise<boolean> =>
@@ -194,12 +193,12 @@ interface Completed {
 async function untilComplete(page: Page): Promise<Settled> {
   const { tab, worlds, navigation, deadline, waits } = page;
   const started = performance.now();
-  const end = started + deadline.share(...CAPS.complete);
+  const end = started + deadline.share('complete');
   for (;;) {
     const left = end - performance.now();
     if (left <= 0) {
       const asked = worlds.ask<'fonts' | 'images' | 'drawing'>('lacking()');
-      const lacking = await upTo(page, 'lacking', asked);
+      const lacking = await upTo(page, 'rest', asked);
       waits.note(lacking ?? 'drawing', performance.now() - started, true);
       return { isComplete: false, broken: [] };
     }

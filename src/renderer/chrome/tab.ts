@@ -213,7 +213,7 @@ export class Tab {
    * @throws {ChromeGone} when it does not
    */
   async ping<M extends Command>(method: M, params: Params<M>): Promise<void> {
-    const answer = await resultWithin(this.send(method, params), this.#deadline.share(0.6, 5_000));
+    const answer = await resultWithin(this.send(method, params), this.#deadline.share('ping'));
     if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
   }
 
