@@ -16,6 +16,9 @@ CREATE TABLE batches (
   created_at INTEGER NOT NULL,
   reference TEXT,
   tags TEXT,
+  cancelled_at INTEGER,
+  cancelled_event_id TEXT,
+  message TEXT,
   ended_at INTEGER,
   last_event_id TEXT,
   erased INTEGER NOT NULL DEFAULT 0,
@@ -24,6 +27,8 @@ CREATE TABLE batches (
 CREATE UNIQUE INDEX batches_by_id ON batches (id);
 CREATE INDEX batches_to_end ON batches (id)
   WHERE pending = 0 AND ended_at IS NULL AND erased = 0;
+CREATE INDEX batches_to_cancel ON batches (id)
+  WHERE pending > 0 AND cancelled_at IS NOT NULL AND erased = 0;
 CREATE TABLE batch_conversions (
   batch_id TEXT NOT NULL,
   number INTEGER NOT NULL,
@@ -39,7 +44,7 @@ CREATE TABLE batch_totals (
 
 export const batches: Projection = {
   name: 'batches',
-  version: 1,
+  version: 2,
   tables: ['batches', 'batch_conversions', 'batch_totals'],
   ddl,
   handlers(db) {
@@ -58,6 +63,9 @@ export const batches: Projection = {
          WHERE id = (SELECT batch_id FROM batch_conversions WHERE conversion_id = ?)`,
       );
     const [complete, fail] = [countEnd('completed'), countEnd('failed')];
+    const cancel = db.prepare(
+      'UPDATE batches SET cancelled_at = ?, cancelled_event_id = ?, message = ? WHERE id = ?',
+    );
     const end = db.prepare('UPDATE batches SET ended_at = ? WHERE id = ?');
     const erase = db.prepare('UPDATE batches SET erased = 1 WHERE account_id = ?');
     return typedHandlers({
@@ -73,6 +81,9 @@ export const batches: Projection = {
       },
       ConversionFailed({ conversionId }, { id }) {
         fail.run(id, conversionId);
+      },
+      BatchCancelled({ batchId, message, cancelledAt }, { id }) {
+        cancel.run(cancelledAt, id, message, batchId);
       },
       BatchEnded({ batchId, endedAt }) {
         end.run(endedAt, batchId);
@@ -91,8 +102,9 @@ export interface BatchRow {
   readonly total: number;
   readonly completed: number;
   readonly failed: number;
-  /** Milliseconds since the Unix epoch, as is `endedAt`. */
+  /** Milliseconds since the Unix epoch, as are the other times. */
   readonly createdAt: number;
+  readonly cancelledAt?: number;
   readonly endedAt?: number;
   /** Sealed, as is `tags`. */
   readonly reference?: string;
@@ -106,8 +118,15 @@ export interface BatchToEnd extends BatchRow {
   readonly lastEventId: string;
 }
 
+/** A batch that was cancelled and has conversions that have not ended. */
+export interface BatchToCancel extends BatchRow {
+  readonly cancelledEventId: string;
+  /** The text that they fail with. Sealed. */
+  readonly message: string;
+}
+
 const COLUMNS = `id, account_id AS accountId, total, completed, failed, created_at AS createdAt,
-  ended_at AS endedAt, reference, tags`;
+  cancelled_at AS cancelledAt, ended_at AS endedAt, reference, tags`;
 
 export interface BatchQueries {
   byId(id: string): BatchRow | undefined;
@@ -116,6 +135,7 @@ export interface BatchQueries {
   /** The ids of its conversions, in the order of the requests. */
   conversionsOf(id: string): readonly string[];
   toEnd(limit: number): readonly BatchToEnd[];
+  toCancel(limit: number): readonly BatchToCancel[];
 }
 
 export function batchQueries(db: Database): BatchQueries {
@@ -138,6 +158,11 @@ export function batchQueries(db: Database): BatchQueries {
     `SELECT ${COLUMNS}, last_event_id AS lastEventId FROM batches INDEXED BY batches_to_end
      WHERE pending = 0 AND ended_at IS NULL AND erased = 0 LIMIT ?`,
   );
+  const toCancel = db.prepare<[number], Stored<BatchToCancel>>(
+    `SELECT ${COLUMNS}, cancelled_event_id AS cancelledEventId, message
+     FROM batches INDEXED BY batches_to_cancel
+     WHERE pending > 0 AND cancelled_at IS NOT NULL AND erased = 0 LIMIT ?`,
+  );
   return {
     byId(id) {
       const stored = byId.get(id);
@@ -149,5 +174,6 @@ export function batchQueries(db: Database): BatchQueries {
     },
     conversionsOf: (id) => conversions.all(id),
     toEnd: (limit) => toEnd.all(limit).map(present<BatchToEnd>),
+    toCancel: (limit) => toCancel.all(limit).map(present<BatchToCancel>),
   };
 }

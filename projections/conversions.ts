@@ -32,6 +32,7 @@ CREATE TABLE conversions (
   source TEXT NOT NULL,
   key_id TEXT,
   retry_of TEXT,
+  batch_id TEXT,
   filename TEXT,
   reference TEXT,
   tags TEXT,
@@ -61,7 +62,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 10,
+  version: 11,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -72,8 +73,8 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
-         retry_of, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, batch_id, filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -89,13 +90,14 @@ export const conversions: Projection = {
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
     return typedHandlers({
       ConversionRequested(data, event) {
-        const { accountId, conversionId, requestedAt, source, retryOf = null } = data;
+        const { accountId, conversionId, requestedAt, source } = data;
+        const { retryOf = null, batchId = null } = data;
         const { filename = null, reference = null, tags = null, address = null } = data;
         const { actor } = event.metadata as EventMetadata;
         const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
-        const facts = [retryOf, filename, reference, tags, address];
-        insert.run(accountId, total, conversionId, requestedAt, time, source, key, ...facts);
+        const facts = [source, key, retryOf, batchId, filename, reference, tags, address];
+        insert.run(accountId, total, conversionId, requestedAt, time, ...facts);
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
@@ -141,6 +143,8 @@ export interface ConversionRow {
   readonly keyId?: string;
   /** The conversion whose request was asked for once more. */
   readonly retryOf?: string;
+  /** The batch that it was asked for in, if it was one. */
+  readonly batchId?: string;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
   /** The caller's own name for it. Sealed. */
@@ -179,7 +183,16 @@ const toRow = ({ document, pdf, expired, ...stored }: StoredConversion): Convers
 export interface SearchRow
   extends Pick<
     ConversionRow,
-    'id' | 'status' | 'source' | 'keyId' | 'filename' | 'reference' | 'tags' | 'address' | 'title'
+    | 'id'
+    | 'status'
+    | 'source'
+    | 'keyId'
+    | 'batchId'
+    | 'filename'
+    | 'reference'
+    | 'tags'
+    | 'address'
+    | 'title'
   > {
   readonly number: number;
   readonly hasWarnings: 0 | 1;
@@ -203,7 +216,8 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, source, key_id AS keyId,
-  retry_of AS retryOf, filename, reference, tags, address, title, document, pdf, pages, warnings, expired`;
+  retry_of AS retryOf, batch_id AS batchId, filename, reference, tags, address, title, document, pdf, pages, warnings,
+  expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(
@@ -218,7 +232,8 @@ export function conversionQueries(db: Database): ConversionQueries {
   const byNumber = db.prepare<[string, number], StoredConversion>(
     `SELECT ${COLUMNS} FROM conversions WHERE account_id = ? AND number = ?`,
   );
-  const searched = `SELECT number, id, status, source, key_id AS keyId, filename, reference, tags, address, title,
+  const searched = `SELECT number, id, status, source, key_id AS keyId, batch_id AS batchId, filename, reference, tags,
+    address, title,
     warnings IS NOT NULL AS hasWarnings FROM conversions`;
   const searchRows = db.prepare<[string, number, number], Stored<SearchRow>>(
     `${searched} WHERE account_id = ? AND number <= ? ORDER BY number DESC LIMIT ?`,

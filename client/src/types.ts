@@ -27,6 +27,8 @@ export interface ConversionNames {
   tags?: Record<string, string>;
   /** The title of the page when it was printed, if it had one. It is there where `name` is. */
   title?: string;
+  /** The id of the batch, if the conversion was requested in one. */
+  batch?: string;
 }
 
 export interface UnfinishedConversion extends ConversionNames {

@@ -93,15 +93,17 @@ export async function batchRecord<T extends string | undefined>(
   row: BatchRow,
   conversions?: readonly string[],
 ) {
-  const { id, total, completed, failed, createdAt, endedAt } = row;
+  const { id, total, completed, failed, createdAt, cancelledAt, endedAt } = row;
+  const ended = endedAt === undefined ? 'running' : 'ended';
   return {
     id,
-    status: endedAt === undefined ? 'running' : 'ended',
+    status: cancelledAt === undefined ? ended : 'cancelled',
     total,
     pending: total - completed - failed,
     completed,
     failed,
     created_at: isoTime(createdAt),
+    ...(cancelledAt !== undefined && { cancelled_at: isoTime(cancelledAt) }),
     ...(endedAt !== undefined && { ended_at: isoTime(endedAt) }),
     ...(await namingOf(opener, row)),
     ...(conversions && { conversions }),
@@ -127,6 +129,7 @@ export async function conversionRecord<T extends string | undefined>(
     created_at: isoTime(createdAt),
     ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
+    ...(row.batchId !== undefined && { batch: row.batchId }),
   };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
     return {

@@ -71,7 +71,7 @@ function enter(index: SearchIndex, row: SearchRow, open: Open): void {
     return text;
   };
   if (before === 0) {
-    const { source, keyId, filename, address } = row;
+    const { source, keyId, batchId, filename, address } = row;
     read(filename);
     read(address);
     const reference = read(row.reference);
@@ -83,6 +83,7 @@ function enter(index: SearchIndex, row: SearchRow, open: Open): void {
     }
     index.addTerm(number, `source ${source}`);
     if (keyId !== undefined) index.addTerm(number, `key ${keyId}`);
+    if (batchId !== undefined) index.addTerm(number, `batch ${batchId}`);
   }
   if (now === COMPLETED && before !== COMPLETED) {
     read(row.title);
@@ -97,11 +98,12 @@ const questionOf = (
   accountId: string,
   slice: Slice,
 ) => {
-  const { chunks, reference, tags, keyId, source, hasWarnings, status, idStart } = search;
+  const { chunks, reference, tags, keyId, batchId, source, hasWarnings, status, idStart } = search;
   const terms = [
     ...tags.map((tag) => `tag ${tag}`),
     ...(reference === undefined ? [] : [`reference ${reference}`]),
     ...(keyId === undefined ? [] : [`key ${keyId}`]),
+    ...(batchId === undefined ? [] : [`batch ${batchId}`]),
     ...(source === undefined ? [] : [`source ${source}`]),
     ...(hasWarnings ? ['warnings'] : []),
   ];

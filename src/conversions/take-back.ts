@@ -1,10 +1,12 @@
 /** Takes a conversion back: what is unfinished is cancelled, and of what has ended the documents are deleted at once. */
 import { apiKeyQueries } from '../../projections/api-keys.ts';
+import type { BatchRow } from '../../projections/batches.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
+import { batchAggregate } from '../domain/batch.ts';
 import { type ConversionCommand, conversionAggregate } from '../domain/conversion.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { holdInForce } from '../domain/hold.ts';
@@ -32,15 +34,14 @@ export async function takeBack(
   { id: conversionId, accountId }: { readonly id: string; readonly accountId: string },
   context: CommandContext,
 ): Promise<void> {
-  const { actors, vault } = deps;
+  const { actors } = deps;
   const at = context.metadata.time;
   const about = { accountId, conversionId, at };
   const by = { ...context, metadata: { ...context.metadata, correlationId: conversionId } };
   const send = async (command: Own<'AbandonConversion'> | Own<'DeleteConversion'>) =>
     orThrow(await actors.send(conversionAggregate, conversionId, { ...command, ...about }, by));
-  const message = `Cancelled by ${await nameOf(deps, accountId, context.metadata.actor)}.`;
-  const sealed = await vault.seal(accountId, message);
-  const cancelled = await send({ type: 'AbandonConversion', code: 'cancelled', message: sealed });
+  const message = await cancelledBy(deps, accountId, context.metadata.actor);
+  const cancelled = await send({ type: 'AbandonConversion', code: 'cancelled', message });
   if (cancelled.events.length > 0 || cancelled.state.expired) return;
   if (!cancelled.state.deleted) {
     const { state } = await actors.read(accountAggregate, accountId);
@@ -49,6 +50,33 @@ export async function takeBack(
   }
   const due = (await consistentQuery(deps, storedBlobQueries)).deletionOf(conversionId);
   if (due !== undefined) await expireConversion(deps, due);
+}
+
+/**
+ * Cancels what is unfinished of a batch: the leader does so once this is recorded. Safe to repeat.
+ * @throws {KeyErased}
+ */
+export async function cancelBatch(
+  deps: TakeBackDependencies,
+  { id: batchId, accountId, total, completed, failed }: BatchRow,
+  context: CommandContext,
+): Promise<void> {
+  if (completed + failed === total) return;
+  const at = context.metadata.time;
+  const message = await cancelledBy(deps, accountId, context.metadata.actor);
+  const command = { type: 'CancelBatch', accountId, batchId, message, at } as const;
+  const metadata = { ...context.metadata, correlationId: batchId };
+  orThrow(await deps.actors.send(batchAggregate, batchId, command, { ...context, metadata }));
+}
+
+/** The sealed message of what somebody has cancelled. */
+async function cancelledBy(
+  deps: TakeBackDependencies,
+  accountId: string,
+  actor: Actor,
+): Promise<string> {
+  const message = `Cancelled by ${await nameOf(deps, accountId, actor)}.`;
+  return await deps.vault.seal(accountId, message);
 }
 
 /** The sender of a command in the words of a message to its account. */

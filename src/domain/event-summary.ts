@@ -38,6 +38,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${batchId === undefined ? '' : ', in a batch'}.`;
   },
   BatchRequested: (data) => `A batch of ${counted(data.total, 'PDF')} was requested.`,
+  BatchCancelled: () => 'The batch was cancelled: what had not ended is given up.',
   BatchEnded: (data) => `The batch ended: ${data.completed} completed, ${data.failed} failed.`,
   CreditRefunded: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,

@@ -299,6 +299,14 @@ export const EVENT_SCHEMAS = {
     isLast: Type.Optional(Type.Literal(true)),
   }),
 
+  /** What had not ended is cancelled from then on. */
+  BatchCancelled: Type.Object({
+    accountId: AccountId,
+    batchId: BatchId,
+    /** The text that each cancelled conversion fails with. */
+    message: Sealed,
+    cancelledAt: Time,
+  }),
   /** All conversions of the batch have ended. */
   BatchEnded: Type.Object({
     accountId: AccountId,
@@ -307,6 +315,7 @@ export const EVENT_SCHEMAS = {
     completed: Type.Integer({ minimum: 0, maximum }),
     /** It counts those that were cancelled, too. */
     failed: Type.Integer({ minimum: 0, maximum }),
+    cancelled: Type.Optional(Type.Literal(true)),
     endedAt: Time,
   }),
 

@@ -3,7 +3,8 @@ import type { Auth, Endpoint, Route } from './openapi/operation.ts';
 import { changeOwnPassword, getAccount, listLedger } from './resources/account.ts';
 import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
 import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
-import { createBatch, getBatch, listBatches } from './resources/batches.ts';
+import { getBatchZip } from './resources/batch-zip.ts';
+import { createBatch, deleteBatch, getBatch, listBatches } from './resources/batches.ts';
 import { getConversionManifest, getConversionRequest } from './resources/conversion-documents.ts';
 import { streamConversions } from './resources/conversion-stream.ts';
 import {
@@ -106,6 +107,8 @@ export const ROUTES: readonly Route[] = [
   api('post', '/batches/', 'caller', createBatch),
   api('get', '/batches/', 'caller', listBatches),
   api('get', '/batches/{id}/', 'caller', getBatch),
+  api('delete', '/batches/{id}/', 'caller', deleteBatch),
+  api('get', '/batches/{id}/zip/', 'caller', getBatchZip),
   api('post', '/verify/', 'caller', verifyPdf),
   open('/files/{id}.pdf', 'link', getFile),
   api('get', '/account/', 'caller', getAccount),

@@ -1,7 +1,11 @@
 import { test } from 'tap';
 import { beginErasure } from '../../src/accounts/erasure.ts';
+import { unzipSync } from 'fflate';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
 import { type Api, BASE, type CallOptions, refusal, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
+import { verifyLog } from '../../src/log/verify-log.ts';
 import { violations } from '../support/invariants.ts';
 
 const BATCHES = `${BASE}/batches/`;
@@ -232,4 +236,103 @@ void test('credits, keys and the account, at the same time', async (t) => {
   t.ok([202, 401, 404].includes(answer.status), answer.text);
   t.notOk((await post(api, rich.key, { requests: letters(1) })).status === 202);
   t.strictSame(violations(await api.log(), { settled: false }), []);
+});
+
+void test('a batch is cancelled: what has not ended fails, and its credit comes back', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount({ credits: 5 });
+  const batch = await post(api, key, { requests: letters(5) });
+  const [done = '', ...open] = idsOf(batch);
+  await api.complete(accountId, done, PDF);
+  const own = `${BATCHES}${String(batch.body['id'])}/`;
+  const asked = () => api.call('GET', own, { key });
+  const cancel = () => api.call('DELETE', own, { key });
+  const stranger = await api.newAccount();
+  t.equal((await api.call('DELETE', own, { key: stranger.key })).status, 404);
+  t.same([(await cancel()).status, (await cancel()).status], [204, 204]);
+  const now = await asked();
+  t.match(now.body, { status: 'cancelled', pending: 4, completed: 1, cancelled_at: /Z$/ });
+  t.notOk('ended_at' in now.body);
+  // As after a crash: the leader begins with what the log says.
+  const managers = [startBatches(api), startRefunds(api)];
+  const waited = await api.call('GET', own, { key, headers: { Prefer: 'wait=30' } });
+  t.match(waited.body, {
+    status: 'cancelled',
+    pending: 0,
+    completed: 1,
+    failed: 4,
+    ended_at: /Z$/,
+  });
+  for (const id of open) {
+    const { body } = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
+    const told = { failure_code: 'cancelled', error_message: 'Cancelled by test.' };
+    t.match(body, { status: 'failed', batch: batch.body['id'], ...told });
+  }
+  await eventually('credits', async () => ((await creditsOf(api, key)) === 4 ? true : undefined));
+  for (const manager of managers) await manager.stop();
+  t.equal((await cancel()).status, 204, 'after its end, too');
+  t.equal((await asked()).text, waited.text);
+  const types = (await api.store.readStream(`batch-${String(batch.body['id'])}`)).map(
+    ({ type, data }) => [type, 'cancelled' in data],
+  );
+  t.strictSame(types, [
+    ['BatchCancelled', false],
+    ['BatchEnded', true],
+  ]);
+  const filter = `${BASE}/conversions/?batch=${String(batch.body['id'])}`;
+  const list = await api.call('GET', `${filter}&status=failed`, { key });
+  t.strictSame(
+    (list.body as unknown as { id: string }[]).map(({ id }) => id).toSorted(),
+    open.toSorted(),
+  );
+  t.equal((await api.call('GET', `${BASE}/conversions/?batch=x`, { key })).status, 400);
+  t.strictSame(violations(await api.log(), { settled: true }), []);
+  const read = async () =>
+    await verifyLog({ store: api.streams, retentionMs: 0 }, { now: api.clock.now() });
+  t.match(await read(), { ok: true });
+});
+
+void test('all PDFs of a batch in one ZIP', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const names = ['Brief.pdf', 'brief', undefined, 'Grüße.pdf', 'x.pdf', 'y.pdf'];
+  const requests = names.map((filename, n) => ({
+    html: `<p>${n}</p>`,
+    filename: filename ?? null,
+  }));
+  const batch = await post(api, key, { requests });
+  const ids = idsOf(batch);
+  const zip = `${BATCHES}${String(batch.body['id'])}/zip/`;
+  const early = await api.call('GET', zip, { key });
+  t.strictSame(refusal(early), { status: 409, error: 'not_ready' });
+  t.equal(early.headers.get('retry-after'), '1');
+  t.equal((await api.call('GET', `${zip}?partial=true`, { key })).status, 409, 'nothing is there');
+  const managers = startBatches(api);
+  const pdfOf = (n: number) => Buffer.from(`%PDF-1.7\n${String(n).repeat(70_000)}`);
+  for (const [n, id] of ids.slice(0, 4).entries()) await api.complete(accountId, id, pdfOf(n));
+  const unpacked = async (query = '') => {
+    const response = await fetch(api.origin + zip + query, { headers: { 'X-API-Key': key } });
+    t.equal(response.headers.get('content-type'), 'application/zip');
+    t.match(response.headers.get('content-disposition'), /filename="batch_\w+\.zip"/);
+    return unzipSync(new Uint8Array(await response.arrayBuffer()));
+  };
+  const expected = ['Brief.pdf', 'brief (2).pdf', `${ids[2]}.pdf`, 'Grüße.pdf'];
+  const part = await unpacked('?partial=true');
+  t.strictSame(Object.keys(part), expected);
+  for (const [n, name] of expected.entries()) t.ok(pdfOf(n).equals(part[name] ?? Buffer.alloc(0)));
+  await api.fail(accountId, ids[4] ?? '', 'x');
+  await api.fail(accountId, ids[5] ?? '', 'x');
+  await api.call('GET', `${BATCHES}${String(batch.body['id'])}/`, {
+    key,
+    headers: { Prefer: 'wait=30' },
+  });
+  await managers.stop();
+  t.strictSame(Object.keys(await unpacked()), expected);
+  const downloads = (await api.log()).filter(({ type }) => type === 'DocumentDownloaded');
+  t.equal(downloads.length, 4, 'one of each in a minute');
+  t.equal((await api.call('HEAD', zip, { key })).status, 200);
+  await api.call('DELETE', `${BASE}/conversions/${ids[0]}/`, { key });
+  t.strictSame(Object.keys(await unpacked()), ['brief.pdf', ...expected.slice(2)], 'what is left');
+  const other = await api.newAccount();
+  t.equal((await api.call('GET', zip, { key: other.key })).status, 404);
 });

@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { firstCommand } from '../../src/actors/command-context.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
+import { takeBack } from '../../src/conversions/take-back.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { listen } from '../../src/http/server.ts';
@@ -16,6 +17,7 @@ import { drives } from './documented.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
+import { blobRef, PDF as PDF_DIGEST, TIMINGS } from './samples.ts';
 
 const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
 
@@ -133,13 +135,28 @@ async function driveBatches(api: Api, accountId: string, key: string): Promise<v
   const { body: batch } = await call('POST', '', { body });
   const plain = await call('POST', '', { body: { requests } });
   await call('GET', `${String(plain.body['id'])}/`);
+  const other = `${String(plain.body['id'])}/`;
+  for (const zip of ['zip/', 'zip/?partial=x', 'zip/?partial=true']) {
+    await call('GET', other + zip);
+  }
+  await call('DELETE', other);
+  await call('GET', other);
   const own = `${String(batch['id'])}/`;
   await call('GET', own, { headers: { Prefer: 'wait=0' } });
   const [conversion = ''] = batch['conversions'] as readonly string[];
   await api.complete(accountId, conversion, PDF);
   const managers = startBatches(api);
   await call('GET', own, { headers: { Prefer: 'wait=30' } });
+  await call('GET', `${own}zip/`);
+  await call('GET', other, { headers: { Prefer: 'wait=30' } });
+  await call('GET', `${other}zip/`);
+  await takeBack(api, { id: conversion, accountId }, api.context());
+  await call('GET', `${own}zip/`);
   await managers.stop();
+  const { body: large } = await call('POST', '', { body: { requests } });
+  const [of = ''] = large['conversions'] as readonly string[];
+  await completeHuge(api, accountId, of);
+  await call('GET', `${String(large['id'])}/zip/?partial=true`);
   await call('GET');
 }
 
@@ -165,6 +182,17 @@ async function driveRetries(
     await retry(failing, which);
     await retry(failing, which, 'application/pdf');
   }
+}
+
+/** Has a PDF recorded that is larger than a ZIP file may be. */
+async function completeHuge(api: Api, accountId: string, conversionId: string): Promise<void> {
+  const at = api.clock.now();
+  const by = { renderer: 'test', attempt: 1, at, accountId, conversionId };
+  const blobs = { document: blobRef('document'), manifest: blobRef('manifest') };
+  const pdf = { ...PDF_DIGEST, bytes: 2 ** 33 };
+  const made = { pdf, pages: 1, timings: TIMINGS, chrome: 'test' };
+  const command = { type: 'CompleteConversion', ...by, ...blobs, ...made } as const;
+  await api.actors.send(conversionAggregate, conversionId, command, api.context());
 }
 
 async function driveSuccesses(t: Test, given: Answered) {

@@ -3,20 +3,31 @@ import { BATCH_ID } from '../../domain/ids.ts';
 import { BatchRequest } from '../../requests/batch.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { BATCH, Closed, CONVERSION, Count, example, Text, Timestamp } from '../openapi/fields.ts';
-import { inHeader, type OperationDoc } from '../openapi/operation.ts';
+import { inHeader, inQuery, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 
+export const NOT_READY =
+  'The batch has not ended. Wait for it, or ask for the PDFs that are there with partial=true.';
+export const NO_PDF = 'No conversion of the batch has a PDF: all have failed.';
+export const DELETED = 'The PDFs of the batch are deleted.';
+export const TOO_LARGE =
+  'The PDFs of the batch have more than 4 GB together, which one ZIP file does not hold. Download them one by one.';
+
 export const Batch = Closed({
   id: Text(BATCH, 'The id of the batch.', { pattern: `^${BATCH_ID}$` }),
-  status: Type.Enum(['running', 'ended'], {
-    description: 'running: some conversions have not ended; ended: all have.',
+  status: Type.Enum(['running', 'ended', 'cancelled'], {
+    description:
+      'running: some conversions have not ended; ended: all have; cancelled: what had not ended was cancelled.',
   }),
   total: Count('The number of conversions.', 2, 1),
   pending: Count('The number of those that have not ended.', 2),
   completed: Count('The number of those that are completed.', 0),
   failed: Count('The number of those that failed.', 0),
   created_at: Timestamp('The time when the batch was accepted.'),
+  cancelled_at: Type.Optional(
+    Timestamp('The time when the batch was cancelled, if it was.', '2026-11-21T08:15:50.123Z'),
+  ),
   ended_at: Type.Optional(
     Timestamp('The time when the last conversion ended.', '2026-11-21T08:16:02.456Z'),
   ),
@@ -38,7 +49,7 @@ export const Batch = Closed({
   ),
 });
 
-const { ended_at, conversions, reference, tags, ...running } = {
+const { cancelled_at, ended_at, conversions, reference, tags, ...running } = {
   ...example(Batch),
   status: 'running',
 } as Record<string, unknown>;
@@ -120,8 +131,62 @@ export const getBatchDoc: OperationDoc = {
       examples: {
         running: { ...running, conversions },
         ended: { ...ended, conversions },
+        cancelled: { ...running, status: 'cancelled', cancelled_at, conversions },
       },
       headers: ['Preference-Applied'],
     },
+  },
+};
+
+export const deleteBatchDoc: OperationDoc = {
+  id: 'cancelBatch',
+  tag: 'Batches',
+  summary: 'Cancel a batch',
+  description:
+    'Cancels the conversions of the batch that have not ended: they fail with the failure_code cancelled, and their credits are refunded. Those that have ended stay as they are. Repeated, or after the end of the batch, it changes nothing.',
+  answers: { 204: { description: 'What had not ended is being cancelled. There is no body.' } },
+};
+
+export const getBatchZipDoc: OperationDoc = {
+  id: 'getBatchZip',
+  tag: 'Batches',
+  summary: 'Download the PDFs of a batch',
+  description:
+    'One ZIP file with the PDF of each conversion that completed, named by its filename, else by its id. It counts as a download of each. PDFs that are deleted are left out.',
+  parameters: [
+    inQuery(
+      'partial',
+      'true: the PDFs that are there now, also before the end of the batch.',
+      Type.Enum(['true', 'false']),
+    ),
+  ],
+  answers: {
+    200: {
+      description: 'The ZIP file.',
+      media: 'application/zip',
+      headers: ['Content-Disposition'],
+    },
+  },
+  errors: {
+    validation_error: wrongField(
+      'partial',
+      'Must be true or false.',
+      'The query parameter is invalid.',
+    ),
+    not_ready: {
+      when: 'The batch has not ended. With partial=true: no conversion has completed yet.',
+      message: NOT_READY,
+    },
+    conversion_failed: {
+      when: 'All conversions of the batch failed.',
+      message: NO_PDF,
+    },
+    gone: { when: 'All PDFs of the batch are deleted.', message: DELETED },
+    payload_too_large: {
+      when: 'The PDFs are more than a ZIP file holds.',
+      message: TOO_LARGE,
+    },
+    rate_limit_exceeded:
+      'More requests than a minute allows, or too many downloads of this address at a time.',
   },
 };

@@ -1,6 +1,7 @@
 /** Batches: asking for many conversions at once, and following them. */
 import { type BatchRow, batchQueries } from '../../../projections/batches.ts';
 import { batchRecord } from '../../accounts/records.ts';
+import { cancelBatch } from '../../conversions/take-back.ts';
 import { requestBatch } from '../../conversions/request-batch.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { MAX_BATCH } from '../../domain/acceptance.ts';
@@ -15,7 +16,7 @@ import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
-import { createBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
+import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
 import { assertRoom, POLL_SECONDS } from './conversions.ts';
 
 /** Fields that an answer names: one of each request, and some more. */
@@ -43,7 +44,7 @@ async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: objec
 }
 
 /** @throws {ServiceError} `not_found` for others' too */
-async function ownBatch(
+export async function ownBatch(
   ctx: HttpContext,
   deps: RouteDependencies,
   id: string,
@@ -108,5 +109,14 @@ export const getBatch: Endpoint = {
       const conversions = deps.readModel.query(batchQueries).conversionsOf(id);
       ctx.body = await batchRecord(deps.vault, row, conversions);
     };
+  },
+};
+
+export const deleteBatch: Endpoint = {
+  doc: deleteBatchDoc,
+  handler: (deps) => async (ctx) => {
+    const row = await ownBatch(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+    await cancelBatch(deps, row, await commandContext(ctx, deps));
+    ctx.status = 204;
   },
 };

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
 import type { ConversionSearch } from '../../conversions/search.ts';
-import { KEY_ID } from '../../domain/ids.ts';
+import { BATCH_ID, KEY_ID } from '../../domain/ids.ts';
 import type { ValidationIssues } from '../../requests/validation.ts';
 import { foldText, wordsOf } from '../../text/words.ts';
 import type { HttpContext } from '../context.ts';
@@ -18,6 +18,7 @@ const ID_START = new RegExp(`^conv_[0-9a-z]{${MIN_ID_START - 'conv_'.length},26}
 /** A word of `q` that may be the beginning of an id. All ids begin alike, so a shorter one would find everything. */
 const MAYBE_ID = /^conv_[0-9a-z]{1,26}$/;
 const WHOLE_KEY_ID = new RegExp(`^${KEY_ID}$`);
+const WHOLE_BATCH_ID = new RegExp(`^${BATCH_ID}$`);
 const TAG = /^[a-z0-9_-]{1,40}(?::.{1,200})?$/su;
 
 export const CONVERSION_FILTERS = [
@@ -27,6 +28,7 @@ export const CONVERSION_FILTERS = [
   'reference',
   'tag',
   'key',
+  'batch',
   'source',
   'warnings',
   'from',
@@ -53,6 +55,7 @@ export const CONVERSION_FILTER_PARAMETERS: readonly ParameterDoc[] = [
     'Lists only conversions with this tag: name:value, or a name alone for any value of it. Give it several times for several tags.',
   ),
   inQuery('key', 'Lists only conversions that were asked for with the API key of this id.'),
+  inQuery('batch', 'Lists only the conversions of the batch with this id.'),
   inQuery('source', 'Lists only conversions of HTML, or of URLs.', Type.Enum([...SOURCES])),
   inQuery('warnings', 'Lists only conversions that have warnings.', Type.Enum(['true'])),
   ...periodParameters('Conversions created'),
@@ -119,6 +122,7 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
     'Must be a reference of 1 to 255 characters.',
   );
   const key = one('key', (text) => WHOLE_KEY_ID.test(text), 'Must be the id of an API key.');
+  const batch = one('batch', (text) => WHOLE_BATCH_ID.test(text), 'Must be the id of a batch.');
   const source = one(
     'source',
     (text) => SOURCES.some((each) => each === text),
@@ -133,6 +137,7 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
     ...(idStart && { idStart }),
     ...(reference && { reference }),
     ...(key && { keyId: key }),
+    ...(batch && { batchId: batch }),
     ...(source && { source: source as 'html' | 'url' }),
     ...periodOf(ctx, issues),
   };
@@ -145,6 +150,9 @@ export const needsIndex = ({
   hasWarnings,
   reference,
   keyId,
+  batchId,
   source,
 }: ConversionSearch): boolean =>
-  chunks.length + tags.length > 0 || hasWarnings || (reference ?? keyId ?? source) !== undefined;
+  chunks.length + tags.length > 0 ||
+  hasWarnings ||
+  (reference ?? keyId ?? batchId ?? source) !== undefined;

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
-import { CONVERSION_ID } from '../../domain/ids.ts';
+import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
+import { BATCH, Count, example, Closed, Timestamp, Text } from '../openapi/fields.ts';
 import { type OperationDoc, type ParameterDoc, inHeader } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
@@ -61,6 +61,11 @@ export const Conversion = Closed({
       'The title of the page when it was printed, if it had one. It is there where name is.',
       { minLength: 1 },
     ),
+  ),
+  batch: Type.Optional(
+    Text(BATCH, 'The id of the batch, if the conversion was requested in one.', {
+      pattern: `^${BATCH_ID}$`,
+    }),
   ),
   file_url: Type.Optional(
     Text(
@@ -119,6 +124,7 @@ const {
   reference: _reference,
   tags: _tags,
   title: _title,
+  batch: _batch,
   warnings: _warnings,
   error_message,
   failed_at,

@@ -10,6 +10,7 @@ interface Batch {
   readonly total: number;
   completed: number;
   failed: number;
+  isCancelled?: true;
   isEnded?: true;
 }
 
@@ -41,6 +42,7 @@ export class BatchRules {
     if (type === 'BatchRequested') this.#begin(recorded, data);
     else if (type === 'ConversionCompleted') this.#count(data.conversionId, 'completed');
     else if (type === 'ConversionFailed') this.#count(data.conversionId, 'failed');
+    else if (type === 'BatchCancelled') this.#open(data).isCancelled = true;
     else if (type === 'BatchEnded') this.#end(data);
   }
 
@@ -88,13 +90,23 @@ export class BatchRules {
     if (batch) batch[outcome] += 1;
   }
 
-  #end({ batchId, accountId, total, completed, failed }: EventOf<'BatchEnded'>['data']): void {
+  /** The batch of an event that may come only before its end. */
+  #open({ batchId, accountId }: { readonly batchId: string; readonly accountId: string }): Batch {
     const batch = this.#batches.get(batchId);
     if (batch?.accountId !== accountId) throw new Broken(`a batch of ${accountId}`, batchId);
-    if (batch.isEnded) throw new Broken(`one end of ${batchId}`, 'a second one');
+    if (batch.isEnded) throw new Broken(`nothing of ${batchId} after its end`, 'more');
+    return batch;
+  }
+
+  #end(data: EventOf<'BatchEnded'>['data']): void {
+    const batch = this.#open(data);
+    const { total, completed, failed, cancelled } = data;
     const told = `${completed} completed and ${failed} failed of ${total}`;
     const known = `${batch.completed} completed and ${batch.failed} failed of ${batch.total}`;
     if (told !== known || completed + failed !== total) throw new Broken(known, told);
+    if (cancelled !== batch.isCancelled) {
+      throw new Broken(`cancelled: ${batch.isCancelled}`, `${cancelled}`);
+    }
     batch.isEnded = true;
   }
 }

@@ -54,6 +54,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   ConversionDeleted: 'conversion',
   ConversionExpired: 'conversion',
   DocumentDownloaded: 'conversion',
+  BatchCancelled: 'batch',
   BatchEnded: 'batch',
   KeyCreated: 'apikey',
   KeyUsed: 'apikey',

@@ -84,6 +84,20 @@ void test('a batch ends once, when all its conversions have ended', (t) => {
   given(t, batch)
     .when({ ...end, completed: 1 })
     .thenNothing();
+  const cancel = { type: 'CancelBatch', ...who, message: 'v1.m', at: NOW } as const;
+  const cancelled: BatchEvent = {
+    type: 'BatchCancelled',
+    data: { ...who, message: 'v1.m', cancelledAt: NOW },
+  };
+  given(t, batch).when(cancel).thenEvents(cancelled);
+  given(t, batch, cancelled).when(cancel).thenNothing();
+  given(t, batch, ended).when(cancel).thenNothing();
+  given(t, batch, cancelled)
+    .when(end)
+    .thenEvents({
+      type: 'BatchEnded',
+      data: { ...who, ...counts, cancelled: true, endedAt: NOW },
+    });
   t.equal(batchStream(batchId()), `batch-${batchId()}`);
   t.end();
 });

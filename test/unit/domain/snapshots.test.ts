@@ -201,10 +201,16 @@ const logEvents = time.chain((at) =>
     { type: 'CheckpointTimestamped', data: { size: 2, token: 'AAAA', at } },
   ),
 );
-const batchEvents = fc.constant<BatchEvent>({
-  type: 'BatchEnded',
-  data: { ...owner, batchId: batchId(), total: 2, completed: 1, failed: 1, endedAt: NOW },
-});
+const batchEvents = fc.constantFrom<BatchEvent>(
+  {
+    type: 'BatchCancelled',
+    data: { ...owner, batchId: batchId(), message: 'v1.m', cancelledAt: NOW },
+  },
+  {
+    type: 'BatchEnded',
+    data: { ...owner, batchId: batchId(), total: 2, completed: 1, failed: 1, endedAt: NOW },
+  },
+);
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
 const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   fc.constantFrom<SignInEvent>(
@@ -273,7 +279,7 @@ void test('a state of another form has snapshots of another version', (t) => {
     formOf(conversionAggregate),
     '6: status,tries,requeues,ended,ignored,deleted,expired,downloads,lastDownloads',
   );
-  t.equal(formOf(batchAggregate), '1: isEnded');
+  t.equal(formOf(batchAggregate), '2: isCancelled,isEnded');
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
   t.equal(formOf(sessionAggregate), '3: status,accountId,expiresAt,epoch,kind');
   t.equal(formOf(emailAggregate), '1: accountId');

@@ -49,6 +49,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   ConversionDeleted: true,
   ConversionExpired: true,
   DocumentDownloaded: true,
+  BatchCancelled: true,
   BatchEnded: true,
   KeyCreated: true,
   KeyUsed: true,

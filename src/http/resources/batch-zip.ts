@@ -1,0 +1,151 @@
+/** Sends the PDFs of a batch as one ZIP file, one after the other. */
+import { Readable } from 'node:stream';
+import { Zip, ZipPassThrough } from 'fflate';
+import { batchQueries } from '../../../projections/batches.ts';
+import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
+import { openContent } from '../../documents/decryption.ts';
+import { NOT_OPENED } from '../../documents/keys/vault.ts';
+import { BlobNotFound } from '../../documents/port.ts';
+import type { BlobRef } from '../../domain/events.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { type HttpContext, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { DELETED, getBatchZipDoc, NO_PDF, NOT_READY, TOO_LARGE } from './batches.api.ts';
+import { ownBatch } from './batches.ts';
+import { POLL_SECONDS } from './conversions.ts';
+import { countDownload, recordDownload } from './files.ts';
+
+/** What a ZIP file without 64-bit sizes holds, less the room for its names. */
+const MAX_BYTES = 2 ** 32 - 2 ** 20;
+
+interface ZippedPdf {
+  readonly id: string;
+  readonly name: string;
+  readonly document: BlobRef;
+}
+
+/** @throws {ServiceError} `validation_error` */
+function isPartial({ query: { partial = 'false' } }: HttpContext): boolean {
+  if (partial === 'true' || partial === 'false') return partial === 'true';
+  const message = 'Must be true or false.';
+  throw new ServiceError('validation_error', `partial: ${message}`, {
+    details: { partial: [message] },
+  });
+}
+
+/** Makes the names of files differ, also where case does not count. */
+class Names {
+  readonly #taken = new Set<string>();
+
+  /** @param name with an extension */
+  take(name: string): string {
+    const dot = name.lastIndexOf('.');
+    for (let n = 1; ; n += 1) {
+      const own = n === 1 ? name : `${name.slice(0, dot)} (${n})${name.slice(dot)}`;
+      const folded = own.normalize('NFC').toLowerCase();
+      if (this.#taken.has(folded)) continue;
+      this.#taken.add(folded);
+      return own;
+    }
+  }
+}
+
+/** @throws {ServiceError} there is none to send, or they are too large together */
+async function pdfsOf(
+  { vault }: RouteDependencies,
+  rows: readonly ConversionRow[],
+  partial: boolean,
+): Promise<readonly ZippedPdf[]> {
+  const completed = rows.filter(({ status }) => status === 'completed');
+  if (completed.length === 0) {
+    if (partial && rows.some(({ status }) => status !== 'failed')) throw notReady();
+    throw new ServiceError('conversion_failed', NO_PDF);
+  }
+  const names = new Names();
+  const pdfs: ZippedPdf[] = [];
+  let bytes = 0;
+  for (const { id, accountId, filename, document, pdf, expired } of completed) {
+    if (expired || document === undefined) continue;
+    const given = filename && (await vault.unseal(accountId, filename));
+    const own = given === undefined || given === NOT_OPENED ? `${id}.pdf` : given;
+    pdfs.push({ id, name: names.take(own), document });
+    bytes += pdf?.bytes ?? 0;
+  }
+  if (pdfs.length === 0) throw new ServiceError('gone', DELETED);
+  if (bytes > MAX_BYTES) throw new ServiceError('payload_too_large', TOO_LARGE);
+  return pdfs;
+}
+
+const notReady = () => new ServiceError('not_ready', NOT_READY, { retryAfter: POLL_SECONDS });
+
+/** Reads each PDF when its turn has come: none is held as a whole, whatever the pace of the client. */
+async function* zipOf(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  accountId: string,
+  pdfs: readonly ZippedPdf[],
+): AsyncGenerator<Uint8Array> {
+  let chunks: Uint8Array[] = [];
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error;
+    chunks.push(chunk);
+  });
+  function* written(): Generator<Uint8Array> {
+    yield* chunks;
+    chunks = [];
+  }
+  for (const { id, name, document } of pdfs) {
+    const content = await opened(ctx, deps, accountId, { id, document });
+    if (content === undefined) continue;
+    await recordDownload(ctx, deps, { accountId, conversionId: id });
+    const file = new ZipPassThrough(name);
+    zip.add(file);
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      file.push(chunk);
+      yield* written();
+    }
+    file.push(new Uint8Array(0), true);
+    yield* written();
+  }
+  zip.end();
+  yield* written();
+}
+
+/** @returns undefined where it was deleted meanwhile */
+async function opened(
+  ctx: HttpContext,
+  { blobs, vault }: RouteDependencies,
+  accountId: string,
+  { id, document }: Pick<ZippedPdf, 'id' | 'document'>,
+): Promise<Readable | undefined> {
+  try {
+    return await openContent(blobs, await vault.contentKey(accountId, id), document);
+  } catch (err) {
+    if (!(err instanceof BlobNotFound)) throw err;
+    ctx.state.log.warn({ err }, 'A PDF of a batch that should be there is not.');
+    return undefined;
+  }
+}
+
+export const getBatchZip: Endpoint = {
+  doc: getBatchZipDoc,
+  handler: (deps) => async (ctx) => {
+    const partial = isPartial(ctx);
+    const id = pathParameter(ctx, 'id');
+    const { accountId, endedAt } = await ownBatch(ctx, deps, id, ctx.state.asOf);
+    if (endedAt === undefined && !partial) throw notReady();
+    countDownload(ctx, deps, accountId);
+    const conversions = deps.readModel.query(conversionQueries);
+    const ids = deps.readModel.query(batchQueries).conversionsOf(id);
+    const rows = ids.flatMap((each) => conversions.byId(each) ?? []);
+    const pdfs = await pdfsOf(deps, rows, partial);
+    ctx.status = 200;
+    ctx.set('Cache-Control', 'private, no-cache');
+    ctx.attachment(`${id}.zip`);
+    ctx.type = 'application/zip';
+    if (ctx.method === 'HEAD') return;
+    ctx.body = Readable.from(zipOf(ctx, deps, accountId, pdfs), { objectMode: false });
+    ctx.type = 'application/zip';
+  },
+};
