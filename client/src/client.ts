@@ -38,6 +38,7 @@ import type {
   TokenPair,
   Verification,
 } from './types.ts';
+import { Webhooks } from './webhooks.ts';
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
@@ -49,6 +50,8 @@ export class PressledgerClient {
   readonly #baseUrl: string;
   readonly #timeoutMs: number;
   readonly #transport: Transport;
+  /** Endpoints that are told of events, and what was delivered to them. */
+  readonly webhooks: Webhooks;
   #tokens: TokenPair | undefined;
   #renewal: Promise<boolean> | undefined;
 
@@ -68,6 +71,11 @@ export class PressledgerClient {
       fetch: options.fetch ?? fetch,
       credential: () => (this.#tokens ? bearer(this.#tokens.access) : given),
       renew: () => this.#renew(),
+    });
+    this.webhooks = new Webhooks({
+      json: (method, path, rest) => this.#json({ method, path, ...rest }),
+      remove: (path, rest) => this.#remove(path, rest),
+      page: (path, query, filter) => this.#page(path, query, filter),
     });
   }
 
@@ -219,9 +227,8 @@ export class PressledgerClient {
   }
 
   /** Revokes an API key: the next request with it is refused. */
-  async revokeKey(id: string, { signal }: CallOptions = {}): Promise<void> {
-    const path = `/api-keys/${encodeURIComponent(id)}/`;
-    await this.#transport.send(this.#call({ method: 'DELETE', path, signal }), nothing);
+  revokeKey(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#remove(`/api-keys/${encodeURIComponent(id)}/`, options);
   }
 
   /** Signs in. From then on the tokens are the credential, and the access token is renewed when it expires. */
@@ -311,6 +318,10 @@ export class PressledgerClient {
 
   #call({ path, method = 'GET', repeatable = method === 'GET', ...rest }: Request): Call {
     return { method, url: this.#baseUrl + path, repeatable, ...rest };
+  }
+
+  async #remove(path: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.#transport.send(this.#call({ method: 'DELETE', path, signal }), nothing);
   }
 
   async #json<T>(request: Request): Promise<T> {

@@ -11,3 +11,19 @@ export {
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';
 export type * from './types.ts';
+export {
+  type DeliveryFilter,
+  type NewWebhookSecret,
+  verifyWebhook,
+  type Webhook,
+  type WebhookDelivery,
+  type WebhookDeliveryWithTries,
+  type WebhookEvent,
+  type WebhookFailure,
+  WebhookRefused,
+  type WebhookSecret,
+  type WebhookSettings,
+  type WebhookTry,
+  type WebhookType,
+  type WebhookWithSecret,
+} from './webhooks.ts';

@@ -1,6 +1,7 @@
 /** The metrics and traces of a process: opened before everything else, told by its parts, closed after it. */
 
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
+import { senderQueries } from '../../projections/webhook-queries.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import type { Config } from '../config/config.ts';
 import type { Role } from '../config/settings.ts';
@@ -110,6 +111,9 @@ export function watchCore(core: Core): void {
   });
   metrics.onScrape(() => tellBounds(core, api));
   metrics.onScrape(() => tellQueue(core, api));
+  metrics.onScrape(() => {
+    api.webhooksWaiting.set(core.readModel.query(senderQueries).waiting());
+  });
   metrics.onScrape(() => tellLag(core, api));
   metrics.onScrape(() => tellBackups(core, api));
 }
@@ -164,6 +168,7 @@ export function countWhileLeading({ metrics, runner }: Core): () => void {
   api.leader.set(1);
   // A count that begins with its first failure has no rate for Prometheus.
   for (const reason of FAILURE_CODES) api.failed.inc({ reason }, 0);
+  for (const outcome of ['delivered', 'retry', 'failed']) api.webhookTries.inc({ outcome }, 0);
   const forget = runner.onCommit(eventCounter(api));
   return () => {
     forget();
@@ -198,6 +203,9 @@ export function eventCounter(metrics: ApiMetrics): (events: readonly RecordedEve
     },
     CreditRefunded({ amount }) {
       metrics.refunded.inc(amount);
+    },
+    DeliveryAttempted({ outcome }) {
+      metrics.webhookTries.inc({ outcome });
     },
   });
   return (events) => {

@@ -1,6 +1,7 @@
 /** Webhooks over real HTTP: endpoints, what they are told, tries over days, redelivery, rotation, switching off. */
 import { Webhook } from 'standardwebhooks';
 import { test } from 'tap';
+import { verifyWebhook, WebhookRefused } from '../../client/src/webhooks.ts';
 import { RETRY_PAUSES_MS } from '../../src/domain/webhook-delivery.ts';
 import { MAX_WEBHOOKS } from '../../src/domain/webhooks.ts';
 import { BASE, refusal } from '../support/api.ts';
@@ -35,6 +36,28 @@ void test('an endpoint is told of ends, signed, with the record of the API', asy
   });
   if (first === undefined) return;
   t.strictSame(verified(first, made.secret), first.body);
+  const delivery = { headers: first.headers, body: first.text };
+  t.strictSame(await verifyWebhook(delivery, made.secret), first.body, 'by the client');
+  const headers = new Headers(first.headers as Record<string, string>);
+  const bytes = { headers, body: Buffer.from(first.text) };
+  t.strictSame(await verifyWebhook(bytes, made.secret), first.body);
+  const signature = String(first.headers['webhook-signature']);
+  const refused: [what: string, changed: object, secret?: string][] = [
+    ['another secret', {}, `whsec_${Buffer.alloc(32, 1).toString('base64')}`],
+    ['another body', { body: `${first.text} ` }],
+    ['another id', { headers: { ...first.headers, 'webhook-id': 'delivery_x' } }],
+    ['an old time', { headers: { ...first.headers, 'webhook-timestamp': '1700000000' } }],
+    ['no signature', { headers: { ...first.headers, 'webhook-signature': undefined } }],
+    [
+      'other signatures',
+      { headers: { ...first.headers, 'webhook-signature': 'v1,!! v2,AAAA v1' } },
+    ],
+  ];
+  for (const [what, changed, secret = made.secret] of refused) {
+    await t.rejects(verifyWebhook({ ...delivery, ...changed }, secret), WebhookRefused, what);
+  }
+  const several = { ...first.headers, 'webhook-signature': `v1,AAAA v1a,x ${signature}` };
+  t.ok(await verifyWebhook({ ...delivery, headers: several }, made.secret), 'one of several');
   const { body: record } = await w.callAs('GET', `/conversions/${completed}/`);
   const { file_url: link } = first.body.data;
   t.strictSame({ ...first.body.data, file_url: 0 }, { ...record, file_url: 0 });

@@ -21,6 +21,8 @@ const SETTLED_WITHIN_MS = 90_000;
 const RENDERS_WITHIN_MS = 20_000;
 /** Chromes of a process that was killed are gone by then. */
 const GONE_WITHIN_MS = 10_000;
+/** Its first try, and the second of one that was cut off. */
+const TOLD_WITHIN_MS = 30_000;
 /** PDFs of a round that are opened; of the others the hash is enough. */
 const OPENED = 2;
 
@@ -173,6 +175,30 @@ async function verifies(site: Site): Promise<readonly string[]> {
   return problems.flat();
 }
 
+/** 13: each end of a conversion reached its receiver at least once, signed under one id. */
+async function isTold(site: Site, log: readonly LogEvent[]): Promise<readonly string[]> {
+  const untold = (): readonly string[] => {
+    const ids = new Map<string, string>();
+    const problems: string[] = [];
+    for (const { id, body } of site.receiver.received) {
+      const name = `${body.type} of ${String(body.data['id'])}`;
+      if ((ids.get(name) ?? id) !== id) problems.push(`${name} came as ${ids.get(name)} and ${id}`);
+      ids.set(name, id);
+    }
+    const ends = { ConversionCompleted: 'completed', ConversionFailed: 'failed' } as const;
+    for (const { type, stream } of log) {
+      const end = ends[type as keyof typeof ends];
+      const [, id = ''] = CONVERSION_STREAM.exec(stream) ?? [];
+      const name = `conversion.${end} of ${id}`;
+      if (end !== undefined && !ids.has(name)) problems.push(`nobody was told of ${name}`);
+    }
+    return problems;
+  };
+  const isDone = (): true | undefined => (untold().length === 0 ? true : undefined);
+  await eventually('the deliveries', isDone, TOLD_WITHIN_MS).catch(() => {});
+  return untold();
+}
+
 /** @param natsBackAt the time that NATS was there again, where it was away */
 async function rendersAgain(
   site: Site,
@@ -227,6 +253,7 @@ export async function checkRound(
     const about = { log, turn: round + n, opened: n < OPENED };
     problems.push(...(await told(promised.id, () => keepsItsPromise(site, promised, about))));
   }
+  problems.push(...(await told('webhooks', () => isTold(site, log))));
   problems.push(...(await told('revoked keys', () => refusesRevoked(site, promises))));
   for (const member of site.members) {
     const ended = await member.process.endWithin(0);

@@ -9,6 +9,7 @@ import { cliJson } from '../support/cli.ts';
 import { type LogEvent, readLog } from '../support/invariants.ts';
 import { KINDS, Nodes } from '../support/nodes.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type Launched, Service } from '../support/service.ts';
 import { MEMBERS, type SiteName } from './plan.ts';
 import { Control } from './points.ts';
@@ -23,6 +24,8 @@ const SETTINGS = {
   RENDER_TIMEOUT_MS: '10000',
   CHECKPOINT_SECONDS: '1',
   LOG_LEVEL: 'warn',
+  // Webhooks go to a receiver on this machine.
+  ALLOW_PRIVATE_NETWORK: 'true',
   // The disks are small, and they are to become full.
   MIN_FREE_DISK_BYTES: '0',
 };
@@ -66,11 +69,13 @@ export class Site {
   readonly nodes: Nodes | undefined;
   readonly clients: readonly Client[];
   readonly log: () => Promise<readonly LogEvent[]>;
+  /** It is told of each end of a conversion of the clients. */
+  readonly receiver: Receiver;
   /** A checkpoint lies beside, which the log must contain from now on. */
   hasCheckpoint = false;
 
   private constructor(
-    parts: Pick<Site, 'name' | 'members' | 'place' | 'nodes' | 'clients' | 'log'>,
+    parts: Pick<Site, 'name' | 'members' | 'place' | 'nodes' | 'clients' | 'log' | 'receiver'>,
   ) {
     this.name = parts.name;
     this.members = parts.members;
@@ -78,6 +83,7 @@ export class Site {
     this.nodes = parts.nodes;
     this.clients = parts.clients;
     this.log = parts.log;
+    this.receiver = parts.receiver;
   }
 
   static async open(scope: Scope, name: SiteName): Promise<Site> {
@@ -92,7 +98,13 @@ export class Site {
     const { apiKey, email } = first.firstStart;
     const clients = [{ email, apiKey, accountId: await idOf(place, email) }];
     while (clients.length < CLIENTS) clients.push(await newClient(place, clients.length));
-    return new Site({ ...opened, name, clients });
+    const receiver = await startReceiver(scope);
+    const site = new Site({ ...opened, name, clients, receiver });
+    for (const { apiKey: key } of clients) {
+      const types = ['conversion.completed', 'conversion.failed'] as const;
+      await site.client(key, 0).webhooks.create({ url: receiver.url, types });
+    }
+    return site;
   }
 
   get services(): readonly Service[] {

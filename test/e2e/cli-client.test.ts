@@ -147,6 +147,21 @@ void test('the command line is a client of a running service', async (whole) => 
     ]);
     await ask(client, 'keys', 'revoke', madeId);
     await t.rejects(ask(client, 'keys', 'revoke', madeId), { code: 'not_found' });
+    const hook = (...args: readonly string[]) => ask(client, 'webhooks', ...args);
+    const { json: endpoint } = await hook('create', 'https://example.com/', '--description', 'd');
+    const { id: hookId, secret } = endpoint as { id: string; secret: string };
+    t.match((await hook('list')).rows, [
+      [hookId, 'on', Date, /^whsec_/, /batch.ended/, 'https://example.com/', 'd'],
+    ]);
+    t.not(((await hook('rotate', hookId)).json as { secret: string }).secret, secret);
+    t.match((await hook('rotate')).json, { secret: /^whsec_/ });
+    const off = await hook('update', hookId, '--disable', '--types', 'credits.low');
+    t.match(off.json, { enabled: false, types: ['credits.low'], disabled_reason: 'owner' });
+    const since = ['--since', '2026-01-01T00:00:00Z'];
+    t.match((await hook('redeliver', hookId, ...since)).json, { deliveries: 0 });
+    t.strictSame((await hook('deliveries', '--webhook', hookId)).json, []);
+    await hook('delete', hookId);
+    await t.rejects(hook('test', hookId), { code: 'not_found' });
     t.match((await ask(client, 'usage', '--limit', '2')).json, {
       server: service.url,
       account: { email, plan: 'pro', credits: 98 },

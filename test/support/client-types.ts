@@ -9,6 +9,11 @@ import type { TokenPair } from '../../src/http/resources/auth.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
 import type { Verification } from '../../src/http/resources/evidence.ts';
 import type { ConversionProof } from '../../src/http/resources/transparency-log.ts';
+import type {
+  DeliveryWithTries,
+  NewDefaultSecret,
+  WebhookWithSecret,
+} from '../../src/http/resources/webhooks.api.ts';
 import type { ConversionRequest } from '../../src/requests/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */
@@ -43,5 +48,8 @@ export type Held = [
   Holds<Same<client.LedgerEntry, Static<typeof LedgerEntry>>>,
   Holds<Same<client.ConversionProof, Static<typeof ConversionProof>>>,
   Holds<Same<keyof client.KnownPdf, keyof Static<typeof Verification>>>,
+  Holds<Same<client.WebhookWithSecret, Static<typeof WebhookWithSecret>>>,
+  Holds<Same<client.NewWebhookSecret, Static<typeof NewDefaultSecret>>>,
+  Holds<Same<client.WebhookDeliveryWithTries, Static<typeof DeliveryWithTries>>>,
   Holds<ErrorCode extends ClientErrorCode ? true : false>,
 ];

@@ -139,6 +139,15 @@ export function apiMetrics(registry: Registry) {
     granted: counter('credits_granted_total', 'Credits granted; counted by the leader.'),
     debited: counter('credits_debited_total', 'Credits debited; counted by the leader.'),
     refunded: counter('credits_refunded_total', 'Credits refunded; counted by the leader.'),
+    webhookTries: counter(
+      'webhook_tries_total',
+      'Tries to deliver a webhook, by what came of them; counted by the leader.',
+      ['outcome'],
+    ),
+    webhooksWaiting: gauge(
+      'webhook_deliveries_waiting',
+      'Webhook deliveries that will be tried, by the read models: the same on every API node.',
+    ),
   };
 }
 
