@@ -150,8 +150,14 @@ export function restorePlace(config: Config, logger: Logger): RestorePlace {
         const blobs = await openBlobs(around, 'api', database);
         const keys = await openTargetKeys(around, masterKey);
         const actors = openActors(around, store);
-        const forgetLastCheckpoint = () => rm(lastCheckpointPath(dataDir), { force: true });
-        return await use({ store, blobs, keys, actors, clock: systemClock, forgetLastCheckpoint });
+        return await use({
+          store,
+          blobs,
+          keys,
+          actors,
+          clock: systemClock,
+          forgetLastCheckpoint: () => rm(lastCheckpointPath(dataDir), { force: true }),
+        });
       }),
   };
 }
