@@ -6,7 +6,7 @@ import { present } from '../src/read-model/rows.ts';
 
 /**
  * `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. `deleted`:
- * its account has asked for that.
+ * its account has asked for that. `stored_bytes.failed`: the part of `bytes` that is kept of failed conversions.
  */
 const ddl = `
 CREATE TABLE stored_blobs (
@@ -30,12 +30,14 @@ CREATE TABLE holds (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE stored_bytes (
   account_id TEXT PRIMARY KEY,
-  bytes INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;`;
+  bytes INTEGER NOT NULL,
+  failed INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stored_bytes_with_failed ON stored_bytes (bytes) WHERE failed > 0;`;
 
 export const storedBlobs: Projection = {
   name: 'stored-blobs',
-  version: 3,
+  version: 4,
   tables: ['stored_blobs', 'holds', 'stored_bytes'],
   ddl,
   handlers(db) {
@@ -49,16 +51,21 @@ export const storedBlobs: Projection = {
          hashes = hashes || ' ' || ? || ' ' || ?, bytes = bytes + ?
        WHERE conversion_id = ?`,
     );
-    const fail = db.prepare(
-      `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?
-       WHERE conversion_id = ?`,
+    const fail = db
+      .prepare<[number, string, string], number>(
+        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?
+         WHERE conversion_id = ? RETURNING bytes`,
+      )
+      .pluck();
+    const addFailed = db.prepare(
+      'UPDATE stored_bytes SET failed = failed + ? WHERE account_id = ?',
     );
     const deleteSoon = db.prepare(
       'UPDATE stored_blobs SET deleted = 1, ended_event_id = ? WHERE conversion_id = ?',
     );
-    const remove = db
-      .prepare<[string], number>('DELETE FROM stored_blobs WHERE conversion_id = ? RETURNING bytes')
-      .pluck();
+    const remove = db.prepare<[string], { bytes: number; failed: number | null }>(
+      'DELETE FROM stored_blobs WHERE conversion_id = ? RETURNING bytes, failed',
+    );
     const add = db.prepare(
       `INSERT INTO stored_bytes (account_id, bytes) VALUES (?, ?)
        ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes`,
@@ -81,14 +88,16 @@ export const storedBlobs: Projection = {
         complete.run(completedAt, event.id, sha256, manifest.sha256, bytes, conversionId);
         add.run(accountId, bytes);
       },
-      ConversionFailed({ conversionId, failedAt }, event) {
-        fail.run(failedAt, event.id, conversionId);
+      ConversionFailed({ accountId, conversionId, failedAt }, event) {
+        addFailed.run(fail.get(failedAt, event.id, conversionId) ?? 0, accountId);
       },
       ConversionDeleted({ conversionId }, event) {
         deleteSoon.run(event.id, conversionId);
       },
       ConversionExpired({ accountId, conversionId }) {
-        add.run(accountId, -(remove.get(conversionId) ?? 0));
+        const { bytes = 0, failed } = remove.get(conversionId) ?? {};
+        add.run(accountId, -bytes);
+        if (failed === 1) addFailed.run(-bytes, accountId);
       },
       HoldPlaced({ accountId, until = null }) {
         hold.run(accountId, until);
@@ -139,10 +148,16 @@ export interface KeptBlobs {
 
 export interface StoredBlobQueries {
   /**
-   * Those to be deleted, oldest first: what was asked for, all that failed, then those that completed before that time, then
+   * Those to be deleted, oldest first: what was asked for, what failed and what completed before these times, then
    * the same of accounts whose hold has ended by `now`. Times are milliseconds since the Unix epoch.
    */
-  due(now: number, completedBefore: number, limit: number): readonly DeletionDue[];
+  due(
+    now: number,
+    before: { readonly completed: number; readonly failed: number },
+    limit: number,
+  ): readonly DeletionDue[];
+  /** Those of failed conversions, oldest first, without which no account stores more than so many bytes. */
+  crowdedOut(mostBytes: number, limit: number): readonly DeletionDue[];
   /** Those of an account that have ended. */
   ended(accountId: string, limit: number): readonly DeletionDue[];
   /** What there is to delete of a conversion that has ended. */
@@ -151,11 +166,14 @@ export interface StoredBlobQueries {
   of(conversionId: string): KeptBlobs | undefined;
   /** Bytes of all that is kept for an account. */
   bytesOf(accountId: string): number;
+  /** The same without what would be crowded out. */
+  lastingBytesOf(accountId: string): number;
 }
 
 export function storedBlobQueries(db: Database): StoredBlobQueries {
-  const select = `SELECT conversion_id AS conversionId, account_id AS accountId,
-     ended_event_id AS endedEventId, hashes, deleted FROM stored_blobs`;
+  const columns = `conversion_id AS conversionId, account_id AS accountId,
+     ended_event_id AS endedEventId, hashes, deleted`;
+  const select = `SELECT ${columns} FROM stored_blobs`;
   const deleted = db.prepare<[number], StoredDue>(`${select} WHERE deleted = 1 LIMIT ?`);
   const one = db.prepare<[string], StoredDue>(
     `${select} WHERE conversion_id = ? AND ended_at IS NOT NULL`,
@@ -180,15 +198,39 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
   const bytes = db
     .prepare<[string], number>('SELECT bytes FROM stored_bytes WHERE account_id = ?')
     .pluck();
+  const lasting = db
+    .prepare<[string], number>(
+      `SELECT iif(EXISTS (SELECT 1 FROM holds WHERE holds.account_id = stored_bytes.account_id),
+         bytes, bytes - failed) FROM stored_bytes WHERE account_id = ?`,
+    )
+    .pluck();
+  const crowded = db
+    .prepare<[number], [string, number]>(
+      'SELECT account_id, bytes FROM stored_bytes WHERE failed > 0 AND bytes > ?',
+    )
+    .raw();
+  const failedOf = db.prepare<[string, number, number], StoredDue>(
+    `SELECT conversionId, accountId, endedEventId, hashes, deleted FROM (
+       SELECT ${columns}, ended_at, sum(bytes) OVER (ORDER BY ended_at, conversion_id) - bytes AS before
+       FROM stored_blobs WHERE account_id = ? AND held = 0 AND failed = 1
+     ) WHERE before < ? ORDER BY ended_at, conversionId LIMIT ?`,
+  );
   return {
-    due(now, completedBefore, limit) {
+    due(now, before, limit) {
       const due = deleted.all(limit);
-      due.push(...ended.all(1, Number.MAX_SAFE_INTEGER, limit - due.length));
-      due.push(...ended.all(0, completedBefore, limit - due.length));
+      due.push(...ended.all(1, before.failed, limit - due.length));
+      due.push(...ended.all(0, before.completed, limit - due.length));
       for (const accountId of due.length < limit ? endedHolds.all(now) : []) {
-        const failed = formerlyHeld.all(accountId, 1, Number.MAX_SAFE_INTEGER, limit - due.length);
-        due.push(...failed);
-        due.push(...formerlyHeld.all(accountId, 0, completedBefore, limit - due.length));
+        due.push(...formerlyHeld.all(accountId, 1, before.failed, limit - due.length));
+        due.push(...formerlyHeld.all(accountId, 0, before.completed, limit - due.length));
+        if (due.length >= limit) break;
+      }
+      return due.map(toDue);
+    },
+    crowdedOut(mostBytes, limit) {
+      const due: StoredDue[] = [];
+      for (const [accountId, bytes] of crowded.all(mostBytes)) {
+        due.push(...failedOf.all(accountId, bytes - mostBytes, limit - due.length));
         if (due.length >= limit) break;
       }
       return due.map(toDue);
@@ -205,5 +247,6 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
       return present<KeptBlobs>({ hashes: hashes.split(' '), endedAt });
     },
     bytesOf: (accountId) => bytes.get(accountId) ?? 0,
+    lastingBytesOf: (accountId) => lasting.get(accountId) ?? 0,
   };
 }

@@ -159,6 +159,12 @@ export const SETTINGS = {
     604_800,
     'how long a PDF is kept',
   ),
+  failedRetentionSeconds: api(
+    'FAILED_RETENTION_SECONDS',
+    integer(0, 3_153_600_000),
+    86_400,
+    'how long the request of a failed conversion is kept; 0: about a second',
+  ),
   chromePath: renderer('CHROME_PATH', text, none, 'the Chrome to run', {
     unset: 'an installed one',
   }),

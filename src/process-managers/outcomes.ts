@@ -85,7 +85,7 @@ const BROKEN_OFF = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
 function withinRoom(report: RenderReport, { budgets, readModel }: Recorder) {
   if (report.kind !== 'completed') return report;
   const budget = budgets.get('maxAccountStoredBytes');
-  const stored = readModel.query(storedBlobQueries).bytesOf(report.accountId);
+  const stored = readModel.query(storedBlobQueries).lastingBytesOf(report.accountId);
   const { bytes } = report.document;
   if (stored + bytes <= budget.limit) return report;
   budget.refuse();

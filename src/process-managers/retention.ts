@@ -1,6 +1,7 @@
 /**
  * Deletes what clients sent and the PDFs made of it, and an event says so: when their retention ends, or,
- * of a conversion that failed, soon after its end. Nobody reads such a request again, and it cost nothing.
+ * of a conversion that failed, the shorter one of failures. Where an account's storage is full, its oldest failed ones go
+ * first: they cost nothing.
  * It completes what a client asked for and could not be done at once.
  * While an account is under a hold, all of its documents stay.
  */
@@ -12,20 +13,30 @@ import { BlobStoreUnavailable } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
+import type { Budgets } from '../limits/budgets.ts';
 import type { Logger } from '../observe/log.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 
 const LONGEST_PAUSE_MS = 60_000;
-/** The time from a failure to the deletion: long enough that many failures are one round's work. */
-const FAILED_KEPT_MS = 1000;
+/** The time from an event to the deletions after it: long enough that many failures are one round's work. */
+const DELAY_MS = 1000;
 /** More that cannot be deleted than this, and the blob store itself is away. */
 const MOST_LEFT = 50;
 
 export function startRetention(
-  deps: Log & Documents & { readonly logger: Logger; readonly retentionSeconds: number },
+  deps: Log &
+    Documents & {
+      readonly logger: Logger;
+      readonly budgets: Budgets;
+      readonly retentionSeconds: number;
+      /** Of the requests of failed conversions. */
+      readonly failedRetentionSeconds: number;
+    },
 ): BackgroundLoop {
   const { actors, clock, logger, readModel, runner, store } = deps;
   const retentionMs = deps.retentionSeconds * 1000;
+  const failedMs = deps.failedRetentionSeconds * 1000;
+  const { limit: mostBytes } = deps.budgets.get('maxAccountStoredBytes');
 
   /** Conversions whose blobs could not, or may not, be deleted in this round. The others must still be deleted. */
   const left = new Set<string>();
@@ -45,21 +56,31 @@ export function startRetention(
     }
   };
 
-  const oldest = (limit: number) =>
-    readModel
-      .query(storedBlobQueries)
-      .due(clock.now(), clock.now() - retentionMs, limit + left.size)
-      .filter(({ conversionId }) => !left.has(conversionId))
-      .slice(0, limit);
+  const blobs = () => readModel.query(storedBlobQueries);
+  const overdue = (limit: number): readonly DeletionDue[] => {
+    const now = clock.now();
+    // By the clock of its renderer a failure may lie ahead.
+    const failed = failedMs === 0 ? Number.MAX_SAFE_INTEGER : now - failedMs;
+    return blobs().due(now, { completed: now - retentionMs, failed }, limit);
+  };
+  const crowdedOut = (limit: number) => blobs().crowdedOut(mostBytes, limit);
   const caughtUp = async () => runner.waitFor(await store.head());
 
-  const round = (stopping: AbortSignal): Promise<void> => {
+  const round = async (stopping: AbortSignal): Promise<void> => {
     left.clear();
-    return drainList(oldest, expire, stopping, caughtUp);
+    for (const list of [overdue, crowdedOut]) {
+      const next = (limit: number) =>
+        list(limit + left.size)
+          .filter(({ conversionId }) => !left.has(conversionId))
+          .slice(0, limit);
+      await drainList(next, expire, stopping, caughtUp);
+      // What is deleted makes room: the next list is to know of it.
+      await caughtUp();
+    }
   };
   return startBackgroundLoop('retention', round, logger, {
-    everyMs: Math.min(retentionMs, LONGEST_PAUSE_MS),
+    everyMs: Math.min(retentionMs, failedMs || retentionMs, LONGEST_PAUSE_MS),
     after: { runner, types: ['ConversionFailed', 'ConversionDeleted'] },
-    delayMs: FAILED_KEPT_MS,
+    delayMs: DELAY_MS,
   });
 }

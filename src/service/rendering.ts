@@ -152,7 +152,7 @@ async function startSending(
 }
 
 function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Managers {
-  const { retentionSeconds } = core.config;
+  const { retentionSeconds, failedRetentionSeconds } = core.config;
   const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
     startOutcomes({ ...core, queue }),
@@ -161,7 +161,7 @@ function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Ma
     startBatches(core),
     startCheckpoints(core, core.config.checkpointSeconds),
     startAttestations({ ...core, ...createAttestors(core.config) }),
-    startRetention({ ...core, retentionSeconds }),
+    startRetention({ ...core, retentionSeconds, failedRetentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
     startErasures(core),
     ...(webhooks ? [webhooks] : []),

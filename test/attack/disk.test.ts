@@ -48,7 +48,7 @@ async function failMany(service: Service, count: number, bytes: number): Promise
 }
 
 void test('failed conversions leave no documents on the disk', async (t) => {
-  const service = await startService(t, { RATE_LIMIT_PRO: '100000' });
+  const service = await startService(t, { RATE_LIMIT_PRO: '100000', FAILED_RETENTION_SECONDS: '0' });
   const { dataDir } = service.place;
   const before = stored(dataDir);
   await failMany(service, 6, 5_000_000);
@@ -127,7 +127,11 @@ void test('an account stores what it may and no more, and others go on', async (
   t.equal(balanceOf(log, greedy.id), 98, 'what is refused costs nothing');
   t.equal(api.budgets.get('maxAccountStoredBytes').count().refused, 2);
 
-  const retention = startRetention({ ...api, retentionSeconds: (7 * DAY_MS) / 1000 });
+  const retention = startRetention({
+    ...api,
+    retentionSeconds: (7 * DAY_MS) / 1000,
+    failedRetentionSeconds: 0,
+  });
   t.teardown(() => retention.stop());
   api.clock.time += 8 * DAY_MS;
   retention.wake();
@@ -142,7 +146,11 @@ void test('a failed conversion takes no room for long', async (t) => {
   const env = { MAX_ACCOUNT_STORED_BYTES: String(QUOTA), MAX_BODY_BYTES: '60000' };
   const api = await startApi(t, { env });
   const { id: accountId, key } = await api.newAccount();
-  const retention = startRetention({ ...api, retentionSeconds: (7 * DAY_MS) / 1000 });
+  const retention = startRetention({
+    ...api,
+    retentionSeconds: (7 * DAY_MS) / 1000,
+    failedRetentionSeconds: 0,
+  });
   t.teardown(() => retention.stop());
   for (let n = 0; n < 3; n += 1) {
     const answer = await eventually('room', async () => {

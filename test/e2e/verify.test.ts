@@ -13,7 +13,11 @@ const FLIPS = 40;
 
 /** A service that has rendered, failed, refunded and signed; stopped. */
 async function usedPlace(t: Test): Promise<Place> {
-  const service = await startService(t, { CHECKPOINT_SECONDS: '1', RENDER_CONCURRENCY: '2' });
+  const service = await startService(t, {
+    CHECKPOINT_SECONDS: '1',
+    RENDER_CONCURRENCY: '2',
+    FAILED_RETENTION_SECONDS: '0',
+  });
   const { place } = service;
   const client = service.client();
   const ends = await Promise.all(

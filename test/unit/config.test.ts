@@ -90,6 +90,7 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
   ],
   fileUrlTtlSeconds: [3600, { '1': 1 }, ['0', '1h']],
   retentionSeconds: [604_800, { '1': 1 }, ['0', '7d']],
+  failedRetentionSeconds: [86_400, { '0': 0 }, ['-1', '1d']],
   chromePath: [undefined, { '/c': '/c' }, []],
   allowPrivateNetwork: [false, { true: true }, ['on']],
   egressPorts: [

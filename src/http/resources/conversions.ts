@@ -61,7 +61,7 @@ export function assertRoom(
   { accountId }: { readonly accountId: string } = callerOf(ctx),
 ): void {
   const budget = budgets.get('maxAccountStoredBytes');
-  const stored = readModel.query(storedBlobQueries).bytesOf(accountId);
+  const stored = readModel.query(storedBlobQueries).lastingBytesOf(accountId);
   if (stored + bytes <= budget.limit) return;
   budget.refuse();
   throw new BudgetExceeded(

@@ -59,14 +59,16 @@ interface Download {
 /** @throws {ServiceError} `gone`, with the message where the retention is the reason */
 export async function assertInRetention(
   { actors, clock, config }: RouteDependencies,
-  { accountId, completedAt = Number.POSITIVE_INFINITY, expired }: ConversionRow,
+  { accountId, completedAt, failedAt, expired }: ConversionRow,
   message?: string,
 ): Promise<void> {
   const { state } = await actors.read(accountAggregate, accountId);
   if (state.status === 'erased') throw new ServiceError('gone', ERASED);
   // The deletion itself may still be under way.
   const now = clock.now();
-  const isOver = now >= completedAt + config.retentionSeconds * 1000;
+  const { retentionSeconds, failedRetentionSeconds } = config;
+  const keptMs = (completedAt === undefined ? failedRetentionSeconds : retentionSeconds) * 1000;
+  const isOver = now >= (completedAt ?? failedAt ?? Number.POSITIVE_INFINITY) + keptMs;
   if (expired || (isOver && holdInForce(state, now) === undefined)) {
     throw new ServiceError('gone', message);
   }

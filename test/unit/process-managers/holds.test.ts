@@ -48,7 +48,9 @@ void test('a hold keeps what was stored before and after it, until it is release
   const after = [await end(node, 1, 'completed'), await end(node, 1, 'failed')];
   const others = await end(node, 2, 'completed');
   place.clock.time = NOW + 8 * DAY_MS;
-  const retention = node.run(startRetention({ ...node, retentionSeconds }));
+  const retention = node.run(
+    startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }),
+  );
   t.strictSame(conversionsOf(await place.logged('ConversionExpired', 1)), [others]);
   // Another account's next one shows that a later round has left the held ones, too.
   place.clock.time = NOW + 9 * DAY_MS;
@@ -76,13 +78,15 @@ void test('a hold that ends by itself is over without an event', async (t) => {
   const due = (now: number) =>
     node.readModel
       .query(storedBlobQueries)
-      .due(now, now - retentionSeconds * 1000, 10)
+      .due(now, { completed: now - retentionSeconds * 1000, failed: now }, 10)
       .map(({ conversionId }) => conversionId);
   t.strictSame(due(until - 1), []);
   t.strictSame(due(until).toSorted(), kept.toSorted());
   place.clock.time = until;
   const late = await end(node, 1, 'completed');
-  const retention = node.run(startRetention({ ...node, retentionSeconds }));
+  const retention = node.run(
+    startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }),
+  );
   const expired = conversionsOf(await place.logged('ConversionExpired', 2));
   t.strictSame(expired.toSorted(), kept.toSorted());
   t.strictSame(due(until + DAY_MS), [], 'what ended later has its own retention');
@@ -101,7 +105,7 @@ void test('a hold that the read model has not heard of is respected', async (t) 
   await node.runner.stop();
   await send(operator, { type: 'PlaceHold' });
   place.clock.time = NOW + 8 * DAY_MS;
-  node.run(startRetention({ ...node, retentionSeconds }));
+  node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }));
   t.strictSame(conversionsOf(await place.logged('ConversionExpired', 1)), [others]);
   t.ok(node.readModel.query(storedBlobQueries).of(kept));
 });

@@ -65,7 +65,9 @@ void test('one that is too large fails its conversion rather than coming back fo
   t.match(JSON.parse(end?.data ?? ''), { conversionId, code: 'renderer_failed' });
   const why = { code: 'not_found', message: /failed: The renderer reported more/ };
   await t.rejects(readRenderManifest(node, conversionId), why);
-  node.run(startRetention({ ...node, retentionSeconds: (7 * DAY_MS) / 1000 }));
+  node.run(
+    startRetention({ ...node, retentionSeconds: (7 * DAY_MS) / 1000, failedRetentionSeconds: 0 }),
+  );
   await place.logged('ConversionExpired', 1);
   await t.rejects(readRenderManifest(node, conversionId), why, 'also when its request is deleted');
 });
@@ -83,7 +85,9 @@ void test('it goes with the retention, and its hash stays', async (t) => {
   await node.queue.report({ ...completed(job, document), manifest: noted('x') });
   await node.caughtUp();
   place.clock.time += 8 * DAY_MS;
-  node.run(startRetention({ ...node, retentionSeconds: (7 * DAY_MS) / 1000 }));
+  node.run(
+    startRetention({ ...node, retentionSeconds: (7 * DAY_MS) / 1000, failedRetentionSeconds: 0 }),
+  );
   await place.logged('ConversionExpired', 1);
   await t.rejects(readRenderManifest(node, conversionId), { code: 'gone' });
   const ref = await manifestOf(node.store, conversionId);

@@ -109,7 +109,7 @@ void test('what comes after the deletion of its conversion is deleted', async (t
   await node.queue.report(failed({ conversionId: pending, attempt: 1 }));
   await outcomes.stop();
   await node.caughtUp();
-  node.run(startRetention({ ...node, retentionSeconds }));
+  node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }));
   await place.logged('ConversionExpired', 1);
   await store(node, pending, 'document');
   place.clock.time += HOUR_MS;

@@ -1,8 +1,10 @@
 import { test } from 'tap';
 import { conversionQueries } from '../../../projections/conversions.ts';
+import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import type { BlobRef } from '../../../src/domain/events.ts';
+import { Budgets } from '../../../src/limits/budgets.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';
 import { refusal, startApi } from '../../support/api.ts';
@@ -11,12 +13,13 @@ import { violations } from '../../support/invariants.ts';
 import {
   completed,
   conversionsOf,
+  DEFAULT_LIMITS,
   failed,
   type ManagedNode,
   manifestOf,
   openManagedPlace,
 } from '../../support/process-managers.ts';
-import { DAY_MS, NOW } from '../../support/samples.ts';
+import { accountId, DAY_MS, NOW } from '../../support/samples.ts';
 
 const retentionSeconds = (7 * DAY_MS) / 1000;
 
@@ -75,7 +78,9 @@ void test('what ended a retention ago is deleted, and nothing younger', async (t
   const open = await node.request();
   await node.caughtUp();
   place.clock.time = NOW + 7 * DAY_MS + 2;
-  const retention = node.run(startRetention({ ...node, retentionSeconds }));
+  const retention = node.run(
+    startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }),
+  );
 
   const expired = await place.logged('ConversionExpired', 2);
   t.strictSame(conversionsOf(expired), [good.conversionId, bad.conversionId], 'oldest first');
@@ -105,7 +110,7 @@ void test('the request of a failed conversion is deleted soon, and its record st
   const before = await end(node, 'failed');
   const row = () => node.readModel.query(conversionQueries).byId(before.conversionId);
   const record = row();
-  node.run(startRetention({ ...node, retentionSeconds }));
+  node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }));
   await place.logged('ConversionExpired', 1);
   t.notOk(await isKept(node, before), 'it failed while nobody looked');
   const large = await end(node, 'failed', NOW, `<!--${'x'.repeat(100_000)}-->`);
@@ -133,7 +138,7 @@ void test('more than are read at a time are deleted', async (t) => {
   await outcomes.stop();
   await node.caughtUp();
   place.clock.time = NOW + 8 * DAY_MS;
-  node.run(startRetention({ ...node, retentionSeconds }));
+  node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }));
   const expired = conversionsOf(await place.logged('ConversionExpired', ids.length));
   t.strictSame(expired.toSorted(), ids.toSorted());
 });
@@ -149,7 +154,7 @@ void test('a crash between the deletion and its event only deletes once more', a
     broken.resolve();
     return Promise.reject(new Error('The process ended here.'));
   };
-  const retention = startRetention({ ...before, retentionSeconds });
+  const retention = startRetention({ ...before, retentionSeconds, failedRetentionSeconds: 0 });
   await broken.promise;
   await retention.stop();
   t.notOk(await isKept(before, ended), 'deleted');
@@ -158,7 +163,8 @@ void test('a crash between the deletion and its event only deletes once more', a
 
   const nodes = [await place.node(), await place.node('other')] as const;
   for (const node of nodes) await node.caughtUp();
-  for (const node of nodes) node.run(startRetention({ ...node, retentionSeconds }));
+  for (const node of nodes)
+    node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds: 0 }));
   await place.logged('ConversionExpired', 1);
   for (const node of nodes) await node.close();
   t.equal(place.log('ConversionExpired').length, 1, 'once, with two nodes at once');
@@ -177,7 +183,7 @@ void test('a file past its retention is gone for holders of a link', async (t) =
 
   api.clock.time += 8 * DAY_MS;
   await api.runner.waitFor(await api.store.head());
-  const retention = startRetention({ ...api, retentionSeconds });
+  const retention = startRetention({ ...api, retentionSeconds, failedRetentionSeconds: 0 });
   await eventually('the deletion', async () =>
     (await api.store.readAll()).at(-1)?.type === 'ConversionExpired' ? true : undefined,
   );
@@ -205,7 +211,9 @@ void test('blobs that cannot be deleted hold up no others, and are tried again',
       await node.blobs.deleteAll(conversionId);
     },
   });
-  const retention = node.run(startRetention({ ...node, blobs, retentionSeconds }));
+  const retention = node.run(
+    startRetention({ ...node, blobs, retentionSeconds, failedRetentionSeconds: 0 }),
+  );
   const ids = others.map(({ conversionId }) => conversionId);
   t.strictSame(conversionsOf(await place.logged('ConversionExpired', 2)), ids);
   t.ok(await isKept(node, stuck));
@@ -214,4 +222,44 @@ void test('blobs that cannot be deleted hold up no others, and are tried again',
   const all = conversionsOf(await place.logged('ConversionExpired', 3));
   t.strictSame(all, [...ids, stuck.conversionId]);
   t.notOk(await isKept(node, stuck));
+});
+
+void test('the request of a failed conversion is kept for its own time', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const [early, late] = [await end(node, 'failed'), await end(node, 'failed', NOW + 1000)];
+  place.clock.time = NOW + DAY_MS + 1;
+  const failedRetentionSeconds = DAY_MS / 1000;
+  const retention = node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds }));
+  t.strictSame(conversionsOf(await place.logged('ConversionExpired', 1)), [early.conversionId]);
+  t.notOk(await isKept(node, early));
+  t.ok(await isKept(node, late));
+  place.clock.time = NOW + DAY_MS + 1001;
+  retention.wake();
+  await place.logged('ConversionExpired', 2);
+  t.notOk(await isKept(node, late));
+});
+
+void test('where an account stores too much, its oldest failed requests go, and no more', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount(1);
+  await node.openAccount(2);
+  const html = `<!--${'x'.repeat(10_000)}-->`;
+  const good = await end(node, 'completed', NOW, html);
+  const bad = [];
+  for (const n of [3, 1, 2]) bad.push(await end(node, 'failed', NOW + n, html));
+  const stored = () => node.readModel.query(storedBlobQueries).bytesOf(accountId());
+  const one = bad[0]?.blobs[0]?.bytes ?? 0;
+  const budgets = new Budgets({ ...DEFAULT_LIMITS, maxAccountStoredBytes: stored() - one - 1 });
+  const lasting = node.readModel.query(storedBlobQueries).lastingBytesOf(accountId());
+  t.equal(lasting, stored() - 3 * one, 'they keep no room from others');
+  node.run(startRetention({ ...node, budgets, retentionSeconds, failedRetentionSeconds: 86_400 }));
+  const expired = conversionsOf(await place.logged('ConversionExpired', 2));
+  t.strictSame(expired, [bad[1]?.conversionId, bad[2]?.conversionId], 'the oldest first');
+  t.ok(await isKept(node, good));
+  t.ok(bad[0] && (await isKept(node, bad[0])), 'there is room for it');
+  await node.caughtUp();
+  t.equal(stored(), lasting + one);
 });

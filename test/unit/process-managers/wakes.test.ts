@@ -33,7 +33,7 @@ void test('a download wakes no manager; a request and a failure wake those who a
   await node.openAccount();
   node.run(startDispatch(node));
   node.run(startErasures(node));
-  node.run(startRetention({ ...node, ...WEEK }));
+  node.run(startRetention({ ...node, ...WEEK, failedRetentionSeconds: 0 }));
   node.run(startOrphanSweep({ ...node, ...WEEK }));
   node.run(startOutcomes(node));
   node.run(startRefunds(node));
