@@ -260,6 +260,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.waitForURL((url) => !url.pathname.endsWith(id));
     await button(page, 'Download PDF').waitFor();
     t.equal((await client.account()).credits, credits - 1);
+    await region(page, 'Summary').getByRole('link', { name: id }).waitFor();
   });
 
   await parent.test('home shows what needs attention, and the use of the last days', async (t) => {

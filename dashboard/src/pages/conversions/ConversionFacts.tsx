@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import {
   type Conversion,
   type ConversionEvent,
@@ -55,6 +56,11 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         'File name': record.filename && <bdi>{record.filename}</bdi>,
         Reference: record.reference && <bdi>{record.reference}</bdi>,
         Tags: record.tags && <Tags tags={record.tags} />,
+        'Retry of': record.retry_of && (
+          <Link to="/conversions/$id" params={{ id: record.retry_of }}>
+            <code>{record.retry_of}</code>
+          </Link>
+        ),
         Created: <Time iso={created_at} />,
         Completed: time(completed_at),
         Failed: time(failed_at),

@@ -102,7 +102,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
       actions={
         <>
           {isCompleted && <DownloadPdf id={id} />}
-          <ConvertAgain id={id} />
+          {isEnded(record) && <ConvertAgain id={id} />}
           {status === 'failed' && <OpenRequest id={id} />}
           {isEnded(record) && (
             <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
@@ -211,13 +211,16 @@ function Result({ record }: { readonly record: Conversion }) {
 }
 
 function Failure({ record }: { readonly record: Conversion }) {
-  const { error_message: reason, failure_code: code = '' } = record;
+  const { id, error_message: reason, failure_code: code = '' } = record;
+  const { error } = useQuery(conversionRequestQuery(id));
+  const isRequestGone = error instanceof ApiError && error.code === 'gone';
   return (
     <div className={styles.failure}>
       <h2>{failureTitle(code)}</h2>
       <p className={styles.quoted}>{reason}</p>
       <h3>What to do</h3>
       <p>{failureAction(code)}</p>
+      {isRequestGone && <p>Its request is deleted, so send it again from where it came from.</p>}
       <p className="note">
         The credit came back to the account. Code <code>{code}</code>.
       </p>
