@@ -12,6 +12,7 @@ import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
 import { accountsSearch } from './pages/operations/accounts-search.ts';
 import { usageSearch } from './pages/usage/search.ts';
+import { deliveriesSearch } from './pages/webhooks/search.ts';
 import { PATHS } from './paths.ts';
 import { session } from './session/session.ts';
 import { signInSearch } from './session/sign-in-search.ts';
@@ -81,6 +82,10 @@ const routeTree = root.addChildren([
     page(PATHS.playground, () => import('./pages/playground/PlaygroundPage.tsx'), playgroundSearch),
     page(PATHS.verify, () => import('./pages/verify/VerifyPage.tsx')),
     page(PATHS.keys, () => import('./pages/keys/KeysPage.tsx')),
+    page(PATHS.webhooks, () => import('./pages/webhooks/WebhooksPage.tsx')),
+    page(PATHS.deliveries, () => import('./pages/webhooks/DeliveriesPage.tsx'), deliveriesSearch),
+    page(PATHS.delivery, () => import('./pages/webhooks/DeliveryPage.tsx')),
+    page(PATHS.webhook, () => import('./pages/webhooks/WebhookPage.tsx'), deliveriesSearch),
     page(PATHS.usage, () => import('./pages/usage/UsagePage.tsx'), usageSearch),
     page(PATHS.history, () => import('./pages/history/HistoryPage.tsx'), historySearch),
     page(PATHS.account, () => import('./pages/account/AccountPage.tsx')),

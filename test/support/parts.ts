@@ -21,6 +21,7 @@ const LONG: readonly string[] = [
   'test/crash/one-machine.test.ts',
   'test/dashboard/conversions.test.ts',
   'test/dashboard/operations.test.ts',
+  'test/dashboard/webhooks.test.ts',
   'test/e2e/backup-keyring.test.ts',
   'test/e2e/cli-as-of.test.ts',
   'test/e2e/cli-client.test.ts',

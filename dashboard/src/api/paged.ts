@@ -23,10 +23,12 @@ interface ListOf<Item> {
     query: { readonly page: number; readonly page_size: number },
     signal: AbortSignal,
   ) => Promise<Sent<readonly Item[]>>;
+  /** The milliseconds until the list is asked for again, by what it holds; false: not by itself. */
+  readonly again?: (items: readonly Item[]) => number | false;
 }
 
 /** One page of a list. The one before stays until it is there. */
-export const pageQuery = <Item>({ key, page, size, ask }: ListOf<Item>) =>
+export const pageQuery = <Item>({ key, page, size, ask, again }: ListOf<Item>) =>
   queryOptions({
     queryKey: [...key, page, size],
     queryFn: async ({ signal }): Promise<Paged<Item>> => {
@@ -34,6 +36,7 @@ export const pageQuery = <Item>({ key, page, size, ask }: ListOf<Item>) =>
       return { items: data, total: totalOf(response) };
     },
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => (data && again?.(data.items)) ?? false,
   });
 
 export interface ShownPage<Item> {

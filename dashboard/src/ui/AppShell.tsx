@@ -25,6 +25,7 @@ const PLACES: readonly Place[] = [
   { to: '/playground', label: 'Playground', icon: 'play' },
   { to: '/verify', label: 'Verify', icon: 'shield' },
   { to: '/keys', label: 'Keys', icon: 'key' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'send' },
   { to: '/usage', label: 'Credits and usage', icon: 'chart' },
   { to: '/history', label: 'History', icon: 'history' },
   { to: '/account', label: 'Account', icon: 'person' },

@@ -29,8 +29,8 @@ export function formatDuration(ms: number): string {
 }
 
 /** 1 page, 1,200 pages. */
-export const counted = (count: number, one: string): string =>
-  `${formatNumber(count)} ${count === 1 ? one : `${one}s`}`;
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 /** The number of bytes that a text in base64 stands for. */
 export const decodedBytes = (base64: string): number =>

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api } from '../../api/client.ts';
+import { usePage } from '../../api/paged.ts';
+import { DELIVERIES, type Delivery, nextLook, webhooksQuery } from '../../api/webhooks.ts';
+import { formatNumber } from '../../ui/format.ts';
+import { Select } from '../../ui/Select.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { type DeliveriesSearch, STATUSES } from './search.ts';
+import styles from './webhooks.module.css';
+import { DeliveryBadge, outcomeText, STATUS_TEXTS, typeText, webhookName } from './words.tsx';
+
+/** Stands for no filter. */
+const ALL = 'all';
+
+const STATUS_CHOICES = [
+  { value: ALL, label: 'All' },
+  ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
+] as const;
+
+const COLUMNS: readonly Column<Delivery>[] = [
+  { header: 'Status', cell: ({ status }) => <DeliveryBadge status={status} /> },
+  {
+    header: 'Last answer',
+    cell: ({ last_status: status, last_failure: failure }) =>
+      outcomeText(status, failure) ?? <span className="muted">–</span>,
+  },
+  { header: 'Tries', align: 'end', cell: ({ tries }) => formatNumber(tries) },
+  { header: 'Time', cell: ({ created_at: at }) => <Time iso={at} /> },
+];
+
+/** @param note a second line, by which deliveries are told apart */
+const columnsWith = (
+  note: (delivery: Delivery) => string | undefined,
+): readonly Column<Delivery>[] => [
+  {
+    header: 'Delivery',
+    isRowHeader: true,
+    cell: (delivery) => (
+      <span className={styles.endpoint}>
+        <Link to="/webhooks/deliveries/$id" params={{ id: delivery.id }}>
+          {typeText(delivery.type)}
+        </Link>
+        <span className="note">{note(delivery)}</span>
+      </span>
+    ),
+  },
+  ...COLUMNS,
+];
+
+const TO_ALL = columnsWith(({ url }) => url ?? 'The endpoint was deleted');
+const TO_ONE = columnsWith(({ conversion_id: id, batch_id: batch }) => id ?? batch);
+
+interface DeliveryListProps {
+  /** The id of the endpoint whose page this is; others are chosen by a filter. */
+  readonly endpoint?: string;
+  readonly search: DeliveriesSearch;
+  readonly onSearch: (search: DeliveriesSearch) => void;
+  /** Stands beside the filters. */
+  readonly action?: React.ReactNode;
+}
+
+/** Deliveries, newest first, with their filters. */
+export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryListProps) {
+  const { page = 1, ...filter } = search;
+  const { status, webhook = endpoint } = filter;
+  const list = usePage({
+    key: [...DELIVERIES, 'list', webhook, status],
+    page,
+    size: 20,
+    ask: (paging, signal) => {
+      const query = { ...paging, ...(webhook && { webhook }), ...(status && { status }) };
+      return api.GET('/api/v1/webhooks/deliveries/', { params: { query }, signal });
+    },
+    again: nextLook,
+  });
+  return (
+    <>
+      <div role="search" aria-label="Deliveries" className={styles.filters}>
+        {endpoint === undefined && (
+          <EndpointSelect
+            value={webhook}
+            onChange={(next) => onSearch({ ...(status && { status }), ...next })}
+          />
+        )}
+        <Select
+          label="Status"
+          choices={STATUS_CHOICES}
+          value={status ?? ALL}
+          onChange={(next) =>
+            onSearch({
+              ...(search.webhook && { webhook: search.webhook }),
+              ...(next !== ALL && { status: next }),
+            })
+          }
+        />
+        {action !== undefined && <div className={styles.again}>{action}</div>}
+      </div>
+      <Records
+        list={list}
+        of="deliveries"
+        label="Deliveries"
+        columns={endpoint === undefined ? TO_ALL : TO_ONE}
+        rowKey={({ id }) => id}
+        onPage={(next) => onSearch({ ...search, page: next })}
+        empty={
+          <EmptyState icon="send" title="No deliveries">
+            {Object.keys(filter).length > 0
+              ? 'No delivery matches the filters.'
+              : 'What is sent appears here, as long as documents are kept.'}
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}
+
+interface EndpointSelectProps {
+  readonly value: string | undefined;
+  readonly onChange: (chosen: { readonly webhook?: string }) => void;
+}
+
+function EndpointSelect({ value, onChange }: EndpointSelectProps) {
+  const { data: webhooks = [] } = useQuery(webhooksQuery);
+  const choices = [
+    { value: ALL, label: 'All' },
+    ...webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) })),
+  ];
+  return (
+    <Select
+      label="Endpoint"
+      choices={choices}
+      value={value ?? ALL}
+      onChange={(next) => onChange(next === ALL ? {} : { webhook: next })}
+    />
+  );
+}

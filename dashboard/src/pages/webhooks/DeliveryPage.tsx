@@ -1,0 +1,140 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { api, dataOf } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
+import { type DeliveryWithTries, deliveryQuery, forgetDeliveries } from '../../api/webhooks.ts';
+import { ActButton } from '../../ui/ActButton.tsx';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { formatDuration } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { Time } from '../../ui/Time.tsx';
+import styles from './webhooks.module.css';
+import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
+
+const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
+
+export default function DeliveryPage() {
+  const { id } = route.useParams();
+  const query = useQuery(deliveryQuery(id));
+  const { data, error } = query;
+  const isMissing = error instanceof ApiError && error.status === 404;
+  return (
+    <Page
+      title={data === undefined ? 'Delivery' : typeText(data.type)}
+      lead={
+        <span className="line">
+          <code>{id}</code>
+          {data !== undefined && (
+            <span role="status">
+              <DeliveryBadge status={data.status} />
+            </span>
+          )}
+        </span>
+      }
+      actions={data !== undefined && data.status !== 'waiting' && <Redeliver id={id} />}
+    >
+      {isMissing ? (
+        <EmptyState
+          icon="search"
+          title="This account has no such delivery"
+          action={
+            <ButtonLink to="/webhooks/deliveries" search={{}}>
+              See all deliveries
+            </ButtonLink>
+          }
+        >
+          Deliveries are listed as long as documents are kept. Their events stay in the history.
+        </EmptyState>
+      ) : (
+        <Loaded query={query} what="the delivery" lines={8}>
+          {(delivery) => <DeliveryParts delivery={delivery} />}
+        </Loaded>
+      )}
+    </Page>
+  );
+}
+
+function Redeliver({ id }: { readonly id: string }) {
+  const params = { path: { id } };
+  return (
+    <ActButton
+      icon="refresh"
+      act={() => dataOf(api.POST('/api/v1/webhooks/deliveries/{id}/redeliver/', { params }))}
+      done="It is being sent again."
+      failed="It was not sent again."
+      after={forgetDeliveries}
+    >
+      Send again
+    </ActButton>
+  );
+}
+
+function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
+  const { conversion_id: conversion, batch_id: batch, dropped } = delivery;
+  const { attempts, next_try_at: next } = delivery;
+  return (
+    <>
+      {dropped !== undefined && <Notice kind="warning">{DROPPED[dropped]}</Notice>}
+      <Section title="Summary">
+        <Facts
+          facts={{
+            About:
+              conversion === undefined ? undefined : (
+                <Link to="/conversions/$id" params={{ id: conversion }}>
+                  <code>{conversion}</code>
+                </Link>
+              ),
+            Batch: batch && <code>{batch}</code>,
+            'Sent to': <Target delivery={delivery} />,
+            Event: <code>{delivery.type}</code>,
+            Happened: <Time iso={delivery.created_at} />,
+            'Next try': next && <Time iso={next} />,
+          }}
+        />
+      </Section>
+      <Section title="Tries" lead="Each time that it was sent, newest first.">
+        {attempts.length === 0 ? (
+          <p className="muted">It was not sent yet.</p>
+        ) : (
+          <ol className={styles.tries}>
+            {attempts.toReversed().map((each) => (
+              <Try key={each.at} tried={each} />
+            ))}
+          </ol>
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Target({ delivery: { webhook_id: id, url } }: { readonly delivery: DeliveryWithTries }) {
+  if (url === undefined) return 'An endpoint that was deleted';
+  if (id === undefined) return `${url}, as the request said`;
+  return (
+    <Link to="/webhooks/$id" params={{ id }} search={{}}>
+      {url}
+    </Link>
+  );
+}
+
+/** The answer is text of others: it is shown sign by sign. */
+function Try({ tried }: { readonly tried: DeliveryWithTries['attempts'][number] }) {
+  const { at, status, failure, duration_ms: duration, answer } = tried;
+  return (
+    <li className={styles.try}>
+      <p className="line">
+        <strong>{outcomeText(status, failure)}</strong>
+        <span className="muted">after {formatDuration(duration)}</span>
+        <Time iso={at} />
+      </p>
+      {answer && (
+        <pre tabIndex={0} aria-label="The beginning of the answer">
+          {answer}
+        </pre>
+      )}
+    </li>
+  );
+}

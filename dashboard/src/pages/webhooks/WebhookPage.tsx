@@ -1,0 +1,235 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { api, dataOf } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
+import {
+  forgetDeliveries,
+  forgetWebhooks,
+  type Webhook,
+  webhookQuery,
+} from '../../api/webhooks.ts';
+import { ActButton } from '../../ui/ActButton.tsx';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { counted } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+import { DeliveryList } from './DeliveryList.tsx';
+import { NewSecret } from './NewSecret.tsx';
+import { WebhookForm } from './WebhookForm.tsx';
+import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
+
+const route = getRouteApi('/signed-in/webhooks/$id');
+const DAY_MS = 86_400_000;
+
+export default function WebhookPage() {
+  const { id } = route.useParams();
+  return <OneWebhook key={id} id={id} />;
+}
+
+function OneWebhook({ id }: { readonly id: string }) {
+  const query = useQuery(webhookQuery(id));
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: webhook, error } = query;
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Page title="Endpoint">
+        <EmptyState
+          icon="search"
+          title="This account has no such endpoint"
+          action={<ButtonLink to="/webhooks">See all endpoints</ButtonLink>}
+        >
+          It may have been deleted, or the address of this page is misspelt.
+        </EmptyState>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={webhook === undefined ? 'Endpoint' : webhookName(webhook)}
+      lead={
+        <span className="line">
+          <Link to="/webhooks">All endpoints</Link>
+          {webhook !== undefined && <WebhookBadge webhook={webhook} />}
+        </span>
+      }
+      actions={webhook !== undefined && <Actions webhook={webhook} />}
+    >
+      <Loaded query={query} what="the endpoint" lines={6}>
+        {(endpoint) => <EndpointParts webhook={endpoint} />}
+      </Loaded>
+      <Section title="Deliveries" lead="What was sent to this endpoint, newest first.">
+        <DeliveryList
+          endpoint={id}
+          search={search}
+          onSearch={(next) =>
+            void navigate({ to: '/webhooks/$id', params: { id }, search: next, resetScroll: false })
+          }
+          action={webhook?.enabled === true && <RedeliverFailed webhook={webhook} />}
+        />
+      </Section>
+    </Page>
+  );
+}
+
+function EndpointParts({ webhook }: { readonly webhook: Webhook }) {
+  const { enabled, failing_since: since } = webhook;
+  return (
+    <>
+      {(!enabled || since !== null) && (
+        <Notice kind="warning">
+          <WebhookTrouble webhook={webhook} />
+          {!enabled && <p>Nothing is sent to it until it is switched on again.</p>}
+        </Notice>
+      )}
+      <Section title="Summary">
+        <Facts
+          facts={{
+            URL: webhook.url,
+            'Sends when': (
+              <ul>
+                {webhook.types.map((type) => (
+                  <li key={type}>{typeText(type)}</li>
+                ))}
+              </ul>
+            ),
+            'Signing secret': (
+              <>
+                <code>{webhook.secret_prefix}…</code> of <Time iso={webhook.secret_created_at} />
+              </>
+            ),
+            Added: <Time iso={webhook.created_at} />,
+            Id: <code>{webhook.id}</code>,
+          }}
+        />
+      </Section>
+    </>
+  );
+}
+
+function Actions({ webhook }: { readonly webhook: Webhook }) {
+  const { id, enabled } = webhook;
+  const params = { path: { id } };
+  const navigate = useNavigate();
+  const enable = (on: boolean) =>
+    dataOf(api.PATCH('/api/v1/webhooks/{id}/', { params, body: { enabled: on } })).then(
+      forgetWebhooks,
+    );
+  const remove = async () => {
+    await dataOf(api.DELETE('/api/v1/webhooks/{id}/', { params }));
+    announce('The endpoint is deleted.');
+    await navigate({ to: '/webhooks' });
+    await forgetDeliveries();
+  };
+  return (
+    <>
+      <ActButton
+        icon="send"
+        act={() => dataOf(api.POST('/api/v1/webhooks/{id}/test/', { params }))}
+        done="A test is being sent. It is the newest of the deliveries."
+        failed="The test was not sent."
+        after={forgetDeliveries}
+      >
+        Send a test
+      </ActButton>
+      <DialogButton text="Edit" icon="edit" title="Edit the endpoint">
+        {(close) => <WebhookForm webhook={webhook} onCancel={close} onSaved={close} />}
+      </DialogButton>
+      <NewSecret
+        text="New secret"
+        icon="key"
+        isReplaced
+        make={() => dataOf(api.POST('/api/v1/webhooks/{id}/rotate/', { params }))}
+        onMade={forgetWebhooks}
+      />
+      {enabled ? (
+        <ConfirmButton
+          text="Switch off"
+          icon="pause"
+          title="Switch the endpoint off?"
+          action="Switch it off"
+          onConfirm={() => enable(false)}
+        >
+          <p>
+            Nothing more is sent to it. What waits for its next try fails. You can switch it on
+            again, and send again what failed.
+          </p>
+        </ConfirmButton>
+      ) : (
+        <ActButton
+          look="primary"
+          icon="play"
+          act={() => enable(true)}
+          done="The endpoint is on."
+          failed="The endpoint was not switched on."
+          after={forgetDeliveries}
+        >
+          Switch on
+        </ActButton>
+      )}
+      <ConfirmButton
+        text="Delete"
+        icon="trash"
+        title="Delete the endpoint?"
+        action="Delete the endpoint"
+        onConfirm={remove}
+      >
+        <p>
+          Nothing more is sent to it, also of what waits. Its secret cannot be brought back. What
+          was sent stays in the history.
+        </p>
+      </ConfirmButton>
+    </>
+  );
+}
+
+/** The time as a date field has it: in the zone of the person, without seconds. */
+function fieldTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
+}
+
+/** Sends again all that failed since a time, such as the beginning of an outage. */
+function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
+  return (
+    <DialogButton text="Send failed ones again" icon="refresh" title="Send failed ones again?">
+      {(close) => (
+        <SendForm
+          action="Send them again"
+          onCancel={close}
+          keeps
+          onSend={async (textOf) => {
+            const since = new Date(textOf('since')).toISOString();
+            const params = { path: { id }, query: { since } };
+            const { deliveries } = await dataOf(
+              api.POST('/api/v1/webhooks/{id}/redeliver/', { params }),
+            );
+            close();
+            await forgetDeliveries();
+            return deliveries === 0
+              ? 'Nothing has failed since then.'
+              : `${counted(deliveries, 'delivery', 'deliveries')} will be sent again.`;
+          }}
+        >
+          <p>All deliveries that failed are sent again, each under the id that it had.</p>
+          <TextField
+            label="Failed since"
+            name="since"
+            type="datetime-local"
+            defaultValue={fieldTime(Date.now() - DAY_MS)}
+            hint="The beginning of the outage, or somewhat before."
+            isRequired
+            autoFocus
+          />
+        </SendForm>
+      )}
+    </DialogButton>
+  );
+}

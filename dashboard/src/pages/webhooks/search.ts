@@ -1,0 +1,23 @@
+/** The list of deliveries that an address of a page names. */
+import { pageOf } from '../../api/paged.ts';
+import type { DeliveryStatus } from '../../api/webhooks.ts';
+
+export const STATUSES: readonly DeliveryStatus[] = ['waiting', 'delivered', 'failed'];
+
+export interface DeliveriesSearch {
+  /** The id of an endpoint; the page of one endpoint needs none. */
+  readonly webhook?: string;
+  readonly status?: DeliveryStatus;
+  readonly page?: number;
+}
+
+/** Leaves out what the page does not know: an address may be typed by hand. */
+export function deliveriesSearch(search: Record<string, unknown>): DeliveriesSearch {
+  const { webhook, status, page } = search;
+  const known = STATUSES.find((each) => each === status);
+  return {
+    ...(typeof webhook === 'string' && webhook !== '' && { webhook }),
+    ...(known && { status: known }),
+    ...pageOf(page),
+  };
+}
