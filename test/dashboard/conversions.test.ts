@@ -100,10 +100,8 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.waitForURL(/status=failed/);
     await page.getByText('1 conversion matches').waitFor();
     t.equal(await page.getByRole('row').count(), 2, 'the header and one conversion');
-    await page.getByLabel('Id').fill(failed.slice(0, 8));
-    t.match(await page.getByText(/at least the first 11/).innerText(), /11 characters/);
-    await page.getByLabel('Id').fill(failed);
-    await page.waitForURL(new RegExp(`id=${failed}`));
+    await page.getByLabel('Search').fill(failed);
+    await page.waitForURL(new RegExp(`q=${failed}`));
     t.strictSame(await inspectState(page, 'conversions-filtered'), []);
     await page.goBack();
     await page.waitForURL(({ search }) => search === '?status=failed');
@@ -118,6 +116,42 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByText('The last day is before the first.').waitFor();
     await button(page, 'Clear the filters').click();
     await rowOf(page, failed).waitFor();
+  });
+
+  await parent.test('a name is found as it is typed, however it is written', async (t) => {
+    const long = `فاتورة <b>Ünwieldy</b> ${'x'.repeat(120)} 🂡`.slice(0, 190);
+    const reference = '../../4711 & "Söhne"';
+    const id = await convert(dashboard, {
+      html: '<p>x</p>',
+      filename: long.replaceAll('/', ''),
+      reference,
+    });
+    const search = page.getByLabel('Search');
+    await search.pressSequentially('unwield');
+    await page.waitForURL(/q=unwield$/);
+    await page.getByText('1 conversion matches').waitFor();
+    const row = await rowOf(page, id).innerText();
+    t.ok(row.includes('<b>Ünwieldy') && row.includes(reference), row);
+    await search.fill('sohne 47');
+    await page.waitForURL(/q=sohne/);
+    await rowOf(page, id).waitFor();
+    t.strictSame(await inspectPage(page, 'conversions-found'), []);
+    for (const width of [768, 360]) {
+      await page.setViewportSize({ width, height: 740 });
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await search.fill('---');
+    await page.waitForURL(({ search: asked }) => asked === '');
+    await button(page, /Source/).click();
+    await page.getByRole('option', { name: 'URL' }).click();
+    await page.getByText('No conversion matches').waitFor();
+    await page.goto('/conversions?id=conv_0&warnings=true');
+    await page.getByText('No conversion matches').waitFor();
+    t.ok(await page.getByLabel('With warnings').isChecked());
+    t.equal(await page.getByLabel('Search').inputValue(), 'conv_0');
+    await button(page, 'Clear the filters').click();
+    await rowOf(page, id).waitFor();
   });
 
   await parent.test('pages are asked from the service one by one', async (t) => {

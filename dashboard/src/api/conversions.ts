@@ -17,9 +17,13 @@ export const isEnded = ({ status }: Conversion): boolean =>
   status === 'completed' || status === 'failed';
 
 export interface ConversionFilter {
+  /** Words of names, or the beginning of an id. */
+  readonly q?: string;
   readonly status?: ConversionStatus;
-  /** The first characters of the id. */
-  readonly id?: string;
+  readonly source?: 'html' | 'url';
+  /** The id of an API key. */
+  readonly key?: string;
+  readonly warnings?: 'true';
   /** ISO 8601, inclusive. */
   readonly from?: string;
   /** ISO 8601, exclusive. */

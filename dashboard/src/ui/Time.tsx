@@ -59,11 +59,20 @@ interface TimeProps {
   readonly iso: string;
   /** How long ago it was, beside it. */
   readonly relative?: boolean;
+  /** `short`: how long ago it was alone, and the time itself where a mouse points at it. */
+  readonly look?: 'whole' | 'short';
 }
 
 /** A point in time, with its zone. */
-export function Time({ iso, relative = true }: TimeProps) {
+export function Time({ iso, relative = true, look = 'whole' }: TimeProps) {
   useSyncExternalStore(subscribe, () => ticks);
+  if (look === 'short') {
+    return (
+      <time dateTime={iso} title={formatTime(iso)} className={styles.absolute}>
+        {formatRelative(iso)}
+      </time>
+    );
+  }
   return (
     <time dateTime={iso} className={styles.time}>
       <span className={styles.absolute}>{formatTime(iso)}</span>

@@ -18,14 +18,14 @@ export function formatBytes(bytes: number): string {
 
 /** 340 ms, 2.4 s, 3 min 20 s, 2 h 5 min. */
 export function formatDuration(ms: number): string {
-  if (ms < SECOND) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${ONE_DECIMAL.format(ms / SECOND)} s`;
+  if (ms < SECOND) return `${Math.round(ms)}\u00a0ms`;
+  if (ms < MINUTE) return `${ONE_DECIMAL.format(ms / SECOND)}\u00a0s`;
   const [big, bigUnit, small, smallUnit] =
     ms < HOUR
       ? [Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's']
       : [Math.floor(ms / HOUR), 'h', Math.floor((ms % HOUR) / MINUTE), 'min'];
-  const rest = small === 0 ? '' : ` ${small} ${smallUnit}`;
-  return `${NUMBER.format(big)} ${bigUnit}${rest}`;
+  const rest = small === 0 ? '' : `\u00a0${small}\u00a0${smallUnit}`;
+  return `${NUMBER.format(big)}\u00a0${bigUnit}${rest}`;
 }
 
 /** 1 page, 1,200 pages. */

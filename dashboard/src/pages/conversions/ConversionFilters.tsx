@@ -1,17 +1,35 @@
-import { useEffect, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { keysQuery } from '../../api/account.ts';
 import type { ConversionStatus } from '../../api/conversions.ts';
+import { Checkbox } from '../../ui/Checkbox.tsx';
 import { type Choice, Select } from '../../ui/Select.tsx';
 import { STATUS_TEXTS } from '../../ui/StatusBadge.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './conversions.module.css';
-import { type ConversionsSearch, idStart, isDay, MIN_ID_CHARACTERS, STATUSES } from './search.ts';
+import {
+  type ConversionsSearch,
+  isDay,
+  MAX_QUERY_CHARACTERS,
+  queryOf,
+  SOURCES,
+  STATUSES,
+} from './search.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 
 const ALL = 'all';
+/** The pause after a sign that is typed, before it is searched for. */
+const PAUSE_MS = 250;
 const STATUS_CHOICES: readonly Choice<ConversionStatus | typeof ALL>[] = [
   { value: ALL, label: 'All' },
   ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
+];
+
+const SOURCE_TEXTS = { html: 'HTML', url: 'URL' } as const;
+const SOURCE_CHOICES: readonly Choice<keyof typeof SOURCE_TEXTS | typeof ALL>[] = [
+  { value: ALL, label: 'All' },
+  ...SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[value] })),
 ];
 
 const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
@@ -25,14 +43,38 @@ interface ConversionFiltersProps {
 }
 
 export function ConversionFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
-  const { status = ALL, from, to, id } = filters;
+  const { q, status = ALL, source = ALL, key = ALL, warnings = false, from, to } = filters;
   return (
     <div role="search" aria-label="Conversions" className={styles.filters}>
+      <SearchField
+        query={q}
+        onChange={(next) =>
+          onChange({ ...filters, q: next }, q !== undefined && next !== undefined)
+        }
+      />
+      <div className={styles.check}>
+        <Checkbox
+          isSelected={warnings}
+          onChange={(next) => onChange({ ...filters, warnings: next || undefined })}
+        >
+          With warnings
+        </Checkbox>
+      </div>
       <Select
         label="Status"
         choices={STATUS_CHOICES}
         value={status}
         onChange={(next) => onChange({ ...filters, status: next === ALL ? undefined : next })}
+      />
+      <Select
+        label="Source"
+        choices={SOURCE_CHOICES}
+        value={source}
+        onChange={(next) => onChange({ ...filters, source: next === ALL ? undefined : next })}
+      />
+      <KeyField
+        id={key}
+        onChange={(next) => onChange({ ...filters, key: next === ALL ? undefined : next })}
       />
       <DayField
         label="From day"
@@ -46,13 +88,31 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
         error={isBackwards ? 'The last day is before the first.' : undefined}
         onChange={(day) => onChange({ ...filters, to: day })}
       />
-      <IdField
-        start={id}
-        onChange={(start) =>
-          onChange({ ...filters, id: start }, id !== undefined && start !== undefined)
-        }
-      />
     </div>
+  );
+}
+
+interface KeyFieldProps {
+  readonly id: string;
+  readonly onChange: (id: string) => void;
+}
+
+/** The account's keys by their names. One that is revoked, which an address may name, has its id alone. */
+function KeyField({ id, onChange }: KeyFieldProps) {
+  const keys = useQuery(keysQuery).data ?? [];
+  const named = keys.map((key) => ({ value: key.id, label: `${key.name} (${key.prefix}…)` }));
+  const isKnown = id === ALL || keys.some((key) => key.id === id);
+  return (
+    <Select
+      label="Key"
+      choices={[
+        { value: ALL, label: 'All' },
+        ...named,
+        ...(isKnown ? [] : [{ value: id, label: id }]),
+      ]}
+      value={id}
+      onChange={onChange}
+    />
   );
 }
 
@@ -77,31 +137,37 @@ function DayField({ label, day = '', hint, error, onChange }: DayFieldProps) {
   );
 }
 
-interface IdFieldProps {
-  readonly start: string | undefined;
-  readonly onChange: (start: string | undefined) => void;
+interface SearchFieldProps {
+  readonly query: string | undefined;
+  readonly onChange: (query: string | undefined) => void;
 }
 
-function IdField({ start, onChange }: IdFieldProps) {
-  const [text, setText] = useState(start ?? '');
-  useEffect(() => setText((shown) => (idStart(shown) === start ? shown : (start ?? ''))), [start]);
-  const change = (next: string) => {
-    setText(next);
-    const found = idStart(next);
-    if (found !== start && (found !== undefined || next.trim() === '')) onChange(found);
-  };
-  const isShort = text.trim() !== '' && idStart(text) === undefined;
+/** One field for all that names a conversion. It asks once a person pauses. */
+function SearchField({ query, onChange }: SearchFieldProps) {
+  const [text, setText] = useState(query ?? '');
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => setText((shown) => (queryOf(shown) === query ? shown : (query ?? ''))), [query]);
+  const wanted = queryOf(text);
+  useEffect(() => {
+    if (wanted === query) return undefined;
+    const timer = setTimeout(() => latest.current(wanted), PAUSE_MS);
+    return () => clearTimeout(timer);
+    // The address follows the text, not the other way round.
+    // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  }, [wanted]);
   return (
-    <TextField
-      label="Id"
-      type="search"
-      mono
-      value={text}
-      autoComplete="off"
-      spellCheck="false"
-      hint={isShort ? undefined : 'Its beginning or all of it.'}
-      error={isShort ? `Enter at least the first ${MIN_ID_CHARACTERS} characters.` : undefined}
-      onChange={change}
-    />
+    <div className={styles.search}>
+      <TextField
+        label="Search"
+        type="search"
+        value={text}
+        autoComplete="off"
+        spellCheck="false"
+        maxLength={MAX_QUERY_CHARACTERS}
+        hint="File name, title, URL, reference, tag or id: the beginning of each word is enough."
+        onChange={setText}
+      />
+    </div>
   );
 }

@@ -14,12 +14,18 @@ function shown(value: number | undefined, format: (value: number) => string) {
   return value === undefined ? NONE : format(value);
 }
 
-function Name({ id, error_message: reason, warnings }: Conversion) {
+function Name({ id, name = id, reference, error_message: reason, warnings }: Conversion) {
   return (
     <span className={styles.name}>
-      <Link to="/conversions/$id" params={{ id }} className={styles.id}>
-        {id}
+      <Link to="/conversions/$id" params={{ id }} className={name === id ? styles.id : styles.link}>
+        <bdi>{name}</bdi>
       </Link>
+      {name !== id && <span className={styles.small}>{id}</span>}
+      {reference !== undefined && (
+        <span className={styles.reason}>
+          Reference <bdi>{reference}</bdi>
+        </span>
+      )}
       {reason !== undefined && <span className={styles.reason}>{reason}</span>}
       {warnings !== undefined && (
         <span className={styles.warned}>
@@ -34,11 +40,11 @@ function Name({ id, error_message: reason, warnings }: Conversion) {
 const COLUMNS: readonly Column<Conversion>[] = [
   { header: 'Conversion', cell: Name, isRowHeader: true },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  { header: 'Created', cell: ({ created_at }) => <Time iso={created_at} /> },
+  { header: 'Created', cell: ({ created_at }) => <Time iso={created_at} look="short" /> },
   { header: 'Pages', align: 'end', cell: ({ pages }) => shown(pages, formatNumber) },
   { header: 'Size', align: 'end', cell: ({ bytes }) => shown(bytes, formatBytes) },
   {
-    header: 'Duration',
+    header: 'Total time',
     align: 'end',
     cell: ({ duration_ms }) => shown(duration_ms, formatDuration),
   },

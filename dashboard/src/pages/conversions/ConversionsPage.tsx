@@ -73,7 +73,7 @@ export default function ConversionsPage() {
   return (
     <Page
       title="Conversions"
-      lead="Newest first. Each row changes by itself. New conversions wait behind a button, so that no row moves while you read."
+      lead="Newest first. Updates live."
       actions={
         <ButtonLink to="/playground" icon="plus">
           New conversion
@@ -131,7 +131,7 @@ function Nothing({ isFiltered, page, onReset }: NothingProps) {
       >
         {page > 1
           ? 'The list has fewer pages than the address of this page says.'
-          : 'No conversion of this account has this status, day and id.'}
+          : 'No conversion of this account fits the search and all filters.'}
       </EmptyState>
     );
   }

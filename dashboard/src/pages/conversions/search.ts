@@ -1,32 +1,36 @@
 /** The list of conversions that an address of the page names. */
-import type { ConversionFilter, ConversionStatus } from '../../api/conversions.ts';
+import type { Conversion, ConversionFilter, ConversionStatus } from '../../api/conversions.ts';
 import { pageOf } from '../../api/paged.ts';
 
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+export const SOURCES = ['html', 'url'] as const;
 
-/** The fewest characters by which the service searches: they tell the time of the request to some minutes. */
-export const MIN_ID_CHARACTERS = 11;
-const ID_PREFIX = 'conv_';
-const ID_START = /^conv_[0-9a-z]{6,26}$/;
+/** The service takes no more. */
+export const MAX_QUERY_CHARACTERS = 300;
+/** Signs that the service looks for. */
+const SEARCHED = /[\p{L}\p{N}\p{So}]/u;
+const KEY_ID = /^key_[0-9a-z]{26}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export interface ConversionsSearch {
   readonly page?: number;
+  /** Words of names, or the beginning of an id. */
+  readonly q?: string;
   readonly status?: ConversionStatus;
-  /** The first characters of the id. */
-  readonly id?: string;
+  readonly source?: (typeof SOURCES)[number];
+  /** The id of an API key. */
+  readonly key?: string;
+  /** Those alone that have warnings. */
+  readonly warnings?: true;
   /** The first day, such as 2026-11-21, in the zone of the person. */
   readonly from?: string;
   /** The last day. */
   readonly to?: string;
 }
 
-/** The beginning of an id that a person typed or pasted, with or without its prefix. */
-export function idStart(text: string): string | undefined {
-  const trimmed = text.trim().toLowerCase();
-  const id = trimmed.startsWith(ID_PREFIX) ? trimmed : ID_PREFIX + trimmed;
-  return ID_START.test(id) ? id : undefined;
-}
+/** The query that a text stands for; undefined if it has nothing to look for. */
+export const queryOf = (text: string): string | undefined =>
+  SEARCHED.test(text) ? text.trim().slice(0, MAX_QUERY_CHARACTERS) : undefined;
 
 /** The begin of a day in the zone of the person; undefined if there is no such day. */
 function beginOf(day: string, daysLater = 0): Date | undefined {
@@ -41,38 +45,53 @@ export const isDay = (text: string): boolean => DAY.test(text) && beginOf(text) 
 
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function conversionsSearch(search: Record<string, unknown>): ConversionsSearch {
-  const { page, status, id, from, to } = search;
+  const { page, status, source, key, warnings, from, to } = search;
+  // The router takes digits for a number. Addresses of earlier pages have the beginning of an id.
+  const text = search['q'] ?? search['id'];
+  const q =
+    typeof text === 'string' || typeof text === 'number' ? queryOf(String(text)) : undefined;
   const known = STATUSES.find((each) => each === status);
-  const start = typeof id === 'string' ? idStart(id) : undefined;
+  const of = SOURCES.find((each) => each === source);
   return {
     ...pageOf(page),
+    ...(q !== undefined && { q }),
     ...(known && { status: known }),
-    ...(start !== undefined && { id: start }),
+    ...(of && { source: of }),
+    ...(typeof key === 'string' && KEY_ID.test(key) && { key }),
+    ...(warnings === true && { warnings }),
     ...(typeof from === 'string' && isDay(from) && { from }),
     ...(typeof to === 'string' && isDay(to) && { to }),
   };
 }
 
-export function filterOf({ status, id, from, to }: ConversionsSearch): ConversionFilter {
+export function filterOf(search: ConversionsSearch): ConversionFilter {
+  const { q, status, source, key, warnings, from, to } = search;
   const begin = from === undefined ? undefined : beginOf(from);
   const end = to === undefined ? undefined : beginOf(to, 1);
   return {
+    ...(q !== undefined && { q }),
     ...(status && { status }),
-    ...(id !== undefined && { id }),
+    ...(source && { source }),
+    ...(key !== undefined && { key }),
+    ...(warnings && { warnings: 'true' }),
     ...(begin && { from: begin.toISOString() }),
     ...(end && { to: end.toISOString() }),
   };
 }
 
-/** Tells whether a conversion that the stream names belongs to the list. */
+/**
+ * Tells whether a conversion that the stream names belongs to the list. The service alone can say what a search finds:
+ * nothing new is offered meanwhile.
+ */
 export function isListed(
   filter: ConversionFilter,
-  one: { readonly id: string; readonly status: string; readonly created_at: string },
+  one: Pick<Conversion, 'id' | 'status' | 'created_at' | 'warnings'>,
 ): boolean {
   const created = Date.parse(one.created_at);
   return (
+    (filter.q ?? filter.source ?? filter.key) === undefined &&
     (filter.status === undefined || filter.status === one.status) &&
-    (filter.id === undefined || one.id.startsWith(filter.id)) &&
+    (filter.warnings === undefined || one.warnings !== undefined) &&
     (filter.from === undefined || created >= Date.parse(filter.from)) &&
     (filter.to === undefined || created < Date.parse(filter.to))
   );

@@ -34,7 +34,7 @@ function Event({ entry }: { readonly entry: Entry }) {
       <span>{entry.summary}</span>
       {conversion !== undefined && (
         <Link to="/conversions/$id" params={{ id: conversion }} className={styles.link}>
-          {conversion}
+          <bdi>{entry.name ?? conversion}</bdi>
         </Link>
       )}
     </div>

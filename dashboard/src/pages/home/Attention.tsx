@@ -187,15 +187,18 @@ function FailuresItem({ failed, newest, from }: FailuresItemProps) {
       }
     >
       <ul className={styles.failures}>
-        {newest.map(({ id, failure_code: code = '', error_message: reason, created_at: at }) => (
-          <li key={id}>
-            <Link to="/conversions/$id" params={{ id }}>
-              {failureTitle(code)}
-            </Link>
-            <span className={styles.reason}>{reason}</span>
-            <Time iso={at} />
-          </li>
-        ))}
+        {newest.map(
+          ({ id, name = id, failure_code: code = '', error_message: reason, ...each }) => (
+            <li key={id}>
+              <Link to="/conversions/$id" params={{ id }}>
+                {failureTitle(code)}
+              </Link>
+              <bdi className={styles.reason}>{name}</bdi>
+              <span className={styles.reason}>{reason}</span>
+              <Time iso={each.created_at} />
+            </li>
+          ),
+        )}
       </ul>
     </Item>
   );

@@ -64,12 +64,12 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   { header: 'Balance', cell: ({ balance }) => formatNumber(balance), align: 'end' },
   {
     header: 'Conversion',
-    cell: ({ conversion_id: id }) =>
+    cell: ({ conversion_id: id, name }) =>
       id === undefined ? (
         '–'
       ) : (
         <Link to="/conversions/$id" params={{ id }}>
-          {id}
+          <bdi>{name ?? id}</bdi>
         </Link>
       ),
   },
