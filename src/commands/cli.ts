@@ -151,11 +151,7 @@ function groupOf(program: Commander, { section }: Command, name: string): Comman
 }
 
 /** Adds what every command has: help, `--json`, and errors that are thrown. */
-function configure(
-  command: Commander,
-  json: string = COMMON_OPTIONS.json.help,
-  tooMany?: string,
-): Commander {
+function configure(command: Commander, json: string = COMMON_OPTIONS.json.help): Commander {
   return (
     command
       .helpOption('-h, --help', COMMON_OPTIONS.help.help)
@@ -171,14 +167,15 @@ function configure(
       })
       .configureOutput({ writeOut: () => {}, writeErr: () => {} })
       .exitOverride((error) => {
-        throw usageError(error, command, tooMany);
+        throw usageError(error, command);
       })
   );
 }
 
 /** The arguments and the options that are needed, as the usage line names them. */
-const usageOf = ({ positionals = {}, options = {} }: Command): readonly string[] => [
+const usageOf = ({ positionals = {}, options = {}, takesMany }: Command): readonly string[] => [
   ...Object.keys(positionals).map((name) => `<${name}>`),
+  ...(takesMany === true ? ['…'] : []),
   ...Object.entries(options).flatMap(([name, { needed, short, value }]) =>
     needed === true ? `${short === undefined ? `--${name}` : `-${short}`} <${value}>` : [],
   ),
@@ -194,12 +191,14 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
   const positionals = Object.entries(command.positionals ?? {});
   const needed = positionals.length - (command.optionalPositionals ?? 0);
   for (const [index, [argument, help]] of positionals.entries()) {
-    built.addArgument(new Argument(index < needed ? `<${argument}>` : `[${argument}]`, help));
+    const isMany = command.takesMany === true && index === positionals.length - 1;
+    const name = isMany ? `${argument}...` : argument;
+    built.addArgument(new Argument(index < needed ? `<${name}>` : `[${name}]`, help));
   }
   const options = Object.entries(command.options ?? {}).map(
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,
   );
-  return configure(built, command.role && ROLE_JSON, command.tooMany).action(() => {
+  return configure(built, command.role && ROLE_JSON).action(() => {
     const values: Record<string, string | boolean> = {};
     for (const [long, option] of options) {
       const key = option.attributeName();
@@ -232,10 +231,8 @@ function buildOption(
 }
 
 /** The same error in one line, with what was likely meant, and where help is. */
-function usageError(error: CommanderError, command: Commander, tooMany?: string): UsageError {
-  const about = nameOf(command);
-  const said = error.code === 'commander.excessArguments' ? tooMany : undefined;
-  return new UsageError(`${said ?? wordsOf(error, command)} ${seeHelp(about)}`);
+function usageError(error: CommanderError, command: Commander): UsageError {
+  return new UsageError(`${wordsOf(error, command)} ${seeHelp(nameOf(command))}`);
 }
 
 const guess = (meant: string | undefined): string =>

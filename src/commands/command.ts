@@ -55,8 +55,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, OptionSpec>>;
   /** The positional arguments by name, in their order, with what each is. */
   readonly positionals?: Readonly<Record<string, string>>;
-  /** The answer to more arguments than it takes: what to do instead. */
-  readonly tooMany?: string;
+  /** True if the last positional argument may be given several times. */
+  readonly takesMany?: boolean;
   /** The number of positional arguments at the end that may be left out; none unless given. */
   readonly optionalPositionals?: number;
   /** The values of arguments that completion offers. */

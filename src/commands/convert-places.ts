@@ -27,6 +27,8 @@ export interface Job {
   readonly beside: FilesBeside;
   readonly context: CommandContext;
   readonly interrupt: Interrupt;
+  /** A new one unless given. */
+  readonly idempotencyKey?: string;
 }
 
 export interface Converted {
@@ -47,13 +49,13 @@ interface Words {
 
 async function convertBy(
   client: PressledgerClient,
-  { options, beside, context: { output }, interrupt }: Job,
+  { options, beside, context: { output }, interrupt, idempotencyKey = randomUUID() }: Job,
   words: Words,
 ): Promise<Converted> {
   const { signal } = interrupt;
   interrupt.left = words.asked;
   // A key of its own lets the request be sent again while the service is busy.
-  const { id } = await client.create(options, { idempotencyKey: randomUUID(), signal });
+  const { id } = await client.create(options, { idempotencyKey, signal });
   interrupt.left = words.accepted(id);
   output.waiting(`${id} is accepted; waiting for ${words.waitsFor}`);
   const record = await client.wait(id, { signal });
@@ -119,10 +121,12 @@ export async function convertHere(
 const payerOf = (api: OperatorApi, email: string | undefined) =>
   email === undefined ? api.firstAccount() : api.account(email);
 
-/** The one account of a temporary store. */
-const temporaryPayer = (api: OperatorApi) =>
-  api.post<OpenedAccount>('/operator/accounts/', {
-    email: 'temporary@localhost',
-    plan: 'pro',
-    credits: 1,
-  });
+/** The one account of each temporary store. */
+const temporaryPayers = new WeakMap<OperatorApi, Promise<OpenedAccount>>();
+
+function temporaryPayer(api: OperatorApi): Promise<OpenedAccount> {
+  const account = { email: 'temporary@localhost', plan: 'pro', credits: 1_000_000 };
+  const payer = temporaryPayers.get(api) ?? api.post<OpenedAccount>('/operator/accounts/', account);
+  temporaryPayers.set(api, payer);
+  return payer;
+}

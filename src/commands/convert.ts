@@ -1,7 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { inShell } from '../config/copyable-command.ts';
 import {
   type CommandContext,
   counted,
@@ -13,10 +11,15 @@ import {
 } from './command.ts';
 import type { FilesBeside } from './convert-files.ts';
 import { conversionOptions } from './convert-options.ts';
-import { type Converted, convertHere, convertRemotely, type Interrupt } from './convert-places.ts';
+import {
+  type Converted,
+  convertHere,
+  convertRemotely,
+  type Interrupt,
+  type Job,
+} from './convert-places.ts';
 import { type PdfTarget, pdfTarget } from './pdf-target.ts';
 import { type ConversionOptions, findServiceUnlessAccount } from './service.ts';
-import { onePage } from './several-pages.ts';
 
 /**
  * Reads the document before anything is asked for, so that no credit goes for one that is not there.
@@ -29,11 +32,6 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
     throw new UsageError(`${fileOrUrl} is neither an HTML file nor an http or https address.`);
   }
   const stats = await stat(fileOrUrl).catch(() => undefined);
-  if (stats?.isDirectory()) {
-    throw new UsageError(
-      `${fileOrUrl} is a directory. ${onePage(`${inShell(join(fileOrUrl, '/'))}*.html`)}`,
-    );
-  }
   let content: string;
   try {
     content = await readFile(fileOrUrl, 'utf8');
@@ -147,26 +145,40 @@ async function finish(
 }
 
 export const convert: Run = async (invocation, context) => {
-  const [fileOrUrl = ''] = invocation.positionals;
+  const given = invocation.positionals;
+  const [fileOrUrl = ''] = given;
   const path = requiredOption(invocation, 'output');
-  if (invocation.values['api-key-stdin'] === true && fileOrUrl === '-') {
+  if (invocation.values['api-key-stdin'] === true && given.includes('-')) {
     throw new UsageError('The document and the key cannot both come from standard input.');
   }
+  const { convertMany, severalPages } = await import('./convert-many.ts');
+  const pages = await severalPages(given);
   const remote = await findServiceUnlessAccount(invocation, context);
-  const target = await pdfTarget(path, context);
-  const source = await sourceOf(fileOrUrl);
-  const beside = await besideOf(source, fileOrUrl, textOption(invocation, 'base'));
+  const base = textOption(invocation, 'base');
   const strict = invocation.values['strict'] === true;
-  // Nothing is spent on what is known to lack something.
-  if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
-  const { files } = beside;
-  const document =
-    source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
-  const options = { ...document, ...conversionOptions(invocation) };
   const email = textOption(invocation, 'account');
+  const prepare = async (page: string) => {
+    const source = await sourceOf(page);
+    const beside = await besideOf(source, page, base);
+    // Nothing is spent on what is known to lack something.
+    if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
+    const { files } = beside;
+    const document =
+      source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
+    return { options: { ...document, ...conversionOptions(invocation) }, beside };
+  };
+  type By = (job: Job) => Promise<Converted>;
+  const convertSeveral = async (several: readonly string[]) => (by: By, interrupt: Interrupt) =>
+    convertMany(several, path, { prepare, convert: by, strict }, context, interrupt);
+  const convertOne = async () => {
+    const target = await pdfTarget(path, context);
+    const page = await prepare(fileOrUrl);
+    return async (by: By, interrupt: Interrupt) =>
+      finish(await by({ ...page, context, interrupt }), target, strict, context);
+  };
+  const convertAll = await (pages === undefined ? convertOne() : convertSeveral(pages));
   await untilInterrupted(context, async (interrupt) => {
-    const job = { options, beside, context, interrupt };
-    if (remote) return finish(await convertRemotely(remote, job), target, strict, context);
+    if (remote) return convertAll((job) => convertRemotely(remote, job), interrupt);
     return context.open.withOperator(
       async (api, isTemporary) => {
         if (isTemporary) {
@@ -174,7 +186,7 @@ export const convert: Run = async (invocation, context) => {
             'There is no store in this directory: the conversion uses a temporary one, and no record is kept.',
           );
         }
-        await finish(await convertHere(api, email, isTemporary, job), target, strict, context);
+        await convertAll((job) => convertHere(api, email, isTemporary, job), interrupt);
       },
       { renders: true, orTemporary: email === undefined, hurry: interrupt.signal },
     );

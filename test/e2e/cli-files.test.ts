@@ -117,3 +117,37 @@ void test('a page and its files are no larger than the settings allow', async (t
   const convert = ['convert', join(place.tmpDir, 'page.html'), '-o', target];
   await refuses(t, place, convert, 1, /larger than MAX_BODY_BYTES/);
 });
+
+void test('several pages and folders are converted at once, and a second run costs nothing twice', async (t) => {
+  const service = await startService(t);
+  const { place } = service;
+  const folder = join(place.tmpDir, 'site');
+  writePages(folder);
+  mkdirSync(join(folder, 'more'));
+  writeFileSync(join(folder, 'more', 'page.html'), '<p>Another page</p>');
+  writeFileSync(join(folder, 'more', 'bad.html'), 'no element');
+  const pdfs = join(place.tmpDir, 'pdfs');
+  const there = ['--server', service.url, '--api-key', service.firstStart.apiKey];
+  const pages = [join(folder, 'page.html'), join(folder, 'more')];
+  const convert = () => runCli(place, ['convert', ...pages, '-o', pdfs, '--json', ...there]);
+  const first = await convert();
+  t.equal(first.code, 1, first.stderr);
+  const document = JSON.parse(first.stdout) as { conversions: { id?: string }[] };
+  t.match(document, { total: 3, done: 2, failed: 1 });
+  t.match(document.conversions, [
+    { status: 'completed', file: join(pdfs, 'page.pdf') },
+    { page: join(folder, 'more', 'bad.html'), status: 'failed', error_message: /one element/ },
+    { status: 'completed', file: join(pdfs, 'page (2).pdf') },
+  ]);
+  t.match(first.stderr, /2 of 3 pages done, 1 failed[^]*1 of 3 pages failed/);
+  t.match((await openPdf(readFileSync(join(pdfs, 'page.pdf')))).text, /A page[^]*by a module/);
+  t.match((await openPdf(readFileSync(join(pdfs, 'page (2).pdf')))).text, /Another page/);
+  writeFileSync(join(folder, 'style.css'), 'p { color: #000000 }');
+  const second = JSON.parse((await convert()).stdout) as typeof document;
+  const [changed, , same] = document.conversions.map(
+    ({ id }, n) => id === second.conversions[n]?.id,
+  );
+  t.strictSame([changed, same], [false, true], 'a page whose files have changed is another one');
+  const account = await cliJson(place, ['account', 'show', service.firstStart.email]);
+  t.match(account, { credits: 97 });
+});

@@ -12,7 +12,6 @@ import {
   SOURCES,
   STATUSES,
 } from '../options.ts';
-import { onePage } from '../several-pages.ts';
 
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
 
@@ -72,19 +71,22 @@ export const LOOK: readonly Command[] = [
 export const CONVERT: readonly Command[] = [
   {
     name: 'convert',
-    summary: 'Convert an HTML file or a URL to PDF, on this machine or by a service.',
+    summary: 'Convert HTML files or URLs to PDF, on this machine or by a service.',
     examples: [
       'convert invoice.html -o invoice.pdf --page-size A5',
       'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
       'convert - -o - --base . < invoice.html > invoice.pdf',
+      'convert pages/ -o pdfs/',
     ],
-    tooMany: onePage('FIRST.html SECOND.html'),
-    positionals: { 'file-or-url': 'an HTML file, - for standard input, or an http(s) address' },
+    positionals: {
+      'file-or-url': 'an HTML file, a folder of them, - for standard input, or an http(s) address',
+    },
+    takesMany: true,
     options: {
       output: {
         value: 'file',
         short: 'o',
-        help: 'the PDF to write, or - for standard output',
+        help: 'the PDF to write, or - for standard output; for several pages the folder of the PDFs',
         needed: true,
       },
       account: { value: 'email', help: 'the account here that pays (default: the first one)' },

@@ -1,0 +1,170 @@
+/** `convert` of several pages: each by a request of its own, several at a time, into a folder. */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { atMost } from '../async/at-most.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import { assertFile, type CommandContext, counted, UsageError } from './command.ts';
+import type { FilesBeside } from './convert-files.ts';
+import type { Converted, Interrupt, Job } from './convert-places.ts';
+import { pdfTarget } from './pdf-target.ts';
+import { type ConversionOptions, isPressledgerError } from './service.ts';
+
+/** Pages under way: a service has more slots seldom, and answers 429 where these are too many. */
+const AT_A_TIME = 4;
+const BUSY_SECONDS = 2;
+const PAGE = /\.html?$/i;
+
+/** A page that is ready to be sent. */
+export interface PreparedPage {
+  readonly options: ConversionOptions;
+  readonly beside: FilesBeside;
+}
+
+export interface Places {
+  readonly prepare: (page: string) => Promise<PreparedPage>;
+  readonly convert: (job: Job) => Promise<Converted>;
+  readonly strict: boolean;
+}
+
+/** What has become of a page, as `--json` prints it. */
+interface Outcome {
+  readonly page: string;
+  readonly id?: string;
+  readonly status: 'completed' | 'failed';
+  readonly file?: string;
+  readonly warnings?: readonly string[];
+  readonly error_message?: string;
+}
+
+/**
+ * The pages that arguments name: a folder stands for its HTML files.
+ * @returns undefined where there is one, which is not a folder
+ * @throws {UsageError}
+ */
+export async function severalPages(
+  given: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const pages: string[] = [];
+  let hasFolder = false;
+  for (const each of given) {
+    const stats = await stat(each).catch(() => undefined);
+    if (stats?.isDirectory() !== true) {
+      pages.push(each);
+      continue;
+    }
+    hasFolder = true;
+    const found = (await readdir(each)).filter((name) => PAGE.test(name)).toSorted();
+    if (found.length === 0) throw new UsageError(`There is no .html file in the folder ${each}.`);
+    pages.push(...found.map((name) => join(each, name)));
+  }
+  if (pages.length === 1 && !hasFolder) return undefined;
+  if (given.includes('-')) throw new UsageError('Standard input is one page: convert it alone.');
+  for (const page of pages.filter((each) => !/^https?:/i.test(each))) await assertFile(page);
+  return [...new Set(pages)];
+}
+
+/** Names the PDF of each page, none as another, also where case does not count. */
+function targetsOf(pages: readonly string[], folder: string): ReadonlyMap<string, string> {
+  const taken = new Set<string>();
+  return new Map(
+    pages.map((page) => {
+      const url = /^https?:\/\//i.test(page) ? URL.parse(page) : null;
+      const place = url ? `${url.host}${url.pathname}`.replaceAll(/[^\w.-]+/g, '-') : page;
+      const name = (url ? place.replace(/-+$/, '') : basename(page, extname(page))) || 'page';
+      for (let n = 1; ; n += 1) {
+        const file = n === 1 ? `${name}.pdf` : `${name} (${n}).pdf`;
+        if (taken.has(file.toLowerCase())) continue;
+        taken.add(file.toLowerCase());
+        return [page, join(folder, file)] as const;
+      }
+    }),
+  );
+}
+
+/** The same as long as the page, its files and its options are the same: a second run costs nothing twice. */
+const keyOf = (page: string, options: ConversionOptions): string =>
+  createHash('sha256')
+    .update(`${basename(page)}\n${JSON.stringify(options)}`)
+    .digest('hex');
+
+/** Asks again, as long as the service is busy. */
+async function whenFree<T>(work: () => Promise<T>, { signal }: Interrupt): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPressledgerError(error) || ![429, 503].includes(error.status)) throw error;
+      await pause(1000 * (error.retryAfter ?? BUSY_SECONDS), undefined, { signal });
+    }
+  }
+}
+
+/**
+ * Converts the pages, and tells what has become of each. One that fails keeps no other from being converted.
+ * @throws {Error} one line: so many failed
+ */
+export async function convertMany(
+  pages: readonly string[],
+  folder: string,
+  { prepare, convert, strict }: Places,
+  context: CommandContext,
+  interrupt: Interrupt,
+): Promise<void> {
+  const { output } = context;
+  if (folder === '-') throw new UsageError('Several PDFs need a folder: name it with -o.');
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new UsageError(`-o names the folder of several PDFs: ${errorMessage(error)}`);
+  });
+  const quiet = { ...context, output: { ...output, waiting: () => {} } };
+  const targets = targetsOf(pages, folder);
+  const outcomes = new Map<string, Outcome>();
+  const one = async (page: string): Promise<Outcome> => {
+    const { options, beside } = await prepare(page);
+    const idempotencyKey = keyOf(page, options);
+    const own = { signal: interrupt.signal, left: '' };
+    const { record, notLoaded, others, open } = await whenFree(
+      () => convert({ options, beside, context: quiet, interrupt: own, idempotencyKey }),
+      interrupt,
+    );
+    const { id } = record;
+    if (record.status === 'failed') {
+      return { page, id, status: 'failed', error_message: record.error_message };
+    }
+    const warnings = [...notLoaded, ...others];
+    const told = warnings.length === 0 ? {} : { warnings };
+    if (strict && notLoaded.length > 0) {
+      const lacks = `${counted(notLoaded.length, 'resource')} could not be loaded`;
+      return { page, id, status: 'failed', error_message: lacks, ...told };
+    }
+    const file = targets.get(page) ?? '';
+    await (await pdfTarget(file, quiet)).write(open);
+    return { page, id, status: 'completed', file, ...told };
+  };
+  const tell = (): void => {
+    const failed = [...outcomes.values()].filter(({ status }) => status === 'failed').length;
+    const done = outcomes.size - failed;
+    const rest = failed === 0 ? '' : `, ${failed} failed`;
+    interrupt.left = `${done} of ${counted(pages.length, 'page')} are in ${folder}. What was accepted goes on; the same command resumes within 24 hours, and costs nothing twice.`;
+    output.waiting(`${done} of ${counted(pages.length, 'page')} done${rest}`);
+  };
+  tell();
+  await atMost(AT_A_TIME, pages, async (page) => {
+    interrupt.signal.throwIfAborted();
+    const outcome = await one(page).catch((error: unknown): Outcome => {
+      interrupt.signal.throwIfAborted();
+      return { page, status: 'failed', error_message: errorMessage(error) };
+    });
+    outcomes.set(page, outcome);
+    if (outcome.status === 'failed') output.note(`${page}: ${outcome.error_message}`);
+    else if (outcome.warnings) output.note(`${page}: ${outcome.warnings.join(', ')}`);
+    tell();
+  });
+  const conversions = pages.flatMap((page) => outcomes.get(page) ?? []);
+  const failed = conversions.filter(({ status }) => status === 'failed').length;
+  const done = conversions.length - failed;
+  output.json({ total: pages.length, done, failed, conversions });
+  output.line(`${counted(done, 'PDF')} in ${folder}: ${done} done, ${failed} failed.`);
+  if (failed > 0) throw new Error(`${failed} of ${counted(pages.length, 'page')} failed.`);
+}
