@@ -4,6 +4,7 @@ import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
 import { ledgerQueries } from '../../projections/ledger.ts';
 import { sessionQueries } from '../../projections/sessions.ts';
+import { webhookQueries } from '../../projections/webhook-queries.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import {
   type HistoryDependencies,
@@ -16,6 +17,7 @@ import { BlobNotFound, type BlobStore } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { holdInForce } from '../domain/hold.ts';
+import { MAX_WEBHOOKS } from '../domain/webhooks.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { htmlText } from '../text/plain-text.ts';
@@ -29,6 +31,7 @@ import {
   sessionRecord,
   warningsOf,
 } from './records.ts';
+import { webhookRecord } from './webhook-records.ts';
 import { wholeList } from './whole-list.ts';
 
 export interface ExportDependencies extends HistoryDependencies {
@@ -54,6 +57,7 @@ as of ${time}.
 index.html            the conversions, with links to what is stored of them: begin here
 account.json          the account
 keys.json             the API keys that are valid; the keys themselves are not stored
+webhooks.json         the webhook endpoints, without their secrets
 sessions.json         the sessions that are open: when each began, and from where
 ledger.jsonl          credits that were granted, taken and refunded, newest first
 conversions.jsonl     the records of the conversions, newest first
@@ -84,6 +88,7 @@ export async function* exportAccount(
   yield { name: 'README.txt', content: whole(README(email, isoTime(now))) };
   yield { name: 'account.json', content: whole(json({ ...account, hold })) };
   yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
+  yield { name: 'webhooks.json', content: whole(json(await webhooksOf(deps, accountId))) };
   yield { name: 'sessions.json', content: whole(json(await sessionsOf(deps, accountId, now))) };
   yield { name: 'ledger.jsonl', content: ledgerLines(deps, accountId) };
   yield { name: 'conversions.jsonl', content: conversionLines(deps, accountId) };
@@ -107,6 +112,12 @@ async function keysOf(deps: ExportDependencies, accountId: string): Promise<read
   const keys = await consistentQuery(deps, apiKeyQueries);
   const { rows } = keys.page(accountId, { offset: 0, limit: keys.inForce(accountId) });
   return await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
+}
+
+async function webhooksOf(deps: ExportDependencies, accountId: string): Promise<readonly object[]> {
+  const webhooks = await consistentQuery(deps, webhookQueries);
+  const { rows } = webhooks.page(accountId, { offset: 0, limit: MAX_WEBHOOKS });
+  return await Promise.all(rows.map((row) => webhookRecord(deps.vault, row)));
 }
 
 async function sessionsOf(

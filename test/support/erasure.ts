@@ -35,6 +35,8 @@ export const TEXTS = {
   idempotencyKey: 'quick-zephyrs-blow-vexing-daft-jim',
   requestId: 'two-driven-jocks-help-fax-my-big-quiz',
   clientAddress: '203.0.113.177',
+  webhook: 'sixty-zippers-quickly-picked.invalid',
+  webhookNote: 'woven-jute-bag-of-Zerlina',
   path: 'heavy-boxes-perform-quick-waltzes',
 } as const;
 
@@ -79,6 +81,10 @@ export async function useAccount(t: Test, { api }: Deployment) {
   await anonymous('POST', '/auth/jwt/create/', { ...pair, password: `${PASSWORD}!` });
   await anonymous('POST', '/auth/jwt/create/', { email: `not-${EMAIL}`, password: PASSWORD });
   await call('GET', `/${TEXTS.path}/?${TEXTS.path}`);
+
+  const hook = { url: `https://${TEXTS.webhook}/`, description: TEXTS.webhookNote };
+  const { secret } = (await (await call('POST', '/webhooks/', hook)).json()) as { secret: string };
+  t.match(secret, /^whsec_/);
 
   const wait = { Prefer: 'wait=30' };
   const page = `<title>${TEXTS.pageTitle}</title><h1>${TEXTS.html}</h1><script>console.error('${TEXTS.consoleText}')</script>
