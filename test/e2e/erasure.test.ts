@@ -98,6 +98,7 @@ void test('a hold, an export, and what the operator must confirm', {
     'keys.json',
     'ledger.jsonl',
     'sessions.json',
+    'webhooks.json',
   ]);
   t.match(text(`${folder}/document.pdf`), /^%PDF-/);
   t.match(JSON.parse(text(`${folder}/request.json`)), { metadata: { title: TEXTS.title } });
