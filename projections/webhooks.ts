@@ -104,7 +104,7 @@ const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetada
 
 export const webhooks: Projection = {
   name: 'webhooks',
-  version: 1,
+  version: 2,
   tables: [
     'webhooks',
     'webhook_default_secrets',
@@ -285,6 +285,9 @@ function deliveryHandlers(db: Database) {
     ConversionRequested({ accountId, conversionId: subject, webhookUrl }) {
       if (webhookUrl !== undefined) insertUrl.run({ subject, accountId, url: webhookUrl });
     },
+    BatchRequested({ accountId, batchId: subject, webhookUrl }) {
+      if (webhookUrl !== undefined) insertUrl.run({ subject, accountId, url: webhookUrl });
+    },
     ConversionCompleted({ accountId, conversionId }, event) {
       tell(accountId, 'conversion.completed', conversionId, event);
     },
@@ -296,6 +299,7 @@ function deliveryHandlers(db: Database) {
     },
     BatchEnded({ accountId, batchId }, event) {
       tell(accountId, 'batch.ended', batchId, event);
+      removeUrl.run(batchId);
     },
     // Nothing comes of it any more.
     ConversionExpired({ conversionId }) {

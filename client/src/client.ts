@@ -1,4 +1,5 @@
 /** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
+import { Batches } from './batches.ts';
 import { delayMs, pause, withTimeout } from './back-off.ts';
 import type { ConversionOptions } from './conversion-options.ts';
 import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
@@ -46,10 +47,17 @@ type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
 const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
   record.status === 'completed' || record.status === 'failed';
 
+async function bodyOf({ body }: Response): Promise<ReadableStream<Uint8Array>> {
+  if (!body) throw new PressledgerUnreachable('The file came without a body.');
+  return body;
+}
+
 export class PressledgerClient {
   readonly #baseUrl: string;
   readonly #timeoutMs: number;
   readonly #transport: Transport;
+  /** Many conversions that are accepted and followed together. */
+  readonly batches: Batches;
   /** Endpoints that are told of events, and what was delivered to them. */
   readonly webhooks: Webhooks;
   #tokens: TokenPair | undefined;
@@ -72,11 +80,15 @@ export class PressledgerClient {
       credential: () => (this.#tokens ? bearer(this.#tokens.access) : given),
       renew: () => this.#renew(),
     });
-    this.webhooks = new Webhooks({
+    const requests: ConstructorParameters<typeof Batches>[0] &
+      ConstructorParameters<typeof Webhooks>[0] = {
       json: (method, path, rest) => this.#json({ method, path, ...rest }),
       remove: (path, rest) => this.#remove(path, rest),
       page: (path, query, filter) => this.#page(path, query, filter),
-    });
+      stream: (path, rest) => this.#transport.send(this.#call({ path, ...rest }), bodyOf),
+    };
+    this.batches = new Batches(requests);
+    this.webhooks = new Webhooks(requests);
   }
 
   /**
@@ -153,10 +165,7 @@ export class PressledgerClient {
     if (conversion.file_url === undefined) {
       throw new TypeError(`Conversion ${conversion.id} is ${conversion.status}: it has no file.`);
     }
-    return await this.#download(conversion.file_url, signal, async ({ body }) => {
-      if (!body) throw new PressledgerUnreachable('The file came without a body.');
-      return body;
-    });
+    return await this.#download(conversion.file_url, signal, bodyOf);
   }
 
   /** Retrieves every event of the conversion so far, each with the proof that a signed checkpoint covers it. */

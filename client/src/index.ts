@@ -1,3 +1,4 @@
+export type { Batch, BatchOptions } from './batches.ts';
 export { PressledgerClient } from './client.ts';
 export type * from './conversion-options.ts';
 export {

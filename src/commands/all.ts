@@ -4,6 +4,7 @@ import { completionCommands } from './completion.ts';
 import { ACCOUNTS } from './table/accounts.ts';
 import { LOG } from './table/log.ts';
 import { CONVERT, LOOK, OTHER, RUN, SIGN_IN, USE, VERIFY } from './table/service.ts';
+import { BATCHES } from './table/batches.ts';
 import { WEBHOOKS } from './table/webhooks.ts';
 
 const SERVICE =
@@ -20,7 +21,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
     commands: CONVERT,
   },
   { heading: 'Use a service', commands: SIGN_IN },
-  { heading: 'Use a service', note: SERVICE, commands: [...USE, ...WEBHOOKS] },
+  { heading: 'Use a service', note: SERVICE, commands: [...USE, ...BATCHES, ...WEBHOOKS] },
   {
     heading: 'Administer the service on this machine',
     note: STORE,

@@ -15,8 +15,8 @@ export interface RequestedConversion {
   readonly facts?: RequestFacts;
 }
 
-/** What a batch is called, sealed. Each of its conversions has it too, unless it has its own. */
-export type BatchTexts = Pick<RequestTexts, 'reference' | 'tags'>;
+/** What a batch is called, and who is told of its end: sealed. */
+export type BatchTexts = Pick<RequestTexts, 'reference' | 'tags' | 'webhookUrl'>;
 
 interface Request {
   readonly accountId: string;

@@ -190,6 +190,7 @@ export const EVENT_SCHEMAS = {
     total: Count,
     reference: RequestTexts.reference,
     tags: RequestTexts.tags,
+    webhookUrl: RequestTexts.webhookUrl,
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),

@@ -8,10 +8,19 @@ import { ConversionRequest } from './schema.ts';
 import { type CheckedRequest, checkConversionRequest, type RequestRules } from './validate.ts';
 import { compile, ValidationIssues } from './validation.ts';
 
-const { reference, tags, priority } = ConversionRequest.properties;
+const { reference, tags, priority, webhook_url } = ConversionRequest.properties;
 
 /** Defaults of those requests that do not have the field. */
 const COMMON = { reference, tags, priority };
+const OWN = {
+  webhook_url: Type.Optional(
+    Type.String({
+      ...webhook_url,
+      description:
+        'The https address that is told when the batch has ended, signed with the default secret of the account.',
+    }),
+  ),
+};
 
 /** The body of `POST /batches/`. */
 export const BatchRequest = Type.Object(
@@ -22,6 +31,7 @@ export const BatchRequest = Type.Object(
       description: 'The requests, each as the body of POST /pdf/.',
     }),
     ...COMMON,
+    ...OWN,
   },
   { additionalProperties: false },
 );
@@ -29,7 +39,11 @@ export const BatchRequest = Type.Object(
 /** The same with the requests unchecked: all faults of theirs are named by `checkConversionRequest`. */
 const check = compile(
   Type.Object(
-    { requests: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }), ...COMMON },
+    {
+      requests: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
+      ...COMMON,
+      ...OWN,
+    },
     { additionalProperties: false },
   ),
 );
@@ -40,7 +54,7 @@ export interface CheckedBatch<Kept> {
   /** The checked requests, in their order, as `keep` made them. */
   readonly requests: readonly Kept[];
   /** Of the batch itself, to be sealed. */
-  readonly texts: Pick<RequestTexts, 'reference' | 'tags'>;
+  readonly texts: Pick<RequestTexts, 'reference' | 'tags' | 'webhookUrl'>;
 }
 
 /** Requests that are checked before others have their turn. */
@@ -60,8 +74,9 @@ export async function checkBatchRequest<Kept>(
   rules: RequestRules,
   keep: (request: CheckedRequest) => Kept,
 ): Promise<CheckedBatch<Kept>> {
-  const { requests: _, ...common } = check(body, issues);
-  const { texts } = checkCommon(common, issues, rules);
+  const { requests: _, webhook_url: url, ...common } = check(body, issues);
+  const own = url === undefined ? common : { ...common, webhook_url: url };
+  const { texts } = checkCommon(own, issues, rules);
   const given: unknown = Reflect.get(body, 'requests');
   const isList = Array.isArray(given) && given.length <= MAX_BATCH;
   if (!isList && !issues.has('requests')) issues.add('requests', 'Is required.');
@@ -85,14 +100,8 @@ export async function checkBatchRequest<Kept>(
     if (found.any) issues.addWithin(place, found);
     else if (!issues.any) kept.push(keep(checked));
   }
-  const { reference: ownReference, tags: ownTags } = texts;
-  return {
-    requests: kept,
-    texts: {
-      ...(ownReference !== undefined && { reference: ownReference }),
-      ...(ownTags !== undefined && { tags: ownTags }),
-    },
-  };
+  const { filename: __, address: ___, ...ofBatch } = texts;
+  return { requests: kept, texts: ofBatch };
 }
 
 /** Checks the defaults by the rules of a request that has them. */

@@ -1,5 +1,7 @@
 import { test } from 'tap';
 import { beginErasure } from '../../src/accounts/erasure.ts';
+import { PressledgerClient } from '../../client/src/client.ts';
+import { webhookQueries } from '../../projections/webhook-queries.ts';
 import { unzipSync } from 'fflate';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
@@ -156,7 +158,7 @@ void test('what is wrong: nothing is accepted, and each fault is named by the nu
       { requests: letters(2), priority: 'high', reference: '', tags: { 'A B': 'c' } },
       ['priority', 'reference', 'tags.A B'],
     ],
-    ['webhook_url', { requests: letters(1), webhook_url: 7 }, ['webhook_url']],
+    ['webhook_url', { requests: letters(1), webhook_url: 'ftp://x' }, ['webhook_url']],
     [
       'a wrong priority',
       { requests: [{ html: '<p>x</p>', priority: 'high' }] },
@@ -335,4 +337,31 @@ void test('all PDFs of a batch in one ZIP', async (t) => {
   t.strictSame(Object.keys(await unpacked()), ['brief.pdf', ...expected.slice(2)], 'what is left');
   const other = await api.newAccount();
   t.equal((await api.call('GET', zip, { key: other.key })).status, 404);
+});
+
+void test('the client, and who is told of the end', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const client = new PressledgerClient({ server: api.origin, apiKey: key });
+  const managers = startBatches(api);
+  const common = { reference: 'R', webhook_url: 'https://example.com/hook' };
+  const made = await client.batches.create(letters(2), { ...common, idempotencyKey: 'k' });
+  t.strictSame(await client.batches.create(letters(2), { idempotencyKey: 'k' }), made);
+  const [first = '', second = ''] = made.conversions ?? [];
+  await api.complete(accountId, first, PDF);
+  t.match(await client.batches.get(made.id), { status: 'running', completed: 1, reference: 'R' });
+  await api.complete(accountId, second, PDF);
+  t.match(await client.batches.get(made.id, { waitSeconds: 30 }), { status: 'ended' });
+  const zip = await client.batches.zip(made.id);
+  const files = unzipSync(new Uint8Array(await new Response(zip).arrayBuffer()));
+  t.strictSame(Object.keys(files), [`${first}.pdf`, `${second}.pdf`]);
+  await client.batches.cancel(made.id);
+  const listed = [];
+  for await (const batch of client.batches.all()) listed.push(batch.id);
+  t.strictSame(listed, [made.id]);
+  const slice = { since: 0, offset: 0, limit: 10 };
+  const { rows } = api.readModel.query(webhookQueries).deliveries(accountId, slice);
+  t.match(rows, [{ message: 'batch.ended', subject: made.id, url: /^v1\./ }]);
+  t.equal(rows.length, 1, 'of the batch alone');
+  await managers.stop();
 });

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../src/errors/errors.ts';
 import type { Account, LedgerEntry } from '../../src/http/resources/account.ts';
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.ts';
 import type { TokenPair } from '../../src/http/resources/auth.ts';
+import type { Batch } from '../../src/http/resources/batches.api.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
 import type { Verification } from '../../src/http/resources/evidence.ts';
 import type { ConversionProof } from '../../src/http/resources/transparency-log.ts';
@@ -41,6 +42,7 @@ export type Held = [
   >,
   Holds<Same<client.Conversion['status'], Static<typeof Conversion>['status']>>,
   Holds<Same<keyof client.CompletedConversion, keyof Static<typeof Conversion>>>,
+  Holds<Same<client.Batch, Static<typeof Batch>>>,
   Holds<Same<client.ApiKey, Static<typeof ApiKey>>>,
   Holds<Same<client.NewApiKey, Static<typeof CreatedApiKey>>>,
   Holds<Same<client.TokenPair, Static<typeof TokenPair>>>,

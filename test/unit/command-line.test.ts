@@ -307,6 +307,7 @@ void test('help of a group names its commands and no other', (t) => {
     [
       'conversions',
       'keys',
+      'batches',
       'webhooks',
       'account',
       'credits',

@@ -282,3 +282,27 @@ void test('the time until a dead renderer is missed is not the length of the nex
     t.equal(turns.isHeldBack(renderJob(1, 1).accountId), isHeldBack, `delivery ${next}`);
   }
 });
+
+void test('a job of low priority waits behind the others of its account, also those that come later', (t) => {
+  const turns = new FairTurns(() => 0);
+  const low = (n: number, account: number) =>
+    ({ ...renderJob(n, account), priority: 'low' }) as const;
+  const [first, second, other] = [low(1, 1), low(2, 1), renderJob(3, 1)];
+  for (const job of [first, second, low(4, 2), other]) turns.add(job);
+  t.equal(turns.hasNormal(other.accountId), true);
+  const take = () => turns.take({ free: 1, total: 4 })?.conversionId;
+  const order = [take(), take(), take(), take(), take()];
+  const ofFirst = order.filter((id) => id !== renderJob(4, 2).conversionId);
+  const expected = [other, first, second].map((job) => job.conversionId);
+  t.strictSame(ofFirst, [...expected, undefined], 'and all have their turn');
+  t.ok(order.indexOf(renderJob(4, 2).conversionId) <= 1, 'another account has its turn as before');
+  turns.untake(second);
+  turns.untake(first);
+  t.strictSame(
+    turns.retain((id) => id !== first.conversionId),
+    [first.conversionId],
+  );
+  t.equal(take(), second.conversionId);
+  t.equal(turns.hasNormal(other.accountId), false);
+  t.end();
+});

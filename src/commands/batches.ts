@@ -1,0 +1,63 @@
+/** Batches of an account at a service: listed, read, cancelled, and their PDFs in one ZIP file. */
+import { Readable } from 'node:stream';
+import { type Invocation, type Run, requiredOption, UsageError } from './command.ts';
+import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
+import { dateOf, limitOf, serviceOf, take } from './service.ts';
+
+/** @throws {UsageError} */
+function idOf({ positionals: [id = ''] }: Invocation): string {
+  if (/^batch_\w+$/.test(id)) return id;
+  throw new UsageError("<id> is that of a batch, such as 'batches list' shows.");
+}
+
+export const batchesList: Run = async (invocation, context) => {
+  const limit = limitOf(invocation);
+  const { client } = await serviceOf(invocation, context);
+  const found = await take(limit, (query) => client.batches.all(query));
+  context.output.json(found);
+  context.output.table(
+    ['ID', 'STATUS', 'CREATED', 'TOTAL', 'PENDING', 'COMPLETED', 'FAILED', 'REFERENCE'],
+    found.map(({ id, status, created_at, total, pending, completed, failed, reference }) => [
+      id,
+      status,
+      dateOf(created_at),
+      total,
+      pending,
+      completed,
+      failed,
+      reference,
+    ]),
+    'There is no batch.',
+  );
+};
+
+export const batchesGet: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const { client } = await serviceOf(invocation, context);
+  const { conversions = [], tags, ...batch } = await client.batches.get(id);
+  context.output.json({ ...batch, ...(tags && { tags }), conversions });
+  const rows = Object.entries(batch).map(
+    ([name, value]) => [name, name.endsWith('_at') ? dateOf(String(value)) : value] as const,
+  );
+  context.output.table([], [...rows, ...conversions.map((each) => ['conversion', each] as const)]);
+};
+
+export const batchesCancel: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const { client } = await serviceOf(invocation, context);
+  await client.batches.cancel(id);
+  context.output.json({ id });
+  context.output.line(`${id}: what has not ended is cancelled.`);
+};
+
+export const batchesZip: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const path = requiredOption(invocation, 'output');
+  await checkOutputFile(path);
+  const { client } = await serviceOf(invocation, context);
+  const partial = invocation.values['partial'] === true;
+  const open = async () => Readable.fromWeb(await client.batches.zip(id, { partial }));
+  const { bytes } = await writeOutputFile(open, path, context.outputMode);
+  context.output.json({ id, path, bytes });
+  context.output.line(`The PDFs of ${id} are in ${path}.`);
+};
