@@ -27,25 +27,23 @@ import {
   pageReader,
 } from './pages.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
-import type {
-  AcceptedConversion,
-  Account,
-  ApiKey,
-  Conversion,
-  ConversionProof,
-  EndedConversion,
-  LedgerEntry,
-  NewApiKey,
-  TokenPair,
-  Verification,
+import {
+  type AcceptedConversion,
+  type Account,
+  type ApiKey,
+  type Conversion,
+  type ConversionProof,
+  type EndedConversion,
+  hasEnded,
+  type LedgerEntry,
+  type NewApiKey,
+  type TokenPair,
+  type Verification,
 } from './types.ts';
 import { Webhooks } from './webhooks.ts';
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
-
-const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
-  record.status === 'completed' || record.status === 'failed';
 
 async function bodyOf({ body }: Response): Promise<ReadableStream<Uint8Array>> {
   if (!body) throw new PressledgerUnreachable('The file came without a body.');
@@ -143,7 +141,6 @@ export class PressledgerClient {
 
   /**
    * Waits until the conversion has ended, however long the service is busy.
-   * @example const record = await client.wait(id, { timeoutMs: 60_000 });
    * @throws {PressledgerTimeout} it took longer than `timeoutMs`
    * @throws {PressledgerUnreachable} the service cannot be reached any longer
    */
@@ -155,7 +152,6 @@ export class PressledgerClient {
 
   /**
    * Downloads the PDF of a completed conversion, as a stream of bytes.
-   * @example await writeFile('invoice.pdf', await client.download(record));
    * @throws {PressledgerError} `forbidden` where its link has expired: get the record again
    */
   async download(
@@ -166,6 +162,19 @@ export class PressledgerClient {
       throw new TypeError(`Conversion ${conversion.id} is ${conversion.status}: it has no file.`);
     }
     return await this.#download(conversion.file_url, signal, bodyOf);
+  }
+
+  /** Cancels a conversion that is unfinished, and deletes the PDF and all else that is stored of one that has ended. */
+  delete(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#remove(`/conversions/${encodeURIComponent(id)}/`, options);
+  }
+
+  /** Asks for a new conversion of the request of one that has ended, while it is stored. Repeated as `create` is. */
+  retry(id: string, { idempotencyKey, signal }: CreateOptions = {}): Promise<AcceptedConversion> {
+    const path = `/conversions/${encodeURIComponent(id)}/retry/`;
+    const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+    const repeatable = idempotencyKey !== undefined;
+    return this.#json({ method: 'POST', path, headers, repeatable, signal });
   }
 
   /** Retrieves every event of the conversion so far, each with the proof that a signed checkpoint covers it. */
@@ -186,7 +195,6 @@ export class PressledgerClient {
 
   /**
    * Iterates over all conversions of the account, newest first, page by page.
-   * @example for await (const { id, status } of client.conversions()) console.log(id, status);
    */
   conversions(query: Omit<PageQuery, 'page'> & ConversionFilter = {}) {
     return everyItem((page) => this.listConversions({ ...query, page }));
@@ -195,7 +203,6 @@ export class PressledgerClient {
   /**
    * Asks whether a conversion of the account made a PDF. The service gets its SHA-256 alone.
    * @param pdf the bytes, or their SHA-256 in hexadecimal digits
-   * @example const { known } = await client.verify(await readFile('invoice.pdf'));
    */
   async verify(
     pdf: Uint8Array<ArrayBuffer> | string,

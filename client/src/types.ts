@@ -102,6 +102,9 @@ export interface FailedConversion extends ConversionNames {
 }
 
 export type EndedConversion = CompletedConversion | FailedConversion;
+export const hasEnded = (record: { readonly status: string }): record is EndedConversion =>
+  record.status === 'completed' || record.status === 'failed';
+
 /** `status` tells the forms apart. */
 export type Conversion = UnfinishedConversion | EndedConversion;
 

@@ -1,5 +1,6 @@
 /** The conversions of an account at a service: listed, read, downloaded, shown. */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -86,6 +87,26 @@ export const conversionsGet: Run = async (invocation, context) => {
       name.endsWith('_at') ? dateOf(value) : value,
     ]),
   );
+};
+
+export const conversionsDelete: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const { client } = await serviceOf(invocation, context);
+  const before = await client.get(id);
+  await client.delete(id);
+  const isCancelled = before.status === 'pending' || before.status === 'processing';
+  const { status } = await client.get(id);
+  context.output.json({ id, status });
+  const isOver = isCancelled && status === 'failed';
+  context.output.line(isOver ? `${id} is cancelled.` : `The documents of ${id} are deleted.`);
+};
+
+export const conversionsRetry: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const { client } = await serviceOf(invocation, context);
+  const made = await client.retry(id, { idempotencyKey: randomUUID() });
+  context.output.json(made);
+  context.output.line(`${made.id} converts the request of ${id} once more.`);
 };
 
 /**

@@ -74,7 +74,7 @@ export const convertRemotely = ({ client, server }: Service, job: Job): Promise<
   convertBy(client, job, {
     asked: `it is not known whether ${server} has accepted the conversion. If so, \`${program()} conversions list --server ${server}\` shows it.`,
     accepted: (id) =>
-      `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${program()} conversions download ${id} --server ${server}\`.`,
+      `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${program()} conversions download ${id} --server ${server}\`, or cancel it with \`${program()} conversions delete ${id} --server ${server}\`.`,
     waitsFor: server,
   });
 

@@ -169,6 +169,15 @@ void test('the command line is a client of a running service', async (whole) => 
       ledger: [{ type: 'debit' }, { type: 'refund' }],
     });
 
+    const { json } = await ask(client, 'conversions', 'retry', done ?? '');
+    const { id: retried } = json as { id: string };
+    const retry = join(place.tmpDir, 'retry.pdf');
+    const fetched = await ask(client, 'conversions', 'download', retried, '-o', retry);
+    t.match(fetched.json, { id: retried, retry_of: done });
+    const deleted = await ask(client, 'conversions', 'delete', retried);
+    t.strictSame(deleted.json, { id: retried, status: 'completed' });
+    await t.rejects(ask(client, 'conversions', 'retry', retried), { code: 'gone' });
+
     const elsewhere = ask(client, 'usage', '--server', 'http://localhost:1');
     await t.rejects(
       elsewhere,

@@ -187,6 +187,23 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../conversions.ts')).conversionsDownload(...given),
   },
   {
+    name: 'conversions delete',
+    summary:
+      'Cancel a conversion that is unfinished, or delete the documents of one that has ended.',
+    examples: ['conversions delete conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: ID,
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../conversions.ts')).conversionsDelete(...given),
+  },
+  {
+    name: 'conversions retry',
+    summary: 'Convert the request of a conversion once more, for one credit, while it is stored.',
+    examples: ['conversions retry conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: ID,
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../conversions.ts')).conversionsRetry(...given),
+  },
+  {
     name: 'conversions open',
     summary: "Show the PDF of a conversion with the system's viewer.",
     examples: ['conversions open conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
