@@ -4,6 +4,8 @@ export const PATHS = {
   signIn: '/sign-in',
   conversions: '/conversions',
   conversion: '/conversions/$id',
+  batches: '/batches',
+  batch: '/batches/$id',
   playground: '/playground',
   verify: '/verify',
   keys: '/keys',

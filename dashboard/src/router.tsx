@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { pageOf } from './api/paged.ts';
 import { queryClient } from './api/queries.ts';
 import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
@@ -66,6 +67,8 @@ const forOperators = (load: Load) => async (): ReturnType<Load> => {
   return { default: guard.forOperators(content) };
 };
 
+const pageSearch = ({ page: number }: Search) => pageOf(number);
+
 const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
   typeof from === 'string' ? { from } : {};
 
@@ -79,6 +82,8 @@ const routeTree = root.addChildren([
       conversionsSearch,
     ),
     page(PATHS.conversion, () => import('./pages/conversions/ConversionPage.tsx')),
+    page(PATHS.batches, () => import('./pages/batches/BatchesPage.tsx'), pageSearch),
+    page(PATHS.batch, () => import('./pages/batches/BatchPage.tsx'), pageSearch),
     page(PATHS.playground, () => import('./pages/playground/PlaygroundPage.tsx'), playgroundSearch),
     page(PATHS.verify, () => import('./pages/verify/VerifyPage.tsx')),
     page(PATHS.keys, () => import('./pages/keys/KeysPage.tsx')),

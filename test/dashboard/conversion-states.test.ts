@@ -1,12 +1,15 @@
 /** The pages of conversions before and after there is a PDF, and where the service refuses to follow them. */
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { expireConversion } from '../../src/conversions/expire-conversion.ts';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { startBatches } from '../../src/process-managers/batches.ts';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { BASE, PASSWORD } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
-import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { inspectPage, inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
 import { eraseAccount } from '../support/erase-account.ts';
 import { openEventStream } from '../support/event-stream.ts';
 
@@ -136,6 +139,49 @@ void test('a conversion is cancelled, another deleted, under their names', async
   });
   whole.notOk(await page.evaluate('window.ran === true'));
   whole.strictSame(complaints, []);
+});
+
+void test('a batch is followed, downloaded and cancelled', async (t) => {
+  const { api, page, complaints } = await start(t, '/batches');
+  const { id: accountId, key } = api.account;
+  await page.getByText('No batches yet').waitFor();
+  t.strictSame(await inspectState(page, 'batches-empty'), []);
+  const requests = [1, 2, 3].map((n) => ({ html: '<p>x</p>', filename: `Letter ${n}.pdf` }));
+  const reference = `${SCRIPT} 🧾 שלום ${'r'.repeat(200)}`;
+  const body = { requests, reference, tags: { month: '2026-11' } };
+  const made = await api.call('POST', `${BASE}/batches/`, { key, body });
+  t.equal(made.status, 202, made.text);
+  const [first = '', second = ''] = made.body['conversions'] as readonly string[];
+  await api.complete(accountId, first, PDF);
+  await api.fail(accountId, second, 'It lacked something.');
+  await page.reload();
+  await page.getByRole('link', { name: reference }).click();
+  await page.getByText('2 of 3 have ended').waitFor();
+  await page.getByRole('link', { name: 'Letter 1.pdf' }).waitFor();
+  t.strictSame(await inspectPage(page, 'batch'), []);
+  const [zip] = await Promise.all([
+    page.waitForEvent('download'),
+    button(page, 'Download what is ready').click(),
+  ]);
+  t.equal((await readFile(await zip.path())).subarray(0, 2).toString(), 'PK');
+
+  const managers = [startBatches(api), startRefunds(api)];
+  t.teardown(() => Promise.all(managers.map((each) => each.stop())));
+  await button(page, 'Cancel the rest').click();
+  t.strictSame(await inspectState(page, 'batch-cancel'), []);
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the rest' }).click();
+  await page.getByText('3 of 3 have ended').waitFor();
+  await button(page, 'Download 1 PDF as ZIP').waitFor();
+  await page.getByRole('link', { name: 'Letter 3.pdf' }).click();
+  await region(page, 'Summary')
+    .getByRole('link', { name: String(made.body['id']) })
+    .click();
+  await page.getByRole('heading', { level: 1, name: reference }).waitFor();
+  await page.goto('/batches');
+  await page.getByRole('row').filter({ hasText: reference }).getByText('3 of 3').waitFor();
+  t.strictSame(await inspectPage(page, 'batches'), []);
+  t.notOk(await page.evaluate('window.ran === true'));
+  t.strictSame(complaints, []);
 });
 
 void test('a page that may not follow the conversions says so, and tries again', async (t) => {

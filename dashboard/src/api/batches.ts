@@ -12,9 +12,12 @@ const POLL_MS = 10_000;
 /** The beginning of the keys of batches. */
 export const BATCHES = ['batches'] as const;
 
-/** @returns the milliseconds until they are asked for again; false where none is under way */
+/** Of a batch that was cancelled, too, the last conversions end a moment later. */
+export const hasEnded = ({ ended_at: at }: Batch): boolean => at !== undefined;
+
+/** @returns the milliseconds until they are asked for again; false where all have ended */
 export const nextLook = (batches: readonly Batch[] = []): number | false =>
-  batches.some(({ status }) => status === 'running') && POLL_MS;
+  !batches.every(hasEnded) && POLL_MS;
 
 export const batchQuery = (id: string) =>
   queryOptions({
@@ -23,3 +26,12 @@ export const batchQuery = (id: string) =>
       dataOf(api.GET('/api/v1/batches/{id}/', { params: { path: { id } }, signal })),
     refetchInterval: ({ state: { data } }) => nextLook(data && [data]),
   });
+
+/** All PDFs of a batch in one file. Each is a download, which is an event. @param partial those that are ready so far */
+export const getZip = (id: string, partial: boolean): Promise<Blob> =>
+  dataOf(
+    api.GET('/api/v1/batches/{id}/zip/', {
+      params: { path: { id }, query: partial ? { partial: 'true' } : {} },
+      parseAs: 'blob',
+    }),
+  );

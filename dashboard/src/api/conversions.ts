@@ -28,6 +28,8 @@ export interface ConversionFilter {
   readonly from?: string;
   /** ISO 8601, exclusive. */
   readonly to?: string;
+  /** The id of a batch. */
+  readonly batch?: string;
 }
 
 /** The beginning of the keys of all lists. */

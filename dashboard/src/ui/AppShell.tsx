@@ -22,6 +22,7 @@ interface Place {
 const PLACES: readonly Place[] = [
   { to: '/', label: 'Home', icon: 'home', exact: true },
   { to: '/conversions', label: 'Conversions', icon: 'document' },
+  { to: '/batches', label: 'Batches', icon: 'stack' },
   { to: '/playground', label: 'Playground', icon: 'play' },
   { to: '/verify', label: 'Verify', icon: 'shield' },
   { to: '/keys', label: 'Keys', icon: 'key' },

@@ -23,3 +23,16 @@ export function Facts({ facts, wide = false }: FactsProps) {
     </dl>
   );
 }
+
+/** The tags that a client gave, as it wrote them. */
+export function Tags({ tags }: { readonly tags: Readonly<Record<string, string>> }) {
+  return (
+    <ul>
+      {Object.entries(tags).map(([name, value]) => (
+        <li key={name}>
+          <span className="muted">{name}:</span> <bdi>{value}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -6,7 +6,7 @@ import {
   conversionEventsQuery,
 } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/Code.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts, Tags } from '../../ui/Facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
@@ -26,19 +26,6 @@ function renderingOf(events: readonly ConversionEvent[]): Rendering {
   };
 }
 
-/** Names of the client, as it gave them. */
-function Tags({ tags }: { readonly tags: Readonly<Record<string, string>> }) {
-  return (
-    <ul>
-      {Object.entries(tags).map(([name, value]) => (
-        <li key={name}>
-          <span className="muted">{name}:</span> <bdi>{value}</bdi>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 const formatted = (value: number | undefined, format: (value: number) => string) =>
   value === undefined ? undefined : format(value);
 
@@ -56,6 +43,11 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         'File name': record.filename && <bdi>{record.filename}</bdi>,
         Reference: record.reference && <bdi>{record.reference}</bdi>,
         Tags: record.tags && <Tags tags={record.tags} />,
+        Batch: record.batch && (
+          <Link to="/batches/$id" params={{ id: record.batch }} search={{}}>
+            <code>{record.batch}</code>
+          </Link>
+        ),
         'Retry of': record.retry_of && (
           <Link to="/conversions/$id" params={{ id: record.retry_of }}>
             <code>{record.retry_of}</code>

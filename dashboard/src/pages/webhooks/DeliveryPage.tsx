@@ -87,7 +87,11 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
                   <code>{conversion}</code>
                 </Link>
               ),
-            Batch: batch && <code>{batch}</code>,
+            Batch: batch && (
+              <Link to="/batches/$id" params={{ id: batch }} search={{}}>
+                <code>{batch}</code>
+              </Link>
+            ),
             'Sent to': <Target delivery={delivery} />,
             Event: <code>{delivery.type}</code>,
             Happened: <Time iso={delivery.created_at} />,

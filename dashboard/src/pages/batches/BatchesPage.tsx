@@ -1,0 +1,70 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { BATCHES, type Batch, nextLook } from '../../api/batches.ts';
+import { api } from '../../api/client.ts';
+import { usePage } from '../../api/paged.ts';
+import { formatNumber } from '../../ui/format.ts';
+import { Page } from '../../ui/Page.tsx';
+import { EmptyState } from '../../ui/states.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { BatchBadge, batchName } from './words.tsx';
+
+const route = getRouteApi('/signed-in/batches');
+
+const COLUMNS: readonly Column<Batch>[] = [
+  {
+    header: 'Batch',
+    isRowHeader: true,
+    cell: (batch) => (
+      <Link to="/batches/$id" params={{ id: batch.id }} search={{}}>
+        <bdi>{batchName(batch)}</bdi>
+      </Link>
+    ),
+  },
+  { header: 'Status', cell: ({ status }) => <BatchBadge status={status} /> },
+  {
+    header: 'Ended',
+    align: 'end',
+    cell: ({ total, pending }) =>
+      `${formatNumber(total - pending)}\u00a0of\u00a0${formatNumber(total)}`,
+  },
+  {
+    header: 'Failed',
+    align: 'end',
+    cell: ({ failed }) =>
+      failed === 0 ? <span className="muted">0</span> : <strong>{formatNumber(failed)}</strong>,
+  },
+  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} /> },
+];
+
+export default function BatchesPage() {
+  const { page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = usePage({
+    key: [...BATCHES, 'list'],
+    page,
+    size: 20,
+    ask: (query, signal) => api.GET('/api/v1/batches/', { params: { query }, signal }),
+    again: nextLook,
+  });
+  return (
+    <Page title="Batches" lead="Many conversions that were asked for in one request, newest first.">
+      <Records
+        list={list}
+        of="batches"
+        label="Batches"
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        onPage={(next) =>
+          void navigate({ to: '/batches', search: { page: next }, resetScroll: false })
+        }
+        empty={
+          <EmptyState icon="stack" title={page > 1 ? 'This page has no batches' : 'No batches yet'}>
+            A program sends a batch to <code>/api/v1/batches/</code>;{' '}
+            <code>pressledger convert</code> converts a folder.
+          </EmptyState>
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,26 @@
+/** Batches in words. */
+import type { Batch } from '../../api/batches.ts';
+import { counted, formatNumber } from '../../ui/format.ts';
+import { Badge } from '../../ui/StatusBadge.tsx';
+
+const STATUS_TEXTS = {
+  running: { tone: 'accent', icon: 'progress', text: 'Running' },
+  ended: { tone: 'ok', icon: 'check', text: 'Ended' },
+  cancelled: { tone: 'neutral', icon: 'cross', text: 'Cancelled' },
+} as const;
+
+export function BatchBadge({ status }: Pick<Batch, 'status'>) {
+  const { tone, icon, text } = STATUS_TEXTS[status];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {text}
+    </Badge>
+  );
+}
+
+/** The name of a batch: its reference, else how many it has. */
+export const batchName = ({ reference, total }: Batch): string =>
+  reference ?? `Batch of ${counted(total, 'conversion')}`;
+
+export const progressText = ({ total, pending }: Batch): string =>
+  `${formatNumber(total - pending)} of ${formatNumber(total)} have ended`;
