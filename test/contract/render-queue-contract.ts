@@ -106,6 +106,25 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     t.strictSame(idsOf(renderer.jobs), [1, 2, 3, 1, 4].map(conversionId));
   });
 
+  withRecorder(
+    'lets those of low priority wait behind the others of their account',
+    async (t, queue) => {
+      for (let n = 1; n <= 20; n += 1) await queue.offer({ ...renderJob(n), priority: 'low' });
+      const renderer = hold(queue, 1);
+      const first = await renderer.delivery(0);
+      await queue.offer(renderJob(21));
+      await queue.offer(renderJob(22));
+      await soon('both to wait', () => queue.waiting() === 21);
+      await first.ack();
+      // One may have been on its way to the renderer before.
+      for (let n = 1; n < 22; n += 1) await (await renderer.delivery(n)).ack();
+      const order = idsOf(renderer.jobs);
+      for (const n of [21, 22])
+        t.ok(order.indexOf(conversionId(n)) <= 3, `${n} of ${order.join()}`);
+      t.equal(new Set(order).size, 22, 'and all have their turn');
+    },
+  );
+
   withRecorder('forgets a job that has ended: it may come again', async (t, queue) => {
     await queue.offer(renderJob(1));
     await drain(queue, 1);
