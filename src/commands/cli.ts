@@ -192,8 +192,8 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
   const needed = positionals.length - (command.optionalPositionals ?? 0);
   for (const [index, [argument, help]] of positionals.entries()) {
     const isMany = command.takesMany === true && index === positionals.length - 1;
-    const name = isMany ? `${argument}...` : argument;
-    built.addArgument(new Argument(index < needed ? `<${name}>` : `[${name}]`, help));
+    const term = isMany ? `${argument}...` : argument;
+    built.addArgument(new Argument(index < needed ? `<${term}>` : `[${term}]`, help));
   }
   const options = Object.entries(command.options ?? {}).map(
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,

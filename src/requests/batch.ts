@@ -75,8 +75,8 @@ export async function checkBatchRequest<Kept>(
   keep: (request: CheckedRequest) => Kept,
 ): Promise<CheckedBatch<Kept>> {
   const { requests: _, webhook_url: url, ...common } = check(body, issues);
-  const own = url === undefined ? common : { ...common, webhook_url: url };
-  const { texts } = checkCommon(own, issues, rules);
+  const ofBatch = url === undefined ? common : { ...common, webhook_url: url };
+  const { texts } = checkCommon(ofBatch, issues, rules);
   const given: unknown = Reflect.get(body, 'requests');
   const isList = Array.isArray(given) && given.length <= MAX_BATCH;
   if (!isList && !issues.has('requests')) issues.add('requests', 'Is required.');
@@ -100,8 +100,8 @@ export async function checkBatchRequest<Kept>(
     if (found.any) issues.addWithin(place, found);
     else if (!issues.any) kept.push(keep(checked));
   }
-  const { filename: __, address: ___, ...ofBatch } = texts;
-  return { requests: kept, texts: ofBatch };
+  const { filename: __, address: ___, ...ownTexts } = texts;
+  return { requests: kept, texts: ownTexts };
 }
 
 /** Checks the defaults by the rules of a request that has them. */

@@ -294,6 +294,8 @@ void test('a batch is cancelled: what has not ended fails, and its credit comes 
   t.match(await read(), { ok: true });
 });
 
+const pdfOf = (n: number) => Buffer.from(`%PDF-1.7\n${String(n).repeat(70_000)}`);
+
 void test('all PDFs of a batch in one ZIP', async (t) => {
   const api = await startApi(t);
   const { id: accountId, key } = await api.newAccount();
@@ -310,7 +312,6 @@ void test('all PDFs of a batch in one ZIP', async (t) => {
   t.equal(early.headers.get('retry-after'), '1');
   t.equal((await api.call('GET', `${zip}?partial=true`, { key })).status, 409, 'nothing is there');
   const managers = startBatches(api);
-  const pdfOf = (n: number) => Buffer.from(`%PDF-1.7\n${String(n).repeat(70_000)}`);
   for (const [n, id] of ids.slice(0, 4).entries()) await api.complete(accountId, id, pdfOf(n));
   const unpacked = async (query = '') => {
     const response = await fetch(api.origin + zip + query, { headers: { 'X-API-Key': key } });

@@ -283,10 +283,11 @@ void test('the time until a dead renderer is missed is not the length of the nex
   }
 });
 
+const low = (n: number, account: number) =>
+  ({ ...renderJob(n, account), priority: 'low' }) as const;
+
 void test('a job of low priority waits behind the others of its account, also those that come later', (t) => {
   const turns = new FairTurns(() => 0);
-  const low = (n: number, account: number) =>
-    ({ ...renderJob(n, account), priority: 'low' }) as const;
   const [first, second, other] = [low(1, 1), low(2, 1), renderJob(3, 1)];
   for (const job of [first, second, low(4, 2), other]) turns.add(job);
   t.equal(turns.hasNormal(other.accountId), true);
