@@ -88,6 +88,10 @@ void test('webhooks in the dashboard', { timeout: 300_000 }, async (whole) => {
     await page.getByText(/switched off because it answered with status 410/).waitFor();
     t.strictSame(await inspectState(page, 'webhook-off'), []);
     receiver.answerWith((response) => response.writeHead(204).end());
+    await link(page, 'Home').click();
+    await page.getByText(`The endpoint ${NOTE} is switched off`).waitFor();
+    t.strictSame(await inspectState(page, 'home-endpoint-off'), []);
+    await link(page, 'See the endpoint').click();
     const before = receiver.received.length;
     await button(page, 'Switch on').click();
     await button(page, 'Send failed ones again').click();

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { type Account, type ApiKey } from '../../api/account.ts';
 import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
+import { type Webhook, webhooksQuery } from '../../api/webhooks.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
@@ -11,6 +12,7 @@ import { Section } from '../../ui/Page.tsx';
 import { Calm } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { failureTitle } from '../conversions/failure-advice.ts';
+import { webhookName, WebhookTrouble } from '../webhooks/words.tsx';
 import styles from './home.module.css';
 import { USAGE_DAYS } from './RecentUsage.tsx';
 
@@ -63,7 +65,7 @@ interface AttentionProps {
   readonly isNew: boolean;
 }
 
-/** Failures, credits that run out, and keys that nobody uses or that are old. */
+/** Failures, credits that run out, endpoints that do not answer, and keys that nobody uses or that are old. */
 export function Attention({ keys, account, isNew }: AttentionProps) {
   // The time of the visit: the query would change with each drawing otherwise.
   const [now] = useState(Date.now);
@@ -79,7 +81,9 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
     return concern === undefined ? [] : [{ key, concern }];
   });
   const failed = failures.data?.total ?? 0;
-  const isCalm = daysLeft === undefined && concerns.length === 0 && failed === 0;
+  const troubled = (useQuery(webhooksQuery).data ?? []).filter(isTroubled);
+  const isCalm =
+    daysLeft === undefined && concerns.length === 0 && failed === 0 && troubled.length === 0;
   if (isCalm && (isNew || failures.data === undefined)) return null;
   return (
     <Section title="Needs attention">
@@ -94,6 +98,9 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
         {failed > 0 && (
           <FailuresItem failed={failed} newest={failures.data?.items ?? []} from={localDay(from)} />
         )}
+        {troubled.map((webhook) => (
+          <WebhookItem key={webhook.id} webhook={webhook} />
+        ))}
         {concerns.map(({ key, concern }) => (
           <KeyItem key={key.id} apiKey={key} concern={concern} />
         ))}
@@ -200,6 +207,30 @@ function FailuresItem({ failed, newest, from }: FailuresItemProps) {
           ),
         )}
       </ul>
+    </Item>
+  );
+}
+
+/** One that its owner switched off is as it should be. */
+const isTroubled = ({
+  enabled,
+  disabled_reason: reason,
+  failing_since: since,
+}: Webhook): boolean => (enabled ? since !== null : reason !== 'owner');
+
+function WebhookItem({ webhook }: { readonly webhook: Webhook }) {
+  return (
+    <Item
+      tone={webhook.enabled ? 'warning' : 'danger'}
+      icon="send"
+      title={`The endpoint ${webhookName(webhook)} ${webhook.enabled ? 'does not answer' : 'is switched off'}`}
+      action={
+        <ButtonLink to="/webhooks/$id" params={{ id: webhook.id }} search={{}} small>
+          See the endpoint
+        </ButtonLink>
+      }
+    >
+      <WebhookTrouble webhook={webhook} />
     </Item>
   );
 }
