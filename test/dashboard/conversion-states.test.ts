@@ -117,6 +117,8 @@ void test('a conversion is cancelled, another deleted, under their names', async
     await page.getByText(`Cancelled by ${api.account.email}.`).first().waitFor();
     t.equal(await button(page, 'Cancel').count(), 0);
     t.strictSame(await inspectState(page, 'conversion-cancelled'), []);
+    await page.getByRole('link', { name: 'Open in the playground' }).click();
+    await page.getByText(/^This is the request of/).waitFor();
   });
 
   await whole.test('what has ended is deleted, unless a hold keeps it', async (t) => {

@@ -175,6 +175,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await region(page, 'Timeline').getByText('The conversion failed (').waitFor();
     const request = region(page, 'Request');
     await request.getByText(/^The request was deleted on .* at the end of its time/).waitFor();
+    await page.getByText('Its request is deleted, so send it again').waitFor();
     const events = await eventsOf(dashboard, failed);
     const asked = events.find(({ type }) => type === 'ConversionRequested');
     t.match(await request.innerText(), asked?.request_id);
@@ -352,7 +353,8 @@ async function lossTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
 }
 
 void test('conversions in the dashboard', { timeout: 300_000 }, async (t) => {
-  const dashboard = await startDashboard(t, { PORT: String(await freePort()) });
+  const env = { PORT: String(await freePort()), FAILED_RETENTION_SECONDS: '0' };
+  const dashboard = await startDashboard(t, env);
   await signIn(dashboard.page, dashboard.account);
   await listTests(t, dashboard);
   await oneTests(t, dashboard);

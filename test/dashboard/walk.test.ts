@@ -84,7 +84,10 @@ void test('from signing in to a PDF that is proved', async (t) => {
     const answer = await convert(key);
     ({ id } = (await answer.json()) as { id: string });
     await page.getByRole('row').filter({ hasText: id }).getByText('Completed').waitFor();
-    await link(page, id).click();
+    await page
+      .getByRole('row')
+      .getByRole('link', { name: /Receipt 4711/ })
+      .click();
     await page.getByText('The PDF was stored').waitFor();
   });
 
@@ -103,7 +106,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
     await link(page, 'History').click();
     const table = page.getByRole('table', { name: 'Events of the account' });
     const row = table.getByRole('row').filter({ hasText: 'Conversion completed' });
-    await row.getByRole('link', { name: id }).click();
+    await row.getByRole('link', { name: /Receipt 4711/ }).click();
     await page.waitForURL(`**/conversions/${id}`);
   });
 

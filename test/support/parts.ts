@@ -19,6 +19,7 @@ const LONG: readonly string[] = [
   'test/crash/move.test.ts',
   'test/crash/nodes.test.ts',
   'test/crash/one-machine.test.ts',
+  'test/dashboard/conversion-states.test.ts',
   'test/dashboard/conversions.test.ts',
   'test/dashboard/operations.test.ts',
   'test/dashboard/webhooks.test.ts',
