@@ -42,6 +42,8 @@ export interface ConversionFilter {
   readonly tag?: string | readonly string[] | undefined;
   /** The id of the API key that it was asked for with. */
   readonly key?: string | undefined;
+  /** The id of the batch that it was asked for in. */
+  readonly batch?: string | undefined;
   readonly source?: 'html' | 'url' | undefined;
   /** Those alone that have warnings. */
   readonly warnings?: true | undefined;

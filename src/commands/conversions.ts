@@ -45,6 +45,7 @@ function filterOf(invocation: Invocation) {
     reference: text('reference'),
     tag: text('tag'),
     key: text('key'),
+    batch: text('batch'),
     status: oneOf(invocation, 'status', STATUSES),
     source: oneOf(invocation, 'source', SOURCES),
     from: text('from'),

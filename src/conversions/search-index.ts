@@ -91,7 +91,7 @@ export class SearchIndex {
   }
 
   find({ chunks, terms, idStart, status, first, last, offset, limit }: Question): Found {
-    const found = new Uint32Array((this.#statuses.length >>> 5) + 1).fill(0xffff_ffff);
+    const found = this.#withStatus(status);
     const keep = (set: Bits): void => {
       for (let n = 0; n < found.length; n += 1) found[n] = (found[n] ?? 0) & (set[n] ?? 0);
     };
@@ -102,16 +102,18 @@ export class SearchIndex {
     let total = 0;
     for (let block = Math.min(last >>> 5, found.length - 1); block >= first >>> 5; block -= 1) {
       let bits = found[block] ?? 0;
-      while (bits !== 0) {
-        const bit = 31 - Math.clz32(bits);
-        bits &= ~(1 << bit);
-        const number = block * 32 + bit;
-        const is = this.#statuses[number] ?? 0;
-        if (number < first || number > last || is === 0) continue;
-        if (status !== undefined && is !== status) continue;
-        if (total >= offset && numbers.length < limit) numbers.push(number);
-        total += 1;
+      if (block === last >>> 5) bits &= 0xffff_ffff >>> (31 - (last & 31));
+      if (block === first >>> 5) bits &= 0xffff_ffff << (first & 31);
+      const count = bitsIn(bits);
+      // Only those of the page are looked at one by one.
+      if (total + count > offset && numbers.length < limit) {
+        for (let at = total; bits !== 0 && numbers.length < limit; at += 1) {
+          const bit = 31 - Math.clz32(bits);
+          bits &= ~(1 << bit);
+          if (at >= offset) numbers.push(block * 32 + bit);
+        }
       }
+      total += count;
     }
     return { numbers, total };
   }
@@ -143,10 +145,9 @@ export class SearchIndex {
   #sortFresh(): void {
     const last = this.#runs.at(-1);
     const joins = last !== undefined && last.length + this.#fresh.length <= MOST_IN_RUN;
-    const run = joins ? [...last, ...this.#fresh] : this.#fresh;
-    run.sort((a, b) => (a.word < b.word ? -1 : 1));
+    const fresh = this.#fresh.toSorted((a, b) => (a.word < b.word ? -1 : 1));
     if (joins) this.#runs.pop();
-    this.#runs.push(run);
+    this.#runs.push(joins ? merged(last, fresh) : fresh);
     this.#fresh = [];
   }
 
@@ -164,6 +165,18 @@ export class SearchIndex {
 
   #none(): Bits {
     return new Uint32Array((this.#statuses.length >>> 5) + 1);
+  }
+
+  /** Those in the index that have the status, or all. */
+  #withStatus(status: number | undefined): Bits {
+    const found = this.#none();
+    for (let number = 0; number < this.#statuses.length; number += 1) {
+      const is = this.#statuses[number] ?? 0;
+      if (is !== 0 && (status === undefined || is === status)) {
+        found[number >>> 5] = (found[number >>> 5] ?? 0) | (1 << (number & 31));
+      }
+    }
+    return found;
   }
 
   #take({ head }: Entry, into: Bits): void {
@@ -229,4 +242,25 @@ function lowerBound(run: readonly Entry[], word: string): number {
     else high = middle;
   }
   return low;
+}
+
+/** Two sorted lists as one. */
+function merged(a: readonly Entry[], b: readonly Entry[]): Entry[] {
+  const all: Entry[] = [];
+  let at = 0;
+  for (const entry of a) {
+    for (let next = b[at]; next && next.word < entry.word; next = b[at]) {
+      all.push(next);
+      at += 1;
+    }
+    all.push(entry);
+  }
+  return all.concat(b.slice(at));
+}
+
+/** Counts the bits that are set in 32. */
+function bitsIn(bits: number): number {
+  const twos = bits - ((bits >>> 1) & 0x5555_5555);
+  const fours = (twos & 0x3333_3333) + ((twos >>> 2) & 0x3333_3333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }

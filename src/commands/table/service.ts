@@ -150,6 +150,7 @@ export const USE: readonly Command[] = [
       reference: { value: 'text', help: 'the whole reference' },
       tag: { value: 'name:value', help: 'a tag, or its name for any value' },
       key: { value: 'id', help: "asked for with this API key ('keys list' shows its id)" },
+      batch: { value: 'id', help: 'asked for in this batch' },
       source: { value: 'source', help: SOURCES.join(', '), choices: SOURCES },
       warnings: { help: 'only those with warnings' },
       from: { value: 'time', help: 'created then or later: an ISO 8601 time with its offset' },
