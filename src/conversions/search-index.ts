@@ -12,13 +12,18 @@ const MOST_FRESH = 1_024;
 const MOST_IN_RUN = 32_768;
 
 /** Bytes that an entry takes beside its characters, and a posting. Measured, roughly. */
-const ENTRY_BYTES = 170;
+const ENTRY_BYTES = 190;
 const POSTING_BYTES = 8;
+/** Postings of one entry that are kept as bits too, once they are asked for. */
+const MANY = 2_048;
 
 /** A word or term; `head` is its newest posting. */
 interface Entry {
   readonly word: string;
   head: number;
+  postings: number;
+  /** Where there are many postings: those up to `upTo` as bits, which are read in order and not all over the memory. */
+  many?: { bits: Bits; upTo: number };
 }
 
 /** Several words that stand for one that was asked for, or the beginning of an id that it may be. */
@@ -128,7 +133,7 @@ export class SearchIndex {
   }
 
   #entry(word: string): Entry {
-    const entry = { word, head: 0 };
+    const entry = { word, head: 0, postings: 0 };
     this.#entries.set(word, entry);
     this.#entryBytes += ENTRY_BYTES + 2 * word.length;
     return entry;
@@ -160,6 +165,7 @@ export class SearchIndex {
     this.#postings[2 * this.#posted] = number;
     this.#postings[2 * this.#posted + 1] = entry.head;
     entry.head = this.#posted;
+    entry.postings += 1;
     this.#posted += 1;
   }
 
@@ -179,8 +185,17 @@ export class SearchIndex {
     return found;
   }
 
-  #take({ head }: Entry, into: Bits): void {
-    for (let at = head; at !== 0; at = this.#postings[2 * at + 1] ?? 0) {
+  #take(entry: Entry, into: Bits): void {
+    if (entry.postings < MANY) return this.#walk(entry.head, 0, into);
+    const bits = this.#none();
+    bits.set(entry.many?.bits ?? []);
+    this.#walk(entry.head, entry.many?.upTo ?? 0, bits);
+    entry.many = { bits, upTo: entry.head };
+    for (let n = 0; n < into.length; n += 1) into[n] = (into[n] ?? 0) | (bits[n] ?? 0);
+  }
+
+  #walk(from: number, to: number, into: Bits): void {
+    for (let at = from; at !== to; at = this.#postings[2 * at + 1] ?? 0) {
       const number = this.#postings[2 * at] ?? 0;
       const block = number >>> 5;
       into[block] = (into[block] ?? 0) | (1 << (number & 31));
