@@ -229,8 +229,8 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
     },
     crowdedOut(mostBytes, limit) {
       const due: StoredDue[] = [];
-      for (const [accountId, bytes] of crowded.all(mostBytes)) {
-        due.push(...failedOf.all(accountId, bytes - mostBytes, limit - due.length));
+      for (const [accountId, taken] of crowded.all(mostBytes)) {
+        due.push(...failedOf.all(accountId, taken - mostBytes, limit - due.length));
         if (due.length >= limit) break;
       }
       return due.map(toDue);

@@ -173,10 +173,10 @@ void test('a crash between the deletion and its event only deletes once more', a
 
 void test('a file past its retention is gone for holders of a link', async (t) => {
   const api = await startApi(t);
-  const { id: accountId, key } = await api.newAccount();
+  const { id: ownId, key } = await api.newAccount();
   const body = { html: '<p>one</p>' };
   const { id } = (await api.call('POST', '/api/v1/pdf/', { key, body })).body;
-  await api.complete(accountId, String(id), Buffer.from('%PDF-1.7'));
+  await api.complete(ownId, String(id), Buffer.from('%PDF-1.7'));
   const link = async (): Promise<string> =>
     String((await api.call('GET', `/api/v1/conversions/${String(id)}/`, { key })).body['file_url']);
   t.equal((await api.call('GET', await link())).status, 200);
