@@ -51,7 +51,7 @@ void test('the ledger as CSV: all of it', async (t) => {
     headers: CSV,
   });
   const [header, debit, grant, ...others] = text.split('\r\n');
-  t.equal(header, 'id,type,amount,balance,conversion_id,created_at');
+  t.equal(header, 'id,type,amount,balance,conversion_id,created_at,name');
   t.match(debit, new RegExp(`^entry_[0-9a-f]+,debit,-1,99,${id},`));
   t.match(grant, /,grant,100,100,,/);
   t.strictSame(others, ['']);

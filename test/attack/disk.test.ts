@@ -48,7 +48,10 @@ async function failMany(service: Service, count: number, bytes: number): Promise
 }
 
 void test('failed conversions leave no documents on the disk', async (t) => {
-  const service = await startService(t, { RATE_LIMIT_PRO: '100000', FAILED_RETENTION_SECONDS: '0' });
+  const service = await startService(t, {
+    RATE_LIMIT_PRO: '100000',
+    FAILED_RETENTION_SECONDS: '0',
+  });
   const { dataDir } = service.place;
   const before = stored(dataDir);
   await failMany(service, 6, 5_000_000);

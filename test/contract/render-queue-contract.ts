@@ -116,11 +116,11 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
       await queue.offer(renderJob(22));
       await soon('both to wait', () => queue.waiting() === 21);
       await first.ack();
-      // One may have been on its way to the renderer before.
       for (let n = 1; n < 22; n += 1) await (await renderer.delivery(n)).ack();
       const order = idsOf(renderer.jobs);
+      // NATS may still have the 8 jobs that were published ahead: they are withdrawn one after the other.
       for (const n of [21, 22])
-        t.ok(order.indexOf(conversionId(n)) <= 3, `${n} of ${order.join()}`);
+        t.ok(order.indexOf(conversionId(n)) <= 9, `${n} of ${order.join()}`);
       t.equal(new Set(order).size, 22, 'and all have their turn');
     },
   );
