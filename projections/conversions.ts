@@ -33,6 +33,7 @@ CREATE TABLE conversions (
   key_id TEXT,
   retry_of TEXT,
   batch_id TEXT,
+  retention_seconds INTEGER,
   filename TEXT,
   reference TEXT,
   tags TEXT,
@@ -62,7 +63,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 11,
+  version: 12,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -73,8 +74,8 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
-         retry_of, batch_id, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, batch_id, retention_seconds, filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -91,13 +92,14 @@ export const conversions: Projection = {
     return typedHandlers({
       ConversionRequested(data, event) {
         const { accountId, conversionId, requestedAt, source } = data;
-        const { retryOf = null, batchId = null } = data;
+        const { retryOf = null, batchId = null, retentionSeconds = null } = data;
         const { filename = null, reference = null, tags = null, address = null } = data;
         const { actor } = event.metadata as EventMetadata;
         const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
-        const facts = [source, key, retryOf, batchId, filename, reference, tags, address];
-        insert.run(accountId, total, conversionId, requestedAt, time, ...facts);
+        const marks = [source, key, retryOf, batchId, retentionSeconds];
+        const texts = [filename, reference, tags, address];
+        insert.run(accountId, total, conversionId, requestedAt, time, ...marks, ...texts);
       },
       ConversionStarted({ conversionId }) {
         start.run(conversionId);
@@ -145,6 +147,8 @@ export interface ConversionRow {
   readonly retryOf?: string;
   /** The batch that it was asked for in, if it was one. */
   readonly batchId?: string;
+  /** What its request says of how long it is kept; `requestedRetentionMs` has the meaning. */
+  readonly retentionSeconds?: number;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
   /** The caller's own name for it. Sealed. */
@@ -216,8 +220,8 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, source, key_id AS keyId,
-  retry_of AS retryOf, batch_id AS batchId, filename, reference, tags, address, title, document, pdf, pages, warnings,
-  expired`;
+  retry_of AS retryOf, batch_id AS batchId, retention_seconds AS retentionSeconds, filename, reference, tags, address,
+  title, document, pdf, pages, warnings, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

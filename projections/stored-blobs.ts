@@ -1,12 +1,14 @@
 /** The conversions whose blobs are kept: what each and its account take, and a to-do list of what is to be deleted. */
 import type { Database } from 'better-sqlite3';
 import { blobKey } from '../src/domain/blob-key.ts';
+import { requestedRetentionMs } from '../src/domain/retention.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { present } from '../src/read-model/rows.ts';
 
 /**
  * `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. `deleted`:
- * its account has asked for that. `stored_bytes.failed`: the part of `bytes` that is kept of failed conversions.
+ * its account has asked for that. `due_at`: the end of the retention that its request asked for, if it did; `retention_seconds`
+ * until then. `stored_bytes.failed`: the part of `bytes` that is kept of failed conversions.
  */
 const ddl = `
 CREATE TABLE stored_blobs (
@@ -18,10 +20,16 @@ CREATE TABLE stored_blobs (
   ended_at INTEGER,
   ended_event_id TEXT,
   held INTEGER NOT NULL,
-  deleted INTEGER NOT NULL DEFAULT 0
+  deleted INTEGER NOT NULL DEFAULT 0,
+  retention_seconds INTEGER,
+  due_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX stored_blobs_by_end ON stored_blobs (failed, ended_at, conversion_id)
   WHERE ended_at IS NOT NULL AND held = 0 AND deleted = 0;
+CREATE INDEX stored_blobs_by_due ON stored_blobs (due_at, conversion_id)
+  WHERE due_at IS NOT NULL AND held = 0 AND deleted = 0;
+CREATE INDEX stored_blobs_held_by_due ON stored_blobs (account_id, due_at)
+  WHERE due_at IS NOT NULL AND held = 1 AND deleted = 0;
 CREATE INDEX stored_blobs_deleted ON stored_blobs (conversion_id) WHERE deleted = 1;
 CREATE INDEX stored_blobs_of_account ON stored_blobs (account_id, held, failed, ended_at);
 CREATE TABLE holds (
@@ -35,25 +43,29 @@ CREATE TABLE stored_bytes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX stored_bytes_with_failed ON stored_bytes (bytes) WHERE failed > 0;`;
 
+/** The retention that a request asked for, in SQL: NULL where it asked for none. */
+const requestedMs = (end: 'completed' | 'failed'): string =>
+  `iif(retention_seconds = 0, ${requestedRetentionMs(0, end)}, retention_seconds * 1000)`;
+
 export const storedBlobs: Projection = {
   name: 'stored-blobs',
-  version: 4,
+  version: 5,
   tables: ['stored_blobs', 'holds', 'stored_bytes'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      `INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes, held)
-       VALUES (@conversionId, @accountId, @sha256, @bytes,
+      `INSERT INTO stored_blobs (conversion_id, account_id, hashes, bytes, retention_seconds, held)
+       VALUES (@conversionId, @accountId, @sha256, @bytes, @retentionSeconds,
          EXISTS (SELECT 1 FROM holds WHERE account_id = @accountId))`,
     );
     const complete = db.prepare(
-      `UPDATE stored_blobs SET failed = 0, ended_at = ?, ended_event_id = ?,
+      `UPDATE stored_blobs SET failed = 0, ended_at = ?, ended_event_id = ?, due_at = ? + ${requestedMs('completed')},
          hashes = hashes || ' ' || ? || ' ' || ?, bytes = bytes + ?
        WHERE conversion_id = ?`,
     );
     const fail = db
-      .prepare<[number, string, string], number>(
-        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?
+      .prepare<[number, string, number, string], number>(
+        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?, due_at = ? + ${requestedMs('failed')}
          WHERE conversion_id = ? RETURNING bytes`,
       )
       .pluck();
@@ -77,19 +89,20 @@ export const storedBlobs: Projection = {
     const release = db.prepare('DELETE FROM holds WHERE account_id = ?');
     const mark = db.prepare('UPDATE stored_blobs SET held = ? WHERE account_id = ? AND held <> ?');
     return typedHandlers({
-      ConversionRequested({ accountId, conversionId, request }) {
+      ConversionRequested({ accountId, conversionId, request, retentionSeconds = null }) {
         const { sha256, bytes } = request;
-        insert.run({ conversionId, accountId, sha256, bytes });
+        insert.run({ conversionId, accountId, sha256, bytes, retentionSeconds });
         add.run(accountId, bytes);
       },
       ConversionCompleted({ accountId, conversionId, document, manifest, completedAt }, event) {
         const bytes = document.bytes + manifest.bytes;
         const { sha256 } = document;
-        complete.run(completedAt, event.id, sha256, manifest.sha256, bytes, conversionId);
+        const end = [completedAt, event.id, completedAt];
+        complete.run(...end, sha256, manifest.sha256, bytes, conversionId);
         add.run(accountId, bytes);
       },
       ConversionFailed({ accountId, conversionId, failedAt }, event) {
-        addFailed.run(fail.get(failedAt, event.id, conversionId) ?? 0, accountId);
+        addFailed.run(fail.get(failedAt, event.id, failedAt, conversionId) ?? 0, accountId);
       },
       ConversionDeleted({ conversionId }, event) {
         deleteSoon.run(event.id, conversionId);
@@ -148,8 +161,8 @@ export interface KeptBlobs {
 
 export interface StoredBlobQueries {
   /**
-   * Those to be deleted, oldest first: what was asked for, what failed and what completed before these times, then
-   * the same of accounts whose hold has ended by `now`. Times are milliseconds since the Unix epoch.
+   * Those to be deleted, oldest first: what was asked for, what failed and what completed before these times, what its
+   * request asked for until `now`, then the same of accounts whose hold has ended by `now`. Times are milliseconds since the Unix epoch.
    */
   due(
     now: number,
@@ -182,12 +195,21 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
     `${select} WHERE held = 0 AND deleted = 0 AND failed = ? AND ended_at < ?
      ORDER BY ended_at, conversion_id LIMIT ?`,
   );
+  // What is in the list above is left out.
+  const requested = `(failed = 0 AND ended_at >= ? OR failed = 1 AND ended_at >= ?)`;
+  const requestedEnds = db.prepare<[number, number, number, number], StoredDue>(
+    `${select} WHERE held = 0 AND deleted = 0 AND due_at <= ? AND ${requested}
+     ORDER BY due_at, conversion_id LIMIT ?`,
+  );
   const ofAccount = `${select} WHERE account_id = ?`;
   const endedHolds = db
     .prepare<[number], string>('SELECT account_id FROM holds WHERE until <= ?')
     .pluck();
   const formerlyHeld = db.prepare<[string, number, number, number], StoredDue>(
     `${ofAccount} AND held = 1 AND deleted = 0 AND failed = ? AND ended_at < ? ORDER BY ended_at LIMIT ?`,
+  );
+  const requestedFormerlyHeld = db.prepare<[string, number, number, number, number], StoredDue>(
+    `${ofAccount} AND held = 1 AND deleted = 0 AND due_at <= ? AND ${requested} ORDER BY due_at LIMIT ?`,
   );
   const endedOf = db.prepare<[string, number], StoredDue>(
     `${ofAccount} AND ended_at IS NOT NULL LIMIT ?`,
@@ -217,12 +239,16 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
   );
   return {
     due(now, before, limit) {
+      const { completed, failed } = before;
       const due = deleted.all(limit);
-      due.push(...ended.all(1, before.failed, limit - due.length));
-      due.push(...ended.all(0, before.completed, limit - due.length));
+      due.push(...ended.all(1, failed, limit - due.length));
+      due.push(...ended.all(0, completed, limit - due.length));
+      due.push(...requestedEnds.all(now, completed, failed, limit - due.length));
       for (const accountId of due.length < limit ? endedHolds.all(now) : []) {
-        due.push(...formerlyHeld.all(accountId, 1, before.failed, limit - due.length));
-        due.push(...formerlyHeld.all(accountId, 0, before.completed, limit - due.length));
+        due.push(...formerlyHeld.all(accountId, 1, failed, limit - due.length));
+        due.push(...formerlyHeld.all(accountId, 0, completed, limit - due.length));
+        const room = limit - due.length;
+        due.push(...requestedFormerlyHeld.all(accountId, now, completed, failed, room));
         if (due.length >= limit) break;
       }
       return due.map(toDue);

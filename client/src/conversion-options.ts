@@ -175,6 +175,12 @@ export interface PrintOptions {
    */
   priority?: 'normal' | 'low';
   /**
+   * How long the PDF and the stored request are kept after the end, at most as long as those of the account's other
+   * conversions. 0: until the first complete download, at most an hour.
+   * @example 3600
+   */
+  retention_seconds?: number;
+  /**
    * The https address that is told when the conversion has ended, signed with the default secret of the account.
    * @example 'https://example.com/hooks/pdf'
    */

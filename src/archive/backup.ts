@@ -188,7 +188,7 @@ class Backup {
    */
   async #copyDocuments(recheck: boolean): Promise<readonly BlobRef[]> {
     const { now, onDocuments } = this.#options;
-    const completedBefore = now - this.#source.retentionMs;
+    const { retentionMs } = this.#source;
     const wanted = [...this.#kept.all()].filter(([, { isCopied }]) => recheck || !isCopied);
     const lost: BlobRef[] = [];
     let done = 0;
@@ -200,7 +200,7 @@ class Backup {
         document.isCopied = true;
       } else {
         delete document.isCopied;
-        document.gone = isDeletionDue(conversion, completedBefore) ? 'due' : 'lost';
+        document.gone = isDeletionDue(conversion, { now, retentionMs }) ? 'due' : 'lost';
         if (document.gone === 'lost') lost.push(document.ref);
       }
       done += 1;

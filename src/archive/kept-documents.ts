@@ -1,6 +1,7 @@
 /** The documents that a log names as stored: what a backup must hold, and a restore brings back. */
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef, DomainEvent } from '../domain/events.ts';
+import { requestedRetentionMs } from '../domain/retention.ts';
 import { type Entry, UnusableArchive } from './log-lines.ts';
 
 /** A list of the place is cheaper than asking for each of more. */
@@ -17,6 +18,8 @@ export interface KeptDocument {
 export interface KeptConversion {
   readonly account: string;
   readonly documents: KeptDocument[];
+  /** What its request says of how long they are kept. */
+  readonly retentionSeconds?: number;
   endedAt?: number;
   failed?: true;
   /** Its account has asked for the deletion. */
@@ -66,7 +69,9 @@ export class KeptDocuments {
     const { type, data } = recorded as unknown as DomainEvent;
     if (type === 'ConversionRequested') {
       const documents = [{ ref: data.request }];
-      this.#conversions.set(data.conversionId, { account: data.accountId, documents });
+      const { accountId: account, conversionId, retentionSeconds } = data;
+      const retention = retentionSeconds === undefined ? {} : { retentionSeconds };
+      this.#conversions.set(conversionId, { account, documents, ...retention });
     } else if (type === 'ConversionCompleted') {
       const conversion = this.#conversions.get(data.conversionId);
       if (conversion === undefined) return;
@@ -115,7 +120,10 @@ export class KeptDocuments {
 
 /** The service may delete it at any moment: those of a failure and of a deletion that was asked for, others with their retention. */
 export const isDeletionDue = (
-  { failed, deleted, endedAt }: KeptConversion,
-  completedBefore: number,
-): boolean =>
-  failed === true || deleted === true || (endedAt !== undefined && endedAt < completedBefore);
+  { failed, deleted, endedAt, retentionSeconds }: KeptConversion,
+  { now, retentionMs }: { readonly now: number; readonly retentionMs: number },
+): boolean => {
+  const keptMs = Math.min(retentionMs, requestedRetentionMs(retentionSeconds, 'completed'));
+  if (failed === true || deleted === true) return true;
+  return endedAt !== undefined && endedAt + keptMs <= now;
+};

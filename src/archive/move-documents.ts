@@ -7,7 +7,12 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import type { BlobStore } from '../documents/port.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { groupsOf, isDeletedNow, isDeletionDue } from '../log/verify-log/documents.ts';
+import {
+  groupsOf,
+  isDeletedNow,
+  isDeletionDue,
+  type Retention,
+} from '../log/verify-log/documents.ts';
 import type { KeptConversion } from '../log/verify-log/states.ts';
 import { DocumentCopies } from './documents.ts';
 
@@ -27,13 +32,13 @@ interface Dependencies {
   readonly journal: Journal;
   /** Number of the log's events that were read. */
   readonly events: number;
-  readonly dueBefore: number;
+  readonly retention: Retention;
   readonly onProgress: (files: number) => void;
 }
 
 export async function copyDocuments(
   conversions: Iterable<KeptConversion>,
-  { from, to, store, journal, events, dueBefore, onProgress }: Dependencies,
+  { from, to, store, journal, events, retention, onProgress }: Dependencies,
 ): Promise<MovedDocuments> {
   const moved: MovedDocuments = { copied: 0, found: 0, bytes: 0, lost: [] };
   const copies = new DocumentCopies(from, to, { readsBack: true });
@@ -48,7 +53,7 @@ export async function copyDocuments(
       } else {
         const isGone =
           outcome === 'missing' &&
-          (isDeletionDue(kept, dueBefore) || (await isDeletedNow(kept, store)));
+          (isDeletionDue(kept, retention) || (await isDeletedNow(kept, store)));
         if (!isGone) moved.lost.push(ref.key);
       }
     }

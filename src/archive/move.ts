@@ -133,7 +133,7 @@ async function pass(
       store,
       journal,
       events: log.tree.size,
-      dueBefore: options.now - retentionMs,
+      retention: { now: options.now, retentionMs },
       onProgress: options.onDocuments,
     }));
   const totals = { ...endOf(log.tree), sha256: hash.hex(), checkpoint: log.newest ?? null };

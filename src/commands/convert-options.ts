@@ -114,6 +114,14 @@ const LOADING: Flags = {
   },
 };
 
+const KEEPING: Flags = {
+  'retention-seconds': {
+    value: 'seconds',
+    help: 'how long the PDF is kept by the service; 0: until its first download',
+    read: numberOf,
+  },
+};
+
 const WAITING: Flags = { priority: choice('priority', ['normal', 'low']) };
 
 const below = (heading: string, flags: Flags): readonly (readonly [string, Flag])[] =>
@@ -124,6 +132,7 @@ const FLAGS = [
   ...below('PDF:', PDF),
   ...below('Loading:', LOADING),
   ...below('Queue:', WAITING),
+  ...below('Retention:', KEEPING),
 ];
 
 export const CONVERT_FLAGS: Readonly<Record<string, OptionSpec>> = Object.fromEntries(FLAGS);

@@ -1,6 +1,7 @@
 /** Takes a conversion back: what is unfinished is cancelled, and of what has ended the documents are deleted at once. */
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { BatchRow } from '../../projections/batches.ts';
+import type { ConversionRow } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
@@ -50,6 +51,31 @@ export async function takeBack(
   }
   const due = (await consistentQuery(deps, storedBlobQueries)).deletionOf(conversionId);
   if (due !== undefined) await expireConversion(deps, due);
+}
+
+/**
+ * Records that a PDF which is kept until its first download has been downloaded: clients do not get it again, and
+ * retention deletes it. Under a hold it stays. Safe to repeat.
+ */
+export async function deleteAfterDownload(
+  { actors }: Pick<TakeBackDependencies, 'actors'>,
+  { id: conversionId, accountId, retentionSeconds }: ConversionRow,
+  context: CommandContext,
+): Promise<void> {
+  const at = context.metadata.time;
+  if (retentionSeconds !== 0) return;
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (holdInForce(state, at) !== undefined) return;
+  const about = { accountId, conversionId, at, afterDownload: true } as const;
+  const by = { ...context, metadata: { ...context.metadata, correlationId: conversionId } };
+  orThrow(
+    await actors.send(
+      conversionAggregate,
+      conversionId,
+      { type: 'DeleteConversion', ...about },
+      by,
+    ),
+  );
 }
 
 /**

@@ -93,7 +93,11 @@ export type ConversionCommand =
       /** Sealed; of an erased account, what stands in place of it. */
       readonly message: string;
     } & CommandOf)
-  | ({ readonly type: 'DeleteConversion' } & CommandOf)
+  | ({
+      readonly type: 'DeleteConversion';
+      /** The PDF was downloaded, and the request asked for its deletion then. */
+      readonly afterDownload?: true;
+    } & CommandOf)
   | ({ readonly type: 'ExpireConversion' } & CommandOf)
   | ({
       readonly type: 'RecordDownload';
@@ -278,7 +282,17 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
     case 'DeleteConversion':
       if (open) return { rejected: 'not_ready' };
       if (state.deleted || state.expired) return [];
-      return [{ type: 'ConversionDeleted', data: { accountId, conversionId, deletedAt: at } }];
+      return [
+        {
+          type: 'ConversionDeleted',
+          data: {
+            accountId,
+            conversionId,
+            deletedAt: at,
+            ...(command.afterDownload && { afterDownload: true }),
+          },
+        },
+      ];
     case 'ExpireConversion':
       if (open || state.expired) return [];
       return [{ type: 'ConversionExpired', data: { accountId, conversionId, expiredAt: at } }];

@@ -65,7 +65,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       : `The conversion failed (${data.code}) on attempt ${data.attempt}.`,
   ConversionOutcomeIgnored: (data) =>
     `A late outcome (${data.outcome}) from ${data.renderer} was ignored.`,
-  ConversionDeleted: () => 'The deletion of the stored documents was asked for.',
+  ConversionDeleted: (data) =>
+    data.afterDownload
+      ? 'The PDF was downloaded, and the request asked for the deletion of the stored documents then.'
+      : 'The deletion of the stored documents was asked for.',
   ConversionExpired: () => 'The stored documents of the conversion were deleted.',
   DocumentDownloaded: (data) => {
     const by = data.link === undefined ? 'with a credential' : 'through a link';

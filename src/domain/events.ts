@@ -84,6 +84,11 @@ const RequestMarks = {
   batchId: Type.Optional(BatchId),
   /** Absent: normal. */
   priority: Type.Optional(Type.Literal('low')),
+  /**
+   * Its documents are kept so long after its end, if that of the service is not shorter; 0: until the PDF was downloaded.
+   * Absent: as long as the service keeps them.
+   */
+  retentionSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum })),
 };
 export const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;
@@ -275,11 +280,13 @@ export const EVENT_SCHEMAS = {
     attempt: Count,
     outcome: Type.Enum(['completed', 'failed']),
   }),
-  /** Its account asked for the deletion of its blobs after it had ended. `ConversionExpired` says that they are deleted. */
+  /** Its account asked for the deletion of its blobs, and it had ended. `ConversionExpired` says that they are deleted. */
   ConversionDeleted: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
     deletedAt: Time,
+    /** Its request asked for it, once the PDF was downloaded: it has been. */
+    afterDownload: Type.Optional(Type.Literal(true)),
   }),
   /** All its blobs were deleted: as was asked for, or at the end of the retention. */
   ConversionExpired: Type.Object({

@@ -291,8 +291,8 @@ class Verification {
     const startedAt = performance.now();
     const onProgress = (done: number): void =>
       this.#options.onProgress?.({ done, perSecond: perSecond(done, startedAt) });
-    const dueBefore = this.#options.now - retentionMs;
-    const deps = { blobs, store, dueBefore, onProgress };
+    const retention = { now: this.#options.now, retentionMs };
+    const deps = { blobs, store, retention, onProgress };
     return await verifyDocuments(this.#rules.keptConversions(), deps);
   }
 

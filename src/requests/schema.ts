@@ -232,6 +232,15 @@ export const ConversionRequest = Closed({
       examples: [{ customer: 'Example Ltd', month: '2026-11' }],
     }),
   ),
+  retention_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'How long the PDF and the stored request are kept after the end of the conversion, at most as long as for other conversions of the account. 0: the PDF is deleted when it was downloaded completely for the first time, at the latest after an hour.',
+      examples: [3600],
+    }),
+  ),
   priority: Type.Optional(
     Type.Enum(['normal', 'low'], {
       description:

@@ -16,7 +16,10 @@ import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
 import { checkWebhookUrl } from './webhooks.ts';
 
-export type RequestRules = Pick<Config, 'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts'>;
+export type RequestRules = Pick<
+  Config,
+  'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts' | 'retentionSeconds'
+>;
 
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
@@ -123,7 +126,11 @@ export function checkConversionRequest(
   checkMargins(issues, options);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
-  const { webhook_url: webhookUrl } = request;
+  const { webhook_url: webhookUrl, retention_seconds: retentionSeconds } = request;
+  if (retentionSeconds !== undefined && retentionSeconds > rules.retentionSeconds) {
+    const message = `Must be at most ${rules.retentionSeconds}: the account's documents are kept no longer.`;
+    issues.add('retention_seconds', message);
+  }
   if (webhookUrl !== undefined) checkWebhookUrl(issues, 'webhook_url', webhookUrl, rules);
   return {
     source,
@@ -132,7 +139,10 @@ export function checkConversionRequest(
       ...requestTexts(issues, request),
       ...(webhookUrl !== undefined && { webhookUrl }),
     },
-    marks: { ...(request.priority === 'low' && { priority: request.priority }) },
+    marks: {
+      ...(request.priority === 'low' && { priority: request.priority }),
+      ...(retentionSeconds !== undefined && { retentionSeconds }),
+    },
     document: requestDocument(request),
   };
 }

@@ -158,6 +158,11 @@ void test('what is wrong: nothing is accepted, and each fault is named by the nu
       { requests: letters(2), priority: 'high', reference: '', tags: { 'A B': 'c' } },
       ['priority', 'reference', 'tags.A B'],
     ],
+    [
+      'too long a retention',
+      { requests: [{ html: '<p>x</p>', retention_seconds: 604_801 }] },
+      ['requests.0.retention_seconds'],
+    ],
     ['webhook_url', { requests: letters(1), webhook_url: 'ftp://x' }, ['webhook_url']],
     [
       'a wrong priority',

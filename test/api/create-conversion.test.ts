@@ -118,6 +118,14 @@ const refusals: [string, unknown, string[]][] = [
     { html: '<p>x</p>', webhook_url: 'http://example.com/' },
     ['webhook_url'],
   ],
+  ['a negative retention', { html: '<p>x</p>', retention_seconds: -1 }, ['retention_seconds']],
+  ['half a second', { html: '<p>x</p>', retention_seconds: 0.5 }, ['retention_seconds']],
+  ['a retention in words', { html: '<p>x</p>', retention_seconds: '60' }, ['retention_seconds']],
+  [
+    'more than the service keeps',
+    { html: '<p>x</p>', retention_seconds: 604_801 },
+    ['retention_seconds'],
+  ],
   ['a webhook to loopback', { html: '<p>x</p>', webhook_url: 'https://127.1/' }, ['webhook_url']],
   ['a webhook to a local name', { html: '<p>x</p>', webhook_url: 'https://db/' }, ['webhook_url']],
   [

@@ -20,7 +20,7 @@ import { fileKeyring } from '../../src/documents/keys/file-records.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { conversionStream } from '../../src/domain/conversion.ts';
-import type { EventOf } from '../../src/domain/events.ts';
+import type { EventOf, RequestMarks } from '../../src/domain/events.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { BUDGETS, type BudgetLimits, Budgets } from '../../src/limits/budgets.ts';
@@ -166,13 +166,14 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
       await actors.send(accountAggregate, accountId(n), open, context());
     },
     /** Accepts a conversion of the account. @returns its id */
-    request: async (n = 1, html = '<p>one</p>'): Promise<string> => {
+    request: async (n = 1, html = '<p>one</p>', marks: RequestMarks = {}): Promise<string> => {
       const { conversionId } = await requestConversion(
         { actors, blobs, vault },
         {
           accountId: accountId(n),
           source: 'html',
           options: OPTIONS,
+          marks,
           document: new UnencryptedText(JSON.stringify({ html })),
         },
         context(),

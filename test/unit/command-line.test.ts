@@ -215,7 +215,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tags {"a":"b"} ' +
-    '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low';
+    '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
+    '--retention-seconds 60';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -251,6 +252,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     webhook_url: 'https://example.com/',
     fail_on: ['timeout', 'http_status'],
     priority: 'low',
+    retention_seconds: 60,
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);
   t.strictSame(conversionOptions(plain), {}, 'what is not said is left to the service');

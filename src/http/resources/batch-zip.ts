@@ -14,13 +14,14 @@ import type { Endpoint } from '../openapi/operation.ts';
 import { DELETED, getBatchZipDoc, NO_PDF, NOT_READY, TOO_LARGE } from './batches.api.ts';
 import { ownBatch } from './batches.ts';
 import { POLL_SECONDS } from './conversions.ts';
+import { deleteOnceSent } from './file-retention.ts';
 import { countDownload, recordDownload } from './files.ts';
 
 /** What a ZIP file without 64-bit sizes holds, less the room for its names. */
 const MAX_BYTES = 2 ** 32 - 2 ** 20;
 
 interface ZippedPdf {
-  readonly id: string;
+  readonly row: ConversionRow;
   readonly name: string;
   readonly document: BlobRef;
 }
@@ -65,11 +66,12 @@ async function pdfsOf(
   const names = new Names();
   const pdfs: ZippedPdf[] = [];
   let bytes = 0;
-  for (const { id, accountId, filename, document, pdf, expired } of completed) {
+  for (const row of completed) {
+    const { id, accountId, filename, document, pdf, expired } = row;
     if (expired || document === undefined) continue;
     const given = filename && (await vault.unseal(accountId, filename));
     const own = given === undefined || given === NOT_OPENED ? `${id}.pdf` : given;
-    pdfs.push({ id, name: names.take(own), document });
+    pdfs.push({ row, name: names.take(own), document });
     bytes += pdf?.bytes ?? 0;
   }
   if (pdfs.length === 0) throw new ServiceError('gone', DELETED);
@@ -95,7 +97,9 @@ async function* zipOf(
     yield* chunks;
     chunks = [];
   }
-  for (const { id, name, document } of pdfs) {
+  const sent: ConversionRow[] = [];
+  for (const { row, name, document } of pdfs) {
+    const { id } = row;
     const content = await opened(ctx, deps, accountId, { id, document });
     if (content === undefined) continue;
     await recordDownload(ctx, deps, { accountId, conversionId: id });
@@ -107,7 +111,9 @@ async function* zipOf(
     }
     file.push(new Uint8Array(0), true);
     yield* written();
+    sent.push(row);
   }
+  deleteOnceSent(ctx, deps, sent);
   zip.end();
   yield* written();
 }
@@ -117,7 +123,7 @@ async function opened(
   ctx: HttpContext,
   { blobs, vault }: RouteDependencies,
   accountId: string,
-  { id, document }: Pick<ZippedPdf, 'id' | 'document'>,
+  { id, document }: { readonly id: string; readonly document: BlobRef },
 ): Promise<Readable | undefined> {
   try {
     return await openContent(blobs, await vault.contentKey(accountId, id), document);

@@ -12,7 +12,7 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { Count, Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { ownConversion, refuseUnlessCompleted } from './conversions.ts';
-import { assertInRetention } from './files.ts';
+import { assertInRetention } from './file-retention.ts';
 
 const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const SHA256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';

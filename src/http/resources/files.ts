@@ -8,15 +8,12 @@ import { orThrow } from '../../actors/command-context.ts';
 import { openContent } from '../../documents/decryption.ts';
 import { NOT_OPENED, unlessErased } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobRange } from '../../documents/port.ts';
-import { accountAggregate } from '../../domain/account.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/events.ts';
-import { holdInForce } from '../../domain/hold.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import {
-  commandContext,
   type HttpContext,
   hasCopy,
   isByOperatorSocket,
@@ -27,6 +24,7 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middleware/rate-limit.ts';
 import { SECURITY_HEADERS } from '../middleware/request.ts';
 import type { Endpoint } from '../openapi/operation.ts';
+import { assertInRetention, deleteOnceSent, downloadContext, ERASED } from './file-retention.ts';
 import { getFileDoc, WRONG_LINK } from './files.api.ts';
 
 const RETRY_SECONDS = 2;
@@ -35,7 +33,6 @@ const RETRY_SECONDS = 2;
  * (https://crbug.com/343754409). Nothing else may run or load; the type cannot be taken for another.
  */
 const VIEWER_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
-const ERASED = 'The file can no longer be read: its account was erased.';
 const FILE_HEADERS = [
   'ETag',
   'Accept-Ranges',
@@ -54,24 +51,6 @@ interface Download {
   readonly name: string;
   /** The number of the conversion's warnings. */
   readonly warnings: number;
-}
-
-/** @throws {ServiceError} `gone`, with the message where the retention is the reason */
-export async function assertInRetention(
-  { actors, clock, config }: RouteDependencies,
-  { accountId, completedAt, failedAt, expired }: ConversionRow,
-  message?: string,
-): Promise<void> {
-  const { state } = await actors.read(accountAggregate, accountId);
-  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
-  // The deletion itself may still be under way.
-  const now = clock.now();
-  const { retentionSeconds, failedRetentionSeconds } = config;
-  const keptMs = (completedAt === undefined ? failedRetentionSeconds : retentionSeconds) * 1000;
-  const isOver = now >= (completedAt ?? failedAt ?? Number.POSITIVE_INFINITY) + keptMs;
-  if (expired || (isOver && holdInForce(state, now) === undefined)) {
-    throw new ServiceError('gone', message);
-  }
 }
 
 async function downloadOf(
@@ -172,8 +151,7 @@ export async function recordDownload(
   const network = createHmac('sha256', deps.addressKey)
     .update(`download\0${conversionId}\0${addressKey(clientAddress)}`)
     .digest('hex');
-  const sender = { accountId, actor: caller?.actor ?? ({ kind: 'anonymous' } as const) };
-  const context = await commandContext(ctx, deps, sender);
+  const context = await downloadContext(ctx, deps, accountId);
   const command = {
     type: 'RecordDownload',
     accountId,
@@ -187,6 +165,13 @@ export async function recordDownload(
     await deps.actors.send(conversionAggregate, conversionId, command, { ...context, metadata }),
   );
 }
+
+/**
+ * Says whether the client has the whole PDF once it has this range: it is all of it, or the rest to the end, which is how
+ * a download is resumed. Viewers, which jump to the end, ask for the last bytes by their number or by both ends.
+ */
+const isRest = (range: BlobRange | undefined, header: string, size: number): boolean =>
+  range === undefined || (range.end === size - 1 && (range.start === 0 || header.endsWith('-')));
 
 /** The range that the request asks for, where it asks for one of this version. */
 function wantedRange(ctx: HttpContext, { pdf }: Download, etag: string) {
@@ -251,6 +236,8 @@ export async function sendPdf(
   try {
     if (ctx.method !== 'HEAD') await recordDownload(ctx, deps, download);
     await send(ctx, deps, download, range);
+    const isWhole = isRest(range, ctx.get('Range').trim(), download.pdf.bytes);
+    if (row !== undefined && ctx.method !== 'HEAD' && isWhole) deleteOnceSent(ctx, deps, [row]);
   } catch (error) {
     removeFileHeaders(ctx);
     throw error;

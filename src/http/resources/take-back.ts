@@ -20,7 +20,7 @@ import {
   requestKeyOf,
 } from './conversions.ts';
 import { prefer, REQUESTED, retried } from './conversions.api.ts';
-import { assertInRetention } from './files.ts';
+import { assertInRetention } from './file-retention.ts';
 
 export const deleteConversion: Endpoint = {
   doc: {

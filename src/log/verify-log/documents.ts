@@ -4,6 +4,7 @@ import { BlobDamaged, BlobNotFound, type BlobStore } from '../../documents/port.
 import { accountStream } from '../../domain/account.ts';
 import { conversionStream } from '../../domain/conversion.ts';
 import type { BlobRef } from '../../domain/events.ts';
+import { requestedRetentionMs } from '../../domain/retention.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { Difference } from './difference.ts';
 import type { KeptConversion, NamedBlob } from './states.ts';
@@ -18,11 +19,17 @@ export interface VerifiedDocuments {
   readonly deletions_unrecorded: number;
 }
 
+export interface Retention {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** The files of a completed conversion are kept so long, unless its request asked for less. */
+  readonly retentionMs: number;
+}
+
 interface DocumentDependencies {
   readonly blobs: Pick<BlobStore, 'open'>;
   readonly store: Pick<EventStore, 'readStream'>;
-  /** The files of conversions that were completed before may be deleted. Milliseconds since the Unix epoch. */
-  readonly dueBefore: number;
+  readonly retention: Retention;
   readonly onProgress: (files: number) => void;
 }
 
@@ -39,7 +46,7 @@ export async function verifyDocuments(
       if (outcome === undefined) {
         counts.files += 1;
         counts.bytes += blob.ref.bytes;
-      } else if (isDeletionDue(kept, deps.dueBefore)) {
+      } else if (isDeletionDue(kept, deps.retention)) {
         counts.deletions_unrecorded += 1;
       } else {
         return (await isDeletedNow(kept, deps.store)) ? undefined : missing(blob);
@@ -112,10 +119,13 @@ const missing = ({ ref, at }: NamedBlob): Difference =>
  * retention; the event follows the deletion.
  */
 export const isDeletionDue = (
-  { conversion: { end, state } }: KeptConversion,
-  dueBefore: number,
-): boolean =>
-  state.deleted || end?.type === 'ConversionFailed' || (end !== undefined && end.at < dueBefore);
+  { conversion: { end, state, retentionSeconds } }: KeptConversion,
+  { now, retentionMs }: Retention,
+): boolean => {
+  const keptMs = Math.min(retentionMs, requestedRetentionMs(retentionSeconds, 'completed'));
+  if (state.deleted || end?.type === 'ConversionFailed') return true;
+  return end !== undefined && end.at + keptMs <= now;
+};
 
 /** Says whether a service that runs has deleted it since its events were read. */
 export async function isDeletedNow(

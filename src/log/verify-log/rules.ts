@@ -126,13 +126,15 @@ export class LogRules {
   }
 
   #request(amount: number, { data }: EventOf<'ConversionRequested'>, account: string): void {
-    const { accountId, conversionId, requestedAt, idempotencyKey } = data;
+    const { accountId, conversionId, requestedAt, idempotencyKey, retentionSeconds } = data;
     const stream = conversionStream(conversionId);
     if (this.#streams.get(stream) !== undefined) {
       throw new Broken(`one request of ${conversionId}`, 'another one');
     }
     const state = keptOf(conversions.initialState);
-    this.#streams.set(stream, { revision: -1, conversion: { accountId, amount, state } });
+    const retention = retentionSeconds === undefined ? {} : { retentionSeconds };
+    const conversion = { accountId, amount, state, ...retention };
+    this.#streams.set(stream, { revision: -1, conversion });
     this.unfinished += 1;
     if (idempotencyKey !== undefined) {
       this.#useKey(account, idempotencyKey, requestedAt, 'conversion');

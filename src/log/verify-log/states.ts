@@ -17,6 +17,8 @@ export interface Conversion {
   /** Credits that it was debited for. */
   readonly amount: number;
   state: KeptState;
+  /** What its request says of how long its files are kept. */
+  readonly retentionSeconds?: number;
   /** The event that ended it. */
   end?: { readonly type: 'ConversionCompleted' | 'ConversionFailed'; readonly at: number };
   /** The event of the failure, and its number among those of its account, from 1; until the refund. */

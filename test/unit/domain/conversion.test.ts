@@ -136,6 +136,9 @@ void test('the documents of what has ended are deleted once, and nothing of what
   for (const end of [completed(), failed(), cancelled]) {
     given(t, conversion, started(), end).when(remove).thenEvents(deleted);
     given(t, conversion, started(), end, deleted).when(remove).thenNothing();
+    given(t, conversion, started(), end)
+      .when({ ...remove, afterDownload: true })
+      .thenEvents({ ...deleted, data: { ...deleted.data, afterDownload: true } });
     given(t, conversion, started(), end, deleted).when(expire).thenEvents(expired);
     given(t, conversion, started(), end, deleted, expired).when(remove).thenNothing();
     given(t, conversion, started(), end, expired).when(remove).thenNothing();

@@ -34,8 +34,10 @@ async function end(
   how: 'completed' | 'failed',
   at = NOW,
   html?: string,
+  retentionSeconds?: number,
 ): Promise<Ended> {
-  const conversionId = await node.request(1, html);
+  const marks = retentionSeconds === undefined ? {} : { retentionSeconds };
+  const conversionId = await node.request(1, html, marks);
   await node.caughtUp();
   const request = node.readModel.query(unfinishedQueries).byId(conversionId)?.request;
   if (!request) throw new Error(`${conversionId} has no request.`);
@@ -123,6 +125,47 @@ void test('the request of a failed conversion is deleted soon, and its record st
   await node.caughtUp();
   t.strictSame(row(), { ...record, expired: true }, 'the record is readable as before');
   t.match(row(), { status: 'failed', errorMessage: String });
+  t.strictSame(violations(place.log(), { settled: false }), []);
+});
+
+void test('what a request asked for ends by the clock, each in its time', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  const [hour, day] = [3600, DAY_MS / 1000];
+  const ended = [
+    await end(node, 'failed', NOW, undefined, 0),
+    await end(node, 'completed', NOW, undefined, 60),
+    await end(node, 'failed', NOW, undefined, 2 * hour),
+    await end(node, 'completed', NOW, undefined, 0),
+    await end(node, 'completed', NOW, undefined, day),
+    await end(node, 'completed', NOW, undefined, 30 * day),
+    await end(node, 'completed', NOW),
+  ];
+  const retention = node.run(
+    startRetention({ ...node, retentionSeconds, failedRetentionSeconds: day }),
+  );
+  const moments = [0, 60_000, 3_600_000, 7_200_000, DAY_MS, 7 * DAY_MS + 1];
+  const counts = [1, 2, 3, 4, 5, 7];
+  for (const [n, after] of moments.entries()) {
+    place.clock.time = NOW + after;
+    const due = node.readModel
+      .query(storedBlobQueries)
+      .due(
+        place.clock.time,
+        { completed: NOW + after - 7 * DAY_MS, failed: NOW + after - DAY_MS },
+        9,
+      );
+    t.equal(new Set(due.map(({ conversionId }) => conversionId)).size, due.length, 'each once');
+    retention.wake();
+    const gone = conversionsOf(await place.logged('ConversionExpired', counts[n] ?? 0));
+    t.equal(gone.length, counts[n], `after ${after} ms`);
+    await node.caughtUp();
+  }
+  const order = conversionsOf(place.log('ConversionExpired'));
+  const [failure, minute, hours, unread, oneDay, ...rest] = ended.map((each) => each.conversionId);
+  t.strictSame(order.slice(0, 5), [failure, minute, unread, hours, oneDay]);
+  t.strictSame(order.slice(5).toSorted(), rest.toSorted(), 'and none later than the service says');
   t.strictSame(violations(place.log(), { settled: false }), []);
 });
 

@@ -1,0 +1,69 @@
+/** How long files may be downloaded: until their retention ends, or until they were downloaded where the request says so. */
+import type { ConversionRow } from '../../../projections/conversions.ts';
+import { deleteAfterDownload } from '../../conversions/take-back.ts';
+import { accountAggregate } from '../../domain/account.ts';
+import { holdInForce } from '../../domain/hold.ts';
+import { requestedRetentionMs } from '../../domain/retention.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { commandContext, type HttpContext, isByOperatorSocket, releaseAtEnd } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+
+export const ERASED = 'The file can no longer be read: its account was erased.';
+
+/** @throws {ServiceError} `gone`, with the message where the retention is the reason */
+export async function assertInRetention(
+  { actors, clock, config }: RouteDependencies,
+  { accountId, completedAt, failedAt, expired, retentionSeconds: requested }: ConversionRow,
+  message?: string,
+): Promise<void> {
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
+  // The deletion itself may still be under way.
+  const now = clock.now();
+  const { retentionSeconds, failedRetentionSeconds } = config;
+  const [end, seconds] =
+    completedAt === undefined
+      ? (['failed', failedRetentionSeconds] as const)
+      : (['completed', retentionSeconds] as const);
+  const keptMs = Math.min(seconds * 1000, requestedRetentionMs(requested, end));
+  const isOver = now >= (completedAt ?? failedAt ?? Number.POSITIVE_INFINITY) + keptMs;
+  if (expired || (isOver && holdInForce(state, now) === undefined)) {
+    throw new ServiceError('gone', message);
+  }
+}
+
+/** The sender of a command that follows from a download: nobody who is known, where a link was used. */
+export const downloadContext = (ctx: HttpContext, deps: RouteDependencies, accountId: string) =>
+  commandContext(ctx, deps, {
+    accountId,
+    actor: ctx.state.caller?.actor ?? { kind: 'anonymous' },
+  });
+
+/**
+ * Deletes what is kept until its first download once the connection has taken the whole answer. An answer that was broken
+ * off, or a download that could not be recorded, leaves it to its retention.
+ */
+export function deleteOnceSent(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  rows: readonly ConversionRow[],
+): void {
+  // Who has the store may look at a PDF that its client has not had yet.
+  if (isByOperatorSocket(ctx)) return;
+  const passing = rows.filter(({ retentionSeconds }) => retentionSeconds === 0);
+  if (passing.length === 0) return;
+  const record = async (): Promise<void> => {
+    for (const row of passing) {
+      await deleteAfterDownload(deps, row, await downloadContext(ctx, deps, row.accountId));
+    }
+  };
+  releaseAtEnd(ctx, () => {
+    if (!ctx.res.writableFinished) return;
+    record().catch((err: unknown) => {
+      ctx.state.log.error(
+        { err },
+        'A PDF stays though it was downloaded. Its retention deletes it.',
+      );
+    });
+  });
+}
