@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { type Invocation, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
-import { dateOf, limitOf, serviceOf, take } from './service.ts';
+import { dateOf, limitOf, recordRows, serviceOf, take } from './service.ts';
 
 /** @throws {UsageError} */
 function idOf({ positionals: [id = ''] }: Invocation): string {
@@ -34,20 +34,21 @@ export const batchesList: Run = async (invocation, context) => {
 export const batchesGet: Run = async (invocation, context) => {
   const id = idOf(invocation);
   const { client } = await serviceOf(invocation, context);
-  const { conversions = [], tags, ...batch } = await client.batches.get(id);
-  context.output.json({ ...batch, ...(tags && { tags }), conversions });
-  const rows = Object.entries(batch).map(
-    ([name, value]) => [name, name.endsWith('_at') ? dateOf(String(value)) : value] as const,
-  );
-  context.output.table([], [...rows, ...conversions.map((each) => ['conversion', each] as const)]);
+  const { conversions = [], ...batch } = await client.batches.get(id);
+  context.output.json({ ...batch, conversions });
+  const ids = conversions.map((each) => ['conversion', each] as const);
+  context.output.table([], [...recordRows(batch), ...ids]);
 };
 
 export const batchesCancel: Run = async (invocation, context) => {
   const id = idOf(invocation);
   const { client } = await serviceOf(invocation, context);
+  const { status } = await client.batches.get(id);
   await client.batches.cancel(id);
   context.output.json({ id });
-  context.output.line(`${id}: what has not ended is cancelled.`);
+  context.output.line(
+    status === 'running' ? `${id}: what had not ended is cancelled.` : `${id} had ended before.`,
+  );
 };
 
 export const batchesZip: Run = async (invocation, context) => {

@@ -18,7 +18,15 @@ import {
 } from './command.ts';
 import { SOURCES, STATUSES } from './options.ts';
 import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
-import { type Conversion, dateOf, limitOf, type Service, serviceOf, take } from './service.ts';
+import {
+  type Conversion,
+  dateOf,
+  limitOf,
+  recordRows,
+  type Service,
+  serviceOf,
+  take,
+} from './service.ts';
 
 /** @throws {UsageError} it has not the shape of an id, which names a file */
 function idOf({ positionals: [id = ''] }: Invocation): string {
@@ -72,7 +80,7 @@ export const conversionsList: Run = async (invocation, context) => {
       name === id ? undefined : name,
       error_message,
     ]),
-    'There is no such conversion.',
+    'No conversion matches.',
   );
 };
 
@@ -81,13 +89,7 @@ export const conversionsGet: Run = async (invocation, context) => {
   const { client } = await serviceOf(invocation, context);
   const record = await client.get(id, pastOf(invocation));
   context.output.json(record);
-  context.output.table(
-    [],
-    Object.entries(record).map(([name, value]) => [
-      name,
-      name.endsWith('_at') ? dateOf(value) : value,
-    ]),
-  );
+  context.output.table([], recordRows(record));
 };
 
 export const conversionsDelete: Run = async (invocation, context) => {

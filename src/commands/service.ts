@@ -5,6 +5,7 @@ import { PressledgerClient } from '../../client/src/client.ts';
 import { isPressledgerError, PressledgerUnreachable } from '../../client/src/errors.ts';
 import { addressOf } from '../../client/src/options.ts';
 import {
+  type Cell,
   type CommandContext,
   type Invocation,
   secretFromInput,
@@ -211,3 +212,12 @@ export async function take<T>(
 /** A time of the API as a cell of a table. */
 export const dateOf = (time: string | null | undefined): Date | undefined =>
   typeof time === 'string' ? new Date(time) : undefined;
+
+/** The fields of a record for people to read, a row for each tag. */
+export const recordRows = (record: object): (readonly Cell[])[] =>
+  Object.entries(record).flatMap(([name, value]: [string, unknown]): (readonly Cell[])[] => {
+    if (name === 'tags') {
+      return Object.entries(value ?? {}).map(([tag, text]) => ['tag', `${tag}: ${String(text)}`]);
+    }
+    return [[name, name.endsWith('_at') ? dateOf(String(value)) : String(value)]];
+  });

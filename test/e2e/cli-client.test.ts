@@ -200,7 +200,7 @@ void test('the command line is a client of a running service', async (whole) => 
     const none = await runCli(place, ['conversions', 'list', '--status', 'pending'], {
       env: named,
     });
-    t.match(none, { code: 0, stdout: '', stderr: 'There is no such conversion.\n' });
+    t.match(none, { code: 0, stdout: '', stderr: 'No conversion matches.\n' });
     const piped = ['usage', '--server', host, '--api-key-stdin'];
     t.match(await cliJson(place, piped, { input: apiKey }), { account: { email } });
 

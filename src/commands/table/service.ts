@@ -141,7 +141,7 @@ export const USE: readonly Command[] = [
     examples: [
       'conversions list',
       'conversions list --status failed --limit 5',
-      'conversions list --q "invoice 47" --tag customer:Example',
+      'conversions list --q "invoice 47" --tag "customer:Example Ltd"',
       'conversions list --as-of 2026-11-21T08:15:30Z',
     ],
     options: {
