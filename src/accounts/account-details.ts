@@ -46,7 +46,8 @@ export async function accountDetails(deps: Dependencies, accountId: string) {
   const record = row && (await recordOf(deps, row));
   if (record === undefined) throw noSuchAccount();
   const { state } = await deps.actors.read(accountAggregate, accountId);
-  return { ...record, hold: holdRecord(holdInForce(state, now)), ...counts };
+  const hold = holdRecord(holdInForce(state, now));
+  return { ...record, hold, retention_seconds: state.retentionSeconds ?? null, ...counts };
 }
 
 /** The account of a sign-in address, if there is one. */

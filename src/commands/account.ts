@@ -269,6 +269,25 @@ function untilOf(invocation: Invocation): { readonly until?: string } {
   throw new Error(`A hold ends in the future: ${isoTime(until)} has passed.`);
 }
 
+export const accountRetention: Run = async (invocation, context) => {
+  const given = invocation.positionals[1];
+  const reset = invocation.values['reset'] === true;
+  if (reset === (given !== undefined)) throw new UsageError('Give <seconds> or --reset.');
+  const seconds =
+    given === undefined ? null : wholeNumber(given, '<seconds>', 0, Number.MAX_SAFE_INTEGER);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const path = ofAccount(id, 'retention/');
+    if (seconds === null) await api.delete(path);
+    else await api.post(path, { retention_seconds: seconds });
+    context.output.json({ id, email, retention_seconds: seconds });
+    context.output.line(
+      seconds === null
+        ? `New documents of ${email} are kept as long as those of others.`
+        : `New documents of ${email} are kept for ${counted(seconds, 'second')} at most.`,
+    );
+  });
+};
+
 export const accountHold: Run = async (invocation, context) => {
   const asked = untilOf(invocation);
   const release = invocation.values['release'] === true;

@@ -29,8 +29,18 @@ type AcceptanceEvent = EventOf<'CreditDebited' | 'ConversionRequested' | 'BatchR
 const keyOf = ({ idempotencyKey }: Request) =>
   idempotencyKey === undefined ? {} : { idempotencyKey };
 
+interface Owner {
+  readonly credits: number;
+  readonly retentionSeconds: number | undefined;
+}
+
+/** Nothing is kept longer than its account says, also a retry of what was requested before it said so. */
+const retentionOf = ({ retentionSeconds: own }: Owner, asked = own) =>
+  own === undefined ? {} : { retentionSeconds: Math.min(own, asked ?? own) };
+
 /** The debit and the request of one conversion. */
 function paid(
+  owner: Owner,
   { accountId, now }: Request,
   { conversionId, source, request, requestHmac, options, facts }: RequestedConversion,
   more: { readonly idempotencyKey?: string; readonly batchId?: string },
@@ -48,6 +58,7 @@ function paid(
         requestHmac,
         options,
         ...facts,
+        ...retentionOf(owner, facts?.retentionSeconds),
         requestedAt: now,
         ...more,
       },
@@ -56,22 +67,23 @@ function paid(
 }
 
 export function acceptConversion(
-  { credits }: { readonly credits: number },
+  owner: Owner,
   command: Request & RequestedConversion,
 ): Decision<AcceptanceEvent> {
-  if (credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
-  return paid(command, command, keyOf(command));
+  if (owner.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
+  return paid(owner, command, command, keyOf(command));
 }
 
 /** Accepts all or none. */
 export function acceptBatch(
-  { credits }: { readonly credits: number },
+  owner: Owner,
   command: Request & {
     readonly batchId: string;
     readonly conversions: readonly RequestedConversion[];
     readonly texts?: BatchTexts;
   },
 ): Decision<AcceptanceEvent> {
+  const { credits } = owner;
   const { accountId, batchId, conversions, texts, now } = command;
   const total = conversions.length;
   const cost = total * CREDITS_PER_CONVERSION;
@@ -84,6 +96,6 @@ export function acceptBatch(
       type: 'BatchRequested',
       data: { accountId, batchId, total, ...texts, requestedAt: now, ...keyOf(command) },
     },
-    ...conversions.flatMap((each) => paid(command, each, { batchId })),
+    ...conversions.flatMap((each) => paid(owner, command, each, { batchId })),
   ];
 }

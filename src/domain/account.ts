@@ -31,6 +31,7 @@ export const accountStream = (accountId: string): string => `account-${accountId
 export type AccountEvent = EventOf<
   | 'AccountOpened'
   | 'PlanChanged'
+  | 'RetentionChanged'
   | 'CreditGranted'
   | 'CreditDebited'
   | 'BatchRequested'
@@ -64,6 +65,8 @@ export interface AccountState {
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
   readonly plan: Plan;
+  /** Its own, for what is requested from now on; undefined: that of the service. */
+  readonly retentionSeconds: number | undefined;
   readonly credits: number;
   /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
@@ -80,6 +83,7 @@ const initialState: AccountState = {
   isOperator: false,
   mustChangePassword: false,
   plan: 'free',
+  retentionSeconds: undefined,
   credits: 0,
   refunds: 0,
   keys: noKeys,
@@ -96,6 +100,7 @@ export type AccountCommand = { readonly accountId: string } & (
       readonly isFirst?: boolean;
     }
   | { readonly type: 'ChangePlan'; readonly plan: Plan }
+  | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
   | {
       readonly type: 'GrantCredits';
       readonly amount: number;
@@ -154,6 +159,8 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     }
     case 'PlanChanged':
       return { ...state, plan: event.data.plan };
+    case 'RetentionChanged':
+      return { ...state, retentionSeconds: event.data.retentionSeconds };
     case 'CreditGranted': {
       const { amount, idempotencyKey, grantedAt } = event.data;
       const granted = { ...state, credits: state.credits + amount };
@@ -240,6 +247,12 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'ChangePlan':
       if (command.plan === state.plan) return [];
       return [{ type: 'PlanChanged', data: { accountId, plan: command.plan } }];
+    case 'ChangeRetention': {
+      const { retentionSeconds } = command;
+      if (retentionSeconds === state.retentionSeconds) return [];
+      const own = retentionSeconds === undefined ? {} : { retentionSeconds };
+      return [{ type: 'RetentionChanged', data: { accountId, ...own } }];
+    }
     case 'GrantCredits': {
       const { amount, idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && findKey(state.keys, idempotencyKey, now)) return [];
@@ -312,7 +325,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 8,
+    version: 9,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

@@ -37,6 +37,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const what = last === undefined ? '' : `, with ${names}`;
     return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${batchId === undefined ? '' : ', in a batch'}.`;
   },
+  RetentionChanged: (data) =>
+    data.retentionSeconds === undefined
+      ? 'Documents are kept as long as the service keeps them.'
+      : `Documents of new conversions are kept for ${counted(data.retentionSeconds, 'second')} at most.`,
   BatchRequested: (data) => `A batch of ${counted(data.total, 'PDF')} was requested.`,
   BatchCancelled: () => 'The batch was cancelled: what had not ended is given up.',
   BatchEnded: (data) => `The batch ended: ${data.completed} completed, ${data.failed} failed.`,

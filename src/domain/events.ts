@@ -162,6 +162,11 @@ export const EVENT_SCHEMAS = {
     mustChangePassword: Type.Optional(Type.Literal(true)),
   }),
   PlanChanged: Type.Object({ accountId: AccountId, plan: Plan }),
+  /** Conversions that are requested from then on are kept so long at most; absent: as long as the service keeps them. */
+  RetentionChanged: Type.Object({
+    accountId: AccountId,
+    retentionSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum })),
+  }),
   CreditGranted: Type.Object({
     accountId: AccountId,
     amount: Count,

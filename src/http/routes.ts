@@ -23,6 +23,7 @@ import { getFile } from './resources/files.ts';
 import { listAccountEvents, listConversionEvents } from './resources/history.ts';
 import {
   deleteHold,
+  deleteRetention,
   getOperatorAccount,
   listOperatorAccounts,
   postCredits,
@@ -31,6 +32,7 @@ import {
   postHold,
   postOperatorAccount,
   postPlan,
+  postRetention,
 } from './resources/operator-accounts.ts';
 import {
   getStatus,
@@ -151,6 +153,8 @@ export const ROUTES: readonly Route[] = [
   api('post', '/operator/accounts/', 'operator', postOperatorAccount),
   api('get', '/operator/accounts/{id}/', 'operator', getOperatorAccount),
   api('post', '/operator/accounts/{id}/plan/', 'operator', postPlan),
+  api('post', '/operator/accounts/{id}/retention/', 'operator', postRetention),
+  api('delete', '/operator/accounts/{id}/retention/', 'operator', deleteRetention),
   api('post', '/operator/accounts/{id}/credits/', 'operator', postCredits),
   api('post', '/operator/accounts/{id}/hold/', 'operator', postHold),
   api('delete', '/operator/accounts/{id}/hold/', 'operator', deleteHold),

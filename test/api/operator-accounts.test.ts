@@ -58,6 +58,10 @@ void test('an operator changes an account, whose history says who', async (t) =>
   const at = `/accounts/${id}`;
   const plan = await operator.call('POST', `${at}/plan/`, { body: { plan: 'pro' } });
   t.match(plan.body, { id, plan: 'pro' });
+  const retention = await operator.call('POST', `${at}/retention/`, {
+    body: { retention_seconds: 60 },
+  });
+  t.match(retention.body, { id, retention_seconds: 60 });
   const credits = await operator.call('POST', `${at}/credits/`, { body: { amount: 9 } });
   t.match(credits.body, { credits: 10 });
   const once = { body: { amount: 5 }, headers: { 'Idempotency-Key': 'grant-1' } };
@@ -70,6 +74,16 @@ void test('an operator changes an account, whose history says who', async (t) =>
   const ofAccount = { body: { html: '<p>x</p>' }, key, headers: once.headers };
   const converted = await api.call('POST', `${BASE}/pdf/`, ofAccount);
   t.match(converted, { status: 202, body: { id: /^conv_/ } }, 'keys of conversions are others');
+  const tooLong = { html: '<p>x</p>', retention_seconds: 61 };
+  t.strictSame(refusal(await api.call('POST', `${BASE}/pdf/`, { key, body: tooLong })), {
+    status: 400,
+    error: 'validation_error',
+    details: ['retention_seconds'],
+  });
+  const requested = (await api.log()).filter(({ type }) => type === 'ConversionRequested').at(-1);
+  t.match(JSON.parse(requested?.data ?? ''), { retentionSeconds: 60 });
+  t.equal((await operator.call('DELETE', `${at}/retention/`)).status, 204);
+  t.match((await operator.call('GET', `${at}/`)).body, { retention_seconds: null });
   const held = await operator.call('POST', `${at}/hold/`, { body: { until: UNTIL } });
   t.match(held.body, { hold: { until: UNTIL } });
   const endless = await operator.call('POST', `${at}/hold/`, { body: {} });
@@ -92,8 +106,10 @@ void test('an operator changes an account, whose history says who', async (t) =>
       'HoldReleased',
       'HoldPlaced',
       'HoldPlaced',
+      'RetentionChanged',
       'CreditGranted',
       'CreditGranted',
+      'RetentionChanged',
       'PlanChanged',
     ],
   );
@@ -108,6 +124,8 @@ void test('an operator changes an account, whose history says who', async (t) =>
     ['plan', { plan: 'gold' }, ['plan']],
     ['credits', { amount: 0 }, ['amount']],
     ['credits', { amount: 1e12 + 1 }, ['amount']],
+    ['retention', { retention_seconds: -1 }, ['retention_seconds']],
+    ['retention', { retention_seconds: 604_801 }, ['retention_seconds']],
     ['hold', { until: '2001-01-01T00:00:00Z' }, ['until']],
     ['hold', { until: 'tomorrow' }, ['until']],
     ['hold', { until: '2097-02-30T00:00:00Z' }, ['until']],

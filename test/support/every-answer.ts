@@ -341,6 +341,8 @@ async function driveOperators(t: Test, given: Answered) {
   await operator.call('POST', `${at}/plan/`, { body: { plan: 'pro' } });
   await operator.call('POST', `${at}/credits/`, { body: { amount: 1 } });
   for (const path of ['/accounts/', `${at}/`]) await operator.call('GET', path);
+  await operator.call('POST', `${at}/retention/`, { body: { retention_seconds: 3600 } });
+  await operator.call('DELETE', `${at}/retention/`);
   await operator.call('POST', `${at}/hold/`, { body: { until: '2100-01-01T00:00:00Z' } });
   await operator.call('GET', `${at}/`);
   await operator.call('DELETE', `${at}/hold/`);

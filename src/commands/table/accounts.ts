@@ -90,6 +90,18 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account.ts')).accountHold(...given),
   },
   {
+    name: 'account retention',
+    summary: 'Keep the documents of an account shorter than those of others.',
+    positionals: { email: ACCOUNT, seconds: 'how long; 0: until the first download' },
+    optionalPositionals: 1,
+    examples: [
+      'account retention ann@example.com 3600',
+      'account retention ann@example.com --reset',
+    ],
+    options: { reset: { help: 'keep them as long as RETENTION_SECONDS says' } },
+    run: async (...given) => (await import('../account.ts')).accountRetention(...given),
+  },
+  {
     name: 'account export',
     summary: 'Write everything that is kept about an account to a ZIP archive.',
     positionals: { email: ACCOUNT },

@@ -17,7 +17,7 @@ import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
 import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
-import { assertRoom, POLL_SECONDS } from './conversions.ts';
+import { assertRoom, POLL_SECONDS, requestRules } from './conversions.ts';
 
 /** Fields that an answer names: one of each request, and some more. */
 const MAX_NAMED = 2 * MAX_BATCH;
@@ -26,7 +26,8 @@ const MAX_VALUES = 200 * MAX_BATCH;
 
 async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues(MAX_NAMED);
-  const { requests, texts } = await checkBatchRequest(body, issues, deps.config, (checked) => ({
+  const rules = await requestRules(ctx, deps);
+  const { requests, texts } = await checkBatchRequest(body, issues, rules, (checked) => ({
     ...checked,
     document: new UnencryptedText(JSON.stringify(checked.document)),
   }));

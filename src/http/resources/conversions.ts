@@ -14,10 +14,11 @@ import {
 } from '../../conversions/request-conversion.ts';
 import { searchPast } from '../../conversions/search.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
+import { accountAggregate } from '../../domain/account.ts';
 import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { checkConversionRequest } from '../../requests/validate.ts';
+import { checkConversionRequest, type RequestRules } from '../../requests/validate.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
@@ -72,10 +73,25 @@ export function assertRoom(
   );
 }
 
+/** The rules of requests, with the retention of the caller's account. */
+export async function requestRules(
+  ctx: HttpContext,
+  { actors, config }: RouteDependencies,
+): Promise<RequestRules> {
+  const { accountId } = callerOf(ctx);
+  const { state } = await actors.read(accountAggregate, accountId, ctx.state.asOf);
+  const own = state.retentionSeconds ?? config.retentionSeconds;
+  return { ...config, retentionSeconds: Math.min(own, config.retentionSeconds) };
+}
+
 /** Reads all that the body and its headers ask for; strings are let go in favour of what is to be stored. */
-function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
+async function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues();
-  const { document, ...request } = checkConversionRequest(body, issues, deps.config);
+  const { document, ...request } = checkConversionRequest(
+    body,
+    issues,
+    await requestRules(ctx, deps),
+  );
   const key = requestKeyOf(ctx, deps, issues);
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);

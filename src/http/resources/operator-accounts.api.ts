@@ -45,6 +45,16 @@ export const OpenedAccount = Closed({
 
 export const PlanChange = Closed({ plan });
 
+export const RetentionChange = Closed({
+  retention_seconds: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'How long documents are kept, at most as long as RETENTION_SECONDS says. 0: until their first complete download, at most an hour.',
+    examples: [3600],
+  }),
+});
+
 export const CreditGrant = Closed({
   amount: Type.Integer({
     minimum: 1,
@@ -89,6 +99,10 @@ export const AccountDetails = Closed({
     ],
     { examples: [null] },
   ),
+  retention_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+    description: 'How long its documents are kept at most; null: as long as those of others.',
+    examples: [null],
+  }),
   stored_bytes: Count('The bytes that its documents take.', 51200),
   api_keys: Count('Its valid API keys.', 2),
   sessions: Count('Its open sessions.', 1),
@@ -140,6 +154,29 @@ export const postPlanDoc: OperationDoc = {
     'Changes the plan of the account at once, and with it the requests that it may send in a minute.',
   body: { schema: PlanChange },
   answers: changed,
+};
+
+export const postRetentionDoc: OperationDoc = {
+  id: 'changeRetention',
+  tag: 'Operators',
+  summary: 'Keep the documents of an account shorter',
+  description:
+    'Holds for the conversions that are requested from then on, each of which may ask for less by its retention_seconds. What was requested before is kept as it was.',
+  body: { schema: RetentionChange },
+  answers: {
+    200: {
+      ...changed[200],
+      examples: { shorter: example(AccountDetails, { retention_seconds: 3600 }) },
+    },
+  },
+};
+
+export const deleteRetentionDoc: OperationDoc = {
+  id: 'resetRetention',
+  tag: 'Operators',
+  summary: 'Keep the documents of an account as long as others',
+  description: 'Conversions that are requested from then on are kept for RETENTION_SECONDS.',
+  answers: { 204: { description: 'The account has no retention of its own. There is no body.' } },
 };
 
 export const postCreditsDoc: OperationDoc = {

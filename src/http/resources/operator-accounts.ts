@@ -30,6 +30,7 @@ import {
   AccountOpening,
   CreditGrant,
   deleteHoldDoc,
+  deleteRetentionDoc,
   ErasureRequest,
   getOperatorAccountDoc,
   HoldRequest,
@@ -41,6 +42,8 @@ import {
   postHoldDoc,
   postOperatorAccountDoc,
   postPlanDoc,
+  postRetentionDoc,
+  RetentionChange,
   WRONG_PASSWORD,
   WRONG_UNTIL,
 } from './operator-accounts.api.ts';
@@ -48,6 +51,7 @@ import {
 const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 const checkOpening = compile(AccountOpening);
 const checkPlan = compile(PlanChange);
+const checkRetention = compile(RetentionChange);
 const checkGrant = compile(CreditGrant);
 const checkHold = compile(HoldRequest);
 const checkErasure = compile(ErasureRequest);
@@ -136,6 +140,29 @@ export const postPlan: Endpoint = {
     change(deps, checkPlan, (accountId, { plan }, context) =>
       sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context),
     ),
+};
+
+export const postRetention: Endpoint = {
+  doc: postRetentionDoc,
+  handler: (deps) =>
+    change(deps, checkRetention, (accountId, { retention_seconds: retentionSeconds }, context) => {
+      const most = deps.config.retentionSeconds;
+      if (retentionSeconds > most) {
+        throw invalid('retention_seconds', `Must be at most ${most}, which is RETENTION_SECONDS.`);
+      }
+      return sendToAccount(deps, { type: 'ChangeRetention', accountId, retentionSeconds }, context);
+    }),
+};
+
+export const deleteRetention: Endpoint = {
+  doc: deleteRetentionDoc,
+  handler: (deps) => async (ctx) => {
+    const accountId = accountIdOf(ctx);
+    await assertOpen(deps, accountId);
+    const context = await operatorContext(ctx, deps, accountId);
+    await sendToAccount(deps, { type: 'ChangeRetention', accountId }, context);
+    ctx.status = 204;
+  },
 };
 
 export const postCredits: Endpoint = {

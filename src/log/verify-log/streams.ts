@@ -33,6 +33,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   CheckpointTimestamped: 'log',
   AccountOpened: 'account',
   PlanChanged: 'account',
+  RetentionChanged: 'account',
   CreditGranted: 'account',
   CreditDebited: 'account',
   ConversionRequested: 'account',

@@ -141,6 +141,33 @@ void test('erasing forgets everything personal and every credit', (t) => {
   t.end();
 });
 
+void test('an account may keep its documents shorter, and no request longer than that', (t) => {
+  const own = (retentionSeconds?: number): AccountEvent => ({
+    type: 'RetentionChanged',
+    data: { accountId: ID, ...(retentionSeconds === undefined ? {} : { retentionSeconds }) },
+  });
+  const change = { type: 'ChangeRetention', accountId: ID } as const;
+  given(t, account, opened)
+    .when({ ...change, retentionSeconds: 0 })
+    .thenEvents(own(0));
+  given(t, account, opened, own(0))
+    .when({ ...change, retentionSeconds: 0 })
+    .thenNothing();
+  given(t, account, opened, own(0)).when(change).thenEvents(own());
+  given(t, account, opened, own(0), own()).when(change).thenNothing();
+  const kept = (before: readonly AccountEvent[], asked?: number): unknown => {
+    const facts = asked === undefined ? {} : { retentionSeconds: asked };
+    const command = { ...request(1, NOW), facts } as AccountCommand;
+    const decided = account.decide(command, fold(account, [opened, granted(1), ...before]));
+    const event = (decided as readonly AccountEvent[])[1];
+    return event?.type === 'ConversionRequested' && event.data.retentionSeconds;
+  };
+  t.strictSame([kept([]), kept([], 90)], [undefined, 90]);
+  t.strictSame([kept([own(60)]), kept([own(60)], 90), kept([own(60)], 0)], [60, 60, 0]);
+  t.strictSame([kept([own(60), own()]), kept([own(0)], 90)], [undefined, 0]);
+  t.end();
+});
+
 void test('plan and password', (t) => {
   const pro: AccountEvent = { type: 'PlanChanged', data: { accountId: ID, plan: 'pro' } };
   given(t, account, opened).when(toPro).thenEvents(pro);

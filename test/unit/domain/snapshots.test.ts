@@ -84,6 +84,7 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
       },
     },
     { type: 'PlanChanged', data: { ...owner, plan: 'pro' } },
+    { type: 'RetentionChanged', data: { ...owner, retentionSeconds: 60 } },
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
     { type: 'SessionsEnded', data: owner },
     { type: 'OperatorGranted', data: owner },
@@ -273,7 +274,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '8: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,mustChangePassword,plan,credits,refunds,keys',
+    '9: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

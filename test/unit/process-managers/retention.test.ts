@@ -34,9 +34,9 @@ async function end(
   how: 'completed' | 'failed',
   at = NOW,
   html?: string,
-  retentionSeconds?: number,
+  requested?: number,
 ): Promise<Ended> {
-  const marks = retentionSeconds === undefined ? {} : { retentionSeconds };
+  const marks = requested === undefined ? {} : { retentionSeconds: requested };
   const conversionId = await node.request(1, html, marks);
   await node.caughtUp();
   const request = node.readModel.query(unfinishedQueries).byId(conversionId)?.request;

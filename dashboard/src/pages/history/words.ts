@@ -34,6 +34,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   AccountOpened: true,
   EmailReserved: true,
   PlanChanged: true,
+  RetentionChanged: true,
   OperatorGranted: true,
   OperatorRevoked: true,
   CreditGranted: true,
