@@ -13,7 +13,7 @@ import { creditHandlers } from './webhook-credits.ts';
 
 /**
  * `secret_prefix` and `secret_at` are of the newest secret. `failing_since` and `failed_at`: the first and the last of
- * the tries that failed one after the other; `gone`: the last one was answered 410.
+ * the tries that failed one after the other, not before `changed_at`; `gone`: the last one was answered 410.
  *
  * A delivery's `receiver` is its endpoint, or `url/` and its account. Deliveries of one `lane` go one after the other:
  * those about one conversion to one receiver. `next_at` 0: at once. What waits behind another is due with it.
@@ -32,6 +32,7 @@ CREATE TABLE webhooks (
   secret_prefix TEXT NOT NULL,
   secret_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
+  changed_at INTEGER NOT NULL,
   failing_since INTEGER,
   failed_at INTEGER,
   gone INTEGER NOT NULL DEFAULT 0
@@ -104,7 +105,7 @@ const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetada
 
 export const webhooks: Projection = {
   name: 'webhooks',
-  version: 2,
+  version: 3,
   tables: [
     'webhooks',
     'webhook_default_secrets',
@@ -149,13 +150,14 @@ const UNLESS_ERASED =
 function endpointHandlers(db: Database): Handlers {
   const insert = db.prepare(
     `INSERT INTO webhooks
-       (position, id, account_id, url, description, types, secret_prefix, secret_at, created_at)
-     SELECT @position, @webhookId, @accountId, @url, @description, @types, @secretPrefix, @createdAt, @createdAt
+       (position, id, account_id, url, description, types, secret_prefix, secret_at, created_at, changed_at)
+     SELECT @position, @webhookId, @accountId, @url, @description, @types, @secretPrefix, @createdAt, @createdAt,
+       @createdAt
      ${UNLESS_ERASED}`,
   );
   const change = db.prepare(
     `UPDATE webhooks SET url = coalesce(@url, url), description = coalesce(@description, description),
-       types = coalesce(@types, types), enabled = coalesce(@enabled, enabled), failing_since = NULL,
+       types = coalesce(@types, types), enabled = coalesce(@enabled, enabled), changed_at = @changedAt, failing_since = NULL,
        failed_at = NULL, gone = 0 WHERE id = @webhookId`,
   );
   const switchOff = db.prepare(
@@ -188,6 +190,7 @@ function endpointHandlers(db: Database): Handlers {
         description,
         types: types === undefined ? null : JSON.stringify(types),
         enabled: enabled === undefined ? null : Number(enabled),
+        changedAt,
       });
       if (enabled === true) switchOn.run(webhookId);
       if (enabled !== false) return;
@@ -244,13 +247,17 @@ function deliveryHandlers(db: Database) {
   );
   const failed = db.prepare(
     `UPDATE webhooks SET gone = @gone, failed_at = @at,
-       failing_since = CASE WHEN failed_at >= @at - ${APART_MS} THEN failing_since ELSE @at END
+       failing_since = CASE WHEN failed_at >= @at - ${APART_MS} THEN failing_since
+         ELSE max(@at, changed_at) END
      WHERE id = @webhookId`,
   );
   const AGAIN = `UPDATE webhook_deliveries SET status = 'waiting', dropped = NULL, attempt = 0, next_at = 0`;
-  const again = db.prepare(`${AGAIN}, round = ? WHERE id = ?`);
+  // Its endpoint may have been switched off meanwhile.
+  const MAY_BE_SENT = `(webhook_id IS NULL
+    OR EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = webhook_deliveries.webhook_id AND enabled = 1))`;
+  const again = db.prepare(`${AGAIN}, round = ? WHERE id = ? AND ${MAY_BE_SENT}`);
   const failedAgain = db.prepare(
-    `${AGAIN}, round = round + 1 WHERE webhook_id = ? AND status = 'failed' AND created_at >= ?`,
+    `${AGAIN}, round = round + 1 WHERE webhook_id = ? AND status = 'failed' AND created_at >= ? AND ${MAY_BE_SENT}`,
   );
 
   const add = (

@@ -9,7 +9,7 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { WebhookType } from '../domain/choices.ts';
 import { deliveryAggregate, deliveryStream } from '../domain/webhook-delivery.ts';
-import { type WebhooksCommand, webhooksAggregate } from '../domain/webhooks.ts';
+import { switchedOff, type WebhooksCommand, webhooksAggregate } from '../domain/webhooks.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -211,16 +211,20 @@ export async function testWebhook(
 }
 
 /**
- * Sends a delivery once more that has ended; one that waits is left as it is.
- * @throws {ServiceError} `not_found`, also where its endpoint was deleted
+ * Sends a delivery once more, at once: one that has ended, or that waits for its next try.
+ * @throws {ServiceError} `not_found`, also where its endpoint was deleted; `validation_error` where that is switched off
  */
 export async function redeliver(
   deps: WebhookDependencies,
-  { id, accountId, webhookId, subject, round, status }: DeliveryRow,
+  { id, accountId, webhookId, subject, round, status, attempt }: DeliveryRow,
   context: CommandContext,
 ): Promise<DeliveryRow> {
-  if (webhookId !== undefined) await webhookOf(deps, accountId, webhookId);
-  if (status !== 'waiting') {
+  if (webhookId !== undefined) {
+    const { enabled } = await webhookOf(deps, accountId, webhookId);
+    if (!enabled) throw new ServiceError('validation_error', switchedOff.message);
+  }
+  // The first try of a round comes by itself.
+  if (status !== 'waiting' || attempt > 0) {
     const command = {
       type: 'RequestRedelivery',
       accountId,
@@ -239,7 +243,7 @@ export async function redeliver(
 /**
  * Sends all deliveries to an endpoint once more that failed, of events since then (milliseconds since the epoch).
  * @returns how many they are
- * @throws {ServiceError} `not_found`
+ * @throws {ServiceError} `not_found`; `validation_error` where the endpoint is switched off
  */
 export async function redeliverFailed(
   deps: WebhookDependencies,

@@ -47,8 +47,10 @@ const CHANGES: readonly EventType[] = [
   'ConversionCompleted',
   'ConversionFailed',
 ];
-/** Rows that are read at once, and events of the account that are looked through at once. */
+/** Rows that are read at once. */
 const SLICE = 250;
+/** Events that are looked through between two looks at the clock: each may bring a conversion with many words. */
+const CHANGES_AT_ONCE = 20;
 /** The longest that other requests wait for an index, in milliseconds. */
 const TURN_MS = 8;
 
@@ -164,7 +166,7 @@ class AccountIndex {
     const total = history.countUpTo(this.#accountId);
     while (this.#events < total) {
       if (performance.now() > until) return false;
-      const upTo = Math.min(total, this.#events + SLICE);
+      const upTo = Math.min(total, this.#events + CHANGES_AT_ONCE);
       for (const { conversionId } of history.changes(
         this.#accountId,
         this.#events,
@@ -199,6 +201,7 @@ export class ConversionSearches {
   /** Fills one after the other, so that together they take no longer turns than one. */
   readonly #filling = new Semaphore(1);
   readonly #underWay = new Map<string, Promise<AccountIndex>>();
+  readonly #past = new Semaphore(1);
 
   constructor(deps: SearchDependencies, mostBytes: number) {
     this.#deps = deps;
@@ -226,6 +229,61 @@ export class ConversionSearches {
         this.#keep(accountId, index);
         return pageOf(index, accountId, search, slice, moment.conversions);
       } else await setImmediate();
+    }
+  }
+
+  /**
+   * The same as of an earlier moment, whose tables `read` asks each time. Its index is not kept, so that searches of the
+   * past go one after the other.
+   * @param gone aborted once nobody waits for it
+   * @throws {KeyErased}
+   * @throws {ServiceError} `validation_error` where the account has more conversions than are searched at once
+   */
+  async past(
+    accountId: string,
+    search: ConversionSearch,
+    slice: Slice,
+    read: <R>(from: (queries: ConversionQueries) => R) => Promise<R>,
+    gone: AbortSignal,
+  ): Promise<Page<ConversionRow>> {
+    const release = await this.#past.acquire(gone);
+    try {
+      gone.throwIfAborted();
+      const open = await this.#opener(accountId);
+      const index = new SearchIndex();
+      const { first } = await read((queries) => queries.numbersIn(accountId, search));
+      for (let below = Number.MAX_SAFE_INTEGER; below > first; ) {
+        const rows = await read((queries) => queries.searchRows(accountId, below - 1, SLICE));
+        await this.#enterAll(index, rows, open, gone);
+        below = rows.at(-1)?.number ?? first;
+        if (index.bytes > OWN_SHARE * this.#mostBytes && below > first) {
+          throw tooMany(((await read((queries) => queries.timeOf(accountId, below))) ?? 0) + 1);
+        }
+      }
+      const found = await read((queries) =>
+        index.find(questionOf(search, queries, accountId, slice)),
+      );
+      const rows = await read((queries) => queries.byNumbers(accountId, found.numbers));
+      return { rows, total: found.total };
+    } finally {
+      release?.();
+    }
+  }
+
+  /** Lets others have their turn between two rows. */
+  async #enterAll(
+    index: SearchIndex,
+    rows: readonly SearchRow[],
+    open: Open,
+    gone: AbortSignal,
+  ): Promise<void> {
+    let until = performance.now() + TURN_MS;
+    for (const row of rows) {
+      enter(index, row, open);
+      if (performance.now() < until) continue;
+      await setImmediate();
+      gone.throwIfAborted();
+      until = performance.now() + TURN_MS;
     }
   }
 
@@ -295,36 +353,13 @@ function pageOf(
 ): Page<ConversionRow> {
   const question = questionOf(search, conversions, accountId, slice);
   if (question.first < lowest && question.first <= question.last) {
-    const from = isoTime((conversions.timeOf(accountId, lowest) ?? 0) + 1);
-    const message = `The account has more conversions than are searched at once. Give from=${from} or later.`;
-    throw new ServiceError('validation_error', `from: ${message}`, {
-      details: { from: [message] },
-    });
+    throw tooMany((conversions.timeOf(accountId, lowest) ?? 0) + 1);
   }
   const { numbers, total } = index.find(question);
   return { rows: conversions.byNumbers(accountId, numbers), total };
 }
 
-/**
- * The same as of an earlier moment, whose tables `read` asks each time.
- * @throws {KeyErased}
- */
-export async function searchPast(
-  { vault }: Pick<SearchDependencies, 'vault'>,
-  accountId: string,
-  search: ConversionSearch,
-  slice: Slice,
-  read: <R>(from: (queries: ConversionQueries) => R) => Promise<R>,
-): Promise<Page<ConversionRow>> {
-  const open = await vault.opener(accountId);
-  const index = new SearchIndex();
-  for (let below = Number.MAX_SAFE_INTEGER; below > 1; ) {
-    const rows = await read((queries) => queries.searchRows(accountId, below - 1, SLICE));
-    for (const row of rows) enter(index, row, open);
-    below = rows.at(-1)?.number ?? 1;
-    await setImmediate();
-  }
-  const found = await read((queries) => index.find(questionOf(search, queries, accountId, slice)));
-  const rows = await read((queries) => queries.byNumbers(accountId, found.numbers));
-  return { rows, total: found.total };
-}
+const tooMany = (from: number): ServiceError => {
+  const message = `The account has more conversions than are searched at once. Give from=${isoTime(from)} or later.`;
+  return new ServiceError('validation_error', `from: ${message}`, { details: { from: [message] } });
+};

@@ -168,6 +168,10 @@ const notFound: Rejection = {
   rejected: 'not_found',
   message: 'There is no such webhook endpoint.',
 };
+export const switchedOff = {
+  rejected: 'validation_error',
+  message: 'The endpoint is switched off. Switch it on first.',
+} as const;
 
 const tooMany: Rejection = {
   rejected: 'validation_error',
@@ -222,6 +226,7 @@ const decide: Decider<WebhooksState, WebhooksCommand, WebhooksEvent>['decide'] =
       return [{ type: 'WebhookTested', data: { accountId, webhookId, deliveryId, testedAt: now } }];
     }
     case 'RequestRedeliveries': {
+      if (!endpoint.enabled) return switchedOff;
       const data = { accountId, webhookId, since: command.since, requestedAt: now };
       return [{ type: 'RedeliveriesRequested', data }];
     }

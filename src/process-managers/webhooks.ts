@@ -9,7 +9,6 @@ import {
 } from '../../projections/webhook-queries.ts';
 import { webhookBody, type WebhookBodyDependencies } from '../accounts/webhook-body.ts';
 import type { CommandContext } from '../actors/system.ts';
-import { Semaphore } from '../async/semaphore.ts';
 import { NOT_OPENED, unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { deliveryAggregate, type DeliveryCommand } from '../domain/webhook-delivery.ts';
@@ -29,10 +28,15 @@ import { newSecret, signatureHeaders } from '../webhooks/signature.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 import { DeliveriesUnderWay } from './deliveries-under-way.ts';
 
-/** Deliveries under way: in all, of an account, to a host, and to one receiver; to one that did not take the last: 1. */
-const LIMITS = { all: 256, account: 8, host: 16, receiver: 4 } as const;
-/** Rows that are looked at beside those under way. */
-const PAGE = 64;
+/**
+ * Deliveries under way: in all, of an account, to a host, of an account to a host, and to one receiver; to one that did
+ * not take the last: 1.
+ */
+const LIMITS = { all: 256, account: 8, host: 16, accountAtHost: 4, receiver: 4 } as const;
+/** Rows that are looked at together: more than can be under way. */
+const PAGE = LIMITS.all + 64;
+/** A delivery whose host has no place free is looked at again after it. */
+const BUSY_MS = 1000;
 /** Receivers that are remembered not to have taken the last delivery. */
 const MAX_FAILING = 10_000;
 /** An endpoint whose every try has failed for so long is switched off. */
@@ -81,7 +85,8 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
   const postponed = new Map<string, number>();
   /** Receivers that did not take the last delivery. */
   const failing = new Set<string>();
-  const hosts = new Map<string, { readonly slots: Semaphore; users: number }>();
+  /** Deliveries at work by their host, and by account and host. */
+  const atHosts = new Map<string, number>();
   const sending = new Set<Promise<void>>();
   const untried = new LogThrottle();
   let timer: NodeJS.Timeout | undefined;
@@ -145,27 +150,33 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     return { url, secrets: await Promise.all(inForce.map(open)) };
   }
 
-  /** @returns undefined where there is nobody, or nothing, to tell */
+  const countAt = (place: string, by: 1 | -1): void => {
+    const count = (atHosts.get(place) ?? 0) + by;
+    if (count === 0) atHosts.delete(place);
+    else atHosts.set(place, count);
+  };
+
+  /** @returns undefined where there is nobody, or nothing, to tell; `busy` where the host has no place free */
   async function answerTo(
     row: DeliveryRow,
     signal: AbortSignal,
-  ): Promise<ReceiverAnswer | undefined> {
+  ): Promise<ReceiverAnswer | 'busy' | undefined> {
     const target = await targetOf(row);
-    const body = target && (await webhookBody(deps, row));
-    if (target === undefined || body === undefined) return undefined;
+    if (target === undefined) return undefined;
     const { host } = target.url;
-    const ofHost = hosts.get(host) ?? { slots: new Semaphore(LIMITS.host), users: 0 };
-    hosts.set(host, ofHost);
-    ofHost.users += 1;
-    const release = await ofHost.slots.acquire(signal);
+    const own = `${row.accountId} ${host}`;
+    const [all = 0, ofAccount = 0] = [atHosts.get(host), atHosts.get(own)];
+    // To wait here would keep a place that other hosts' deliveries need.
+    if (all >= LIMITS.host || ofAccount >= LIMITS.accountAtHost) return 'busy';
+    for (const place of [host, own]) countAt(place, 1);
     try {
+      const body = await webhookBody(deps, row);
+      if (body === undefined) return undefined;
       signal.throwIfAborted();
       const headers = signatureHeaders(row.id, clock.now(), body, target.secrets);
       return await poster.post(target.url, headers, body, signal);
     } finally {
-      release?.();
-      ofHost.users -= 1;
-      if (ofHost.users === 0) hosts.delete(host);
+      for (const place of [host, own]) countAt(place, -1);
     }
   }
 
@@ -210,10 +221,13 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
           return { failure: 'unreadable', durationMs: 0, text: '' } as const;
         }),
       );
-      if (answer !== undefined && (await record(row, answer))) return;
-      // The read model is to learn that its receiver is gone, or that another process was first.
-      await runner.waitFor(await store.head());
-      if (answer === undefined) postponed.set(id, performance.now() + POSTPONED_MS);
+      if (answer === 'busy') postponed.set(id, performance.now() + BUSY_MS);
+      else {
+        if (answer !== undefined && (await record(row, answer))) return;
+        // The read model is to learn that its receiver is gone, or that another process was first.
+        await runner.waitFor(await store.head());
+        if (answer === undefined) postponed.set(id, performance.now() + POSTPONED_MS);
+      }
     } catch (error) {
       if (!signal.aborted) {
         untried.log((suppressed) =>
@@ -243,13 +257,10 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     sending.add(sent);
   }
 
-  /** @returns whether any of them had room */
-  function beginAll(rows: readonly DeliveryRow[]): boolean {
-    const before = underWay.size;
+  function beginAll(rows: readonly DeliveryRow[]): void {
     for (const row of rows) {
       if (underWay.size < LIMITS.all && hasRoom(row)) begin(row);
     }
-    return underWay.size > before;
   }
 
   const step = async (stopping: AbortSignal): Promise<void> => {
@@ -259,13 +270,13 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     if (stopping.aborted) return;
     for (const [id, until] of postponed) if (until <= performance.now()) postponed.delete(id);
     const now = clock.now();
-    const limit = underWay.size + postponed.size + PAGE;
-    const rows = queries.due(now, limit);
-    // Those of one receiver must not keep all others from being seen.
-    if (!beginAll(rows) && rows.length === limit)
-      beginAll(queries.dueByReceiver(now, LIMITS.account));
+    const rows = queries.due(now, PAGE);
+    // First of all receivers, if there are more: those of one must not keep the others from being seen.
+    if (rows.length === PAGE) beginAll(queries.dueByReceiver(now, LIMITS.receiver));
+    beginAll(rows);
     const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);
-    timer = setTimeout(() => loop.wake(), postponed.size > 0 ? Math.min(next, POSTPONED_MS) : next);
+    const soonest = Math.min(...postponed.values()) - performance.now();
+    timer = setTimeout(() => loop.wake(), Math.max(0, Math.min(next, soonest)));
   };
 
   const loop = startBackgroundLoop('webhooks', step, logger);

@@ -25,6 +25,8 @@ const ANSWER_MS = 15_000;
 const BODY_MS = 1000;
 /** Bytes of the answer's body that are kept. */
 const KEPT_BYTES = 512;
+/** Interim answers (100 to 199) before the answer: a receiver could send them without an end. */
+const MAX_INTERIM = 10;
 /** An unused connection is closed after it: receivers that close theirs earlier cost one more try. */
 const IDLE_MS = 4000;
 const MAX_IDLE = 64;
@@ -181,6 +183,11 @@ function answerOf(
   const end = (): void => void request.destroy(within.reason as Error);
   within.addEventListener('abort', end, { once: true });
   request.once('response', resolve);
+  let before = 0;
+  request.on('information', () => {
+    before += 1;
+    if (before > MAX_INTERIM) request.destroy(failure('invalid-answer'));
+  });
   // Later ones too, or they would end the process.
   request.on('error', reject);
   // An upgrade that nobody asked for closes without an error.
@@ -190,7 +197,7 @@ function answerOf(
   return promise.finally(() => within.removeEventListener('abort', end));
 }
 
-/** The begin of the body, within a second. A body that ends with it leaves its connection for others. */
+/** The beginning of the body, within a second. A body that ends with it leaves its connection for others. */
 async function firstBytes(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

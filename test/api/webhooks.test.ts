@@ -157,6 +157,28 @@ void test('tries: ten over three days, under one id, then once more when asked',
   });
 });
 
+void test('a delivery is sent again while it waits, and not to an endpoint that is off', async (t) => {
+  const w = await startWebhookApi(t, KEPT);
+  const receiver = await startReceiver(t);
+  receiver.answerWith((response) => response.writeHead(500).end());
+  const { id: webhook } = await w.create(receiver.url, ENDED);
+  await w.end(await w.request());
+  const [first] = await receiver.count(1);
+  const id = first?.id ?? '';
+  await w.inState(id, { tries: 1 });
+  t.equal((await w.callAs('POST', `/webhooks/deliveries/${id}/redeliver/`)).status, 202);
+  await receiver.count(2);
+  await w.inState(id, { tries: 2, status: 'waiting' });
+  await w.callAs('PATCH', `/webhooks/${webhook}/`, { enabled: false });
+  const off = {
+    status: 400,
+    body: { message: 'The endpoint is switched off. Switch it on first.' },
+  };
+  t.match(await w.callAs('POST', `/webhooks/deliveries/${id}/redeliver/`), off);
+  const since = '?since=2026-01-01T00:00:00Z';
+  t.match(await w.callAs('POST', `/webhooks/${webhook}/redeliver/${since}`), off);
+});
+
 void test('an endpoint that fails for five days, or answers 410, is switched off', async (t) => {
   const w = await startWebhookApi(t, KEPT);
   const [failing, gone] = [await startReceiver(t), await startReceiver(t)];

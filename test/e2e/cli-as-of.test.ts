@@ -106,7 +106,7 @@ void test('as a client of a service', async (t) => {
   const asOf = (...args: string[]) => cliJson(place, [...args, '--as-of', before]);
 
   t.strictSame(await asOf('conversions', 'get', id), created.body);
-  t.strictSame(await asOf('conversions', 'list'), [created.body]);
+  t.strictSame(await asOf('conversions', 'list'), [{ ...created.body, name: id }]);
   t.strictSame(await asOf('conversions', 'list', '--status', 'completed'), []);
   t.match(await asOf('keys', 'list'), [{ name: 'test' }]);
   t.equal(((await asOf('keys', 'list')) as object[]).length, 1);

@@ -14,6 +14,7 @@ const LONG: readonly string[] = [
   'test/attack/sessions.test.ts',
   'test/attack/sign-ins.test.ts',
   'test/attack/slots.test.ts',
+  'test/attack/webhook-hosts.test.ts',
   'test/crash/backups.test.ts',
   'test/crash/log-copies.test.ts',
   'test/crash/move.test.ts',

@@ -37,20 +37,27 @@ function isPartial({ query: { partial = 'false' } }: HttpContext): boolean {
 
 /** Makes the names of files differ, also where case does not count. */
 class Names {
-  readonly #taken = new Set<string>();
+  /** The next number to try for each name, folded. */
+  readonly #next = new Map<string, number>();
 
   /** @param name with an extension */
   take(name: string): string {
     const dot = name.lastIndexOf('.');
-    for (let n = 1; ; n += 1) {
-      const own = n === 1 ? name : `${name.slice(0, dot)} (${n})${name.slice(dot)}`;
-      const folded = own.normalize('NFC').toLowerCase();
-      if (this.#taken.has(folded)) continue;
-      this.#taken.add(folded);
-      return own;
+    const [stem, extension] = [name.slice(0, dot), name.slice(dot)];
+    const [foldedStem, foldedExtension] = [folded(stem), folded(extension)];
+    const whole = foldedStem + foldedExtension;
+    for (let n = this.#next.get(whole) ?? 1; ; n += 1) {
+      const number = n === 1 ? '' : ` (${n})`;
+      const own = `${foldedStem}${number}${foldedExtension}`;
+      if (n > 1 && this.#next.has(own)) continue;
+      this.#next.set(whole, n + 1);
+      if (n > 1) this.#next.set(own, 2);
+      return `${stem}${number}${extension}`;
     }
   }
 }
+
+const folded = (text: string): string => text.normalize('NFC').toLowerCase();
 
 /** @throws {ServiceError} there is none to send, or they are too large together */
 async function pdfsOf(

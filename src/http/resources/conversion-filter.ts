@@ -69,10 +69,15 @@ function chunksOf(q: unknown, issues: ValidationIssues): ConversionSearch['chunk
     issues.add('q', `Must have at most ${MAX_Q_CHARACTERS} characters.`);
     return [];
   }
-  const chunks = [...new Set(foldText(text).split(/\s+/u))].flatMap((chunk) => {
+  const asked = new Map<string, ConversionSearch['chunks'][number]>();
+  for (const chunk of foldText(text).split(/\s+/u)) {
     const words = [...new Set(wordsOf(chunk))];
-    return words.length === 0 ? [] : [{ words, ...(MAYBE_ID.test(chunk) && { idStart: chunk }) }];
-  });
+    const known = asked.get(words.join(' '));
+    // `1`, `1.` and `-1` ask for the same.
+    if (words.length === 0 || known?.idStart !== undefined) continue;
+    asked.set(words.join(' '), { words, ...(MAYBE_ID.test(chunk) && { idStart: chunk }) });
+  }
+  const chunks = [...asked.values()];
   if (chunks.length === 0) issues.add('q', 'Must have a letter or a digit.');
   if (chunks.flatMap(({ words }) => words).length > MAX_Q_WORDS) {
     issues.add('q', `Must have at most ${MAX_Q_WORDS} words.`);

@@ -12,7 +12,6 @@ import {
   type AcceptedConversion,
   requestConversion,
 } from '../../conversions/request-conversion.ts';
-import { searchPast } from '../../conversions/search.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
@@ -26,6 +25,7 @@ import {
   accountInView,
   callerOf,
   commandContext,
+  disconnection,
   type HttpContext,
   pathParameter,
 } from '../context.ts';
@@ -292,7 +292,9 @@ export const listConversions: Endpoint = {
       if (!needsIndex(search)) {
         return await read((queries) => queries.page(accountId, { ...page, ...search }));
       }
-      if (moment !== undefined) return await searchPast(deps, accountId, search, page, read);
+      if (moment !== undefined) {
+        return await deps.searches.past(accountId, search, page, read, disconnection(ctx));
+      }
       const head = ctx.state.asOf ?? (await deps.store.head());
       return await deps.searches.page(accountId, search, page, head);
     };

@@ -337,12 +337,19 @@ export const redeliverDoc: OperationDoc = {
   id: 'redeliver',
   tag,
   summary: 'Send a delivery again',
-  description: 'Under the same webhook-id. One that waits is left as it is.',
+  description:
+    'Under the same webhook-id, with all tries. One that waits for its next try is sent now.',
   answers: {
     202: {
       description: 'The delivery, which is sent at once.',
       schema: WebhookDelivery,
       examples: { waiting: { ...delivered, ...next, status: 'waiting' } },
+    },
+  },
+  errors: {
+    validation_error: {
+      when: 'Its endpoint is switched off.',
+      message: 'The endpoint is switched off. Switch it on first.',
     },
   },
 };
