@@ -29,6 +29,7 @@ CREATE TABLE conversions (
   failed_at INTEGER,
   failure_code TEXT,
   error_message TEXT,
+  picture TEXT,
   source TEXT NOT NULL,
   key_id TEXT,
   retry_of TEXT,
@@ -63,7 +64,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 12,
+  version: 13,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -85,7 +86,8 @@ export const conversions: Projection = {
        WHERE id = ?`,
     );
     const fail = db.prepare(
-      `UPDATE conversions SET status = 'failed', failed_at = ?, failure_code = ?, error_message = ?
+      `UPDATE conversions SET status = 'failed', failed_at = ?, failure_code = ?, error_message = ?,
+         picture = ?
        WHERE id = ?`,
     );
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
@@ -112,8 +114,8 @@ export const conversions: Projection = {
         const { warnings = null, title = null } = told;
         complete.run(completedAt, blob, digest, pages, warnings, title, conversionId);
       },
-      ConversionFailed({ conversionId, code, message, failedAt }) {
-        fail.run(failedAt, code, message, conversionId);
+      ConversionFailed({ conversionId, code, message, picture, failedAt }) {
+        fail.run(failedAt, code, message, picture ? JSON.stringify(picture) : null, conversionId);
         countInBlock.run(conversionId);
       },
       ConversionDeleted({ conversionId }) {
@@ -140,6 +142,8 @@ export interface ConversionRow {
   readonly failureCode?: ConversionFailureCode;
   /** Only when failed. Sealed: the keyring's `unseal` reads it. */
   readonly errorMessage?: string;
+  /** The encrypted picture of the page; only when failed. It is not to be had any more once `expired`. */
+  readonly picture?: BlobRef;
   readonly source: 'html' | 'url';
   /** The API key that it was asked for with, if it was one. */
   readonly keyId?: string;
@@ -169,15 +173,18 @@ export interface ConversionRow {
   readonly expired: boolean;
 }
 
-interface StoredConversion extends Omit<Stored<ConversionRow>, 'document' | 'pdf' | 'expired'> {
+interface StoredConversion
+  extends Omit<Stored<ConversionRow>, 'picture' | 'document' | 'pdf' | 'expired'> {
+  readonly picture: string | null;
   readonly document: string | null;
   readonly pdf: string | null;
   readonly expired: number;
 }
 
-const toRow = ({ document, pdf, expired, ...stored }: StoredConversion): ConversionRow =>
+const toRow = ({ picture, document, pdf, expired, ...stored }: StoredConversion): ConversionRow =>
   present<ConversionRow>({
     ...stored,
+    picture: JSON.parse(picture ?? 'null') as BlobRef | null,
     document: JSON.parse(document ?? 'null') as BlobRef | null,
     pdf: JSON.parse(pdf ?? 'null') as PdfDigest | null,
     expired: expired === 1,
@@ -219,7 +226,7 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 }
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
-  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, source, key_id AS keyId,
+  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, key_id AS keyId,
   retry_of AS retryOf, batch_id AS batchId, retention_seconds AS retentionSeconds, filename, reference, tags, address,
   title, document, pdf, pages, warnings, expired`;
 

@@ -1,6 +1,6 @@
 /** The conversions whose blobs are kept: what each and its account take, and a to-do list of what is to be deleted. */
 import type { Database } from 'better-sqlite3';
-import { blobKey } from '../src/domain/blob-key.ts';
+import { type BlobKind, blobKey } from '../src/domain/blob-key.ts';
 import { requestedRetentionMs } from '../src/domain/retention.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { present } from '../src/read-model/rows.ts';
@@ -49,7 +49,7 @@ const requestedMs = (end: 'completed' | 'failed'): string =>
 
 export const storedBlobs: Projection = {
   name: 'stored-blobs',
-  version: 5,
+  version: 6,
   tables: ['stored_blobs', 'holds', 'stored_bytes'],
   ddl,
   handlers(db) {
@@ -64,8 +64,9 @@ export const storedBlobs: Projection = {
        WHERE conversion_id = ?`,
     );
     const fail = db
-      .prepare<[number, string, number, string], number>(
-        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?, due_at = ? + ${requestedMs('failed')}
+      .prepare<[number, string, number, string, number, string], number>(
+        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?, due_at = ? + ${requestedMs('failed')},
+           hashes = hashes || ?, bytes = bytes + ?
          WHERE conversion_id = ? RETURNING bytes`,
       )
       .pluck();
@@ -101,8 +102,12 @@ export const storedBlobs: Projection = {
         complete.run(...end, sha256, manifest.sha256, bytes, conversionId);
         add.run(accountId, bytes);
       },
-      ConversionFailed({ accountId, conversionId, failedAt }, event) {
-        addFailed.run(fail.get(failedAt, event.id, failedAt, conversionId) ?? 0, accountId);
+      ConversionFailed({ accountId, conversionId, failedAt, picture }, event) {
+        const [hash, bytes] = picture ? [` ${picture.sha256}`, picture.bytes] : ['', 0];
+        const end = [failedAt, event.id, failedAt] as const;
+        const kept = fail.get(...end, hash, bytes, conversionId) ?? 0;
+        if (bytes > 0) add.run(accountId, bytes);
+        addFailed.run(kept, accountId);
       },
       ConversionDeleted({ conversionId }, event) {
         deleteSoon.run(event.id, conversionId);
@@ -136,16 +141,19 @@ export interface DeletionDue {
 }
 
 interface StoredDue extends Omit<DeletionDue, 'named' | 'isAskedFor'> {
+  readonly failed: number;
   readonly deleted: number;
   readonly hashes: string;
 }
 
 /** Kinds of blobs, in the order in which events name them. */
-const KINDS = ['request', 'document', 'manifest'] as const;
+const KINDS_OF_COMPLETED = ['request', 'document', 'manifest'] as const;
+const KINDS_OF_FAILED = ['request', 'picture'] as const;
 
-function toDue({ hashes, deleted, ...due }: StoredDue): DeletionDue {
+function toDue({ hashes, failed, deleted, ...due }: StoredDue): DeletionDue {
   const all = hashes.split(' ');
-  const named = KINDS.flatMap((kind, n) => {
+  const kinds: readonly BlobKind[] = failed === 1 ? KINDS_OF_FAILED : KINDS_OF_COMPLETED;
+  const named = kinds.flatMap((kind, n) => {
     const sha256 = all[n];
     return sha256 === undefined ? [] : blobKey(due.conversionId, kind, sha256);
   });
@@ -185,7 +193,7 @@ export interface StoredBlobQueries {
 
 export function storedBlobQueries(db: Database): StoredBlobQueries {
   const columns = `conversion_id AS conversionId, account_id AS accountId,
-     ended_event_id AS endedEventId, hashes, deleted`;
+     ended_event_id AS endedEventId, hashes, failed, deleted`;
   const select = `SELECT ${columns} FROM stored_blobs`;
   const deleted = db.prepare<[number], StoredDue>(`${select} WHERE deleted = 1 LIMIT ?`);
   const one = db.prepare<[string], StoredDue>(
@@ -232,7 +240,7 @@ export function storedBlobQueries(db: Database): StoredBlobQueries {
     )
     .raw();
   const failedOf = db.prepare<[string, number, number], StoredDue>(
-    `SELECT conversionId, accountId, endedEventId, hashes, deleted FROM (
+    `SELECT conversionId, accountId, endedEventId, hashes, failed, deleted FROM (
        SELECT ${columns}, ended_at, sum(bytes) OVER (ORDER BY ended_at, conversion_id) - bytes AS before
        FROM stored_blobs WHERE account_id = ? AND held = 0 AND failed = 1
      ) WHERE before < ? ORDER BY ended_at, conversionId LIMIT ?`,

@@ -1,6 +1,7 @@
 /** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
-import { Batches } from './batches.ts';
+
 import { delayMs, pause, withTimeout } from './back-off.ts';
+import { Batches } from './batches.ts';
 import type { ConversionOptions } from './conversion-options.ts';
 import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
 import {
@@ -23,8 +24,8 @@ import {
   type Page,
   type PageQuery,
   pageQuery,
-  type QueryFilter,
   pageReader,
+  type QueryFilter,
 } from './pages.ts';
 import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import {
@@ -162,6 +163,15 @@ export class PressledgerClient {
       throw new TypeError(`Conversion ${conversion.id} is ${conversion.status}: it has no file.`);
     }
     return await this.#download(conversion.file_url, signal, bodyOf);
+  }
+
+  /**
+   * Retrieves the picture of a page that failed, a JPEG.
+   * @throws {PressledgerError} `not_found` where there is none, `gone` where it is deleted
+   */
+  picture(id: string, { signal }: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const path = `/conversions/${encodeURIComponent(id)}/picture/`;
+    return this.#transport.send(this.#call({ path, repeatable: true, signal }), bytes);
   }
 
   /** Cancels a conversion that is unfinished, and deletes the PDF and all else that is stored of one that has ended. */

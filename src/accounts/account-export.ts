@@ -66,6 +66,7 @@ documents/<id>/       what is stored of a conversion
   request.json        the HTML or URL that was sent, with its options
   document.pdf        the PDF
   manifest.json       how the PDF was made: browser, fonts, resources, times
+  picture.jpg         the page of a conversion that failed, if there is a picture of it
 
 A .jsonl file has one JSON document a line. Documents are deleted when their retention ends: of older
 conversions there are records and events alone. Passwords are stored as hashes, which are not in here.
@@ -221,10 +222,11 @@ async function* indexPage(
 <table><tr><th>Requested</th><th>Status</th><th>Pages</th><th>Name</th><th>Conversion</th><th>Stored</th></tr>
 `;
   for await (const row of conversionsOf(deps, accountId)) {
-    const { id, status, createdAt, pages, expired } = row;
+    const { id, status, createdAt, pages, picture, expired } = row;
     const { name, error_message: message } = await textsOf(deps, row);
     const link = (file: string): string => `<a href="documents/${id}/${file}">${file}</a>`;
-    const files = status === 'completed' ? FILES : FILES.slice(0, 1);
+    const ofFailed = picture === undefined ? [FILES[0]] : [FILES[0], PICTURE];
+    const files = status === 'completed' ? FILES : ofFailed;
     const stored = expired ? 'deleted' : files.map(link).join(' ');
     const cells = [
       isoTime(createdAt),
@@ -239,11 +241,14 @@ async function* indexPage(
 }
 
 const FILES = ['request.json', 'document.pdf', 'manifest.json'] as const;
+const PICTURE = 'picture.jpg';
+const NAMING = ['ConversionRequested', 'ConversionCompleted', 'ConversionFailed'] as const;
 
 /** The blobs that an event names, by the names of their files. */
 function blobsOf({ type, data }: HistoryEntry): readonly [string, BlobRef][] {
-  const { request, document, manifest } = data as Readonly<Record<string, BlobRef>>;
+  const { request, document, manifest, picture } = data as Readonly<Record<string, BlobRef>>;
   if (type === 'ConversionRequested' && request) return [[FILES[0], request]];
+  if (type === 'ConversionFailed' && picture) return [[PICTURE, picture]];
   if (type !== 'ConversionCompleted' || !document || !manifest) return [];
   return [
     [FILES[1], document],
@@ -255,7 +260,7 @@ function blobsOf({ type, data }: HistoryEntry): readonly [string, BlobRef][] {
 async function* entriesOf(
   deps: ExportDependencies,
   accountId: string,
-  type: 'ConversionRequested' | 'ConversionCompleted',
+  type: (typeof NAMING)[number],
 ): AsyncGenerator<HistoryEntry> {
   for (let offset = 0, length = 1; offset < length; offset += PAGE) {
     const page = { order: 'oldest first', offset, limit } as const;
@@ -269,7 +274,7 @@ async function* documents(
   deps: ExportDependencies,
   accountId: string,
 ): AsyncGenerator<ExportedFile> {
-  for (const type of ['ConversionRequested', 'ConversionCompleted'] as const) {
+  for (const type of NAMING) {
     for await (const entry of entriesOf(deps, accountId, type)) {
       const { conversionId } = entry.data as { readonly conversionId: string };
       const row = (await consistentQuery(deps, conversionQueries)).byId(conversionId);

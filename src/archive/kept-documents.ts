@@ -80,6 +80,7 @@ export class KeptDocuments {
     } else if (type === 'ConversionFailed') {
       const conversion = this.#conversions.get(data.conversionId);
       if (conversion === undefined) return;
+      if (data.picture) conversion.documents.push({ ref: data.picture });
       conversion.endedAt = data.failedAt;
       conversion.failed = true;
     } else if (type === 'ConversionDeleted') {

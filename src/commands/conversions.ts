@@ -17,7 +17,7 @@ import {
   UsageError,
 } from './command.ts';
 import { SOURCES, STATUSES } from './options.ts';
-import { type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
+import { checkOutputFile, type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import {
   type Conversion,
   dateOf,
@@ -142,6 +142,18 @@ export const conversionsDownload: Run = async (invocation, context) => {
   );
   context.output.json(record);
   target.tell(id, facts);
+};
+
+export const conversionsPicture: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const path = textOption(invocation, 'output') ?? `${id}.jpg`;
+  const { client } = await serviceOf(invocation, context);
+  await checkOutputFile(path);
+  const picture = await client.picture(id);
+  const open = () => Promise.resolve(Readable.from(Buffer.from(picture), { objectMode: false }));
+  const { bytes } = await writeOutputFile(open, path, context.outputMode);
+  context.output.json({ id, path, bytes });
+  context.output.line(`The picture of the page of ${id} is in ${path}: ${sizeText(bytes)}.`);
 };
 
 /** The program that shows a file, by system. */

@@ -159,11 +159,11 @@ export const SETTINGS = {
     604_800,
     'how long a PDF is kept',
   ),
-  failedRetentionSeconds: api(
+  failedRetentionSeconds: all(
     'FAILED_RETENTION_SECONDS',
     integer(0, 3_153_600_000),
     86_400,
-    'how long the request of a failed conversion is kept; 0: about a second',
+    'how long request and picture of a failed conversion are kept; 0: a second, and no picture',
   ),
   chromePath: renderer('CHROME_PATH', text, none, 'the Chrome to run', {
     unset: 'an installed one',

@@ -1,9 +1,9 @@
 /** A blob's address: which keys there are, and what content must be to belong to one. */
 import { hash } from 'node:crypto';
-import { type BlobAddress, blobKey, parseBlobKey } from '../domain/blob-key.ts';
+import { type BlobAddress, type BlobKind, blobKey, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import { CONVERSION_ID } from '../domain/ids.ts';
-import { BlobDamaged, type BlobKind, type BlobRange } from './port.ts';
+import { BlobDamaged, type BlobRange } from './port.ts';
 
 const ID = new RegExp(`^${CONVERSION_ID}$`);
 const SHA256 = /^[0-9a-f]{64}$/;

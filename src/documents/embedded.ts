@@ -4,17 +4,11 @@
  * See docs/decisions/0001-request-documents.md.
  */
 import { Readable } from 'node:stream';
-import type { BlobAddress } from '../domain/blob-key.ts';
+import type { BlobAddress, BlobKind } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { EmbeddedDatabase, StoredInDatabase } from '../sqlite/database.ts';
 import { addressOf, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
-import {
-  type BlobKind,
-  type BlobRange,
-  type BlobStore,
-  BlobStoreUnavailable,
-  StagedBlob,
-} from './port.ts';
+import { type BlobRange, type BlobStore, BlobStoreUnavailable, StagedBlob } from './port.ts';
 
 /** Up to here a row costs less than a file. */
 const LARGEST_ROW_BYTES = 64 * 1024;
@@ -73,7 +67,9 @@ export class EmbeddedBlobStore implements BlobStore {
   }
 
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob {
-    if (kind === 'document' || content.length > this.#largestRow) {
+    // A row is stored with its event, or nobody would find it.
+    const isReported = kind === 'document' || kind === 'picture';
+    if (isReported || content.length > this.#largestRow) {
       return this.#files.stage(conversionId, kind, content);
     }
     const ref = refOf(conversionId, kind, content);

@@ -6,6 +6,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readvSync, unlinkSync, writeSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { BlobKind } from '../domain/blob-key.ts';
 import {
   BlobCipher,
   deriveKey,
@@ -15,7 +16,7 @@ import {
   HEADER_BYTES,
   TAG_BYTES,
 } from './cipher.ts';
-import type { BlobKind, BlobStore, StagedBlob } from './port.ts';
+import type { BlobStore, StagedBlob } from './port.ts';
 
 /** Whose blob of which kind, and the key of its conversion. */
 export interface BlobOwner {
@@ -36,17 +37,18 @@ export const hmacKey = (contentKey: Buffer): Buffer =>
   deriveKey(contentKey, NO_BYTES, 'pressledger content hmac');
 
 /**
- * Text that is to be stored, in UTF-8, with room for what encryption adds. It is encrypted where it lies:
+ * Text that is to be stored, in UTF-8, or a picture, with room for what encryption adds. It is encrypted where it lies:
  * a large request is never held twice.
  */
 export class UnencryptedText {
   readonly bytes: number;
   #room: Buffer | undefined;
 
-  constructor(text: string) {
-    this.bytes = Buffer.byteLength(text);
+  constructor(content: string | Uint8Array) {
+    this.bytes = Buffer.byteLength(content);
     this.#room = Buffer.allocUnsafe(encryptedBytes(this.bytes));
-    this.#room.write(text, HEADER_BYTES);
+    if (typeof content === 'string') this.#room.write(content, HEADER_BYTES);
+    else this.#room.set(content, HEADER_BYTES);
   }
 
   /**

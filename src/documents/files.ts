@@ -7,7 +7,7 @@ import { mkdir, open, readdir, readFile, rm, rmdir, stat } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { type BlobAddress, parseBlobKey } from '../domain/blob-key.ts';
+import { type BlobAddress, type BlobKind, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import {
   addressOf,
@@ -32,7 +32,6 @@ import {
   writeDurably,
 } from './durable-file.ts';
 import {
-  type BlobKind,
   BlobNotFound,
   type BlobRange,
   type BlobStore,

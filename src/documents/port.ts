@@ -1,13 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { BlobAddress } from '../domain/blob-key.ts';
+import type { BlobAddress, BlobKind } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
-
-/**
- * The blob store: what clients sent and the PDFs made of it, as `encryption.ts` encrypted it. Content never
- * lies in an event; an event holds a `BlobRef`. A blob's key is `<conversion id>/<kind>-<sha256>`:
- * content-addressed within its conversion, so that deleting one conversion's blobs never takes another's.
- */
-export type BlobKind = 'request' | 'document' | 'manifest';
 
 /**
  * Content with its address known and its bytes not yet stored. An event store takes it with an append
@@ -41,6 +34,11 @@ export interface BlobRange {
   readonly end: number;
 }
 
+/**
+ * The blob store: what clients sent and the PDFs made of it, as `encryption.ts` encrypted it. Content never
+ * lies in an event; an event holds a `BlobRef`. A blob's key is `<conversion id>/<kind>-<sha256>`:
+ * content-addressed within its conversion, so that deleting one conversion's blobs never takes another's.
+ */
 export interface BlobStore {
   /** Names the content's address now and stores it when asked to, durable when `store()` resolves. */
   stage(conversionId: string, kind: BlobKind, content: Buffer): StagedBlob;

@@ -2,7 +2,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type BlobAddress, parseBlobKey } from '../domain/blob-key.ts';
+import { type BlobAddress, type BlobKind, parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/events.ts';
 import {
   addressOf,
@@ -22,7 +22,6 @@ import {
   type StoredObject,
 } from './objects.ts';
 import {
-  type BlobKind,
   BlobNotFound,
   type BlobRange,
   type BlobStore,

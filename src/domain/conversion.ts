@@ -4,7 +4,7 @@ import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
 import type { BlobRef, EventOf, PdfDigest, RenderTimings } from './events.ts';
-import { isNews, noOutcomes, type Outcome, outcomeOf, type Outcomes } from './late-outcomes.ts';
+import { isNews, noOutcomes, type Outcome, type Outcomes, outcomeOf } from './late-outcomes.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
 
@@ -84,6 +84,8 @@ export type ConversionCommand =
       readonly code: ConversionFailureCode;
       /** Sealed. */
       readonly message: string;
+      /** The picture of the page. */
+      readonly picture?: BlobRef;
       /** True where another try may succeed: then only the last one fails the conversion. */
       readonly retryable: boolean;
     } & OutcomeOf)
@@ -257,6 +259,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             conversionId,
             code: command.code,
             message: command.message,
+            ...(command.picture === undefined ? {} : { picture: command.picture }),
             renderer: command.renderer,
             attempt: command.attempt,
             failedAt: at,

@@ -66,7 +66,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   ConversionFailed: (data) =>
     data.code === 'cancelled'
       ? 'The conversion was cancelled.'
-      : `The conversion failed (${data.code}) on attempt ${data.attempt}.`,
+      : `The conversion failed (${data.code}) on attempt ${data.attempt}.${data.picture ? ' There is a picture of its page.' : ''}`,
   ConversionOutcomeIgnored: (data) =>
     `A late outcome (${data.outcome}) from ${data.renderer} was ignored.`,
   ConversionDeleted: (data) =>

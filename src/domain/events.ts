@@ -6,6 +6,7 @@
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
 import Type, { type Static } from 'typebox';
+import { BLOB_KINDS } from './blob-key.ts';
 import { FAILURE_CODES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
 import {
   AccountId,
@@ -31,7 +32,7 @@ export type SessionKind = Static<typeof SessionKind>;
 
 /** The place of a blob, and the SHA-256 and the length of what is stored there: ciphertext. */
 export const BlobRef = Type.Object({
-  key: Type.String({ pattern: `^${CONVERSION_ID}/(request|document|manifest)-[0-9a-f]{64}$` }),
+  key: Type.String({ pattern: `^${CONVERSION_ID}/(${BLOB_KINDS.join('|')})-[0-9a-f]{64}$` }),
   sha256: Sha256,
   bytes: Type.Integer({ minimum: 0, maximum }),
 });
@@ -272,6 +273,8 @@ export const EVENT_SCHEMAS = {
     code: Type.Enum([...FAILURE_CODES]),
     /** The text that the client reads. It may quote the request: a selector, a host. */
     message: Sealed,
+    /** A picture of the page at that moment, a JPEG; absent where none was taken. */
+    picture: Type.Optional(BlobRef),
     /** The node that reported it, or `service` where the service itself gave up. */
     renderer: Type.String(),
     attempt: Count,

@@ -5,7 +5,11 @@ import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
 import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import { getBatchZip } from './resources/batch-zip.ts';
 import { createBatch, deleteBatch, getBatch, listBatches } from './resources/batches.ts';
-import { getConversionManifest, getConversionRequest } from './resources/conversion-documents.ts';
+import {
+  getConversionManifest,
+  getConversionPicture,
+  getConversionRequest,
+} from './resources/conversion-documents.ts';
 import { streamConversions } from './resources/conversion-stream.ts';
 import {
   createConversion,
@@ -50,6 +54,7 @@ import {
   getReferenceScript,
 } from './resources/service.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
+import { deleteConversion, postRetry } from './resources/take-back.ts';
 import {
   getCheckpoint,
   getConsistency,
@@ -58,7 +63,6 @@ import {
   getTile,
   getTimestamp,
 } from './resources/transparency-log.ts';
-import { deleteConversion, postRetry } from './resources/take-back.ts';
 import { getUsage } from './resources/usage.ts';
 import { getDelivery, listDeliveries, postRedelivery } from './resources/webhook-deliveries.ts';
 import {
@@ -103,6 +107,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile),
   api('get', '/conversions/{id}/request/', 'caller', getConversionRequest),
   api('get', '/conversions/{id}/manifest/', 'caller', getConversionManifest),
+  api('get', '/conversions/{id}/picture/', 'caller', getConversionPicture),
   api('get', '/conversions/{id}/proof/', 'caller', getConversionProof),
   api('get', '/conversions/{id}/evidence/', 'caller', getEvidence),
   api('get', '/conversions/', 'caller', listConversions),

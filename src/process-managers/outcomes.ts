@@ -133,8 +133,17 @@ async function recordingOf(
       return { command, blobs: [staged] };
     }
     case 'failed': {
-      const message = await sealed(vault, report.accountId, report.message);
-      return { command: { ...report, message, type: 'FailConversion' }, blobs: [] };
+      const { picture, ...failure } = report;
+      const { accountId, conversionId } = failure;
+      const message = await sealed(vault, accountId, failure.message);
+      const failed = { ...failure, message, type: 'FailConversion' } as const;
+      if (picture === undefined) return { command: failed, blobs: [] };
+      if ((await unlessErased(vault.contentKey(accountId, conversionId))) !== undefined) {
+        return { command: { ...failed, picture }, blobs: [] };
+      }
+      // Nothing of an erased account is kept.
+      await blobs.deleteAll(conversionId);
+      return { command: failed, blobs: [] };
     }
   }
 }

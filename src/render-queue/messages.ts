@@ -18,6 +18,9 @@ export const MAX_WARNING_CHARACTERS = 300;
 /** The most that is kept of a page's title. */
 export const MAX_TITLE_CHARACTERS = 300;
 
+/** The most that is stored of a picture, encrypted. */
+export const MAX_PICTURE_BYTES = 300_000;
+
 const MAX_PAGES = 1_000_000;
 /** Counts against its account's storage. No PDF of ours comes near. */
 const DocumentBytes = Type.Integer({ minimum: 0, maximum: 2 ** 30 });
@@ -99,6 +102,13 @@ const Failed = exactly({
   message: Type.String({ maxLength: MAX_MESSAGE }),
   /** True if it may be no fault of the document, so that another try is in order. */
   retryable: Type.Boolean(),
+  /** The picture of the page, a JPEG; absent where there is none. */
+  picture: Type.Optional(
+    exactly({
+      ...BlobRef.properties,
+      bytes: Type.Integer({ minimum: 1, maximum: MAX_PICTURE_BYTES }),
+    }),
+  ),
 });
 
 /** A renderer has a job, and a slot for it: it counts as a try. */
@@ -147,9 +157,14 @@ export function parseJob(data: Uint8Array): RenderJob | undefined {
 /** @returns undefined where it is not a report */
 export function parseReport(data: Uint8Array): RenderReport | undefined {
   const report = parseJson(data);
-  if (isStarted.Check(report) || isRequeued.Check(report) || isFailed.Check(report)) return report;
+  if (isStarted.Check(report) || isRequeued.Check(report)) return report;
+  if (isFailed.Check(report)) return hasOwnPicture(report) ? report : undefined;
   return isCompleted.Check(report) && isCoherent(report) ? report : undefined;
 }
+
+/** Checks that another conversion's blob would not be served as its picture. */
+const hasOwnPicture = ({ conversionId, picture }: FailedOutcome): boolean =>
+  picture === undefined || picture.key === blobKey(conversionId, 'picture', picture.sha256);
 
 /** Checks what a schema cannot say. */
 function isCoherent({ conversionId, document, manifest }: CompletedOutcome): boolean {

@@ -7,13 +7,14 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { decryptBlob } from '../documents/decryption.ts';
-import { encryptFile } from '../documents/encryption.ts';
+import { encryptFile, UnencryptedText } from '../documents/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../documents/port.ts';
 import type { BlobRef } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import {
   type CompletedOutcome,
   type FailedOutcome,
+  MAX_PICTURE_BYTES,
   MAX_TITLE_CHARACTERS,
   type RenderJob,
   type RenderOutcome,
@@ -22,6 +23,7 @@ import {
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { plainText } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
+import { resultWithin } from './chrome/deadline.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
@@ -34,6 +36,7 @@ export interface JobContext {
   readonly pool: Pick<RenderPool, 'render'>;
   /** The time limit for rendering: it begins when the request has been read. */
   readonly timeoutMs: number;
+  readonly pictures: boolean;
   /** Aborted when the node stops: what has not begun goes back. */
   readonly stopping: AbortSignal;
   /** Aborted when the node stops in a hurry: what is being rendered goes back, too. */
@@ -46,13 +49,17 @@ export interface JobContext {
 }
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
+type Failed = Extract<RenderResult, { kind: 'failed' }>;
 /** The end of a try without a PDF, as it is reported. `#about` names the try. */
 type NoPdf =
-  | Pick<FailedOutcome, 'kind' | 'code' | 'message' | 'retryable'>
+  | Pick<FailedOutcome, 'kind' | 'code' | 'message' | 'retryable' | 'picture'>
   | Pick<RequeuedOutcome, 'kind'>;
 
 /** A stopping node has its render time limit and 15 s: the blob store may take this long of it. */
 const STORE_GRACE_MS = 10_000;
+
+/** A failure keeps its slot until it is recorded: it does not wait longer for its picture to be stored. */
+const STORE_PICTURE_MS = 500;
 
 /** Chrome writes about so much for a small document. */
 const ROOM_BYTES = 2 ** 20;
@@ -142,17 +149,17 @@ export class JobRun {
   }
 
   async #render(): Promise<Completed | NoPdf> {
-    const { pool, timeoutMs, abandoned, logger } = this.#context;
+    const { pool, timeoutMs, pictures, abandoned, logger } = this.#context;
     const { conversionId, accountId, options } = this.#job;
     const request = await this.#readRequest();
     if ('kind' in request) return request;
     this.#readAt = performance.now();
-    const task = { conversionId, accountId, request, options, outputPath: this.#outputPath };
-    const limited = { ...task, deadlineMs: timeoutMs };
-    const result = await pool.render(limited, abandoned, this.#unneeded);
+    const about = { conversionId, accountId, request, options, pictures };
+    const task = { ...about, deadlineMs: timeoutMs, outputPath: this.#outputPath };
+    const result = await pool.render(task, abandoned, this.#unneeded);
     const isGivenUp = abandoned.aborted || this.#unneeded.aborted;
     if (isGivenUp && result.kind !== 'completed') return { kind: 'requeued' };
-    if (result.kind === 'failed') return { ...result, retryable: false };
+    if (result.kind === 'failed') return await this.#failed(result);
     if (result.kind === 'crashed') {
       // It may quote the address of a page.
       const reason = result.message.replaceAll(/\S+:\/\/\S+/g, '…');
@@ -166,6 +173,22 @@ export class JobRun {
     // Storing needs no slot. A failure keeps its slot until it is recorded.
     this.#delivery.releaseSlot();
     return result;
+  }
+
+  /** Stores the picture, if it can be stored at once: the failure is reported without it otherwise. */
+  async #failed({ picture, ...failure }: Failed): Promise<NoPdf> {
+    const { blobs, logger } = this.#context;
+    const { conversionId, contentKey } = this.#job;
+    const failed = { ...failure, retryable: false };
+    if (picture === undefined) return failed;
+    const owner = { conversionId, contentKey: Buffer.from(contentKey, 'base64url') };
+    const staged = new UnencryptedText(picture).stage(blobs, owner, 'picture');
+    if (staged.ref.bytes > MAX_PICTURE_BYTES) return failed;
+    const storing = staged.store().then(() => true);
+    const isStored = await resultWithin(storing, STORE_PICTURE_MS).catch((error: unknown) => {
+      logger.warn({ err: error, conversionId }, 'the picture of a failure could not be stored');
+    });
+    return isStored === true ? { ...failed, picture: staged.ref } : failed;
   }
 
   /** A try that failed while the disk was full is taken back when there is room: the document is not at fault. */

@@ -22,6 +22,8 @@ export interface RenderTask {
   readonly accountId: string;
   readonly request: RequestDocument;
   readonly options: PrintOptions;
+  /** A picture is wanted if there is a page and no PDF of it. */
+  readonly pictures: boolean;
   /** Milliseconds that remain of the conversion's time. */
   readonly deadlineMs: number;
   /** A file that is not there yet; the PDF is written to it. */
@@ -49,8 +51,15 @@ export interface RenderedDocument extends PdfFile {
 
 export type RenderResult =
   | (RenderedDocument & { readonly kind: 'completed' })
-  /** The page or its request is at fault; the message is the client's text. */
-  | { readonly kind: 'failed'; readonly code: ConversionFailureCode; readonly message: string }
+  /** The page or its request is at fault. */
+  | {
+      readonly kind: 'failed';
+      readonly code: ConversionFailureCode;
+      /** The client's text. */
+      readonly message: string;
+      /** A JPEG of the page, if one was wanted and could be taken. */
+      readonly picture?: Uint8Array;
+    }
   /** Browser, tab or worker died through no proven fault of the page: worth another try. */
   | {
       readonly kind: 'crashed';

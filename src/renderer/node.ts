@@ -20,6 +20,8 @@ export interface RendererSettings {
   readonly egressPorts: readonly number[];
   /** The memory that one page may use beside what a warm browser holds. */
   readonly maxPageMemoryBytes: number;
+  /** Pages that fail are pictured. */
+  readonly pictures: boolean;
   /** A directory in the blob store's data directory, so that a PDF moves there by renaming. */
   readonly tempDir: string;
 }
@@ -105,9 +107,10 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const stopping = stop.signal;
   const abandon = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const { timeoutMs } = settings;
+  const { timeoutMs, pictures } = settings;
   const consumer = queue.consume(concurrency, async (delivery) => {
-    const context = { ...options, timeoutMs, stopping, abandoned: abandon.signal, pool, directory };
+    const limits = { timeoutMs, pictures, stopping, abandoned: abandon.signal };
+    const context = { ...options, ...limits, pool, directory };
     const work = new JobRun(context, delivery).run();
     underWay.add(work);
     await work.finally(() => underWay.delete(work));

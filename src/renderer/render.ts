@@ -1,10 +1,10 @@
 /** One document, from request to PDF and manifest, in a tab that is its account's. */
 import type { PrintOptions } from '../domain/events.ts';
-import { type Deadline, resultWithin } from './chrome/deadline.ts';
+import { resultWithin } from './chrome/deadline.ts';
 import { PageFailure, TabCrashed } from './chrome/failure.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
 import { loadDocument } from './chrome/load.ts';
-import { followPage, type Page } from './chrome/page.ts';
+import type { Page } from './chrome/page.ts';
 import { readPageErrors } from './chrome/page-log.ts';
 import { printPage, savePrinted } from './chrome/print.ts';
 import { settle } from './chrome/settle.ts';
@@ -26,14 +26,12 @@ const MAX_TITLE_CHARACTERS = 1_000;
  */
 export async function renderDocument(
   chrome: LaunchedChrome,
-  tab: Tab,
+  page: Page,
   { request, options, outputPath }: RenderTask,
   session: EgressSession,
-  deadline: Deadline,
 ): Promise<RenderedDocument> {
+  const { tab, deadline } = page;
   const started = performance.now();
-  tab.begin(deadline);
-  const page = followPage(tab, request, deadline, session);
   await prepare(tab, options);
   const { loaded, capped } = await tab.frames.during(loadDocument(page), UNHURRIED_MS);
   if (loaded) deadline.phase = 'was getting ready';

@@ -10,6 +10,8 @@ import { Deadline, resultWithin } from './chrome/deadline.ts';
 import { ChromeGone, PageFailure, TabCrashed } from './chrome/failure.ts';
 import { type LaunchedChrome, launchChrome } from './chrome/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './chrome/memory.ts';
+import { followPage, type Page } from './chrome/page.ts';
+import { takePicture } from './chrome/picture.ts';
 import type { Tab, TabProxy } from './chrome/tab.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
@@ -132,6 +134,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
+  let page: Page | undefined;
   let reusable = false;
   let completed = false;
   try {
@@ -146,7 +149,9 @@ async function render(task: RenderTask): Promise<RenderResult> {
     if (own.isGivenUp) throw GIVEN_UP;
     session = beginSession(taken.tab);
     const { chrome } = taken.browser;
-    const rendered = await renderDocument(chrome, taken.tab, task, session, deadline);
+    taken.tab.begin(deadline);
+    page = followPage(taken.tab, task.request, deadline, session);
+    const rendered = await renderDocument(chrome, page, task, session);
     completed = true;
     reusable = !(await usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);
@@ -158,7 +163,8 @@ async function render(task: RenderTask): Promise<RenderResult> {
     if (failure instanceof PageFailure) {
       // It may quote what a server or the client wrote.
       const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
-      return { kind: 'failed', code: failure.code, message };
+      const picture = task.pictures && page && (await takePicture(page, failure.code));
+      return { kind: 'failed', code: failure.code, message, ...(picture && { picture }) };
     }
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };

@@ -5,8 +5,8 @@ import { readVersion } from '../config/version.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
 import type { RenderMetrics } from '../observe/metrics/definitions.ts';
 import { startAttestations } from '../process-managers/attestations.ts';
-import { startCancellations } from '../process-managers/cancellations.ts';
 import { startBatches } from '../process-managers/batches.ts';
+import { startCancellations } from '../process-managers/cancellations.ts';
 import { startCheckpoints } from '../process-managers/checkpoints.ts';
 import { startDispatch } from '../process-managers/dispatch.ts';
 import { startErasures } from '../process-managers/erasures.ts';
@@ -206,6 +206,8 @@ export async function startRendererTask(
       allowPrivateNetwork: config.allowPrivateNetwork,
       egressPorts: config.egressPorts,
       maxPageMemoryBytes: config.maxPageMemoryBytes,
+      // They are kept no longer than the requests of failures.
+      pictures: config.failedRetentionSeconds > 0,
       tempDir: join(config.dataDir, 'tmp'),
     },
     name: `renderer-${timeOrderedId(clock.now())}`,

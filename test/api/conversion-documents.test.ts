@@ -1,5 +1,6 @@
 /** An account reads back what it asked for, and how that was rendered, while both are stored. */
 import { test } from 'tap';
+import { PressledgerClient } from '../../client/src/client.ts';
 import { BASE, refusal } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 import { eraseAccount } from '../support/erase-account.ts';
@@ -74,6 +75,53 @@ void test('the manifest, as it was recorded', async (t) => {
   const failed = await api.create();
   await api.fail(accountId, failed, 'The page took too long.');
   t.strictSame(refusal(await read(failed)), { status: 422, error: 'conversion_failed' });
+});
+
+void test('the picture of a page that failed, while it is stored', async (t) => {
+  const api = await startWithConversion(t, { env: { FAILED_RETENTION_SECONDS: '60' } });
+  const { key, id: accountId } = api.account;
+  const stranger = await api.newAccount();
+  const path = (id: string) => `${BASE}/conversions/${id}/picture/`;
+  const read = (id: string, of = key) => api.call('GET', path(id), { key: of });
+  const picture = Buffer.from('\xff\xd8 a picture', 'latin1');
+  const id = await api.create();
+  const notFound = { status: 404, error: 'not_found' };
+  t.strictSame(refusal(await read(id)), notFound, 'it has not ended');
+  await api.fail(accountId, id, 'The page took too long.', 'timeout', picture);
+  const answer = await fetch(api.origin + path(id), { headers: { 'X-API-Key': key } });
+  t.strictSame(Buffer.from(await answer.arrayBuffer()), picture);
+  t.match(Object.fromEntries(answer.headers), {
+    'content-type': 'image/jpeg',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': /^default-src 'none'.*sandbox/,
+    'cache-control': 'no-store',
+  });
+  const client = new PressledgerClient({ server: api.origin, apiKey: key });
+  t.strictSame(Buffer.from(await client.picture(id)), picture);
+  t.strictSame(refusal(await read(id, stranger.key)), notFound);
+  t.notOk((await api.log()).some(({ type }) => type === 'DocumentDownloaded'));
+  t.notOk('picture' in (await api.get(id)).body, 'a record is as it was');
+
+  const [without, completed] = [await api.create(), await api.create()];
+  await api.fail(accountId, without, 'x');
+  await api.complete(accountId, completed, PDF);
+  for (const other of [without, completed]) t.strictSame(refusal(await read(other)), notFound);
+  const gone = { status: 410, error: 'gone' };
+  api.clock.time += 61_000;
+  t.strictSame(refusal(await read(id)), gone, 'its time is over');
+  const taken = await api.create();
+  await api.fail(accountId, taken, 'x', 'timeout', picture);
+  t.equal((await read(taken)).status, 200);
+  await api.call('DELETE', `${BASE}/conversions/${taken}/`, { key });
+  t.strictSame(refusal(await read(taken)), gone, 'deleted');
+  let left = 0;
+  for await (const blob of api.blobs.list()) left += Number(blob.key.startsWith(taken));
+  t.equal(left, 0);
+  const erased = await api.create();
+  await api.fail(accountId, erased, 'x', 'timeout', picture);
+  await eraseAccount(api, accountId, api.context());
+  t.strictSame(refusal(await read(erased)), { status: 401, error: 'unauthorized' });
+  for await (const blob of api.blobs.list()) t.notMatch(blob.key, erased);
 });
 
 void test('documents that are another account’s, deleted, lost or erased', async (t) => {

@@ -15,8 +15,8 @@ import {
 } from '../../src/documents/cipher.ts';
 import { decryptBlob, openContent, readContent } from '../../src/documents/decryption.ts';
 import { encryptFile, UnencryptedText } from '../../src/documents/encryption.ts';
-import type { BlobKind } from '../../src/documents/port.ts';
 import { ObjectBlobStore } from '../../src/documents/remote.ts';
+import type { BlobKind } from '../../src/domain/blob-key.ts';
 import type { BlobRef } from '../../src/domain/events.ts';
 import { newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';

@@ -64,6 +64,7 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
     accountId: accountId(),
     request: { html: '' },
     options: OPTIONS,
+    pictures: true,
     deadlineMs: 200,
     outputPath: '/nowhere',
   };

@@ -283,12 +283,18 @@ export async function startApi(
     conversionId: string,
     message: string,
     code: ConversionFailureCode = 'timeout',
+    picture?: Buffer,
   ): Promise<void> {
+    const contentKey = await vault.contentKey(accountId, conversionId);
+    const owner = { conversionId, contentKey };
+    const staged = picture && new UnencryptedText(picture).stage(blobs, owner, 'picture');
+    await staged?.store();
     const command = {
       type: 'FailConversion',
       code,
       message: await vault.seal(accountId, message),
       retryable: false,
+      ...(staged && { picture: staged.ref }),
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionAggregate, conversionId, command, context());

@@ -227,7 +227,13 @@ async function driveSuccesses(t: Test, given: Answered) {
   const failed = `${BASE}/conversions/${String(failing.body['id'])}/`;
   await start(api, accountId, String(failing.body['id']));
   await api.call('GET', failed, { key });
-  await api.fail(accountId, String(failing.body['id']), 'x', 'page_status');
+  await api.fail(
+    accountId,
+    String(failing.body['id']),
+    'x',
+    'page_status',
+    Buffer.from('a picture'),
+  );
   const refunds = startRefunds(api);
   while (!(await api.log()).some(({ type }) => type === 'CreditRefunded')) {
     await new Promise(setImmediate);
@@ -237,6 +243,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await repeat('fails', 'application/json');
   await repeat('fails', 'application/pdf');
   await api.call('GET', `${failed}file/`, { key });
+  await api.call('GET', `${failed}picture/`, { key });
   await api.call('GET', `${failed}events/`, { key });
   const ending = await repeat('ends', 'application/pdf');
   await api.complete(accountId, String(ending.body['id']), PDF);

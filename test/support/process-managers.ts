@@ -187,6 +187,13 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
       const owner = { conversionId, contentKey };
       return (await storePdf(blobs, owner, content, join(dataDir, 'tmp'))).document;
     },
+    storePicture: async (conversionId: string, n = 1) => {
+      const contentKey = await vault.contentKey(accountId(n), conversionId);
+      const owner = { conversionId, contentKey };
+      const staged = new UnencryptedText(Buffer.from('a picture')).stage(blobs, owner, 'picture');
+      await staged.store();
+      return staged.ref;
+    },
     close: (): Promise<void> => (closing ??= end()),
   };
 }

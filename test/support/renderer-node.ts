@@ -51,6 +51,7 @@ export async function startNode(
       allowPrivateNetwork: false,
       egressPorts: [],
       maxPageMemoryBytes: BUDGETS.maxPageMemoryBytes.default,
+      pictures: true,
       tempDir,
       ...changes,
     },

@@ -77,6 +77,7 @@ export async function startTestRenderer(
       accountId: account,
       request,
       options: { ...OPTIONS, ...options },
+      pictures: true,
       deadlineMs,
       outputPath: join(directory, `${randomUUID()}.pdf`),
     });

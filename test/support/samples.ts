@@ -1,4 +1,5 @@
 /** Well-formed values for tests that care about something else. */
+import type { BlobKind } from '../../src/domain/blob-key.ts';
 import type { BlobRef, PdfDigest, PrintOptions, RenderTimings } from '../../src/domain/events.ts';
 import type { RenderManifest } from '../../src/domain/render-manifest.ts';
 
@@ -20,7 +21,7 @@ export const HOUR_MS = 60 * 60 * 1000;
 /** How long an idempotency key holds, by the interface. */
 export const DAY_MS = 24 * HOUR_MS;
 
-export function blobRef(kind: 'request' | 'document' | 'manifest', n = 1): BlobRef {
+export function blobRef(kind: BlobKind, n = 1): BlobRef {
   return {
     key: `${conversionId(n)}/${kind}-${sha256(n)}`,
     sha256: sha256(n),

@@ -147,6 +147,8 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['conversions list', /No service is named: sign in with 'pressledger login', or set/],
     ['conversions get', /<id> .* is missing/],
     ['conversions delete', /<id> .* is missing/],
+    ['conversions picture', /<id> .* is missing/],
+    ['conversions picture ../a --server http://h --api-key k', /<id> is that of a conversion/],
     ['conversions retry ../a --server http://h --api-key k', /<id> is that of a conversion/],
     ['conversions open ../a', /<id> is that of a conversion/],
     ['conversions get conv_1 --server http://h', /no key for http:\/\/h/],

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
-import { parseJob, parseReport } from '../../src/render-queue/messages.ts';
+import { MAX_PICTURE_BYTES, parseJob, parseReport } from '../../src/render-queue/messages.ts';
 import { nastyText, wild } from '../support/arbitraries.ts';
 import {
   completedReport,
@@ -14,10 +14,19 @@ import { blobRef, conversionId, sha256 } from '../support/samples.ts';
 
 const parse = (said: unknown) => parseReport(Buffer.from(JSON.stringify(said)));
 const failed = failedReport();
+const picture = { ...blobRef('picture'), bytes: MAX_PICTURE_BYTES };
 
 void test('what renderers report is read as it was said', async (t) => {
   const requeued = { ...startedReport(), kind: 'requeued', attempt: 1 } as const;
-  const all = [startedReport(), requeued, failed, completedReport(), completedReport(7, 3)];
+  const pictured = { ...failed, picture };
+  const all = [
+    startedReport(),
+    requeued,
+    failed,
+    pictured,
+    completedReport(),
+    completedReport(7, 3),
+  ];
   for (const report of all) {
     t.strictSame(parse(report), report, report.kind);
   }
@@ -50,6 +59,14 @@ const REFUSED: Readonly<Record<string, object>> = {
   'another kind': { ...startedReport(), kind: 'expired' },
   'an unknown code': { ...failed, code: 'bored' },
   'a long message': { ...failed, message: 'x'.repeat(8193) },
+  'another conversion’s picture': { ...failed, picture: blobRef('picture', 2) },
+  'a request for a picture': { ...failed, picture: blobRef('request') },
+  'a PDF for a picture': { ...failed, picture: blobRef('document') },
+  'a picture too large': { ...failed, picture: { ...picture, bytes: MAX_PICTURE_BYTES + 1 } },
+  'a picture of nothing': { ...failed, picture: { ...picture, bytes: 0 } },
+  'a picture with a field more': { ...failed, picture: { ...picture, path: '/' } },
+  'a picture that is null': { ...failed, picture: null },
+  'a picture of what completed': { ...done, picture },
   'no page': { ...done, pages: 0 },
   'endless pages': { ...done, pages: 1e300 },
   'another conversion’s PDF': { ...done, document: blobRef('document', 2) },
@@ -89,8 +106,11 @@ void test('what no renderer of ours reports is not read', async (t) => {
 });
 
 void test('a field that is changed to anything is refused, or still of its form', async (t) => {
-  const report = fc.constantFrom(startedReport(), failed, done);
-  const field = fc.oneof(fc.constantFrom(...Object.keys({ ...done, ...failed })), nastyText);
+  const report = fc.constantFrom(startedReport(), failed, { ...failed, picture }, done);
+  const field = fc.oneof(
+    fc.constantFrom(...Object.keys({ ...done, ...failed, picture })),
+    nastyText,
+  );
   fc.assert(
     fc.property(report, field, wild, (from, name, value) => {
       const said = Object.fromEntries([...Object.entries(from), [name, value]]);

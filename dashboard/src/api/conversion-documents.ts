@@ -16,6 +16,21 @@ export const conversionRequestQuery = (id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
+/** The picture of a page that failed, while it is stored. */
+export const pictureQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'picture'],
+    queryFn: ({ signal }): Promise<Blob> =>
+      dataOf(
+        api.GET('/api/v1/conversions/{id}/picture/', {
+          params: { path: { id } },
+          parseAs: 'blob',
+          signal,
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 /** How the PDF was made, while that is stored. */
 export const renderRecordQuery = (id: string) =>
   queryOptions({

@@ -188,6 +188,17 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../conversions.ts')).conversionsDownload(...given),
   },
   {
+    name: 'conversions picture',
+    summary: 'Save the picture of the page of a failed conversion, a JPEG.',
+    examples: ['conversions picture conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o page.jpg'],
+    positionals: ID,
+    options: {
+      output: { value: 'file', short: 'o', help: 'the picture to write (default <id>.jpg)' },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../conversions.ts')).conversionsPicture(...given),
+  },
+  {
     name: 'conversions delete',
     summary:
       'Cancel a conversion that is unfinished, or delete the documents of one that has ended.',

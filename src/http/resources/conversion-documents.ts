@@ -1,15 +1,16 @@
-/** The request of a conversion, and the manifest of its rendering, while they are stored. */
+/** The request of a conversion, the manifest of its rendering and the picture of its failure, while they are stored. */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
 import { readRenderManifest } from '../../conversions/render-manifest.ts';
 import { findRequest, type StoredRequest as Stored } from '../../conversions/stored-request.ts';
+import { readContent } from '../../documents/decryption.ts';
 import { BlobNotFound } from '../../documents/port.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { Count, Closed, Text } from '../openapi/fields.ts';
+import { Closed, Count, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { ownConversion, refuseUnlessCompleted } from './conversions.ts';
 import { assertInRetention } from './file-retention.ts';
@@ -225,6 +226,37 @@ export const getConversionRequest: Endpoint = {
     countBytes(ctx, deps, row.accountId, request.requested.request.bytes);
     const opened = await orGone(request.open());
     ctx.body = callerOf(ctx).actor.kind === 'key' ? withoutSecrets(opened) : opened;
+  },
+};
+
+const NO_PICTURE = 'There is no picture of this conversion.';
+
+/** To look at it is not a download: it is not what was asked for. */
+export const getConversionPicture: Endpoint = {
+  doc: {
+    id: 'getConversionPicture',
+    tag: 'Conversions',
+    summary: 'Retrieve the picture of a failure',
+    description:
+      'What the page looked like when its conversion failed, while that is stored: the upper part, 800 by 600 pixels. There is none if no page was shown, if the browser or its tab had ended, or if a script kept the page from being drawn.',
+    answers: {
+      200: {
+        description: 'The picture.',
+        media: 'image/jpeg',
+      },
+    },
+    errors: { not_found: NO_PICTURE, gone },
+  },
+  handler: (deps) => async (ctx) => {
+    const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+    const { picture } = row;
+    if (picture === undefined) throw new ServiceError('not_found', NO_PICTURE);
+    await assertInRetention(deps, row, GONE);
+    countBytes(ctx, deps, row.accountId, picture.bytes);
+    const contentKey = await deps.vault.contentKey(row.accountId, row.id);
+    const content = await orGone(readContent(deps.blobs, contentKey, picture));
+    ctx.type = 'image/jpeg';
+    ctx.body = content;
   },
 };
 

@@ -4,7 +4,7 @@
  * here are the rules for their states, and what no aggregate sees because it lies in two streams.
  */
 import { type AccountEvent, accountStream, account as accounts } from '../../domain/account.ts';
-import { blobKey } from '../../domain/blob-key.ts';
+import { type BlobKind, blobKey } from '../../domain/blob-key.ts';
 import {
   type ConversionEvent,
   conversionStream,
@@ -248,8 +248,13 @@ export class LogRules {
         const at = type === 'ConversionCompleted' ? data.completedAt : data.failedAt;
         known.end = { type, at };
         this.unfinished -= 1;
-        if (type === 'ConversionFailed') this.#fail(known, recorded);
-        if (type !== 'ConversionCompleted') break;
+        if (type === 'ConversionFailed') {
+          this.#fail(known, recorded);
+          if (data.picture) {
+            this.#name(data.conversionId, 'picture', data.picture, recorded, index);
+          }
+          break;
+        }
         this.#name(data.conversionId, 'document', data.document, recorded, index);
         this.#name(data.conversionId, 'manifest', data.manifest, recorded, index);
         break;
@@ -287,7 +292,7 @@ export class LogRules {
 
   #name(
     conversionId: string,
-    kind: 'request' | 'document' | 'manifest',
+    kind: BlobKind,
     ref: BlobRef,
     recorded: RecordedEvent,
     index: number,

@@ -4,7 +4,7 @@ import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 
 /** A screen shows 60 frames a second. */
-const FRAME_MS = 16;
+export const FRAME_MS = 16;
 /** Frames that follow each other at once: a wait for one or two of them is not to take longer than it must. */
 const AT_ONCE = 3;
 /** A frame that takes longer, because a script does, does not stop the loop. */

@@ -109,6 +109,11 @@ export class Navigation {
     return this.#loaderId;
   }
 
+  /** True when the main frame shows something that a server or the client sent. */
+  get hasPage(): boolean {
+    return this.#loaderId !== '' && this.#unreachableUrl === undefined;
+  }
+
   /** True when a script has sent the main frame to another document, which is not there yet. */
   get leaving(): boolean {
     return this.#leaving;

@@ -16,6 +16,8 @@ import { Frames } from './frames.ts';
 import { type TabIds, Targets } from './targets.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
+/** Of a picture: it is to show what is there, and to be small. */
+const JPEG = { format: 'jpeg', quality: 50 } as const;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
@@ -222,6 +224,17 @@ export class Tab {
     const params = { expression: LOADED, awaitPromise: true, returnByValue: true };
     const { result } = await this.send('Runtime.evaluate', params);
     return result.value as LoadedWindow;
+  }
+
+  /**
+   * Takes a picture of what it shows, also after the deadline: a JPEG in base64, undefined where it draws nothing.
+   * @throws {CommandRefused} the frame before it has not ended
+   */
+  async picture(ms: number): Promise<string | undefined> {
+    const send = <M extends Command>(method: M, params: Params<M>) =>
+      this.untilGone(this.#connection.send(method, params, ms, this.#ids.sessionId));
+    if (!this.#connection.framesOnCommand) return (await send('Page.captureScreenshot', JPEG)).data;
+    return (await send('HeadlessExperimental.beginFrame', { screenshot: JPEG })).screenshotData;
   }
 
   /** Registers a handler until the document ends. */

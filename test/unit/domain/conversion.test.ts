@@ -108,6 +108,10 @@ void test('processing', (t) => {
   t.equal(fold(conversion, [started()]).status, 'processing');
   given(t, conversion, started()).when(complete()).thenEvents(completed());
   given(t, conversion, started()).when(fail()).thenEvents(failed());
+  const pictured = { picture: blobRef('picture') };
+  given(t, conversion, started())
+    .when({ ...fail(), ...pictured } as ConversionCommand)
+    .thenEvents({ ...failed(), data: { ...failed().data, ...pictured } } as ConversionEvent);
   given(t, conversion, started()).when(expire).thenNothing();
   t.end();
 });

@@ -31,7 +31,7 @@ interface Ended {
 /** A conversion that ended at that time, and all that is stored of it. */
 async function end(
   node: ManagedNode,
-  how: 'completed' | 'failed',
+  how: 'completed' | 'failed' | 'pictured',
   at = NOW,
   html?: string,
   requested?: number,
@@ -48,7 +48,11 @@ async function end(
     const document = await node.storeDocument(conversionId);
     await node.queue.report({ ...completed(job, document), at });
     blobs.push(document, await manifestOf(node.store, conversionId));
-  } else await node.queue.report({ ...failed(job), at });
+  } else {
+    const picture = how === 'pictured' ? await node.storePicture(conversionId) : undefined;
+    await node.queue.report({ ...failed(job), at, ...(picture && { picture }) });
+    if (picture) blobs.push(picture);
+  }
   await outcomes.stop();
   await node.caughtUp();
   return { conversionId, blobs };
@@ -271,7 +275,16 @@ void test('the request of a failed conversion is kept for its own time', async (
   const place = openManagedPlace(t);
   const node = await place.node();
   await node.openAccount();
-  const [early, late] = [await end(node, 'failed'), await end(node, 'failed', NOW + 1000)];
+  const [early, late] = [await end(node, 'pictured'), await end(node, 'failed', NOW + 1000)];
+  t.equal(early.blobs.length, 2);
+  const stored = () => node.readModel.query(storedBlobQueries).bytesOf(accountId());
+  const all = [early, late].flatMap(({ blobs }) => blobs);
+  t.equal(
+    stored(),
+    all.reduce((sum, { bytes }) => sum + bytes, 0),
+    'the picture counts',
+  );
+  t.ok(await isKept(node, early));
   place.clock.time = NOW + DAY_MS + 1;
   const failedRetentionSeconds = DAY_MS / 1000;
   const retention = node.run(startRetention({ ...node, retentionSeconds, failedRetentionSeconds }));

@@ -22,6 +22,7 @@ import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { ConversionFacts } from './ConversionFacts.tsx';
 import { ConvertAgain } from './ConvertAgain.tsx';
 import styles from './conversion.module.css';
+import { FailurePicture } from './FailurePicture.tsx';
 import { failureAction, failureTitle } from './failure-advice.ts';
 import { ManifestSection } from './ManifestSection.tsx';
 import { DownloadPdf, PdfPreview } from './PdfPreview.tsx';
@@ -221,6 +222,7 @@ function Failure({ record }: { readonly record: Conversion }) {
       <h3>What to do</h3>
       <p>{failureAction(code)}</p>
       {isRequestGone && <p>Its request is deleted, so send it again from where it came from.</p>}
+      <FailurePicture id={id} />
       <p className="note">
         The credit came back to the account. Code <code>{code}</code>.
       </p>
