@@ -34,6 +34,7 @@ const FULL = {
   tags: { customer: 'Ä & Co' },
 };
 
+const picturePath = (id: string): string => `${BASE}/conversions/${id}/picture/`;
 const requestPath = (id: string): string => `${BASE}/conversions/${id}/request/`;
 
 void test('a request as it was sent, to send again', async (t) => {
@@ -81,14 +82,13 @@ void test('the picture of a page that failed, while it is stored', async (t) => 
   const api = await startWithConversion(t, { env: { FAILED_RETENTION_SECONDS: '60' } });
   const { key, id: accountId } = api.account;
   const stranger = await api.newAccount();
-  const path = (id: string) => `${BASE}/conversions/${id}/picture/`;
-  const read = (id: string, of = key) => api.call('GET', path(id), { key: of });
+  const read = (id: string, of = key) => api.call('GET', picturePath(id), { key: of });
   const picture = Buffer.from('\xff\xd8 a picture', 'latin1');
   const id = await api.create();
   const notFound = { status: 404, error: 'not_found' };
   t.strictSame(refusal(await read(id)), notFound, 'it has not ended');
   await api.fail(accountId, id, 'The page took too long.', 'timeout', picture);
-  const answer = await fetch(api.origin + path(id), { headers: { 'X-API-Key': key } });
+  const answer = await fetch(api.origin + picturePath(id), { headers: { 'X-API-Key': key } });
   t.strictSame(Buffer.from(await answer.arrayBuffer()), picture);
   t.match(Object.fromEntries(answer.headers), {
     'content-type': 'image/jpeg',

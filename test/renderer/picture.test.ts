@@ -96,9 +96,9 @@ void test('a renderer stores the picture encrypted, and reports a failure also w
   </script>`;
   t.ok(((await failed(noise)).picture?.bytes ?? 0) <= MAX_PICTURE_BYTES, 'of a page of noise');
 
-  const { stage } = blobs;
+  const stage = blobs.stage.bind(blobs);
   blobs.stage = (id, kind, content) => {
-    const staged = stage.call(blobs, id, kind, content);
+    const staged = stage(id, kind, content);
     if (kind === 'picture') {
       staged.store = () => Promise.reject(new BlobStoreUnavailable('It is away.'));
     }

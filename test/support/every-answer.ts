@@ -250,6 +250,11 @@ async function driveSuccesses(t: Test, given: Answered) {
   await repeat('ends', 'application/pdf');
   await repeat('ends', 'application/json');
   await driveRetries(api, { accountId, key, failing: String(failing.body['id']) });
+  const pictured = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const picturedId = String(pictured.body['id']);
+  await api.fail(accountId, picturedId, 'x', 'timeout', Buffer.from('a picture'));
+  await takeBack(api, { id: picturedId, accountId }, api.context());
+  await api.call('GET', `${BASE}/conversions/${picturedId}/picture/`, { key });
   api.clock.time += 61_000;
   await api.call('POST', `${BASE}/conversions/${id}/retry/`, { key });
   await repeat('ends', 'application/pdf');

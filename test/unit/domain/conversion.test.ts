@@ -110,7 +110,7 @@ void test('processing', (t) => {
   given(t, conversion, started()).when(fail()).thenEvents(failed());
   const pictured = { picture: blobRef('picture') };
   given(t, conversion, started())
-    .when({ ...fail(), ...pictured } as ConversionCommand)
+    .when({ ...fail(), ...pictured })
     .thenEvents({ ...failed(), data: { ...failed().data, ...pictured } } as ConversionEvent);
   given(t, conversion, started()).when(expire).thenNothing();
   t.end();
