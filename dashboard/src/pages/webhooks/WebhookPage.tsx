@@ -26,7 +26,7 @@ import { WebhookForm } from './WebhookForm.tsx';
 import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
 
 const route = getRouteApi('/signed-in/webhooks/$id');
-const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * 86_400_000;
 
 export default function WebhookPage() {
   const { id } = route.useParams();
@@ -196,7 +196,7 @@ function fieldTime(at: number): string {
   return local.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
 }
 
-/** Sends again all that failed since a time, such as the beginning of an outage. */
+/** Sends again what failed of the events since a time: the time of the event counts, not of its tries. */
 function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
   return (
     <DialogButton text="Send failed ones again" icon="refresh" title="Send failed ones again?">
@@ -214,17 +214,17 @@ function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
             close();
             await forgetDeliveries();
             return deliveries === 0
-              ? 'Nothing has failed since then.'
+              ? 'Nothing that happened since then has failed.'
               : `${counted(deliveries, 'delivery', 'deliveries')} will be sent again.`;
           }}
         >
           <p>All deliveries that failed are sent again, each under the id that it had.</p>
           <TextField
-            label="Failed since"
+            label="Events since"
             name="since"
             type="datetime-local"
-            defaultValue={fieldTime(Date.now() - DAY_MS)}
-            hint="The beginning of the outage, or somewhat before."
+            defaultValue={fieldTime(Date.now() - WEEK_MS)}
+            hint="Takes what happened since then and could not be delivered."
             isRequired
             autoFocus
           />
