@@ -220,8 +220,11 @@ function Failure({ record }: { readonly record: Conversion }) {
       <h2>{failureTitle(code)}</h2>
       <p className={styles.quoted}>{reason}</p>
       <h3>What to do</h3>
-      <p>{failureAction(code)}</p>
-      {isRequestGone && <p>Its request is deleted, so send it again from where it came from.</p>}
+      <p>
+        {isRequestGone
+          ? 'Its request is deleted, so send it again from where it came from.'
+          : failureAction(code)}
+      </p>
       <FailurePicture id={id} />
       <p className="note">
         The credit came back to the account. Code <code>{code}</code>.
