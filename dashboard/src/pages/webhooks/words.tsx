@@ -60,11 +60,17 @@ export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
   );
 }
 
+const OFF: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
+  owner: 'Off',
+  gone: 'Off: answered 410',
+  failing: 'Off: failed for days',
+};
+
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   if (!webhook.enabled) {
     return (
       <Badge tone="neutral" icon="pause">
-        Off
+        {webhook.disabled_reason === undefined ? 'Off' : OFF[webhook.disabled_reason]}
       </Badge>
     );
   }
