@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { BATCHES, type Batch, batchQuery, getZip, hasEnded } from '../../api/batches.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { conversionsPage, LISTS } from '../../api/conversions.ts';
@@ -142,14 +142,7 @@ function ConversionsOf({ id }: { readonly id: string }) {
   const navigate = route.useNavigate();
   const list = usePage(conversionsPage({ batch: id }, { page }));
   return (
-    <Section
-      title="Conversions"
-      lead={
-        <>
-          Each is also in the list of all <Link to="/conversions">conversions</Link>.
-        </>
-      }
-    >
+    <Section title="Conversions">
       <Records
         list={list}
         of="conversions"
