@@ -77,13 +77,13 @@ export async function checkBatchRequest<Kept>(
   const { requests: _, webhook_url: url, ...common } = check(body, issues);
   const ofBatch = url === undefined ? common : { ...common, webhook_url: url };
   const { texts } = checkCommon(ofBatch, issues, rules);
-  const given: unknown = Reflect.get(body, 'requests');
-  const isList = Array.isArray(given) && given.length <= MAX_BATCH;
+  const list: unknown = Reflect.get(body, 'requests');
+  const isList = Array.isArray(list) && list.length <= MAX_BATCH;
   if (!isList && !issues.has('requests')) issues.add('requests', 'Is required.');
   const hasCommon = !Object.keys(COMMON).some((name) => issues.has(name));
   const kept: Kept[] = [];
   let until = performance.now() + SLICE_MS;
-  for (const [n, request] of (isList ? (given as readonly unknown[]) : []).entries()) {
+  for (const [n, request] of (isList ? (list as readonly unknown[]) : []).entries()) {
     if (performance.now() > until) {
       await turn();
       until = performance.now() + SLICE_MS;
@@ -93,8 +93,10 @@ export async function checkBatchRequest<Kept>(
       issues.add(place, 'Must be an object.');
       continue;
     }
-    const own = Object.entries(request).filter(([, value]) => value !== null);
-    const whole = hasCommon ? { ...common, ...Object.fromEntries(own) } : request;
+    const given = Object.entries(request).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(COMMON, name),
+    );
+    const whole = hasCommon ? { ...common, ...Object.fromEntries(given) } : request;
     const found = new ValidationIssues();
     const checked = inPlace(place, () => checkConversionRequest(whole, found, rules));
     if (found.any) issues.addWithin(place, found);

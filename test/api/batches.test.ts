@@ -133,6 +133,11 @@ void test('what is wrong: nothing is accepted, and each fault is named by the nu
   const cases: [what: string, body: unknown, details: string[]][] = [
     ['no requests', {}, ['requests']],
     ['null', { requests: null }, ['requests']],
+    [
+      'an unknown field of a request that is null',
+      { requests: [{ html: '<p>x</p>', nope: null }] },
+      ['requests.0.nope'],
+    ],
     ['none', { requests: [] }, ['requests']],
     ['too many', { requests: letters(1001) }, ['requests']],
     ['an object', { requests: { 0: { html: '<p>x</p>' } } }, ['requests']],
