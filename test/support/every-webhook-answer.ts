@@ -49,5 +49,7 @@ export async function driveWebhooks(
   await call('POST', `${id}/redeliver/${since}`);
   await call('POST', `${id}/redeliver/`);
   await call('POST', `${webhookId(9)}/redeliver/${since}`);
+  await call('PATCH', `${id}/`, { enabled: false });
+  await call('POST', `deliveries/${first.id}/redeliver/`);
   await call('DELETE', `${id}/`);
 }

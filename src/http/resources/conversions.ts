@@ -80,8 +80,10 @@ export async function requestRules(
 ): Promise<RequestRules> {
   const { accountId } = callerOf(ctx);
   const { state } = await actors.read(accountAggregate, accountId, ctx.state.asOf);
-  const own = state.retentionSeconds ?? config.retentionSeconds;
-  return { ...config, retentionSeconds: Math.min(own, config.retentionSeconds) };
+  // By name: a copy of all would read settings that this role does not have.
+  const { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds: longest } = config;
+  const retentionSeconds = Math.min(state.retentionSeconds ?? longest, longest);
+  return { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds };
 }
 
 /** Reads all that the body and its headers ask for; strings are let go in favour of what is to be stored. */
