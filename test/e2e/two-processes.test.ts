@@ -129,7 +129,11 @@ void test('convert on the command line uses the renderer of the service beside i
 });
 
 void test('files and requests go when their retention ends', async (t) => {
-  const service = await startService(t, { RETENTION_SECONDS: '2', FILE_URL_TTL_SECONDS: '3600' });
+  const service = await startService(t, {
+    RETENTION_SECONDS: '2',
+    FAILED_RETENTION_SECONDS: '1',
+    FILE_URL_TTL_SECONDS: '3600',
+  });
   const { dataDir } = service.place;
   const client = service.client();
   const [good, large, bad] = await Promise.all([

@@ -194,6 +194,7 @@ export const getWebhookDoc: OperationDoc = {
   id: 'getWebhook',
   tag,
   summary: 'Retrieve a webhook endpoint',
+  description: 'Its secret is never shown again: rotate it for a new one.',
   answers: {
     200: { description: 'The endpoint.', schema: Webhook, examples: { endpoint: webhook } },
   },
