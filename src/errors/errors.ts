@@ -27,7 +27,10 @@ export const ERRORS = {
     status: 409,
     message: 'The account is under a hold: nothing of it is deleted until the hold ends.',
   },
-  gone: { status: 410, message: 'The file was deleted when its retention ended.' },
+  gone: {
+    status: 410,
+    message: 'The file is not stored any more: it was deleted, or its retention has ended.',
+  },
   payload_too_large: { status: 413, message: 'The request is too large.' },
   unsupported_media_type: {
     status: 415,
