@@ -249,7 +249,9 @@ void test('a request is converted once more, whether it completed or failed', as
   t.not(other?.[0]?.sha256, one?.[0]?.sha256, 'encrypted anew');
 
   await api.fail(accountId, second, 'It took too long.');
-  const third = String((await retry(second, { Prefer: 'wait=0' })).body['id']);
+  const again = { Prefer: 'wait=0', 'Idempotency-Key': 'again' };
+  const third = String((await retry(second, again)).body['id']);
+  t.not(third, second, 'a key of one retry is not that of another');
   await api.complete(accountId, third, PDF);
   t.match((await api.get(third)).body, { retry_of: second, status: 'completed' });
   for (const id of [first, second]) await remove(api, id);

@@ -211,16 +211,20 @@ export async function answerRequested(
   ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
 }
 
-/** The hash of the request's `Idempotency-Key`, if it has one. */
+/**
+ * The hash of the request's `Idempotency-Key`, if it has one.
+ * @param purpose keeps its keys apart from those of `POST /pdf/`
+ */
 export function requestKeyOf(
   ctx: HttpContext,
   deps: RouteDependencies,
   issues: ValidationIssues,
+  purpose?: `retry/${string}`,
 ): { readonly idempotencyKey?: string } {
   const key = idempotencyKeyOf(ctx, issues);
   if (key === undefined) return {};
   const { accountId } = callerOf(ctx);
-  return { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key) };
+  return { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key, purpose) };
 }
 
 export const createConversion: Endpoint = {

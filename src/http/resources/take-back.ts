@@ -58,8 +58,9 @@ async function acceptedEarlier(
 
 async function requestOnceMore(ctx: HttpContext, deps: RouteDependencies) {
   const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
-  const { accountId } = row;
-  const key = validated((issues) => requestKeyOf(ctx, deps, issues));
+  const { accountId, id } = row;
+  // The same key for another conversion asks for another one.
+  const key = validated((issues) => requestKeyOf(ctx, deps, issues, `retry/${id}`));
   const earlier = await acceptedEarlier(deps, accountId, key);
   if (earlier !== undefined) return earlier;
   if (!hasEnded(row)) throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
