@@ -7,13 +7,17 @@ import type { Database } from 'better-sqlite3';
 import type { WebhookMessage } from '../src/domain/choices.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { GONE } from '../src/domain/webhook-delivery.ts';
+import { MAX_REDELIVERIES } from '../src/domain/webhooks.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { creditHandlers } from './webhook-credits.ts';
+import { endpointHandlers, UNLESS_ERASED } from './webhook-endpoints.ts';
+import type { DeliveryRow } from './webhook-queries.ts';
 
 /**
  * `secret_prefix` and `secret_at` are of the newest secret. `failing_since` and `failed_at`: the first and the last of
- * the tries that failed one after the other, not before `changed_at`; `gone`: the last one was answered 410.
+ * the tries that failed one after the other, none before `changed_at`, when its owner last changed it; `gone`: the last
+ * one was answered 410.
  *
  * A delivery's `receiver` is its endpoint, or `url/` and its account. Deliveries of one `lane` go one after the other:
  * those about one conversion to one receiver. `next_at` 0: at once. What waits behind another is due with it.
@@ -82,6 +86,8 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_of_account ON webhook_deliveries (account_id, created_at, position);
 CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, created_at, position);
 CREATE INDEX webhook_deliveries_of_subject ON webhook_deliveries (subject, created_at, position);
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (webhook_id, created_at, position)
+  WHERE status = 'failed';
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at, position) WHERE status = 'waiting';
 CREATE INDEX webhook_deliveries_by_receiver ON webhook_deliveries (receiver, next_at, position)
   WHERE status = 'waiting';
@@ -105,7 +111,7 @@ const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetada
 
 export const webhooks: Projection = {
   name: 'webhooks',
-  version: 3,
+  version: 4,
   tables: [
     'webhooks',
     'webhook_default_secrets',
@@ -144,74 +150,6 @@ export const webhooks: Projection = {
 
 type Handlers = Parameters<typeof typedHandlers>[0];
 
-const UNLESS_ERASED =
-  'WHERE NOT EXISTS (SELECT 1 FROM webhook_erased_accounts WHERE id = @accountId)';
-
-function endpointHandlers(db: Database): Handlers {
-  const insert = db.prepare(
-    `INSERT INTO webhooks
-       (position, id, account_id, url, description, types, secret_prefix, secret_at, created_at, changed_at)
-     SELECT @position, @webhookId, @accountId, @url, @description, @types, @secretPrefix, @createdAt, @createdAt,
-       @createdAt
-     ${UNLESS_ERASED}`,
-  );
-  const change = db.prepare(
-    `UPDATE webhooks SET url = coalesce(@url, url), description = coalesce(@description, description),
-       types = coalesce(@types, types), enabled = coalesce(@enabled, enabled), changed_at = @changedAt, failing_since = NULL,
-       failed_at = NULL, gone = 0 WHERE id = @webhookId`,
-  );
-  const switchOff = db.prepare(
-    'UPDATE webhooks SET enabled = 0, disabled_reason = ?, disabled_at = ? WHERE id = ?',
-  );
-  const switchOn = db.prepare(
-    'UPDATE webhooks SET disabled_reason = NULL, disabled_at = NULL WHERE id = ?',
-  );
-  const rotate = db.prepare('UPDATE webhooks SET secret_prefix = ?, secret_at = ? WHERE id = ?');
-  const rotateDefault = db.prepare(
-    `INSERT INTO webhook_default_secrets (account_id, secret_prefix, secret_at)
-     SELECT @accountId, @secretPrefix, @rotatedAt ${UNLESS_ERASED}
-     ON CONFLICT DO UPDATE SET secret_prefix = excluded.secret_prefix, secret_at = excluded.secret_at`,
-  );
-  const remove = db.prepare('DELETE FROM webhooks WHERE id = ?');
-  const drop = db.prepare(
-    `UPDATE webhook_deliveries SET status = 'failed', dropped = ? WHERE webhook_id = ? AND status = 'waiting'`,
-  );
-  return {
-    WebhookCreated(data, { position }) {
-      const { accountId, webhookId, url, description = null, secretPrefix, createdAt } = data;
-      const types = JSON.stringify(data.types);
-      const row = { position, accountId, webhookId, url, description, types };
-      insert.run({ ...row, secretPrefix, createdAt });
-    },
-    WebhookChanged({ webhookId, url = null, description = null, types, enabled, changedAt }) {
-      change.run({
-        webhookId,
-        url,
-        description,
-        types: types === undefined ? null : JSON.stringify(types),
-        enabled: enabled === undefined ? null : Number(enabled),
-        changedAt,
-      });
-      if (enabled === true) switchOn.run(webhookId);
-      if (enabled !== false) return;
-      switchOff.run('owner', changedAt, webhookId);
-      drop.run('disabled', webhookId);
-    },
-    WebhookSecretRotated({ accountId, webhookId, secretPrefix, rotatedAt }) {
-      if (webhookId === undefined) rotateDefault.run({ accountId, secretPrefix, rotatedAt });
-      else rotate.run(secretPrefix, rotatedAt, webhookId);
-    },
-    WebhookDisabled({ webhookId, reason, disabledAt }) {
-      switchOff.run(reason, disabledAt, webhookId);
-      drop.run('disabled', webhookId);
-    },
-    WebhookDeleted({ webhookId }) {
-      remove.run(webhookId);
-      drop.run('deleted', webhookId);
-    },
-  };
-}
-
 function deliveryHandlers(db: Database) {
   const endpointsOf = db.prepare<[string], Receiver & { readonly types: string }>(
     `SELECT id AS webhookId, NULL AS url, id AS receiver, types FROM webhooks
@@ -245,19 +183,28 @@ function deliveryHandlers(db: Database) {
   const answered = db.prepare(
     'UPDATE webhooks SET failing_since = NULL, failed_at = NULL, gone = 0 WHERE id = ? AND failing_since IS NOT NULL',
   );
+  // The clocks of two nodes differ: what is switched off for a try from before a change would be refused.
   const failed = db.prepare(
     `UPDATE webhooks SET gone = @gone, failed_at = @at,
        failing_since = CASE WHEN failed_at >= @at - ${APART_MS} THEN failing_since
          ELSE max(@at, changed_at) END
      WHERE id = @webhookId`,
   );
-  const AGAIN = `UPDATE webhook_deliveries SET status = 'waiting', dropped = NULL, attempt = 0, next_at = 0`;
-  // Its endpoint may have been switched off meanwhile.
-  const MAY_BE_SENT = `(webhook_id IS NULL
-    OR EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = webhook_deliveries.webhook_id AND enabled = 1))`;
-  const again = db.prepare(`${AGAIN}, round = ? WHERE id = ? AND ${MAY_BE_SENT}`);
+  const isOn = db.prepare<[string], number>('SELECT enabled FROM webhooks WHERE id = ?').pluck();
+  // It may have been switched off or deleted at the same time.
+  const droppedFor = (webhookId: string | undefined): DeliveryRow['dropped'] | null => {
+    if (webhookId === undefined) return null;
+    const on = isOn.get(webhookId);
+    if (on === undefined) return 'deleted';
+    return on === 1 ? null : 'disabled';
+  };
+  const AGAIN = `UPDATE webhook_deliveries SET status = iif(@dropped IS NULL, 'waiting', 'failed'),
+    dropped = @dropped, attempt = 0, next_at = 0`;
+  const again = db.prepare(`${AGAIN}, round = @round WHERE id = @deliveryId`);
   const failedAgain = db.prepare(
-    `${AGAIN}, round = round + 1 WHERE webhook_id = ? AND status = 'failed' AND created_at >= ? AND ${MAY_BE_SENT}`,
+    `${AGAIN}, round = round + 1 WHERE id IN (
+       SELECT id FROM webhook_deliveries WHERE webhook_id = @webhookId AND status = 'failed' AND created_at >= @since
+       ORDER BY created_at, position, id LIMIT ${MAX_REDELIVERIES})`,
   );
 
   const add = (
@@ -326,11 +273,11 @@ function deliveryHandlers(db: Database) {
       if (outcome === 'delivered') answered.run(webhookId);
       else failed.run({ webhookId, at, gone: Number(status === GONE) });
     },
-    RedeliveryRequested({ deliveryId, round }) {
-      again.run(round, deliveryId);
+    RedeliveryRequested({ deliveryId, webhookId, round }) {
+      again.run({ deliveryId, round, dropped: droppedFor(webhookId) });
     },
     RedeliveriesRequested({ webhookId, since }) {
-      failedAgain.run(webhookId, since);
+      failedAgain.run({ webhookId, since, dropped: droppedFor(webhookId) });
     },
   };
   return { tell, handlers };

@@ -197,7 +197,7 @@ export class Webhooks {
     return this.#requests.json('POST', `${deliveryPath(id)}redeliver/`, options);
   }
 
-  /** Sends all deliveries to an endpoint once more that failed, of events since then. */
+  /** Sends deliveries to an endpoint once more that failed, of events since then: the oldest, at most 1,000. */
   redeliverFailed(
     id: string,
     since: string | Date,

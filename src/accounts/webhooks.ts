@@ -9,7 +9,12 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { WebhookType } from '../domain/choices.ts';
 import { deliveryAggregate, deliveryStream } from '../domain/webhook-delivery.ts';
-import { switchedOff, type WebhooksCommand, webhooksAggregate } from '../domain/webhooks.ts';
+import {
+  MAX_REDELIVERIES,
+  switchedOff,
+  type WebhooksCommand,
+  webhooksAggregate,
+} from '../domain/webhooks.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -241,7 +246,8 @@ export async function redeliver(
 }
 
 /**
- * Sends all deliveries to an endpoint once more that failed, of events since then (milliseconds since the epoch).
+ * Sends deliveries to an endpoint once more that failed, of events since then (milliseconds since the epoch): the oldest,
+ * at most `MAX_REDELIVERIES`.
  * @returns how many they are
  * @throws {ServiceError} `not_found`; `validation_error` where the endpoint is switched off
  */
@@ -255,5 +261,5 @@ export async function redeliverFailed(
   const filter = { webhookId, since, status: 'failed', offset: 0, limit: 0 } as const;
   const { total } = (await consistentQuery(deps, webhookQueries)).deliveries(accountId, filter);
   await sendTo(deps, accountId, { type: 'RequestRedeliveries', webhookId, since }, context);
-  return total;
+  return Math.min(total, MAX_REDELIVERIES);
 }

@@ -19,6 +19,8 @@ export type WebhooksEvent = EventOf<
 >;
 
 export const MAX_WEBHOOKS = 20;
+/** Deliveries that one request sends again. Readers of the log count by it: another number needs another event. */
+export const MAX_REDELIVERIES = 1000;
 /** The time in which a former secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000;
 /** Secrets that sign at a time: whoever rotates more often loses the oldest. */

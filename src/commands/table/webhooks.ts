@@ -96,14 +96,17 @@ export const WEBHOOKS: readonly Command[] = [
   },
   {
     name: 'webhooks redeliver',
-    summary: 'Send a delivery again, or all that failed for an endpoint since a time.',
+    summary: 'Send a delivery again, or what failed for an endpoint since a time.',
     examples: [
       `webhooks redeliver ${DELIVERY}`,
       `webhooks redeliver ${WEBHOOK} --since 2026-11-21T08:15:30Z`,
     ],
     positionals: { id: 'the id of a delivery, or with --since of an endpoint' },
     options: {
-      since: { value: 'time', help: 'all that failed of the events since then' },
+      since: {
+        value: 'time',
+        help: 'what failed of the events since then: the oldest, at most 1,000',
+      },
       ...SERVICE_OPTIONS,
     },
     run: async (...given) => (await import('../webhooks.ts')).webhooksRedeliver(...given),

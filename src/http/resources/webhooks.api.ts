@@ -1,7 +1,7 @@
 /** The documents of the webhook routes. */
 import Type from 'typebox';
 import { DELIVERY_FAILURES, DELIVERY_STATUSES, WEBHOOK_TYPES } from '../../domain/choices.ts';
-import { MAX_WEBHOOKS } from '../../domain/webhooks.ts';
+import { MAX_REDELIVERIES, MAX_WEBHOOKS } from '../../domain/webhooks.ts';
 import { MAX_WEBHOOK_URL_CHARACTERS } from '../../requests/webhooks.ts';
 import {
   Closed,
@@ -259,7 +259,7 @@ export const redeliverFailedDoc: OperationDoc = {
   id: 'redeliverFailed',
   tag,
   summary: 'Send again what failed',
-  description: 'Sends all failed deliveries to the endpoint again, of events since a time.',
+  description: `Sends failed deliveries to the endpoint again, of events since a time: the oldest, at most ${MAX_REDELIVERIES}. Ask again for the rest.`,
   parameters: [
     {
       ...inQuery('since', 'Events from this time on, in ISO 8601 with the offset from UTC.'),
@@ -276,7 +276,7 @@ export const redeliverFailedDoc: OperationDoc = {
     validation_error: wrongField(
       'since',
       'Must be an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z.',
-      'since is missing or is not a time, or a query parameter is unknown.',
+      'since is missing or is not a time, a query parameter is unknown, or the endpoint is switched off.',
     ),
   },
 };

@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { senderQueries, webhookQueries } from '../../../projections/webhook-queries.ts';
 import { deliveryIdOf } from '../../../projections/webhooks.ts';
+import { MAX_REDELIVERIES } from '../../../src/domain/webhooks.ts';
 import type { DomainEvent, EventOf } from '../../../src/domain/events.ts';
 import { openProjected } from '../../support/projected.ts';
 import {
@@ -77,7 +78,9 @@ const failedEnd = (n: number): DomainEvent => ({
 function open(t: Parameters<typeof openProjected>[0]) {
   const { log, readModel, runner } = openProjected(t);
   const append = async (...events: readonly DomainEvent[]) => {
-    for (const event of events) await runner.waitFor(await log.append(`s-${Math.random()}`, event));
+    let last = 0n;
+    for (const event of events) last = await log.append(`s-${Math.random()}`, event);
+    await runner.waitFor(last);
   };
   const due = (now = NOW, limit = 100) => readModel.query(senderQueries).due(now, limit);
   const deliveries = (status?: 'waiting' | 'delivered' | 'failed') =>
@@ -222,6 +225,10 @@ void test('endpoints that fail are to be switched off; what waits for one that i
   await append({ type: 'WebhookChanged', data: { ...ids, enabled: true, changedAt: NOW } });
   t.match(query().byId(webhookId(2)), { enabled: true, url: 'v1.u' });
   t.notOk(query().byId(webhookId(2))?.disabledReason);
+  // By a node whose clock is behind.
+  const early = deliveries().find((each) => each.subject === conversionId(3))?.id ?? '';
+  await append(failing(early, 2, NOW - 5000, { status: 410, outcome: 'failed' }));
+  t.strictSame(sender().disablingDue(5 * DAY_MS), [gone], 'since the change, not before it');
   await append({
     type: 'WebhookTested',
     data: { ...ids, deliveryId: deliveryId(), testedAt: NOW },
@@ -230,6 +237,45 @@ void test('endpoints that fail are to be switched off; what waits for one that i
   await append({ type: 'WebhookDeleted', data: { ...ids, deletedAt: NOW } });
   t.match(query().delivery(deliveryId()), { status: 'failed', dropped: 'deleted' });
   t.equal(query().byId(webhookId(2)), undefined);
+});
+
+void test('nothing is sent again to an endpoint that is off; of one that is on, a thousand', async (t) => {
+  const { append, deliveries, due, query } = open(t);
+  const ids = { ...owner, webhookId: webhookId(1) };
+  await append(created(1, ['conversion.completed']), completed(1), completed(2));
+  await append({ type: 'WebhookChanged', data: { ...ids, enabled: false, changedAt: NOW } });
+  const [newer, older] = deliveries().map(({ id }) => id);
+  const again = (deliveryIdOfOne = '', round = 1): DomainEvent => ({
+    type: 'RedeliveryRequested',
+    data: { ...ids, deliveryId: deliveryIdOfOne, round, requestedAt: NOW },
+  });
+  const all: DomainEvent = {
+    type: 'RedeliveriesRequested',
+    data: { ...ids, since: 0, requestedAt: NOW },
+  };
+  await append(again(newer), all);
+  t.strictSame(due(), [], 'as the log may have it from a moment in which it was switched off');
+  t.match(deliveries('failed'), [
+    { id: newer, dropped: 'disabled', round: 2 },
+    { id: older, dropped: 'disabled', round: 1 },
+  ]);
+  await append({ type: 'WebhookChanged', data: { ...ids, enabled: true, changedAt: NOW } });
+  await append(again(newer, 3));
+  t.match(due(), [{ id: newer, round: 3 }]);
+  const tests = Array.from(
+    { length: MAX_REDELIVERIES + 1 },
+    (_, n): DomainEvent => ({
+      type: 'WebhookTested',
+      data: { ...ids, deliveryId: deliveryId(n), testedAt: NOW },
+    }),
+  );
+  const off = { type: 'WebhookChanged', data: { ...ids, enabled: false, changedAt: NOW } } as const;
+  const on = { ...off, data: { ...off.data, enabled: true } };
+  await append(...tests, off, on, all);
+  const [left, ...more] = deliveries('failed');
+  t.strictSame([left?.id, more.length], [deliveryId(MAX_REDELIVERIES), 2], 'the oldest first');
+  await append({ type: 'WebhookDeleted', data: { ...ids, deletedAt: NOW } }, again(newer, 9));
+  t.match(query().delivery(newer ?? ''), { status: 'failed', dropped: 'deleted' });
 });
 
 void test('credits are low once for each grant', async (t) => {

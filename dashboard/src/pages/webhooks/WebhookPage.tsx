@@ -218,7 +218,10 @@ function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
               : `${counted(deliveries, 'delivery', 'deliveries')} will be sent again.`;
           }}
         >
-          <p>All deliveries that failed are sent again, each under the id that it had.</p>
+          <p>
+            Deliveries that failed are sent again, each under the id that it had: the oldest, at
+            most 1,000 at a time.
+          </p>
           <TextField
             label="Events since"
             name="since"
