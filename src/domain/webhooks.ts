@@ -23,7 +23,7 @@ export const MAX_WEBHOOKS = 20;
 export const MAX_REDELIVERIES = 1000;
 /** The time in which a former secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000;
-/** Secrets that sign at a time: whoever rotates more often loses the oldest. */
+/** Secrets that sign at a time: an account that rotates more often loses the oldest. */
 const MAX_SECRETS = 5;
 
 interface Secret {
