@@ -239,7 +239,7 @@ module.exports = {
       '^src/renderer/chrome/',
       [
         '^src/renderer/(chrome|pdf)/',
-        '^src/domain/(choices|events|page|render-manifest|request-document)\\.ts$',
+        '^src/domain/(choices|event-fields|page|render-manifest|request-document)\\.ts$',
       ],
       'What drives Chrome knows nothing of the service.',
     ),
@@ -408,7 +408,7 @@ module.exports = {
       to: {
         path: [
           '^(client|projections)/',
-          '^src/(accounts|conversions|log|http|archive|domain/events\\.ts|read-model)/?',
+          '^src/(accounts|conversions|log|http|archive|domain/event(s|-fields)\\.ts|read-model)/?',
         ],
         dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
       },

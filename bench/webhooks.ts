@@ -6,8 +6,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { PDF, startSender } from '../test/support/webhooks.ts';
 import { BASE, startApi } from '../test/support/api.ts';
+import { PDF, startSender } from '../test/support/webhooks.ts';
 import { median, print } from './measure.ts';
 
 const ACCOUNTS = 100;

@@ -1,7 +1,7 @@
 /** The open accounts: plan, balance and the sealed address of sign-in. */
 import type { Database } from 'better-sqlite3';
+import type { Plan } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
-import type { Plan } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import type { Slice } from '../src/read-model/rows.ts';
 

@@ -1,8 +1,8 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
+import type { BlobRef, PdfDigest } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
-import type { BlobRef, PdfDigest } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, present, type Stored } from '../src/read-model/rows.ts';
 import {

@@ -1,7 +1,7 @@
 /** Open sessions of accounts, and the clients that their owners signed in from lately. */
 import type { Database } from 'better-sqlite3';
+import type { SessionKind } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
-import type { SessionKind } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import type { Page, Slice } from '../src/read-model/rows.ts';
 

@@ -1,7 +1,7 @@
 /** A to-do list: what was accepted and has not ended, in the order of acceptance. */
 import type { Database } from 'better-sqlite3';
+import type { BlobRef, PrintOptions } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
-import type { BlobRef, PrintOptions } from '../src/domain/events.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { present } from '../src/read-model/rows.ts';
 

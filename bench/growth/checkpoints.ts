@@ -9,8 +9,8 @@ import { Frontier, leafHash } from '../../src/transparency-log/merkle-tree.ts';
 import {
   ed25519Key,
   ed25519Signer,
-  signNote,
   type Signer,
+  signNote,
 } from '../../src/transparency-log/signed-note.ts';
 import type { Step } from '../../test/support/history.ts';
 import { NOW } from '../../test/support/samples.ts';

@@ -15,7 +15,7 @@ import { openContent } from '../documents/decryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { BlobNotFound, type BlobStore } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import { holdInForce } from '../domain/hold.ts';
 import { MAX_WEBHOOKS } from '../domain/webhooks.ts';
 import { ServiceError } from '../errors/errors.ts';

@@ -9,7 +9,7 @@ import { copyableCommand } from '../config/copyable-command.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { type AccountCommand, type AccountState, accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isEmailAddress } from '../domain/email.ts';
-import type { Plan } from '../domain/events.ts';
+import type { Plan } from '../domain/event-fields.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';

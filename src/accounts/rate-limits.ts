@@ -1,6 +1,6 @@
 /** The windows that requests are counted in, and the key of each. */
 import { isIPv6 } from 'node:net';
-import type { Plan, SessionKind } from '../domain/events.ts';
+import type { Plan, SessionKind } from '../domain/event-fields.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Rate, RateLimitStatus } from '../limits/rate-limiter/port.ts';
 import type { Clock } from '../time/clock.ts';

@@ -3,7 +3,7 @@ import { sessionQueries } from '../../projections/sessions.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import type { SessionKind } from '../domain/events.ts';
+import type { SessionKind } from '../domain/event-fields.ts';
 import { sessionAggregate } from '../domain/session.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BlobStore } from '../documents/port.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import { LOG_STREAM } from '../log/verify-log/checkpoints.ts';
 import { Frontier } from '../transparency-log/merkle-tree.ts';
 import { readLines, writeLines } from './blocks.ts';

@@ -2,7 +2,7 @@
 import { Semaphore } from '../async/semaphore.ts';
 import { BlobDamaged, BlobNotFound, type BlobStore } from '../documents/port.ts';
 import { parseBlobKey } from '../domain/blob-key.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import { contentIn } from '../log/verify-log/documents.ts';
 
 /** Each is in memory while it is copied. */

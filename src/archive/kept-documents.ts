@@ -1,6 +1,7 @@
 /** The documents that a log names as stored: what a backup must hold, and a restore brings back. */
 import { parseBlobKey } from '../domain/blob-key.ts';
-import type { BlobRef, DomainEvent } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
+import type { DomainEvent } from '../domain/events.ts';
 import { requestedRetentionMs } from '../domain/retention.ts';
 import { type Entry, UnusableArchive } from './log-lines.ts';
 

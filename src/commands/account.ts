@@ -5,11 +5,11 @@ import { findAccount, normalAddress, type OpenedAccount } from '../accounts/acco
 import { accountRecord } from '../accounts/records.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { everyRow, openerUnlessErased, withFoldedLog } from '../conversions/state.ts';
-import type { Core } from '../service/core.ts';
 import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS } from '../domain/choices.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Erasure } from '../http/operator-routes.ts';
+import type { Core } from '../service/core.ts';
 import { isoTime, systemClock, timeIn } from '../time/clock.ts';
 import { momentOption, readAsOf } from './as-of.ts';
 import {

@@ -2,9 +2,9 @@
 import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import { ACCOUNTS } from './table/accounts.ts';
+import { BATCHES } from './table/batches.ts';
 import { LOG } from './table/log.ts';
 import { CONVERT, LOOK, OTHER, RUN, SIGN_IN, USE, VERIFY } from './table/service.ts';
-import { BATCHES } from './table/batches.ts';
 import { WEBHOOKS } from './table/webhooks.ts';
 
 const SERVICE =

@@ -3,9 +3,9 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
+import { lackingIn } from '../domain/lacking-resource.ts';
 import { issueOfName, MAX_FILES } from '../requests/files.ts';
 import { cssText } from '../requests/html.ts';
-import { lackingIn } from '../domain/lacking-resource.ts';
 import { UsageError } from './command.ts';
 
 /** More than a service takes unless it is set otherwise, so that it says itself what it takes. */

@@ -3,13 +3,13 @@ import { type ApiKeyQueries, apiKeyQueries } from '../../projections/api-keys.ts
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
 import { type HistoryEntry, readHistory } from '../conversions/history.ts';
-import type { Core } from '../service/core.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
 import { ACCOUNT_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
+import type { Core } from '../service/core.ts';
 import { accountByEmail } from './account.ts';
 import { choiceOf, type Run, textOption, UsageError } from './command.ts';
 

@@ -2,7 +2,7 @@
 import { suggest } from '../text/suggest.ts';
 import { CLIENT_NAMES } from './client-config.ts';
 import { UnusableValue } from './setting-parsers.ts';
-import { type Role, type Setting, SETTINGS } from './settings.ts';
+import { type Role, SETTINGS, type Setting } from './settings.ts';
 
 type Settings = typeof SETTINGS;
 export type Config = {

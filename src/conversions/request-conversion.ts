@@ -5,7 +5,12 @@ import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore, StagedBlob } from '../documents/port.ts';
 import type { RequestedConversion } from '../domain/acceptance.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
-import type { PrintOptions, RequestFacts, RequestMarks, RequestTexts } from '../domain/events.ts';
+import type {
+  PrintOptions,
+  RequestFacts,
+  RequestMarks,
+  RequestTexts,
+} from '../domain/event-fields.ts';
 import { newConversionId } from '../time/ids.ts';
 
 export interface AcceptedConversion {

@@ -1,7 +1,8 @@
 /** Asks for the conversion of a stored request once more. */
 import type { CommandContext } from '../actors/system.ts';
 import { UnencryptedText } from '../documents/encryption.ts';
-import { type EventOf, RequestFacts } from '../domain/events.ts';
+import { RequestFacts } from '../domain/event-fields.ts';
+import type { EventOf } from '../domain/events.ts';
 import {
   type AcceptanceDependencies,
   type AcceptedConversion,

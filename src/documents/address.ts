@@ -1,7 +1,7 @@
 /** A blob's address: which keys there are, and what content must be to belong to one. */
 import { hash } from 'node:crypto';
 import { type BlobAddress, type BlobKind, blobKey, parseBlobKey } from '../domain/blob-key.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import { CONVERSION_ID } from '../domain/ids.ts';
 import { BlobDamaged, type BlobRange } from './port.ts';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import { addressOf, checkRange } from './address.ts';
 import {
   BlobCipher,

@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import type { BlobAddress, BlobKind } from '../domain/blob-key.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import type { EmbeddedDatabase, StoredInDatabase } from '../sqlite/database.ts';
 import { addressOf, checkConversionId, checkRange, parseKey, refOf, verified } from './address.ts';
 import { type BlobRange, type BlobStore, BlobStoreUnavailable, StagedBlob } from './port.ts';

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type BlobAddress, type BlobKind, parseBlobKey } from '../domain/blob-key.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import {
   addressOf,
   blobRef,

@@ -2,15 +2,15 @@
 import {
   JetStreamApiCodes,
   JetStreamApiError,
-  jetstream,
   type JetStreamClient,
   type JetStreamManager,
+  jetstream,
 } from '@nats-io/jetstream';
-import { Kvm, type KV } from '@nats-io/kv';
-import { Objm, StorageType, type ObjectStore } from '@nats-io/obj';
+import { type KV, Kvm } from '@nats-io/kv';
+import { type ObjectStore, Objm, StorageType } from '@nats-io/obj';
 import { errors, type NatsConnection } from '@nats-io/transport-node';
-import type { IfUp } from '../nats/connection.ts';
 import { MAX_BYTES, withinStorage } from '../nats/bucket.ts';
+import type { IfUp } from '../nats/connection.ts';
 
 export interface NatsBucketsOptions {
   /** The object store; the key-value bucket is named after it, with `-index`. */

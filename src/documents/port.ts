@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BlobAddress, BlobKind } from '../domain/blob-key.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 
 /**
  * Content with its address known and its bytes not yet stored. An event store takes it with an append

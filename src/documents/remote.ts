@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type BlobAddress, type BlobKind, parseBlobKey } from '../domain/blob-key.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import {
   addressOf,
   blobRef,

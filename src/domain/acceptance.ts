@@ -1,6 +1,7 @@
 /** How an account accepts conversions: each with its debit before it, one alone or all of a batch. */
 import type { Decision } from './decider.ts';
-import type { BlobRef, EventOf, PrintOptions, RequestFacts, RequestTexts } from './events.ts';
+import type { BlobRef, PrintOptions, RequestFacts, RequestTexts } from './event-fields.ts';
+import type { EventOf } from './events.ts';
 
 export const CREDITS_PER_CONVERSION = 1;
 /** Conversions of one batch. */

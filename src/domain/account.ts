@@ -10,7 +10,8 @@ import {
   type RequestedConversion,
 } from './acceptance.ts';
 import type { AggregateType, Decider } from './decider.ts';
-import type { EventOf, Plan } from './events.ts';
+import type { Plan } from './event-fields.ts';
+import type { EventOf } from './events.ts';
 import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
 import {
   type AcceptedConversion,

@@ -3,7 +3,8 @@
 import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
-import type { BlobRef, EventOf, PdfDigest, RenderTimings } from './events.ts';
+import type { BlobRef, PdfDigest, RenderTimings } from './event-fields.ts';
+import type { EventOf } from './events.ts';
 import { isNews, noOutcomes, type Outcome, type Outcomes, outcomeOf } from './late-outcomes.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;

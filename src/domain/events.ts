@@ -6,105 +6,28 @@
  * Fields of type `Sealed` are personal: encrypted with their account's data key before they get here.
  */
 import Type, { type Static } from 'typebox';
-import { BLOB_KINDS } from './blob-key.ts';
-import { FAILURE_CODES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
+import { FAILURE_CODES } from './choices.ts';
 import {
   AccountId,
   BatchId,
+  BlobRef,
   ConversionId,
   Count,
   KeyId,
   maximum,
   Origin,
+  PdfDigest,
+  Plan,
+  PrintOptions,
+  RenderTimings,
+  RequestFacts,
   Sealed,
   SessionId,
+  SessionKind,
   Sha256,
   Time,
 } from './event-fields.ts';
-import { CONVERSION_ID } from './ids.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
-
-export const Plan = Type.Enum([...PLANS]);
-export type Plan = Static<typeof Plan>;
-
-export const SessionKind = Type.Enum([...SESSION_KINDS]);
-export type SessionKind = Static<typeof SessionKind>;
-
-/** The place of a blob, and the SHA-256 and the length of what is stored there: ciphertext. */
-export const BlobRef = Type.Object({
-  key: Type.String({ pattern: `^${CONVERSION_ID}/(${BLOB_KINDS.join('|')})-[0-9a-f]{64}$` }),
-  sha256: Sha256,
-  bytes: Type.Integer({ minimum: 0, maximum }),
-});
-export type BlobRef = Static<typeof BlobRef>;
-
-/** The PDF itself, as clients get it. */
-export const PdfDigest = Type.Object({
-  sha256: Sha256,
-  bytes: Type.Integer({ minimum: 0, maximum }),
-});
-export type PdfDigest = Static<typeof PdfDigest>;
-
-/** The options that say nothing about the client's content, with the defaults filled in. Older events lack newer options. */
-export const PrintOptions = Type.Object({
-  page_size: Type.Enum([...PAGE_SIZES]),
-  landscape: Type.Boolean(),
-  margin_top: Type.String(),
-  margin_right: Type.String(),
-  margin_bottom: Type.String(),
-  margin_left: Type.String(),
-  print_background: Type.Boolean(),
-  scale: Type.Number(),
-  page_ranges: Type.Optional(Type.String()),
-  prefer_css_page_size: Type.Boolean(),
-  media: Type.Enum(['print', 'screen']),
-  tagged: Type.Boolean(),
-  outline: Type.Boolean(),
-  javascript: Type.Boolean(),
-});
-export type PrintOptions = Static<typeof PrintOptions>;
-
-/** The texts that the caller gave a conversion beside its content, each of them sealed. */
-const RequestTexts = {
-  /** The name that the PDF is to be downloaded under. */
-  filename: Type.Optional(Sealed),
-  /** The URL that is told of its end. */
-  webhookUrl: Type.Optional(Sealed),
-  /** The caller's own name for it, such as the number of an invoice. */
-  reference: Type.Optional(Sealed),
-  /** A JSON object of names and values. */
-  tags: Type.Optional(Sealed),
-  /** The host and path of the page's URL: what names it where nothing else does. */
-  address: Type.Optional(Sealed),
-};
-/** What the caller said of a conversion beside its content, as it is: it is not personal. */
-const RequestMarks = {
-  /** The conversion whose request is asked for once more. */
-  retryOf: Type.Optional(ConversionId),
-  /** The batch that it was asked for in: its BatchRequested is of the same append. */
-  batchId: Type.Optional(BatchId),
-  /** Absent: normal. */
-  priority: Type.Optional(Type.Literal('low')),
-  /**
-   * Its documents are kept so long after its end, if that of the service is not shorter; 0: until the PDF was downloaded.
-   * Absent: as long as the service keeps them.
-   */
-  retentionSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum })),
-};
-export const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
-export type RequestFacts = Static<typeof RequestFacts>;
-export type RequestTexts = { readonly [K in keyof typeof RequestTexts]?: string };
-export type RequestMarks = Omit<RequestFacts, keyof RequestTexts>;
-
-/** Milliseconds spent in each phase, from taking the job to the stored file. */
-export const RenderTimings = Type.Object({
-  queued: Type.Number(),
-  load: Type.Number(),
-  ready: Type.Number(),
-  print: Type.Number(),
-  store: Type.Number(),
-});
-export type RenderTimings = Static<typeof RenderTimings>;
 
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {
@@ -199,9 +122,9 @@ export const EVENT_SCHEMAS = {
     batchId: BatchId,
     /** The number of its conversions. */
     total: Count,
-    reference: RequestTexts.reference,
-    tags: RequestTexts.tags,
-    webhookUrl: RequestTexts.webhookUrl,
+    reference: RequestFacts.properties.reference,
+    tags: RequestFacts.properties.tags,
+    webhookUrl: RequestFacts.properties.webhookUrl,
     requestedAt: Time,
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),

@@ -1,5 +1,5 @@
 /** Sheets and lengths, as requests name them. */
-import type { PrintOptions } from './events.ts';
+import type { PrintOptions } from './event-fields.ts';
 
 const MM_PER_INCH = 25.4;
 

@@ -2,7 +2,7 @@
  * How a conversion was rendered: the JSON content of its `manifest` blob. The event holds the
  * blob's hash; the blob goes with the conversion's others, for it names what a client's page fetched.
  */
-import type { PrintOptions, RenderTimings } from './events.ts';
+import type { PrintOptions, RenderTimings } from './event-fields.ts';
 import type { RequestDocument } from './request-document.ts';
 
 /** No manifest is larger: lists are cut, and say by how much. */

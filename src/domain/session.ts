@@ -1,6 +1,7 @@
 /** One sign-in: its refresh token or cookies, and the access tokens made with them. Its id is in every one of them. */
 import type { AggregateType, Decider } from './decider.ts';
-import type { EventOf, SessionKind } from './events.ts';
+import type { SessionKind } from './event-fields.ts';
+import type { EventOf } from './events.ts';
 
 export const sessionStream = (sessionId: string): string => `session-${sessionId}`;
 

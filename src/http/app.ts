@@ -1,8 +1,9 @@
 /** The HTTP application: what every request passes, and the routes of `routes.ts`. */
 import Router from '@koa/router';
 import Koa from 'koa';
-import { ConversionSearches } from '../conversions/search.ts';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
+import { ConversionSearches } from '../conversions/search.ts';
+import { ServiceError } from '../errors/errors.ts';
 import {
   admitOperator,
   type HttpContext,
@@ -15,9 +16,9 @@ import { RequestBodies } from './middleware/body.ts';
 import { cors } from './middleware/cors.ts';
 import {
   authenticate,
-  countAnonymous,
   Credentials,
   coalescedHead,
+  countAnonymous,
   identify,
   presentsCredential,
   sessionEnded,
@@ -30,7 +31,6 @@ import { countRequest, rateLimitHeadersOf, setRateLimitHeaders } from './middlew
 import { clientAddress, requestId, securityHeaders } from './middleware/request.ts';
 import { sameOrigin } from './middleware/same-origin.ts';
 import { sessionsOnly } from './middleware/sessions-only.ts';
-import { ServiceError } from '../errors/errors.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { operatorsOnly } from './operator.ts';

@@ -4,7 +4,7 @@ import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, isByOperatorSocket } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
-import { type ParameterDoc, wrongField, inQuery } from './openapi/operation.ts';
+import { inQuery, type ParameterDoc, wrongField } from './openapi/operation.ts';
 
 export const AS_OF: ParameterDoc = inQuery(
   'as_of',

@@ -16,13 +16,13 @@ import type { Logger } from '../observe/log.ts';
 import type { Tracing } from '../observe/tracing/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
+import type { RendererWatch } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Caller, HttpContext } from './context.ts';
 import type { BuiltFiles } from './fixed-answer.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { RequestEnd } from './middleware/observe.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
-import type { RendererWatch } from '../render-queue/port.ts';
 import type { FileTokens, Tokens } from './tokens.ts';
 
 export interface Readiness {

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import { ServiceError } from '../errors/errors.ts';
-import type { HttpApp } from './dependencies.ts';
 import type { HttpMiddleware, RequestState } from './context.ts';
-import type { HttpDependencies } from './dependencies.ts';
+import type { HttpApp, HttpDependencies } from './dependencies.ts';
 import { errors } from './middleware/errors.ts';
 import { requestId, securityHeaders } from './middleware/request.ts';
 

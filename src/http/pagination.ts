@@ -4,9 +4,9 @@ import type { HttpContext } from './context.ts';
 import {
   type AnswerDoc,
   type HeaderName,
+  inQuery,
   type ParameterDoc,
   wrongField,
-  inQuery,
 } from './openapi/operation.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;

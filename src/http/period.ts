@@ -2,7 +2,7 @@
 import type { ValidationIssues } from '../requests/validation.ts';
 import { timeIn } from '../time/clock.ts';
 import type { HttpContext } from './context.ts';
-import { type ParameterDoc, inQuery } from './openapi/operation.ts';
+import { inQuery, type ParameterDoc } from './openapi/operation.ts';
 
 /** Both ends in milliseconds since the Unix epoch. */
 export interface Period {

@@ -8,8 +8,8 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { ERRORS, type ErrorCode } from '../errors/errors.ts';
 import type { Budget } from '../limits/budgets.ts';
-import type { HttpApp } from './dependencies.ts';
 import { Connections } from './connections.ts';
+import type { HttpApp } from './dependencies.ts';
 import { requestIdOf, SECURITY_HEADERS } from './middleware/request.ts';
 
 const ANSWER_HEADERS = {

@@ -3,8 +3,8 @@
  * audience, and name their session. The links under which PDFs are downloaded: PASETO v4.public, so that no
  * list of links is kept.
  */
-import { createPublicKey, hash, randomUUID, sign, type KeyObject } from 'node:crypto';
-import { SignJWT, jwtVerify } from 'jose';
+import { createPublicKey, hash, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
 import type { Clock } from '../time/clock.ts';

@@ -10,8 +10,8 @@ import { consistentQuery, type ReadDependencies } from '../read-model/consistent
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
 import { parseCheckpoint } from '../transparency-log/checkpoint.ts';
 import { consistencyProof, inclusionProof, leafHash } from '../transparency-log/merkle-tree.ts';
-import { openNote } from '../transparency-log/signed-note.ts';
 import { formatProof, parseTilePath, tile } from '../transparency-log/published.ts';
+import { openNote } from '../transparency-log/signed-note.ts';
 import type { CheckpointSigner } from './checkpoint-signer.ts';
 
 export interface TransparencyLogDependencies extends ReadDependencies {

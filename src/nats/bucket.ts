@@ -3,7 +3,7 @@
  * when they are made: nothing fills a server's disk or memory without end.
  */
 import { JetStreamApiCodes, JetStreamApiError, jetstream } from '@nats-io/jetstream';
-import { Kvm, type KV } from '@nats-io/kv';
+import { type KV, Kvm } from '@nats-io/kv';
 import { withTimeout } from '../async/with-timeout.ts';
 import { nameIn } from './address.ts';
 import type { NatsLink } from './connection.ts';

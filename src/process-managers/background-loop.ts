@@ -1,7 +1,7 @@
+import type { Stoppable } from '../async/stoppable.ts';
 import type { EventType } from '../domain/events.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
-import type { Stoppable } from '../async/stoppable.ts';
 
 export interface BackgroundLoop extends Stoppable {
   /** Asks for another run: at once, or after the one under way. */

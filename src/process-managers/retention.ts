@@ -12,8 +12,8 @@ import { expireConversion } from '../conversions/expire-conversion.ts';
 import { BlobStoreUnavailable } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
-import type { Documents, Log } from '../log/log-origin.ts';
 import type { Budgets } from '../limits/budgets.ts';
+import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 

@@ -7,16 +7,16 @@ import {
   type DisablingDue,
   senderQueries,
 } from '../../projections/webhook-queries.ts';
-import { webhookBody, type WebhookBodyDependencies } from '../accounts/webhook-body.ts';
+import { type WebhookBodyDependencies, webhookBody } from '../accounts/webhook-body.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { NOT_OPENED, unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { deliveryAggregate, type DeliveryCommand } from '../domain/webhook-delivery.ts';
+import { type DeliveryCommand, deliveryAggregate } from '../domain/webhook-delivery.ts';
 import {
   endpointOf,
   secretsInForce,
-  webhooksAggregate,
   type WebhooksState,
+  webhooksAggregate,
 } from '../domain/webhooks.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 import type { Log } from '../log/log-origin.ts';

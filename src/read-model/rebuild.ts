@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { EventStore } from '../event-store/port.ts';
-import { Fold } from './fold.ts';
 import type { ReadModelOptions } from './database.ts';
+import { Fold } from './fold.ts';
 import {
   currentGeneration,
   exclusively,

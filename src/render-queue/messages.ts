@@ -8,8 +8,15 @@ import { Compile } from 'typebox/schema';
 import { blobKey } from '../domain/blob-key.ts';
 import { FAILURE_CODES } from '../domain/choices.ts';
 import { MAX_ATTEMPTS } from '../domain/conversion.ts';
-import { AccountId, ConversionId, Time } from '../domain/event-fields.ts';
-import { BlobRef, PdfDigest, PrintOptions, type RenderTimings } from '../domain/events.ts';
+import {
+  AccountId,
+  BlobRef,
+  ConversionId,
+  PdfDigest,
+  PrintOptions,
+  type RenderTimings,
+  Time,
+} from '../domain/event-fields.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 
 /** The most warnings of a conversion, and the length of each. */

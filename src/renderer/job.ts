@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { decryptBlob } from '../documents/decryption.ts';
 import { encryptFile, UnencryptedText } from '../documents/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../documents/port.ts';
-import type { BlobRef } from '../domain/events.ts';
+import type { BlobRef } from '../domain/event-fields.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import {
   type CompletedOutcome,

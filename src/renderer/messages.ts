@@ -1,6 +1,6 @@
 /** Every message between the main thread and a render worker. */
 import type { ConversionFailureCode } from '../domain/choices.ts';
-import type { PrintOptions } from '../domain/events.ts';
+import type { PrintOptions } from '../domain/event-fields.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';

@@ -1,5 +1,5 @@
 /** One document, from request to PDF and manifest, in a tab that is its account's. */
-import type { PrintOptions } from '../domain/events.ts';
+import type { PrintOptions } from '../domain/event-fields.ts';
 import { resultWithin } from './chrome/deadline.ts';
 import { PageFailure, TabCrashed } from './chrome/failure.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { MAX_BATCH } from '../domain/acceptance.ts';
-import type { RequestTexts } from '../domain/events.ts';
+import type { RequestTexts } from '../domain/event-fields.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { ConversionRequest } from './schema.ts';
 import { type CheckedRequest, checkConversionRequest, type RequestRules } from './validate.ts';

@@ -1,6 +1,6 @@
 /** What a caller says of a document so that it is found again, and what its URL says. */
 import { domainToUnicode } from 'node:url';
-import type { RequestTexts } from '../domain/events.ts';
+import type { RequestTexts } from '../domain/event-fields.ts';
 import { plainText } from '../text/plain-text.ts';
 import { type ConversionRequest, ONE_LINE_FORM, ONE_LINE_PATTERN } from './schema.ts';
 import type { ValidationIssues } from './validation.ts';

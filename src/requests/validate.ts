@@ -3,7 +3,7 @@
  * parts the options into those of the event and those that are encrypted with the document.
  */
 import type { Config } from '../config/config.ts';
-import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/events.ts';
+import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/event-fields.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { refusalOfUrl } from '../egress/policy.ts';

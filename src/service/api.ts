@@ -2,12 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import type { Stoppable } from '../async/stoppable.ts';
 import { readVersion } from '../config/version.ts';
-import type { Core } from './core.ts';
 import { deriveKey } from '../documents/keys/master-key.ts';
 import type { ApiApp } from '../http/app.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import type { FileTokens } from '../http/tokens.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
+import type { Core } from './core.ts';
 import { requestCounter } from './metrics.ts';
 import { listenForCommands } from './operator-socket.ts';
 import { createRebuilds } from './rebuilds.ts';

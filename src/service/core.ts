@@ -9,25 +9,25 @@ import { SqliteSnapshots } from '../actors/snapshots.ts';
 import type { Config } from '../config/config.ts';
 import { signingPurpose } from '../documents/keys/master-key.ts';
 import { createVault } from '../documents/keys/vault.ts';
-import { Bounds, diskBound, memoryBound, queueBound, type BoundCheck } from '../limits/bounds.ts';
+import { type BoundCheck, Bounds, diskBound, memoryBound, queueBound } from '../limits/bounds.ts';
 import { Budgets } from '../limits/budgets.ts';
+import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import { CheckpointSigner } from '../log/checkpoint-signer.ts';
 import { checkKeyring, type Documents, type Log } from '../log/log-origin.ts';
-import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
 import { openReadModel, type ReadModel } from '../read-model/database.ts';
 import {
-  rebuildReadModel,
   type RebuildProgress,
   type RebuildResult,
+  rebuildReadModel,
 } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
-import { systemClock, type Clock } from '../time/clock.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
+import { ed25519Key } from '../transparency-log/signed-note.ts';
 import { openAdapters } from './adapters.ts';
 import { openLastCheckpoint, readModelOf } from './log.ts';
 import type { RenderQueues } from './nats.ts';
 import { createActors, type Observers } from './observe.ts';
-import { ed25519Key } from '../transparency-log/signed-note.ts';
 
 /** The parts that every role and every command works with: the log, its actors and its read models. */
 export interface Core extends Log, Documents, AccountDependencies, Required<Observers> {

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type Duplex, duplexPair, Readable } from 'node:stream';
 import type { Config } from '../config/config.ts';
-import type { Core } from './core.ts';
 import type { Logger } from '../observe/log.ts';
+import type { Core } from './core.ts';
 import { connectToService } from './operator-socket.ts';
 
 export interface OperatorAccess {

@@ -1,10 +1,10 @@
 /** Rebuilds of this process's read models, one at a time, in a thread of their own. */
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Core } from './core.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { RebuildState, Rebuilds } from '../http/dependencies.ts';
 import type { RebuildProgress, RebuildResult } from '../read-model/rebuild.ts';
+import type { Core } from './core.ts';
 
 /** Messages of the thread: how far it is, and at last what it has done. */
 export type RebuildNotice = Pick<RebuildProgress, 'position' | 'end'> | RebuildResult;

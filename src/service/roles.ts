@@ -12,8 +12,8 @@ import { systemClock } from '../time/clock.ts';
 import { openRendererAdapters } from './adapters.ts';
 import { linksOf, type Readiness, startApi } from './api.ts';
 import { type Core, openCore } from './core.ts';
-import type { Observers } from './observe.ts';
 import { tellReadiness, watchCore, withObservers } from './metrics.ts';
+import type { Observers } from './observe.ts';
 import { createWork, type Renders, startRendererTask, type Work } from './rendering.ts';
 
 export interface RunningService extends Stoppable {

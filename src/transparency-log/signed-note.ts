@@ -3,7 +3,7 @@
  * the cosignatures of witnesses on checkpoints (c2sp.org/tlog-cosignature). With them stand the base64 and decimal numbers
  * of the C2SP formats: one text for one value, and no other.
  */
-import { createPrivateKey, createPublicKey, hash, sign, type KeyObject, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 
 /** The type byte of Ed25519 signatures over the text. */
 const ED25519 = 0x01;

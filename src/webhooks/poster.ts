@@ -3,13 +3,13 @@ import {
   Agent,
   type ClientRequest,
   type IncomingMessage,
-  request as requestHttp,
   type RequestOptions,
+  request as requestHttp,
 } from 'node:http';
-import { Agent as SecureAgent, request as requestHttps } from 'node:https';
+import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { isIPv6, type LookupFunction } from 'node:net';
 import type { DeliveryFailure } from '../domain/choices.ts';
-import { asEgressError, failure, type FailureCode } from '../egress/errors.ts';
+import { asEgressError, type FailureCode, failure } from '../egress/errors.ts';
 import { type EgressPolicy, judgeUrl } from '../egress/policy.ts';
 import {
   admit,

@@ -2,8 +2,8 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { test } from 'tap';
 import { deriveKey } from '../../src/documents/keys/master-key.ts';
-import { BASE, MASTER_KEY, PASSWORD, refusal, startApi, type Api } from '../support/api.ts';
 import { ed25519Key } from '../../src/transparency-log/signed-note.ts';
+import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
 
 const CREATE = `${BASE}/auth/jwt/create/`;
 const REFRESH = `${BASE}/auth/jwt/refresh/`;

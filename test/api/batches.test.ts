@@ -1,13 +1,13 @@
+import { unzipSync } from 'fflate';
 import { test } from 'tap';
-import { beginErasure } from '../../src/accounts/erasure.ts';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { webhookQueries } from '../../projections/webhook-queries.ts';
-import { unzipSync } from 'fflate';
-import { startRefunds } from '../../src/process-managers/refunds.ts';
+import { beginErasure } from '../../src/accounts/erasure.ts';
+import { verifyLog } from '../../src/log/verify-log.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { type Api, BASE, type CallOptions, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
-import { verifyLog } from '../../src/log/verify-log.ts';
 import { violations } from '../support/invariants.ts';
 
 const BATCHES = `${BASE}/batches/`;

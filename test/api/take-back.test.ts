@@ -1,16 +1,16 @@
 /** Cancelling what waits or runs, deleting the documents of what has ended, and asking for it once more. */
 import { test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
-import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../src/documents/port.ts';
-import type { BlobRef } from '../../src/domain/events.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import type { BlobRef } from '../../src/domain/event-fields.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { startRetention } from '../../src/process-managers/retention.ts';
 import { type Api, BASE, refusal } from '../support/api.ts';
 import { fileUrl, PDF, startWithConversion } from '../support/conversion.ts';
 import { eventually } from '../support/deadline.ts';
-import { violations } from '../support/invariants.ts';
 import { eraseAccount } from '../support/erase-account.ts';
+import { violations } from '../support/invariants.ts';
 import { signedIn } from '../support/operator.ts';
 
 type Started = Awaited<ReturnType<typeof startWithConversion>>;

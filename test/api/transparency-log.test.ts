@@ -4,7 +4,7 @@ import type { ConversionProof } from '../../client/src/types.ts';
 import { parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
 import { leafHash, rootOf } from '../../src/transparency-log/merkle-tree.ts';
 import { openNote, verifiedBy } from '../../src/transparency-log/signed-note.ts';
-import { BASE, refusal, startApi, type Api } from '../support/api.ts';
+import { type Api, BASE, refusal, startApi } from '../support/api.ts';
 import { parseProof, verifyConsistency, verifyInclusion } from '../support/tree-proofs.ts';
 
 const checkpointOf = async (api: Api) => {

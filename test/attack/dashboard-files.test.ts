@@ -8,8 +8,8 @@ import Koa from 'koa';
 import { test } from 'tap';
 import type { RequestState } from '../../src/http/context.ts';
 import { BuiltFiles } from '../../src/http/fixed-answer.ts';
-import { clientAddress } from '../../src/http/middleware/request.ts';
 import { createDashboard } from '../../src/http/middleware/dashboard.ts';
+import { clientAddress } from '../../src/http/middleware/request.ts';
 import { startApi } from '../support/api.ts';
 import { testDirectory } from '../support/directory.ts';
 

@@ -2,9 +2,9 @@
 import { SignJWT } from 'jose';
 import { test } from 'tap';
 import { deriveKey } from '../../src/documents/keys/master-key.ts';
-import { BASE, MASTER_KEY, PASSWORD, refusal, startApi, type Api } from '../support/api.ts';
-import { SESSION, ownPage, sessionCookie } from '../support/dashboard.ts';
 import { ed25519Key } from '../../src/transparency-log/signed-note.ts';
+import { type Api, BASE, MASTER_KEY, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 
 const unauthorized = { status: 401, error: 'unauthorized' };
 const forbidden = { status: 403, error: 'forbidden' };

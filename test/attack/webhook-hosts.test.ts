@@ -1,9 +1,9 @@
 /** One host that never answers, and many accounts that have endpoints there. */
 import { test } from 'tap';
 import { BASE, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { PDF, startSender } from '../support/webhooks.ts';
-import { eventually } from '../support/deadline.ts';
 
 /** More deliveries than the service has under way at once. */
 const ACCOUNTS = 33;

@@ -17,7 +17,7 @@ import { decryptBlob, openContent, readContent } from '../../src/documents/decry
 import { encryptFile, UnencryptedText } from '../../src/documents/encryption.ts';
 import { ObjectBlobStore } from '../../src/documents/remote.ts';
 import type { BlobKind } from '../../src/domain/blob-key.ts';
-import type { BlobRef } from '../../src/domain/events.ts';
+import type { BlobRef } from '../../src/domain/event-fields.ts';
 import { newConversionId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { MemoryObjects } from '../support/memory-objects.ts';

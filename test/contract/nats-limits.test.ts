@@ -3,11 +3,11 @@ import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { pino } from 'pino';
 import { test } from 'tap';
 import { readConfig } from '../../src/config/config.ts';
+import { withinStorage } from '../../src/nats/bucket.ts';
 import { openCore } from '../../src/service/core.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
-import { withinStorage } from '../../src/nats/bucket.ts';
 
 const logger = pino({ level: 'silent' });
 

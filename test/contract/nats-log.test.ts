@@ -1,9 +1,9 @@
 /** Nodes of two event logs in one namespace of NATS are told apart, and those of one log never are. */
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import type { RenderQueues } from '../../src/service/nats.ts';
 import { Bucket } from '../../src/nats/bucket.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
+import type { RenderQueues } from '../../src/service/nats.ts';
 import { LOG_BUCKET, openNatsQueues } from '../../src/service/nats.ts';
 import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';

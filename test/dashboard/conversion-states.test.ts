@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
-import { expireConversion } from '../../src/conversions/expire-conversion.ts';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
+import { expireConversion } from '../../src/conversions/expire-conversion.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { PASSWORD } from '../support/api.ts';
-import { eventually } from '../support/deadline.ts';
 import { inspectPage, inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { eventually } from '../support/deadline.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWebhookApi } from '../support/webhooks.ts';
 

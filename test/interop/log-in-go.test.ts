@@ -4,20 +4,20 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { test, type Test } from 'tap';
+import { type Test, test } from 'tap';
 import { checkpointText, parseCheckpoint } from '../../src/transparency-log/checkpoint.ts';
 import {
   consistencyProof,
   inclusionProof,
   rootHash,
 } from '../../src/transparency-log/merkle-tree.ts';
+import { formatProof, parseTilePath, tile } from '../../src/transparency-log/published.ts';
 import {
   openNote,
   signNote,
   verifiedBy,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import { formatProof, parseTilePath, tile } from '../../src/transparency-log/published.ts';
 import { madeEntry, madeLeaves, treeOf } from '../support/merkle-trees.ts';
 import { newSigner } from '../support/note-signer.ts';
 import { parseProof } from '../support/tree-proofs.ts';

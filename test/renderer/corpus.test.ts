@@ -3,7 +3,7 @@
  * of them by one account and each by another account. TEST_SEED runs the same ones again.
  */
 import tap, { test } from 'tap';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import { startPlainPuppeteer } from '../support/plain-puppeteer.ts';
 import { seededRandom } from '../support/random.ts';
 import { startTestRenderer } from '../support/renderer.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import { openPdf, type PdfPage } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 

@@ -2,7 +2,7 @@
 import tap, { test } from 'tap';
 import { decryptBlob } from '../../src/documents/decryption.ts';
 import { BlobStoreUnavailable } from '../../src/documents/port.ts';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { MAX_PICTURE_BYTES } from '../../src/render-queue/messages.ts';
 import { servePages } from '../support/pages.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { visibleDifference } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';

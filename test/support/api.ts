@@ -25,7 +25,7 @@ import { deriveKey } from '../../src/documents/keys/master-key.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import type { ConversionFailureCode } from '../../src/domain/choices.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import type { Plan } from '../../src/domain/events.ts';
+import type { Plan } from '../../src/domain/event-fields.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { createApp } from '../../src/http/app.ts';

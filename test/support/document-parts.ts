@@ -2,7 +2,7 @@
  * The parts that random documents are put together from, by theme. They use the same names for different things
  * (`own`, `move`, `x-card`), so that what one document leaves is seen in the next.
  */
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { fontUri } from './tiny-font.ts';
 import { AVIF, bmp, gif, JPEG, png, svg, WEBP } from './tiny-images.ts';

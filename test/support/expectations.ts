@@ -1,6 +1,6 @@
 /** Documents and what a person expects of them on paper. */
 import type { Test } from 'tap';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { type OpenedPdf, openPdf } from './pdf.ts';
 import type { TestRenderer } from './renderer.ts';

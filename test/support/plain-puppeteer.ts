@@ -1,6 +1,6 @@
 /** Plain puppeteer, as people use it: the reference for what the service prints. */
 import puppeteer from 'puppeteer';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../src/domain/page.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { chromeFlags } from '../../src/renderer/chrome/flags.ts';

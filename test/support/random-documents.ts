@@ -1,5 +1,5 @@
 /** Rows of random documents, each a list of parts, so that a part can be left out when a failure is made smaller. */
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { DOCTYPES, type Part, THEMES } from './document-parts.ts';
 import type { Random } from './random.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { PrintOptions } from '../../src/domain/events.ts';
+import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { BUDGETS } from '../../src/limits/budgets.ts';
 import { findChrome } from '../../src/renderer/chrome/find.ts';

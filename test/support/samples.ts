@@ -1,6 +1,11 @@
 /** Well-formed values for tests that care about something else. */
 import type { BlobKind } from '../../src/domain/blob-key.ts';
-import type { BlobRef, PdfDigest, PrintOptions, RenderTimings } from '../../src/domain/events.ts';
+import type {
+  BlobRef,
+  PdfDigest,
+  PrintOptions,
+  RenderTimings,
+} from '../../src/domain/event-fields.ts';
 import type { RenderManifest } from '../../src/domain/render-manifest.ts';
 
 const id = (prefix: string, last: string): string => `${prefix}_${last.padStart(26, '0')}`;

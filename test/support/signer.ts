@@ -6,10 +6,10 @@ import type { EventStore } from '../../src/event-store/port.ts';
 import { CheckpointSigner, type SignerDependencies } from '../../src/log/checkpoint-signer.ts';
 import type { TransparencyLogDependencies } from '../../src/log/transparency-log.ts';
 import { openLastCheckpoint } from '../../src/service/log.ts';
+import { ed25519Key } from '../../src/transparency-log/signed-note.ts';
 import { noSnapshots } from './actors.ts';
 import type { Node } from './projected.ts';
 import { NOW } from './samples.ts';
-import { ed25519Key } from '../../src/transparency-log/signed-note.ts';
 
 export const signingKey = (generation: number): KeyObject =>
   ed25519Key(hash('sha256', `test key ${generation}`, 'buffer'));

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BlobOwner, encryptFile } from '../../src/documents/encryption.ts';
 import type { BlobStore } from '../../src/documents/port.ts';
-import type { BlobRef, PdfDigest } from '../../src/domain/events.ts';
+import type { BlobRef, PdfDigest } from '../../src/domain/event-fields.ts';
 
 /** Stores a PDF as a renderer would. */
 export async function storePdf(

@@ -1,8 +1,8 @@
 /** The API with what sends its webhooks, on a clock that tests move. */
 import type { Test } from 'tap';
+import { fileLinks } from '../../src/http/tokens.ts';
 import { startWebhooks } from '../../src/process-managers/webhooks.ts';
 import { createPoster, type PosterOptions } from '../../src/webhooks/poster.ts';
-import { fileLinks } from '../../src/http/tokens.ts';
 import { type Api, BASE, startApi } from './api.ts';
 import { eventually } from './deadline.ts';
 

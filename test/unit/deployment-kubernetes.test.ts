@@ -3,8 +3,8 @@
 import { BlockList } from 'node:net';
 import { test } from 'tap';
 import { readConfig } from '../../src/config/config.ts';
-import { jobsStream, RENDERERS } from '../../src/render-queue/nats/streams.ts';
 import { isPublicAddress } from '../../src/egress/policy.ts';
+import { jobsStream, RENDERERS } from '../../src/render-queue/nats/streams.ts';
 import {
   type Container,
   type Manifest,

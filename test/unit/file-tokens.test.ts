@@ -3,8 +3,8 @@ import { PublicProtocol } from 'paseto';
 import { ImportSecretKeyFactory, SignFactory } from 'paseto/v4/public';
 import { test } from 'tap';
 import { createFileTokens } from '../../src/http/tokens.ts';
-import { NOW, ORIGIN, conversionId } from '../support/samples.ts';
 import { ed25519Key } from '../../src/transparency-log/signed-note.ts';
+import { conversionId, NOW, ORIGIN } from '../support/samples.ts';
 
 const library = new PublicProtocol(ImportSecretKeyFactory, SignFactory);
 

@@ -7,7 +7,8 @@ import { decryptBlob, openContent, openingOf } from '../../documents/decryption.
 import { hmacKey } from '../../documents/encryption.ts';
 import { unlessErased, type Vault } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobStore } from '../../documents/port.ts';
-import type { BlobRef, DomainEvent, EventOf, EventType } from '../../domain/events.ts';
+import type { BlobRef } from '../../domain/event-fields.ts';
+import type { DomainEvent, EventOf, EventType } from '../../domain/events.ts';
 import { decodeEvent } from '../../event-store/codec.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { proofOfConversion, type TransparencyLogDependencies } from '../../log/transparency-log.ts';

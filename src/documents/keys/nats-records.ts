@@ -3,16 +3,16 @@
 import {
   JetStreamApiCodes,
   JetStreamApiError,
-  jetstream,
   type JetStreamManager,
+  jetstream,
 } from '@nats-io/jetstream';
-import { Kvm, type KV } from '@nats-io/kv';
+import { type KV, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { errorMessage } from '../../errors/error-message.ts';
+import { MAX_BYTES, withinStorage } from '../../nats/bucket.ts';
 import type { IfUp } from '../../nats/connection.ts';
 import { KeyringGone, type ListedKeyRecords } from './port.ts';
 import { missingKeyring } from './records.ts';
-import { MAX_BYTES, withinStorage } from '../../nats/bucket.ts';
 
 /** One look at a tombstone per active account in this time: a fraction of a millisecond each. */
 export const NATS_RECHECK_MS = 1000;

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AccountState } from '../../domain/account.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { apiKeyAggregate, useIsDue } from '../../domain/api-key.ts';
-import type { SessionKind } from '../../domain/events.ts';
+import type { SessionKind } from '../../domain/event-fields.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import type { EventStore } from '../../event-store/port.ts';

@@ -1,9 +1,9 @@
 /** What every request passes first: its id and its lines in the log, the client's address, the headers of its answer. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHmac, randomUUID } from 'node:crypto';
+import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net';
 import { addressKey } from '../../accounts/rate-limits.ts';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.ts';
-import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net';
 import type { Logger } from '../../observe/log.ts';
 import {
   type HttpContext,

@@ -8,7 +8,7 @@ import { compile, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
-import { Closed, OrNull, Timestamp, Text } from '../openapi/fields.ts';
+import { Closed, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { openSession } from '../../accounts/sessions.ts';
 import { signIn } from '../../accounts/sign-in.ts';
 import { orThrow } from '../../actors/command-context.ts';
-import type { SessionKind } from '../../domain/events.ts';
+import type { SessionKind } from '../../domain/event-fields.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile } from '../../requests/validation.ts';

@@ -6,7 +6,7 @@ import { type ConversionRow, conversionQueries } from '../../../projections/conv
 import { openContent } from '../../documents/decryption.ts';
 import { NOT_OPENED } from '../../documents/keys/vault.ts';
 import { BlobNotFound } from '../../documents/port.ts';
-import type { BlobRef } from '../../domain/events.ts';
+import type { BlobRef } from '../../domain/event-fields.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';

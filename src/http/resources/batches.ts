@@ -1,8 +1,8 @@
 /** Batches: asking for many conversions at once, and following them. */
 import { type BatchRow, batchQueries } from '../../../projections/batches.ts';
 import { batchRecord } from '../../accounts/records.ts';
-import { cancelBatch } from '../../conversions/take-back.ts';
 import { requestBatch } from '../../conversions/request-batch.ts';
+import { cancelBatch } from '../../conversions/take-back.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { MAX_BATCH } from '../../domain/acceptance.ts';
 import { ServiceError } from '../../errors/errors.ts';

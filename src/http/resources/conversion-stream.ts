@@ -11,7 +11,7 @@ import type { ProjectionRunner } from '../../read-model/runner.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { type Endpoint, wrongField, inHeader } from '../openapi/operation.ts';
+import { type Endpoint, inHeader, wrongField } from '../openapi/operation.ts';
 import { checkQuery } from '../pagination.ts';
 import { listedRecordOf } from './conversions.ts';
 

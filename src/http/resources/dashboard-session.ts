@@ -10,7 +10,7 @@ import { callerOf, commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
 import { sessionIdOf } from '../middleware/sessions-only.ts';
-import { Closed, Timestamp, Text } from '../openapi/fields.ts';
+import { Closed, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import {
   ACCESS_LIFETIME_MS,

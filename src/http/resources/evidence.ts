@@ -6,7 +6,7 @@ import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
 import { accountInView, pathParameter } from '../context.ts';
-import { Closed, Text, Flag } from '../openapi/fields.ts';
+import { Closed, Flag, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { Conversion, completed } from './conversions.api.ts';
 import { ownConversion, recordOf } from './conversions.ts';

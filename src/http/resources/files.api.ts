@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { Text } from '../openapi/fields.ts';
 import {
+  inHeader,
+  inQuery,
   type OperationDoc,
   type ParameterDoc,
   wrongField,
-  inHeader,
-  inQuery,
 } from '../openapi/operation.ts';
 
 export const WRONG_LINK =

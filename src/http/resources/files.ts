@@ -9,7 +9,7 @@ import { openContent } from '../../documents/decryption.ts';
 import { NOT_OPENED, unlessErased } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobRange } from '../../documents/port.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
-import type { BlobRef, PdfDigest } from '../../domain/events.ts';
+import type { BlobRef, PdfDigest } from '../../domain/event-fields.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';

@@ -10,9 +10,9 @@ import { checkpointsOf } from '../../read-model/schema.ts';
 import { validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { cosignedAt, openNote } from '../../transparency-log/signed-note.ts';
-import { Count, Closed, OrNull, Timestamp, Text, Flag } from '../openapi/fields.ts';
-import type { Endpoint } from '../openapi/operation.ts';
 import type { RebuildState } from '../dependencies.ts';
+import { Closed, Count, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
+import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
 const rate = Type.Number({ minimum: 0, examples: [12.4] });

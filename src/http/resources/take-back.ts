@@ -12,6 +12,7 @@ import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { createUntilEnded, hasEnded } from '../waiting.ts';
 import { countBytes, GONE, orGone } from './conversion-documents.ts';
+import { prefer, REQUESTED, retried } from './conversions.api.ts';
 import {
   answerRequested,
   assertRoom,
@@ -19,7 +20,6 @@ import {
   POLL_SECONDS,
   requestKeyOf,
 } from './conversions.ts';
-import { prefer, REQUESTED, retried } from './conversions.api.ts';
 import { assertInRetention } from './file-retention.ts';
 
 export const deleteConversion: Endpoint = {

@@ -11,11 +11,11 @@ import {
 } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
-import { pathParameter, type HttpContext } from '../context.ts';
+import { fromDecimal } from '../../transparency-log/signed-note.ts';
+import { type HttpContext, pathParameter } from '../context.ts';
 import { Closed, Count, Text } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { ownConversion } from './conversions.ts';
-import { fromDecimal } from '../../transparency-log/signed-note.ts';
 
 const ORIGIN = 'pressledger/0123456789abcdef';
 const KEY = `${ORIGIN}+c74f20a3+AdxWW6UGDTTZMg5ZIY0ilNbvLF8SnEmpmqV2gb8sXbVt`;

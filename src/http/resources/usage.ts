@@ -7,8 +7,8 @@ import { ValidationIssues } from '../../requests/validation.ts';
 import { dayIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
-import { Count, Closed, Text } from '../openapi/fields.ts';
-import { type Endpoint, wrongField, inQuery } from '../openapi/operation.ts';
+import { Closed, Count, Text } from '../openapi/fields.ts';
+import { type Endpoint, inQuery, wrongField } from '../openapi/operation.ts';
 import { checkQuery, WRONG_QUERY } from '../pagination.ts';
 
 /** The most days of one answer. */

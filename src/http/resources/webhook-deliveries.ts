@@ -6,10 +6,10 @@ import {
 } from '../../../projections/webhook-queries.ts';
 import { deliveryRecord } from '../../accounts/webhook-records.ts';
 import { deliveryOf, redeliver, triesOf } from '../../accounts/webhooks.ts';
-import { DELIVERY_STATUSES } from '../../domain/choices.ts';
-import { CONVERSION_ID, DELIVERY_ID, WEBHOOK_ID } from '../../domain/ids.ts';
 import { accountAggregate } from '../../domain/account.ts';
+import { DELIVERY_STATUSES } from '../../domain/choices.ts';
 import { holdInForce } from '../../domain/hold.ts';
+import { CONVERSION_ID, DELIVERY_ID, WEBHOOK_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';

@@ -15,7 +15,7 @@ import {
   Timestamp,
   WEBHOOK,
 } from '../openapi/fields.ts';
-import { type OperationDoc, inQuery, wrongField } from '../openapi/operation.ts';
+import { inQuery, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 
 const URL = 'https://example.com/hooks/pdf';

@@ -4,12 +4,12 @@ import { webhookRecord } from '../../accounts/webhook-records.ts';
 import {
   changeWebhook,
   createWebhook,
-  deleteWebhook as removeWebhook,
   redeliverFailed,
+  deleteWebhook as removeWebhook,
   rotateSecret,
   testWebhook as sendTest,
-  webhookOf,
   type WebhookSettings,
+  webhookOf,
 } from '../../accounts/webhooks.ts';
 import { WEBHOOK_TYPES } from '../../domain/choices.ts';
 import { WEBHOOK_ID } from '../../domain/ids.ts';

@@ -6,16 +6,16 @@ import { errorMessage } from '../../errors/error-message.ts';
 import { Bucket, MAX_BYTES } from '../../nats/bucket.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { Rate, RateLimitStatus, RateLimiter } from './port.ts';
-import { SharedCount } from './shared-count.ts';
 import {
-  MemoryRateLimiter,
-  Windows,
-  statusIn,
-  type CountRequest,
   type Counted,
+  type CountRequest,
+  MemoryRateLimiter,
+  statusIn,
   type Window,
+  Windows,
 } from './memory.ts';
+import type { Rate, RateLimiter, RateLimitStatus } from './port.ts';
+import { SharedCount } from './shared-count.ts';
 
 const NAME = 'RATES';
 /** Longer than every window, so that no count is forgotten before its window ends. */

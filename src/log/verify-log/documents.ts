@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { BlobDamaged, BlobNotFound, type BlobStore } from '../../documents/port.ts';
 import { accountStream } from '../../domain/account.ts';
 import { conversionStream } from '../../domain/conversion.ts';
-import type { BlobRef } from '../../domain/events.ts';
+import type { BlobRef } from '../../domain/event-fields.ts';
 import { requestedRetentionMs } from '../../domain/retention.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { Difference } from './difference.ts';

@@ -12,8 +12,9 @@ import {
   isOpen,
   MAX_ATTEMPTS,
 } from '../../domain/conversion.ts';
+import type { BlobRef } from '../../domain/event-fields.ts';
 import type { EventMetadata } from '../../domain/event-metadata.ts';
-import type { BlobRef, DomainEvent, EventOf } from '../../domain/events.ts';
+import type { DomainEvent, EventOf } from '../../domain/events.ts';
 import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { BatchRules } from './batch-rules.ts';

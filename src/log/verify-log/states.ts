@@ -1,7 +1,7 @@
 /** The states of streams as a verification keeps them, many of them in a file: what no rule reads is left out. */
 import type { AccountState } from '../../domain/account.ts';
 import { type ConversionState, conversion as conversions } from '../../domain/conversion.ts';
-import type { BlobRef } from '../../domain/events.ts';
+import type { BlobRef } from '../../domain/event-fields.ts';
 import type { Place } from './difference.ts';
 import type { LastCommand } from './event-ids.ts';
 import type { StreamEnd } from './streams.ts';

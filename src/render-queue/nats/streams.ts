@@ -4,9 +4,9 @@ import {
   DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
+  type JetStreamManager,
   RetentionPolicy,
   StorageType,
-  type JetStreamManager,
 } from '@nats-io/jetstream';
 import { nameIn } from '../../nats/address.ts';
 import { MAX_BYTES, MAX_JOBS, withinStorage } from '../../nats/bucket.ts';

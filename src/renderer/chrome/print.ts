@@ -1,5 +1,5 @@
 /** Prints: turns the options of a conversion into Chrome's print command, and saves the result. */
-import type { PrintOptions } from '../../domain/events.ts';
+import type { PrintOptions } from '../../domain/event-fields.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';

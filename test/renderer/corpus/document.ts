@@ -1,4 +1,4 @@
-import type { PrintOptions } from '../../../src/domain/events.ts';
+import type { PrintOptions } from '../../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../../src/domain/request-document.ts';
 
 export interface CorpusDocument {

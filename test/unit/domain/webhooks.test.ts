@@ -10,9 +10,9 @@ import {
   MAX_WEBHOOKS,
   SECRET_OVERLAP_MS,
   secretsInForce,
-  webhooks,
   type WebhooksCommand,
   type WebhooksEvent,
+  webhooks,
 } from '../../../src/domain/webhooks.ts';
 import { fold, given } from '../../support/given.ts';
 import {

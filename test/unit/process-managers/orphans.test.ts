@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
-import type { BlobRef } from '../../../src/domain/events.ts';
+import type { BlobRef } from '../../../src/domain/event-fields.ts';
 import { startOrphanSweep } from '../../../src/process-managers/orphans.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';

@@ -3,7 +3,7 @@ import { conversionQueries } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../../projections/unfinished-conversions.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
-import type { BlobRef } from '../../../src/domain/events.ts';
+import type { BlobRef } from '../../../src/domain/event-fields.ts';
 import { Budgets } from '../../../src/limits/budgets.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import { startRetention } from '../../../src/process-managers/retention.ts';

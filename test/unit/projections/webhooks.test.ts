@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { senderQueries, webhookQueries } from '../../../projections/webhook-queries.ts';
 import { deliveryIdOf } from '../../../projections/webhooks.ts';
-import { MAX_REDELIVERIES } from '../../../src/domain/webhooks.ts';
 import type { DomainEvent, EventOf } from '../../../src/domain/events.ts';
+import { MAX_REDELIVERIES } from '../../../src/domain/webhooks.ts';
 import { openProjected } from '../../support/projected.ts';
 import {
   accountId,
