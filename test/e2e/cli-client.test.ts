@@ -158,6 +158,8 @@ void test('the command line is a client of a running service', async (whole) => 
     const off = await hook('update', hookId, '--disable', '--types', 'credits.low');
     t.match(off.json, { enabled: false, types: ['credits.low'], disabled_reason: 'owner' });
     const since = ['--since', '2026-01-01T00:00:00Z'];
+    await t.rejects(hook('redeliver', hookId, ...since), /switched off. Switch it on first/);
+    await hook('update', hookId, '--enable');
     t.match((await hook('redeliver', hookId, ...since)).json, { deliveries: 0 });
     t.strictSame((await hook('deliveries', '--webhook', hookId)).json, []);
     await hook('delete', hookId);
