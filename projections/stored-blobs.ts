@@ -7,8 +7,8 @@ import { present } from '../src/read-model/rows.ts';
 
 /**
  * `hashes` names the blobs that events name, separated by spaces. `held`: by its account's row in `holds`. `deleted`:
- * its account has asked for that. `due_at`: the end of the retention that its request asked for, if it did; `retention_seconds`
- * until then. `stored_bytes.failed`: the part of `bytes` that is kept of failed conversions.
+ * its account has asked for that. `due_at`: the end of the retention that its client asked for, if it did, by `retention_seconds` in
+ * the request or by cancelling. `stored_bytes.failed`: the part of `bytes` that is kept of failed conversions.
  */
 const ddl = `
 CREATE TABLE stored_blobs (
@@ -49,7 +49,7 @@ const requestedMs = (end: 'completed' | 'failed'): string =>
 
 export const storedBlobs: Projection = {
   name: 'stored-blobs',
-  version: 6,
+  version: 7,
   tables: ['stored_blobs', 'holds', 'stored_bytes'],
   ddl,
   handlers(db) {
@@ -64,8 +64,8 @@ export const storedBlobs: Projection = {
        WHERE conversion_id = ?`,
     );
     const fail = db
-      .prepare<[number, string, number, string, number, string], number>(
-        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?, due_at = ? + ${requestedMs('failed')},
+      .prepare<[number, string, number, number, string, number, string], number>(
+        `UPDATE stored_blobs SET failed = 1, ended_at = ?, ended_event_id = ?, due_at = ? + iif(?, 0, ${requestedMs('failed')}),
            hashes = hashes || ?, bytes = bytes + ?
          WHERE conversion_id = ? RETURNING bytes`,
       )
@@ -102,9 +102,9 @@ export const storedBlobs: Projection = {
         complete.run(...end, sha256, manifest.sha256, bytes, conversionId);
         add.run(accountId, bytes);
       },
-      ConversionFailed({ accountId, conversionId, failedAt, picture }, event) {
+      ConversionFailed({ accountId, conversionId, code, failedAt, picture }, event) {
         const [hash, bytes] = picture ? [` ${picture.sha256}`, picture.bytes] : ['', 0];
-        const end = [failedAt, event.id, failedAt] as const;
+        const end = [failedAt, event.id, failedAt, Number(code === 'cancelled')] as const;
         const kept = fail.get(...end, hash, bytes, conversionId) ?? 0;
         if (bytes > 0) add.run(accountId, bytes);
         addFailed.run(kept, accountId);

@@ -29,6 +29,8 @@ export interface ConversionNames {
   title?: string;
   /** The id of the batch, if the conversion was requested in one. */
   batch?: string;
+  /** The seconds for which it is kept after its end, if its request or the setting of its account gave them. */
+  retention_seconds?: number;
 }
 
 export interface UnfinishedConversion extends ConversionNames {

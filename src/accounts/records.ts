@@ -130,6 +130,7 @@ export async function conversionRecord<T extends string | undefined>(
     ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
     ...(row.batchId !== undefined && { batch: row.batchId }),
+    ...(row.retentionSeconds !== undefined && { retention_seconds: row.retentionSeconds }),
   };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
     return {

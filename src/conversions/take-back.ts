@@ -1,4 +1,4 @@
-/** Takes a conversion back: what is unfinished is cancelled, and of what has ended the documents are deleted at once. */
+/** Takes a conversion back: what is unfinished is cancelled, and what is stored of it is deleted at once. */
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { BatchRow } from '../../projections/batches.ts';
 import type { ConversionRow } from '../../projections/conversions.ts';
@@ -26,9 +26,10 @@ type Own<T extends ConversionCommand['type']> = Omit<
 >;
 
 /**
- * The renderer that has a cancelled conversion hears of it by the queue. Safe to repeat.
- * @throws {ServiceError} `on_hold` where its documents may not be deleted now
- * @throws {BlobStoreUnavailable} the deletion is recorded, and retention completes it
+ * The renderer that has a cancelled conversion hears of it by the queue. Under a hold, the request of what is cancelled
+ * stays until that ends. Safe to repeat.
+ * @throws {ServiceError} `on_hold` where the documents of what had ended may not be deleted now
+ * @throws {BlobStoreUnavailable} its end or the deletion is recorded, and retention completes it
  */
 export async function takeBack(
   deps: TakeBackDependencies,
@@ -43,11 +44,15 @@ export async function takeBack(
     orThrow(await actors.send(conversionAggregate, conversionId, { ...command, ...about }, by));
   const message = await cancelledBy(deps, accountId, context.metadata.actor);
   const cancelled = await send({ type: 'AbandonConversion', code: 'cancelled', message });
-  if (cancelled.events.length > 0 || cancelled.state.expired) return;
+  if (cancelled.state.expired) return;
   if (!cancelled.state.deleted) {
     const { state } = await actors.read(accountAggregate, accountId);
-    if (holdInForce(state, at) !== undefined) throw new ServiceError('on_hold');
-    await send({ type: 'DeleteConversion' });
+    const isHeld = holdInForce(state, at) !== undefined;
+    const isCancelledNow = cancelled.events.length > 0;
+    if (isHeld && isCancelledNow) return;
+    if (isHeld) throw new ServiceError('on_hold');
+    // The end of what is cancelled asks for the deletion by itself.
+    if (!isCancelledNow) await send({ type: 'DeleteConversion' });
   }
   const due = (await consistentQuery(deps, storedBlobQueries)).deletionOf(conversionId);
   if (due !== undefined) await expireConversion(deps, due);

@@ -6,6 +6,7 @@ import { beginErasure } from '../../src/accounts/erasure.ts';
 import { verifyLog } from '../../src/log/verify-log.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
+import { startRetention } from '../../src/process-managers/retention.ts';
 import { type Api, BASE, type CallOptions, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 import { violations } from '../support/invariants.ts';
@@ -266,7 +267,8 @@ void test('a batch is cancelled: what has not ended fails, and its credit comes 
   t.match(now.body, { status: 'cancelled', pending: 4, completed: 1, cancelled_at: /Z$/ });
   t.notOk('ended_at' in now.body);
   // As after a crash: the leader begins with what the log says.
-  const managers = [startBatches(api), startRefunds(api)];
+  const kept = { retentionSeconds: 3600, failedRetentionSeconds: 60 };
+  const managers = [startBatches(api), startRefunds(api), startRetention({ ...api, ...kept })];
   const waited = await api.call('GET', own, { key, headers: { Prefer: 'wait=30' } });
   t.match(waited.body, {
     status: 'cancelled',
@@ -281,6 +283,10 @@ void test('a batch is cancelled: what has not ended fails, and its credit comes 
     t.match(body, { status: 'failed', batch: batch.body['id'], ...told });
   }
   await eventually('credits', async () => ((await creditsOf(api, key)) === 4 ? true : undefined));
+  await eventually('the deletion of the requests', async () => {
+    const expired = (await api.log()).filter(({ type }) => type === 'ConversionExpired');
+    return expired.length === open.length ? true : undefined;
+  });
   for (const manager of managers) await manager.stop();
   t.equal((await cancel()).status, 204, 'after its end, too');
   t.equal((await asked()).text, waited.text);

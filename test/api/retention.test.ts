@@ -59,7 +59,7 @@ void test('a PDF with retention 0 is deleted after its first complete download',
   t.match(JSON.parse(event.data), { afterDownload: true });
   t.match(JSON.parse(event.metadata), { actor: { kind: 'anonymous' } });
   t.strictSame(refusal(await file(id)), { status: 410, error: 'gone' });
-  t.match((await api.get(id)).body, { status: 'completed' });
+  t.match((await api.get(id)).body, { status: 'completed', retention_seconds: 0 });
   const history = await api.call('GET', `${BASE}/conversions/${id}/events/`, { key });
   t.match(history.text, /The PDF was downloaded, and the request asked for the deletion/);
 

@@ -77,13 +77,22 @@ void test('what waits or runs is cancelled by its account, and its credit comes 
   for (const id of [waiting, running]) {
     const answer = await remove(api, id);
     t.match({ status: answer.status, text: answer.text }, { status: 204, text: '' });
+    t.strictSame(await areKept(api, await blobsOf(api, id)), [false], 'its request is gone');
     const cancelled = { status: 'failed', failure_code: 'cancelled' };
     t.match((await api.get(id)).body, { ...cancelled, error_message: 'Cancelled by test.' });
+  }
+  for (const [method, path, message] of [
+    ['GET', 'request', 'The request was deleted when the conversion was cancelled.'],
+    ['POST', 'retry', /^The request was deleted when .* cancelled\. Send it again with POST /],
+  ] as const) {
+    const answer = await api.call(method, `${BASE}/conversions/${waiting}/${path}/`, { key });
+    t.match({ ...answer.body, status: answer.status }, { status: 410, error: 'gone', message });
   }
   const headers = await signedIn(api, email);
   await api.call('DELETE', `${BASE}/conversions/${own}/`, { headers });
   t.equal((await api.get(own)).body['error_message'], `Cancelled by ${email}.`);
-  const [event] = await eventsOf(api, waiting);
+  const [event, expired] = await eventsOf(api, waiting);
+  t.match(JSON.parse(expired?.metadata ?? ''), { causationId: event?.id });
   t.match(JSON.parse(event?.metadata ?? ''), { actor: { kind: 'key', id: api.account.keyId } });
   t.notMatch(event?.data ?? '', /Cancelled by/, 'who it was is sealed');
   const history = await api.call('GET', `${BASE}/conversions/${waiting}/events/`, { key });
@@ -94,6 +103,7 @@ void test('what waits or runs is cancelled by its account, and its credit comes 
   t.strictSame(await typesOf(api, running), [
     'ConversionStarted',
     'ConversionFailed',
+    'ConversionExpired',
     'ConversionOutcomeIgnored',
   ]);
   t.match((await api.get(running)).body, { status: 'failed', file_url: undefined });
@@ -123,8 +133,7 @@ void test('of many that cancel while it completes, one end is recorded', async (
     const types = await typesOf(api, id);
     const ends = types.filter((type) => /^Conversion(Completed|Failed)$/.test(type));
     t.equal(ends.length, 1, types.join());
-    // Cancelled twice, or completed and then deleted: nothing is kept of it now.
-    t.equal((await remove(api, id)).status, 204);
+    // Cancelled, or completed and then deleted by the other: nothing is kept of it now.
     t.strictSame((await areKept(api, await blobsOf(api, id))).includes(true), false);
   }
   t.strictSame(violations(await api.log(), { settled: false }), []);
@@ -180,6 +189,12 @@ void test('under a hold nothing is deleted, and what waits can be cancelled', as
   await hold(api, 'ReleaseHold');
   t.equal((await remove(api, completed)).status, 204);
   t.notOk((await areKept(api, await blobsOf(api, completed))).includes(true));
+  const retention = startRetention({ ...api, retentionSeconds: 3600, failedRetentionSeconds: 60 });
+  await eventually('the deletion of what was cancelled', async () =>
+    (await typesOf(api, waiting)).at(-1) === 'ConversionExpired' ? true : undefined,
+  );
+  await retention.stop();
+  t.notOk((await areKept(api, await blobsOf(api, waiting))).includes(true));
 });
 
 void test('what could not be deleted at once is gone for clients, and retention deletes it', async (t) => {
@@ -193,11 +208,18 @@ void test('what could not be deleted at once is gone for clients, and retention 
     },
   });
   const { id: accountId } = api.account;
-  const id = await api.create();
+  const [id, waiting] = [await api.create(), await api.create()];
   await api.complete(accountId, id, PDF);
   const link = fileUrl(await api.get(id));
   t.equal((await remove(api, id)).status, 503);
   t.strictSame((await typesOf(api, id)).at(-1), 'ConversionDeleted');
+  t.equal((await remove(api, waiting)).status, 503);
+  t.match((await api.get(waiting)).body, { failure_code: 'cancelled' });
+  const request = await api.call('GET', `${BASE}/conversions/${waiting}/request/`, {
+    key: api.account.key,
+  });
+  t.strictSame(refusal(request), { status: 410, error: 'gone' });
+  t.equal((await remove(api, waiting)).status, 503, 'asked for once more');
   t.strictSame(refusal(await api.call('GET', link)), { status: 410, error: 'gone' });
   // It was asked for before there was one.
   await hold(api, 'PlaceHold');

@@ -117,8 +117,10 @@ void test('a conversion is cancelled, another deleted, under their names', async
     await page.getByText(`Cancelled by ${api.account.email}.`).first().waitFor();
     t.equal(await button(page, 'Cancel').count(), 0);
     t.strictSame(await inspectState(page, 'conversion-cancelled'), []);
-    await page.getByRole('link', { name: 'Open in the playground' }).click();
-    await page.getByText(/^This is the request of/).waitFor();
+    await page.getByText(/^The request was deleted on .*, because .* was cancelled/).waitFor();
+    t.equal(await button(page, 'Convert again').count(), 0);
+    t.equal(await button(page, 'Delete').count(), 0);
+    t.equal(await page.getByRole('link', { name: 'Open in the playground' }).count(), 0);
   });
 
   await whole.test('what has ended is deleted, unless a hold keeps it', async (t) => {

@@ -80,8 +80,8 @@ export const conversionEventsQuery = (id: string) =>
 interface Deletion {
   /** ISO 8601. */
   readonly time: string;
-  /** The account asked for it; otherwise their time was over. */
-  readonly isAskedFor: boolean;
+  /** The account asked for it, or cancelled the conversion; otherwise their time was over. */
+  readonly cause: 'asked' | 'cancelled' | 'time';
 }
 
 /** @returns how the documents of a conversion were deleted; undefined while they are stored */
@@ -89,7 +89,12 @@ export function deletionOf(events: readonly ConversionEvent[] = []): Deletion | 
   const deleted = events.find(
     ({ type }) => type === 'ConversionDeleted' || type === 'ConversionExpired',
   );
-  return deleted && { time: deleted.time, isAskedFor: deleted.type === 'ConversionDeleted' };
+  if (deleted === undefined) return undefined;
+  const isCancelled = events.some(
+    ({ type, data }) => type === 'ConversionFailed' && data['code'] === 'cancelled',
+  );
+  const unasked = isCancelled ? 'cancelled' : 'time';
+  return { time: deleted.time, cause: deleted.type === 'ConversionDeleted' ? 'asked' : unasked };
 }
 
 export interface ConversionFile {

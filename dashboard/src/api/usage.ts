@@ -2,7 +2,10 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
 import type { components } from './schema.d.ts';
 
-export type UsageDay = components['schemas']['UsageDay'];
+/** A day as people count: what was cancelled has not failed. */
+export interface UsageDay extends Readonly<components['schemas']['UsageDay']> {
+  readonly cancelled: number;
+}
 
 /** The key of all that the pages know of the usage. */
 export const USAGE = ['usage'] as const;
@@ -14,10 +17,16 @@ const withoutUse = (day: string): UsageDay => ({
   accepted: 0,
   completed: 0,
   failed: 0,
+  cancelled: 0,
   pages: 0,
   bytes: 0,
   failures: {},
 });
+
+function withoutCancelled(day: components['schemas']['UsageDay']): UsageDay {
+  const { cancelled = 0 } = day.failures;
+  return { ...day, failed: day.failed - cancelled, cancelled };
+}
 
 /** 2026-11-23: the day in UTC, as the service counts days. */
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
@@ -36,7 +45,7 @@ export const recentUsageQuery = (count: number, now: number) => {
     queryFn: async ({ signal }): Promise<readonly UsageDay[]> => {
       const used = await dataOf(api.GET('/api/v1/account/usage/', { params: { query }, signal }));
       // The service leaves out days without use.
-      const known = new Map(used.days.map((each) => [each.day, each]));
+      const known = new Map(used.days.map((each) => [each.day, withoutCancelled(each)]));
       return Array.from({ length: count }, (_, index) => {
         const day = dayOf(now - (count - 1 - index) * DAY_MS);
         return known.get(day) ?? withoutUse(day);

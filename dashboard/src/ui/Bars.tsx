@@ -2,9 +2,14 @@ import type { UsageDay } from '../api/usage.ts';
 import styles from './Bars.module.css';
 import { formatNumber } from './format.ts';
 
-type Count = 'completed' | 'failed' | 'pages';
+type Count = 'completed' | 'failed' | 'cancelled' | 'pages';
 
-const TONES = { completed: 'accent', failed: 'danger', pages: 'accent' } as const;
+const TONES = {
+  completed: 'accent',
+  failed: 'danger',
+  cancelled: 'neutral',
+  pages: 'accent',
+} as const;
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 /** The parts of the days at whose ends a day is named. */
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];

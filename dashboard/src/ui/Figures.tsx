@@ -6,7 +6,7 @@ export interface Figure {
   /** A note to the value, such as the time in which it was counted. */
   readonly note?: string;
   /** The tone that charts have for it. */
-  readonly tone?: 'accent' | 'danger';
+  readonly tone?: 'accent' | 'neutral' | 'danger';
 }
 
 /** The numbers that a person looks for first. */

@@ -26,9 +26,18 @@ export const STATUS_TEXTS = {
   failed: { tone: 'danger', icon: 'cross', text: 'Failed' },
 } as const;
 
+/** It has failed for programs. For people it is as it should be. */
+const CANCELLED = { tone: 'neutral', icon: 'cross', text: 'Cancelled' } as const;
+
+interface StatusBadgeProps {
+  readonly status: keyof typeof STATUS_TEXTS;
+  /** The code of the failure, if it has failed. */
+  readonly failure?: string | undefined;
+}
+
 /** The status of a conversion. */
-export function StatusBadge({ status }: { readonly status: keyof typeof STATUS_TEXTS }) {
-  const { tone, icon, text } = STATUS_TEXTS[status];
+export function StatusBadge({ status, failure }: StatusBadgeProps) {
+  const { tone, icon, text } = failure === 'cancelled' ? CANCELLED : STATUS_TEXTS[status];
   return (
     <Badge tone={tone} icon={icon}>
       {text}

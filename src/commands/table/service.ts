@@ -201,7 +201,7 @@ export const USE: readonly Command[] = [
   {
     name: 'conversions delete',
     summary:
-      'Cancel a conversion that is unfinished, or delete the documents of one that has ended.',
+      'Cancel a conversion that is unfinished, or delete what is stored of one that has ended.',
     examples: ['conversions delete conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
     positionals: ID,
     options: SERVICE_OPTIONS,

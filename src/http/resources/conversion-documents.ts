@@ -142,20 +142,27 @@ export const RenderManifest = Type.Object({
   ),
 });
 
-const gone = {
-  when: 'It was deleted: after a failure, or when its retention ended.',
-  message: 'It is not stored any more.',
-};
+type StoredPart = 'request' | 'picture' | 'manifest';
+
+/** Says why a part of a conversion cannot be had any more. */
+export const goneText = (what: StoredPart, row?: Pick<ConversionRow, 'failureCode'>): string =>
+  row?.failureCode === 'cancelled'
+    ? `The ${what} was deleted when the conversion was cancelled.`
+    : `The ${what} is not stored any more: it was deleted, or its retention has ended.`;
+
+const gone = (what: StoredPart) => ({
+  when: 'It was deleted: as the account asked, when it was cancelled, or when its retention ended.',
+  message: goneText(what),
+});
 
 const RETRY_SECONDS = 2;
-export const GONE = 'It is not stored any more.';
 
-/** @throws {ServiceError} `gone` where retention was quicker than this, or a restored copy lacks it */
-export async function orGone<T>(read: Promise<T>): Promise<T> {
+/** @throws {ServiceError} `gone` with the message where retention was quicker than this, or a restored copy lacks it */
+export async function orGone<T>(read: Promise<T>, message: string): Promise<T> {
   try {
     return await read;
   } catch (cause) {
-    throw cause instanceof BlobNotFound ? new ServiceError('gone', GONE, { cause }) : cause;
+    throw cause instanceof BlobNotFound ? new ServiceError('gone', message, { cause }) : cause;
   }
 }
 
@@ -185,12 +192,6 @@ export function countBytes(
   });
 }
 
-async function ownStored(ctx: HttpContext, deps: RouteDependencies): Promise<ConversionRow> {
-  const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
-  await assertInRetention(deps, row, GONE);
-  return row;
-}
-
 /** Keys are found by strangers. The headers and cookies of earlier requests are credentials of other sites. */
 function withoutSecrets({ options, ...request }: Stored): Stored {
   const { headers: _headers, cookies: _cookies, ...others } = options;
@@ -218,13 +219,15 @@ export const getConversionRequest: Endpoint = {
         },
       },
     },
-    errors: { gone },
+    errors: { gone: gone('request') },
   },
   handler: (deps) => async (ctx) => {
-    const row = await ownStored(ctx, deps);
+    const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+    const message = goneText('request', row);
+    await assertInRetention(deps, row, message);
     const request = await findRequest(deps, row, ctx.state.asOf);
     countBytes(ctx, deps, row.accountId, request.requested.request.bytes);
-    const opened = await orGone(request.open());
+    const opened = await orGone(request.open(), message);
     ctx.body = callerOf(ctx).actor.kind === 'key' ? withoutSecrets(opened) : opened;
   },
 };
@@ -245,16 +248,17 @@ export const getConversionPicture: Endpoint = {
         media: 'image/jpeg',
       },
     },
-    errors: { not_found: NO_PICTURE, gone },
+    errors: { not_found: NO_PICTURE, gone: gone('picture') },
   },
   handler: (deps) => async (ctx) => {
     const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
     const { picture } = row;
     if (picture === undefined) throw new ServiceError('not_found', NO_PICTURE);
-    await assertInRetention(deps, row, GONE);
+    const message = goneText('picture', row);
+    await assertInRetention(deps, row, message);
     countBytes(ctx, deps, row.accountId, picture.bytes);
     const contentKey = await deps.vault.contentKey(row.accountId, row.id);
-    const content = await orGone(readContent(deps.blobs, contentKey, picture));
+    const content = await orGone(readContent(deps.blobs, contentKey, picture), message);
     ctx.type = 'image/jpeg';
     ctx.body = content;
   },
@@ -274,15 +278,16 @@ export const getConversionManifest: Endpoint = {
         when: 'The conversion has failed: the message says why.',
         message: 'The page answered with status 404.',
       },
-      gone,
+      gone: gone('manifest'),
     },
   },
   handler: (deps) => async (ctx) => {
     const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
     await refuseUnlessCompleted(deps, row);
-    await assertInRetention(deps, row, GONE);
+    const message = goneText('manifest', row);
+    await assertInRetention(deps, row, message);
     const read = readRenderManifest({ ...deps, store: deps.streams }, row.id);
-    const manifest: Static<typeof RenderManifest> = await orGone(read);
+    const manifest: Static<typeof RenderManifest> = await orGone(read, message);
     ctx.body = manifest;
   },
 };

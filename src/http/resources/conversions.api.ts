@@ -67,10 +67,16 @@ export const Conversion = Closed({
       pattern: `^${BATCH_ID}$`,
     }),
   ),
+  retention_seconds: Type.Optional(
+    Count(
+      'The seconds for which it is kept after its end, if its request or the setting of its account gave them.',
+      3600,
+    ),
+  ),
   file_url: Type.Optional(
     Text(
       `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
-      'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link.',
+      'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link. Once the PDF is deleted, the link is answered with 410.',
       { format: 'uri' },
     ),
   ),
@@ -125,6 +131,7 @@ const {
   tags: _tags,
   title: _title,
   batch: _batch,
+  retention_seconds: _retention,
   warnings: _warnings,
   error_message,
   failed_at,

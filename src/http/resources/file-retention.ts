@@ -3,7 +3,7 @@ import type { ConversionRow } from '../../../projections/conversions.ts';
 import { deleteAfterDownload } from '../../conversions/take-back.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { holdInForce } from '../../domain/hold.ts';
-import { requestedRetentionMs } from '../../domain/retention.ts';
+import { endOf, requestedRetentionMs } from '../../domain/retention.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { commandContext, type HttpContext, isByOperatorSocket, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -13,18 +13,17 @@ export const ERASED = 'The file can no longer be read: its account was erased.';
 /** @throws {ServiceError} `gone`, with the message where the retention is the reason */
 export async function assertInRetention(
   { actors, clock, config }: RouteDependencies,
-  { accountId, completedAt, failedAt, expired, retentionSeconds: requested }: ConversionRow,
+  row: ConversionRow,
   message?: string,
 ): Promise<void> {
-  const { state } = await actors.read(accountAggregate, accountId);
+  const { completedAt, failedAt, expired, retentionSeconds: requested } = row;
+  const { state } = await actors.read(accountAggregate, row.accountId);
   if (state.status === 'erased') throw new ServiceError('gone', ERASED);
   // The deletion itself may still be under way.
   const now = clock.now();
   const { retentionSeconds, failedRetentionSeconds } = config;
-  const [end, seconds] =
-    completedAt === undefined
-      ? (['failed', failedRetentionSeconds] as const)
-      : (['completed', retentionSeconds] as const);
+  const end = endOf(row);
+  const seconds = end === 'completed' ? retentionSeconds : failedRetentionSeconds;
   const keptMs = Math.min(seconds * 1000, requestedRetentionMs(requested, end));
   const isOver = now >= (completedAt ?? failedAt ?? Number.POSITIVE_INFINITY) + keptMs;
   if (expired || (isOver && holdInForce(state, now) === undefined)) {

@@ -11,7 +11,7 @@ import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { createUntilEnded, hasEnded } from '../waiting.ts';
-import { countBytes, GONE, orGone } from './conversion-documents.ts';
+import { countBytes, goneText, orGone } from './conversion-documents.ts';
 import { prefer, REQUESTED, retried } from './conversions.api.ts';
 import {
   answerRequested,
@@ -28,13 +28,16 @@ export const deleteConversion: Endpoint = {
     tag: 'Conversions',
     summary: 'Cancel a conversion, or delete its documents',
     description:
-      'An unfinished conversion is cancelled: it has failed with the failure_code cancelled, its credit is refunded, and a page that is being rendered is given up. The PDF and all else that is stored of a conversion that has ended is deleted before the response. Its record and its history stay. It is safe to repeat: the second request for a conversion that was cancelled deletes its request, too.',
+      'An unfinished conversion is cancelled: it has failed with the failure_code cancelled, its credit is refunded, and a page that is being rendered is given up. What is stored of it, or of a conversion that has ended, is deleted before the response: its request, its PDF and all else. Its record and its history stay. It is safe to repeat.',
     answers: {
-      204: { description: 'It was cancelled, or its documents are deleted. There is no body.' },
+      204: {
+        description:
+          'It was cancelled, or had ended, and its documents are deleted. There is no body.',
+      },
     },
     errors: {
       on_hold:
-        'The conversion has ended and its account is under a hold. What is unfinished can be cancelled nevertheless.',
+        'The conversion has ended and its account is under a hold. What is unfinished can be cancelled nevertheless; its request then stays until the hold ends.',
     },
   },
   handler: (deps) => async (ctx) => {
@@ -43,6 +46,8 @@ export const deleteConversion: Endpoint = {
     ctx.status = 204;
   },
 };
+
+const SEND_AGAIN = 'Send it again with POST /pdf/.';
 
 /** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
 async function acceptedEarlier(
@@ -64,14 +69,16 @@ async function requestOnceMore(ctx: HttpContext, deps: RouteDependencies) {
   const earlier = await acceptedEarlier(deps, accountId, key);
   if (earlier !== undefined) return earlier;
   if (!hasEnded(row)) throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
-  await assertInRetention(deps, row, GONE);
+  const message = `${goneText('request', row)} ${SEND_AGAIN}`;
+  await assertInRetention(deps, row, message);
   const { requested } = await findRequest(deps, row, ctx.state.asOf);
   const { bytes } = requested.request;
   assertRoom(ctx, deps, bytes, row);
   await deps.bounds.admit();
   countBytes(ctx, deps, accountId, bytes);
   const how = { ...key, trace: deps.tracing?.current() };
-  return await orGone(retryConversion(deps, requested, how, await commandContext(ctx, deps)));
+  const context = await commandContext(ctx, deps);
+  return await orGone(retryConversion(deps, requested, how, context), message);
 }
 
 export const postRetry: Endpoint = {
@@ -100,7 +107,10 @@ export const postRetry: Endpoint = {
         details: { 'Idempotency-Key': ['Must be 1 to 255 printable ASCII characters.'] },
       },
       not_ready: 'The conversion has not ended yet: there is nothing to repeat.',
-      gone: { when: 'Its request was deleted.', message: GONE },
+      gone: {
+        when: 'Its request was deleted, as that of a cancelled conversion is at once.',
+        message: `${goneText('request')} ${SEND_AGAIN}`,
+      },
     },
   },
   handler: (deps) => {

@@ -103,7 +103,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
           <p>
             {counted(pending, 'conversion')} that {pending === 1 ? 'has' : 'have'} not ended will
             end without a PDF, and {pending === 1 ? 'its credit comes' : 'their credits come'} back.
-            What is completed stays.
+            Their requests are deleted. What is completed stays.
           </p>
         </ConfirmButton>
       )}

@@ -96,7 +96,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
         <span className="line">
           <code>{id}</code>
           <span role="status">
-            <StatusBadge status={status} />
+            <StatusBadge status={status} failure={record.failure_code} />
           </span>
         </span>
       }
@@ -216,12 +216,12 @@ function Failure({ record }: { readonly record: Conversion }) {
   const { error } = useQuery(conversionRequestQuery(id));
   const isRequestGone = error instanceof ApiError && error.code === 'gone';
   return (
-    <div className={styles.failure}>
+    <div className={styles.failure} data-tone={code === 'cancelled' ? undefined : 'danger'}>
       <h2>{failureTitle(code)}</h2>
       <p className={styles.quoted}>{reason}</p>
       <h3>What to do</h3>
       <p>
-        {isRequestGone
+        {isRequestGone && code !== 'cancelled'
           ? 'Its request is deleted, so send it again from where it came from.'
           : failureAction(code)}
       </p>

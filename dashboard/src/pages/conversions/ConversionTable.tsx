@@ -39,7 +39,10 @@ function Name({ id, name = id, reference, error_message: reason, warnings }: Con
 
 const COLUMNS: readonly Column<Conversion>[] = [
   { header: 'Conversion', cell: Name, isRowHeader: true },
-  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    header: 'Status',
+    cell: ({ status, failure_code: code }) => <StatusBadge status={status} failure={code} />,
+  },
   { header: 'Created', cell: ({ created_at }) => <Time iso={created_at} look="short" /> },
   { header: 'Pages', align: 'end', cell: ({ pages }) => shown(pages, formatNumber) },
   { header: 'Size', align: 'end', cell: ({ bytes }) => shown(bytes, formatBytes) },

@@ -38,7 +38,10 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
         keepText="Let it go on"
         onConfirm={() => takeBack('The conversion is cancelled. Its credit came back.')}
       >
-        <p>It ends without a PDF, and its credit comes back.</p>
+        <p>
+          It ends without a PDF, its credit comes back, and its request is deleted. This cannot be
+          undone.
+        </p>
       </ConfirmButton>
     );
   }

@@ -66,7 +66,7 @@ const FAILURES: Readonly<Record<FailureCode, Advice>> = {
   },
   cancelled: {
     title: 'It was cancelled',
-    action: 'Convert again if the PDF is wanted after all.',
+    action: 'If the PDF is wanted after all, send the request again from where it came from.',
   },
 };
 

@@ -19,6 +19,8 @@ import { USAGE_DAYS } from './RecentUsage.tsx';
 const DAY_MS = 86_400_000;
 const FAILURE_DAYS = 7;
 const SHOWN_FAILURES = 3;
+/** What was cancelled is among them, and not shown. */
+const ASKED_FAILURES = 20;
 /** The days after which a key should be replaced, and one that nobody uses be revoked. */
 const KEY_DAYS = 90;
 /** A key that is younger may not have been put in its place yet. */
@@ -38,11 +40,11 @@ function concernOf(key: ApiKey, now: number): KeyConcern | undefined {
   return age >= KEY_DAYS ? 'old' : undefined;
 }
 
-/** Credits that are taken on an average day since the first use: those of conversions that did not fail. 0 before a week of use. */
+/** Credits that are taken on an average day since the first use: those of conversions that completed. 0 before a week of use. */
 function creditsPerDay(days: readonly UsageDay[]): number {
   const first = days.findIndex(({ accepted }) => accepted > 0);
   if (first === -1 || days.length - first < LEAST_DAYS) return 0;
-  const taken = days.reduce((sum, { accepted, failed }) => sum + accepted - failed, 0);
+  const taken = days.reduce((sum, day) => sum + day.accepted - day.failed - day.cancelled, 0);
   return Math.max(0, taken) / (days.length - first);
 }
 
@@ -72,7 +74,7 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
   const from = new Date(now - FAILURE_DAYS * DAY_MS);
   from.setHours(0, 0, 0, 0);
   const failures = useQuery(
-    conversionsQuery({ status: 'failed', from: from.toISOString() }, { size: SHOWN_FAILURES }),
+    conversionsQuery({ status: 'failed', from: from.toISOString() }, { size: ASKED_FAILURES }),
   );
   const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
   const daysLeft = account && daysOfCreditsLeft(account.credits, usage.data ?? []);
@@ -80,7 +82,13 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
     const concern = concernOf(key, now);
     return concern === undefined ? [] : [{ key, concern }];
   });
-  const failed = failures.data?.total ?? 0;
+  const newest = (failures.data?.items ?? []).filter(
+    ({ failure_code: code }) => code !== 'cancelled',
+  );
+  // The total of a longer list counts what was cancelled, too. The usage does not, but has days in UTC.
+  const isWhole = (failures.data?.total ?? 0) <= ASKED_FAILURES;
+  const ofUsage = (usage.data ?? []).slice(-FAILURE_DAYS - 1);
+  const failed = isWhole ? newest.length : ofUsage.reduce((sum, day) => sum + day.failed, 0);
   const troubled = (useQuery(webhooksQuery).data ?? []).filter(isTroubled);
   const isCalm =
     daysLeft === undefined && concerns.length === 0 && failed === 0 && troubled.length === 0;
@@ -96,7 +104,11 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
       <ul>
         {account && daysLeft !== undefined && <CreditsItem daysLeft={daysLeft} account={account} />}
         {failed > 0 && (
-          <FailuresItem failed={failed} newest={failures.data?.items ?? []} from={localDay(from)} />
+          <FailuresItem
+            failed={failed}
+            newest={newest.slice(0, SHOWN_FAILURES)}
+            from={localDay(from)}
+          />
         )}
         {troubled.map((webhook) => (
           <WebhookItem key={webhook.id} webhook={webhook} />

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
-import { ButtonLink } from '../../ui/Button.tsx';
 import { Bars } from '../../ui/Bars.tsx';
+import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/states.tsx';
@@ -31,10 +31,13 @@ export function RecentUsage() {
   );
 }
 
-const sum = (days: readonly UsageDay[], of: 'completed' | 'failed' | 'pages'): number =>
-  days.reduce((total, day) => total + day[of], 0);
+const sum = (
+  days: readonly UsageDay[],
+  of: 'completed' | 'failed' | 'cancelled' | 'pages',
+): number => days.reduce((total, day) => total + day[of], 0);
 
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
+  const cancelled = sum(days, 'cancelled');
   return (
     <>
       <p className={styles.totals}>
@@ -46,9 +49,15 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
           <span className="mark" data-tone="danger" />
           {formatNumber(sum(days, 'failed'))} failed
         </span>
+        {cancelled > 0 && (
+          <span>
+            <span className="mark" data-tone="neutral" />
+            {formatNumber(cancelled)} cancelled
+          </span>
+        )}
         <span>{counted(sum(days, 'pages'), 'page')}</span>
       </p>
-      <Bars days={days} counts={['failed', 'completed']} />
+      <Bars days={days} counts={['failed', 'cancelled', 'completed']} />
     </>
   );
 }

@@ -83,7 +83,7 @@ function Ended({ converted: { record, pdf } }: { readonly converted: Converted }
   return (
     <div className="stack">
       <div className={styles.inline}>
-        <StatusBadge status={status} />
+        <StatusBadge status={status} failure={record.failure_code} />
         {pdf !== undefined && <span>{formatBytes(pdf.size)}</span>}
         <Link to="/conversions/$id" params={{ id }}>
           What happened to it

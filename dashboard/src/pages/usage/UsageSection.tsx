@@ -18,6 +18,7 @@ const COUNTS = [
   { name: 'Accepted', of: 'accepted', format: formatNumber },
   { name: 'Completed', of: 'completed', format: formatNumber, tone: 'accent' },
   { name: 'Failed', of: 'failed', format: formatNumber, tone: 'danger' },
+  { name: 'Cancelled', of: 'cancelled', format: formatNumber, tone: 'neutral' },
   { name: 'Pages', of: 'pages', format: formatNumber },
   { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
 ] as const;
@@ -70,7 +71,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
 }
 
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  if (days.every(({ accepted, completed, failed }) => accepted + completed + failed === 0)) {
+  if (days.every((day) => day.accepted + day.completed + day.failed + day.cancelled === 0)) {
     return (
       <EmptyState icon="chart" title="No conversions in these days">
         Convert a document in the playground or through the API, and it is counted here.
@@ -89,7 +90,7 @@ function Days({ days }: { readonly days: readonly UsageDay[] }) {
       <div className={styles.charts} aria-hidden="true">
         <figure>
           <figcaption className={styles.caption}>Conversions that ended, by result</figcaption>
-          <Bars days={days} counts={['failed', 'completed']} />
+          <Bars days={days} counts={['failed', 'cancelled', 'completed']} />
         </figure>
         <figure>
           <figcaption className={styles.caption}>Pages made</figcaption>
