@@ -1,19 +1,17 @@
 /** The commands that administrate accounts. */
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
-import { findAccount, normalAddress, type OpenedAccount } from '../accounts/accounts.ts';
+import { findAccount, type OpenedAccount } from '../accounts/accounts.ts';
 import { accountRecord } from '../accounts/records.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { everyRow, openerUnlessErased, withFoldedLog } from '../conversions/state.ts';
-import { MAX_BALANCE } from '../domain/account.ts';
 import { PLANS } from '../domain/choices.ts';
+import { MAX_BALANCE } from '../domain/credits.ts';
 import { ServiceError } from '../errors/errors.ts';
-import type { Erasure } from '../http/operator-routes.ts';
 import type { Core } from '../service/core.ts';
-import { isoTime, systemClock, timeIn } from '../time/clock.ts';
+import { holdInWords } from './account-keeping.ts';
 import { momentOption, readAsOf } from './as-of.ts';
 import {
-  type CommandContext,
   choiceOf,
   counted,
   type Invocation,
@@ -24,8 +22,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { type Account, type Details, type OperatorApi, ofAccount } from './operator-api.ts';
-import { ask } from './output.ts';
+import { type Account, type Details, ofAccount, type OperatorApi } from './operator-api.ts';
 import { isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
 function parsePlan(value: string): (typeof PLANS)[number] {
@@ -39,15 +36,6 @@ export async function accountByEmail(core: Core, email: string) {
   const account = await findAccount(core, email);
   if (!account) throw new ServiceError('not_found', `There is no account for ${email}.`);
   return account;
-}
-
-/** Asks the operator's API about the account of the first argument. */
-async function onAccount(
-  { positionals: [email = ''] }: Invocation,
-  { open }: CommandContext,
-  act: (api: OperatorApi, id: string, email: string) => Promise<void>,
-): Promise<void> {
-  await open.withOperator(async (api) => await act(api, (await api.account(email)).id, email));
 }
 
 /** @throws {UsageError} it is not there, or there twice, or no address */
@@ -250,99 +238,3 @@ function tellAccount(
     }),
   );
 }
-
-function holdInWords(hold: Details['hold']): string {
-  if (hold === null) return 'none';
-  const { placed_at, until } = hold;
-  return `since ${placed_at}, ${until === null ? 'without an end' : `until ${until}`}`;
-}
-
-/** @throws {UsageError} it is not a time @throws {Error} one line: it has passed */
-function untilOf(invocation: Invocation): { readonly until?: string } {
-  const given = textOption(invocation, 'until');
-  if (given === undefined) return {};
-  const until = timeIn(given);
-  if (until === undefined) {
-    throw new UsageError('--until is a time with its offset, such as 2027-06-30T00:00:00Z.');
-  }
-  if (until > systemClock.now()) return { until: isoTime(until) };
-  throw new Error(`A hold ends in the future: ${isoTime(until)} has passed.`);
-}
-
-export const accountRetention: Run = async (invocation, context) => {
-  const given = invocation.positionals[1];
-  const reset = invocation.values['reset'] === true;
-  if (reset === (given !== undefined)) throw new UsageError('Give <seconds> or --reset.');
-  const seconds =
-    given === undefined ? null : wholeNumber(given, '<seconds>', 0, Number.MAX_SAFE_INTEGER);
-  await onAccount(invocation, context, async (api, id, email) => {
-    const path = ofAccount(id, 'retention/');
-    if (seconds === null) await api.delete(path);
-    else await api.post(path, { retention_seconds: seconds });
-    context.output.json({ id, email, retention_seconds: seconds });
-    context.output.line(
-      seconds === null
-        ? `New documents of ${email} are kept as long as those of others.`
-        : `New documents of ${email} are kept for ${counted(seconds, 'second')} at most.`,
-    );
-  });
-};
-
-export const accountHold: Run = async (invocation, context) => {
-  const asked = untilOf(invocation);
-  const release = invocation.values['release'] === true;
-  if (release && asked.until !== undefined) {
-    throw new UsageError('Give --until or --release, not both.');
-  }
-  const { output } = context;
-  await onAccount(invocation, context, async (api, id, email) => {
-    const { hold: replaced } = await api.get<Details>(ofAccount(id));
-    const path = ofAccount(id, 'hold/');
-    const placing = release ? api.delete(path) : api.post<Details>(path, asked);
-    const hold = (await placing)?.hold ?? null;
-    output.json({ id, email, hold });
-    output.line(
-      hold === null
-        ? `${email} is under no hold any more: its retention goes on.`
-        : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
-    );
-    if (!release && replaced !== null && replaced.until !== hold?.until) {
-      output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
-    }
-  });
-};
-
-const NOTHING = 'Nothing was erased.';
-
-/** @throws {Error} the user does not confirm */
-async function confirm(email: string): Promise<void> {
-  if (!process.stdin.isTTY) {
-    throw new UsageError('There is no terminal to ask at: give --yes to erase without a question.');
-  }
-  const question =
-    `This erases the account of ${email} for good: its documents, its API keys and all that is personal ` +
-    'in its history.\nType the address again to confirm: ';
-  const typed = await ask(question, { cancelled: NOTHING });
-  if (normalAddress(typed) !== normalAddress(email))
-    throw new Error(`That is another address. ${NOTHING}`);
-}
-
-export const accountErase: Run = async ({ positionals: [given = ''], values }, context) => {
-  const { open, output } = context;
-  await open.withOperator(async (api) => {
-    const account = encodeURIComponent(given);
-    const { id, email, state } = await api.get<Erasure>(`/operator/erasures/${account}/`);
-    if (state === 'open' && values['yes'] !== true) await confirm(email);
-    await api.post(`/operator/erasures/${id}/`).catch((error: unknown) => {
-      if (!isPressledgerError(error, 'forbidden')) throw error;
-      const release = copyableCommand(api.dataDir, 'account', 'hold', email, '--release');
-      throw new Error(`${error.message} Release it with \`${release}\`.`);
-    });
-    output.json({ id, email, erased: true });
-    output.line(
-      state === 'erased'
-        ? `${id} was erased before: its key is destroyed, also where it had come back.`
-        : `Erased ${id}: its key is destroyed, and its documents are deleted.`,
-    );
-  });
-};

@@ -6,9 +6,9 @@ import {
   acceptBatch,
   acceptConversion,
   type BatchTexts,
-  CREDITS_PER_CONVERSION,
   type RequestedConversion,
 } from './acceptance.ts';
+import { type CreditGrant, grantCredits, type Refund, refundConversion } from './credits.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import type { Plan } from './event-fields.ts';
 import type { EventOf } from './events.ts';
@@ -47,9 +47,6 @@ export type AccountEvent = EventOf<
   | 'AccountErased'
   | 'ErasureCompleted'
 >;
-
-/** Keeps a balance within what a JSON number holds exactly, however often credits are granted. */
-export const MAX_BALANCE = 1_000_000_000_000;
 
 export interface AccountState {
   /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
@@ -102,13 +99,7 @@ export type AccountCommand = { readonly accountId: string } & (
     }
   | { readonly type: 'ChangePlan'; readonly plan: Plan }
   | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
-  | {
-      readonly type: 'GrantCredits';
-      readonly amount: number;
-      /** Hashed apart from those of conversions. */
-      readonly idempotencyKey?: string;
-      readonly now: number;
-    }
+  | ({ readonly type: 'GrantCredits' } & CreditGrant)
   | {
       readonly type: 'ChangePassword';
       readonly passwordHash: string;
@@ -135,14 +126,7 @@ export type AccountCommand = { readonly accountId: string } & (
       readonly idempotencyKey?: string;
       readonly now: number;
     }
-  | {
-      readonly type: 'RefundConversion';
-      readonly conversionId: string;
-      /** The number of this failure among those of the account, from 1: the same wherever the log is stored. */
-      readonly failure: number;
-      /** The position of the ConversionFailed event, for readers of the log. */
-      readonly failedAt: bigint;
-    }
+  | ({ readonly type: 'RefundConversion' } & Refund)
 );
 
 /** The conversion, or the batch, that the key was first accepted for within the last 24 hours. */
@@ -254,18 +238,8 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       const own = retentionSeconds === undefined ? {} : { retentionSeconds };
       return [{ type: 'RetentionChanged', data: { accountId, ...own } }];
     }
-    case 'GrantCredits': {
-      const { amount, idempotencyKey, now } = command;
-      if (idempotencyKey !== undefined && findKey(state.keys, idempotencyKey, now)) return [];
-      if (state.credits + amount > MAX_BALANCE) {
-        return {
-          rejected: 'validation_error',
-          message: `An account holds at most ${MAX_BALANCE} credits; it has ${state.credits}.`,
-        };
-      }
-      const key = idempotencyKey === undefined ? {} : { idempotencyKey, grantedAt: now };
-      return [{ type: 'CreditGranted', data: { accountId, amount, ...key } }];
-    }
+    case 'GrantCredits':
+      return grantCredits(state, command);
     case 'ChangePassword':
       if (command.epoch !== undefined && command.epoch !== state.sessionEpoch) {
         return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
@@ -293,21 +267,8 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
         ? acceptBatch(state, command)
         : acceptConversion(state, command);
     }
-    case 'RefundConversion': {
-      const { conversionId, failure, failedAt } = command;
-      if (failure !== state.refunds + 1) return [];
-      return [
-        {
-          type: 'CreditRefunded',
-          data: {
-            accountId,
-            conversionId,
-            amount: CREDITS_PER_CONVERSION,
-            failedAt: failedAt.toString(),
-          },
-        },
-      ];
-    }
+    case 'RefundConversion':
+      return refundConversion(state, command);
   }
 };
 

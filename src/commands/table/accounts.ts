@@ -87,7 +87,7 @@ export const ACCOUNTS: readonly Command[] = [
       },
       release: { help: 'end the hold that is in force' },
     },
-    run: async (...given) => (await import('../account.ts')).accountHold(...given),
+    run: async (...given) => (await import('../account-keeping.ts')).accountHold(...given),
   },
   {
     name: 'account retention',
@@ -99,7 +99,7 @@ export const ACCOUNTS: readonly Command[] = [
       'account retention ann@example.com --reset',
     ],
     options: { reset: { help: 'keep them as long as RETENTION_SECONDS says' } },
-    run: async (...given) => (await import('../account.ts')).accountRetention(...given),
+    run: async (...given) => (await import('../account-keeping.ts')).accountRetention(...given),
   },
   {
     name: 'account export',
@@ -122,7 +122,7 @@ export const ACCOUNTS: readonly Command[] = [
     positionals: { email: `${ACCOUNT}, or its id` },
     examples: ['account erase ann@example.com', 'account erase ann@example.com --yes --json'],
     options: { yes: { help: 'do not ask' } },
-    run: async (...given) => (await import('../account.ts')).accountErase(...given),
+    run: async (...given) => (await import('../account-keeping.ts')).accountErase(...given),
   },
   {
     name: 'credits',

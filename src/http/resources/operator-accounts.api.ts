@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { MAX_BALANCE } from '../../domain/account.ts';
+import { MAX_BALANCE } from '../../domain/credits.ts';
 import { PLANS } from '../../domain/choices.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { Closed, Count, example, OrNull, Text, Timestamp } from '../openapi/fields.ts';

@@ -6,8 +6,8 @@ import {
   account,
   accountStream,
   CREDITS_PER_CONVERSION,
-  MAX_BALANCE,
 } from '../../../src/domain/account.ts';
+import { MAX_BALANCE } from '../../../src/domain/credits.ts';
 import type { EventOf } from '../../../src/domain/events.ts';
 import { fold, given } from '../../support/given.ts';
 import {

@@ -1,0 +1,113 @@
+/** The commands about what is kept of an account: its retention, holds, and its erasure. */
+import { normalAddress } from '../accounts/accounts.ts';
+import { copyableCommand } from '../config/copyable-command.ts';
+import type { Erasure } from '../http/operator-routes.ts';
+import { isoTime, systemClock, timeIn } from '../time/clock.ts';
+import {
+  counted,
+  type Invocation,
+  type Run,
+  textOption,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
+import { onAccount } from './on-account.ts';
+import { type Details, ofAccount } from './operator-api.ts';
+import { ask } from './output.ts';
+import { isPressledgerError } from './service.ts';
+
+export function holdInWords(hold: Details['hold']): string {
+  if (hold === null) return 'none';
+  const { placed_at, until } = hold;
+  return `since ${placed_at}, ${until === null ? 'without an end' : `until ${until}`}`;
+}
+
+/** @throws {UsageError} it is not a time @throws {Error} one line: it has passed */
+function untilOf(invocation: Invocation): { readonly until?: string } {
+  const given = textOption(invocation, 'until');
+  if (given === undefined) return {};
+  const until = timeIn(given);
+  if (until === undefined) {
+    throw new UsageError('--until is a time with its offset, such as 2027-06-30T00:00:00Z.');
+  }
+  if (until > systemClock.now()) return { until: isoTime(until) };
+  throw new Error(`A hold ends in the future: ${isoTime(until)} has passed.`);
+}
+
+export const accountRetention: Run = async (invocation, context) => {
+  const given = invocation.positionals[1];
+  const reset = invocation.values['reset'] === true;
+  if (reset === (given !== undefined)) throw new UsageError('Give <seconds> or --reset.');
+  const seconds =
+    given === undefined ? null : wholeNumber(given, '<seconds>', 0, Number.MAX_SAFE_INTEGER);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const path = ofAccount(id, 'retention/');
+    if (seconds === null) await api.delete(path);
+    else await api.post(path, { retention_seconds: seconds });
+    context.output.json({ id, email, retention_seconds: seconds });
+    context.output.line(
+      seconds === null
+        ? `New documents of ${email} are kept as long as those of others.`
+        : `New documents of ${email} are kept for ${counted(seconds, 'second')} at most.`,
+    );
+  });
+};
+
+export const accountHold: Run = async (invocation, context) => {
+  const asked = untilOf(invocation);
+  const release = invocation.values['release'] === true;
+  if (release && asked.until !== undefined) {
+    throw new UsageError('Give --until or --release, not both.');
+  }
+  const { output } = context;
+  await onAccount(invocation, context, async (api, id, email) => {
+    const { hold: replaced } = await api.get<Details>(ofAccount(id));
+    const path = ofAccount(id, 'hold/');
+    const placing = release ? api.delete(path) : api.post<Details>(path, asked);
+    const hold = (await placing)?.hold ?? null;
+    output.json({ id, email, hold });
+    output.line(
+      hold === null
+        ? `${email} is under no hold any more: its retention goes on.`
+        : `${email} is under a hold, ${holdInWords(hold)}: nothing of it is deleted.`,
+    );
+    if (!release && replaced !== null && replaced.until !== hold?.until) {
+      output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
+    }
+  });
+};
+
+const NOTHING = 'Nothing was erased.';
+
+/** @throws {Error} the user does not confirm */
+async function confirm(email: string): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new UsageError('There is no terminal to ask at: give --yes to erase without a question.');
+  }
+  const question =
+    `This erases the account of ${email} for good: its documents, its API keys and all that is personal ` +
+    'in its history.\nType the address again to confirm: ';
+  const typed = await ask(question, { cancelled: NOTHING });
+  if (normalAddress(typed) !== normalAddress(email))
+    throw new Error(`That is another address. ${NOTHING}`);
+}
+
+export const accountErase: Run = async ({ positionals: [given = ''], values }, context) => {
+  const { open, output } = context;
+  await open.withOperator(async (api) => {
+    const account = encodeURIComponent(given);
+    const { id, email, state } = await api.get<Erasure>(`/operator/erasures/${account}/`);
+    if (state === 'open' && values['yes'] !== true) await confirm(email);
+    await api.post(`/operator/erasures/${id}/`).catch((error: unknown) => {
+      if (!isPressledgerError(error, 'forbidden')) throw error;
+      const release = copyableCommand(api.dataDir, 'account', 'hold', email, '--release');
+      throw new Error(`${error.message} Release it with \`${release}\`.`);
+    });
+    output.json({ id, email, erased: true });
+    output.line(
+      state === 'erased'
+        ? `${id} was erased before: its key is destroyed, also where it had come back.`
+        : `Erased ${id}: its key is destroyed, and its documents are deleted.`,
+    );
+  });
+};
