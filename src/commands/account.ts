@@ -22,6 +22,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
+import { onAccount } from './on-account.ts';
 import { type Account, type Details, ofAccount, type OperatorApi } from './operator-api.ts';
 import { isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
