@@ -1,7 +1,8 @@
 /**
  * Webhooks of 100 accounts with an endpoint each, to a receiver on this machine: what a delivery adds to the processor
  * time of a conversion (its request, its end and its delivery, without rendering), and how many a second are sent of
- * what waits. Rounds with and without endpoints alternate between accounts; printed are medians.
+ * what waits. Rounds with and without endpoints alternate between accounts; printed are medians. Arguments: rounds,
+ * conversions of each, and how many wait.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,10 +12,10 @@ import { PDF, startSender } from '../test/support/webhooks.ts';
 import { median, print } from './measure.ts';
 
 const ACCOUNTS = 100;
-const ROUNDS = 5;
-const CONVERSIONS = 500;
+const ROUNDS = Number(process.argv[2] ?? 5);
+const CONVERSIONS = Number(process.argv[3] ?? 500);
 const AT_ONCE = 16;
-const BURST = 2000;
+const BURST = Number(process.argv[4] ?? 2000);
 
 type Account = { readonly id: string; readonly key: string };
 
@@ -94,12 +95,17 @@ print(
 
 await sender.stop();
 await convert(told, BURST);
+const before = process.cpuUsage();
 const began = performance.now();
 sender = startSender(api);
 sent += BURST;
 await until(sent);
 const seconds = (performance.now() - began) / 1000;
-print(`${BURST} that waited: ${Math.round(BURST / seconds)} deliveries a second`);
+const { user, system } = process.cpuUsage(before);
+print(
+  `${BURST} that waited: ${Math.round(BURST / seconds)} deliveries a second, ` +
+    `${((user + system) / 1000 / BURST).toFixed(2)} ms of processor time each`,
+);
 await sender.stop();
 receiver.kill();
 for (const end of teardowns.toReversed()) await end();

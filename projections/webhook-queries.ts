@@ -166,10 +166,10 @@ export interface DisablingDue {
 }
 
 export interface SenderQueries {
-  /** Those that may be sent now, the longest due first. */
-  due(now: number, limit: number): readonly DeliveryRow[];
-  /** The same, of each receiver at most so many. */
-  dueByReceiver(now: number, ofEach: number): readonly DeliveryRow[];
+  /** Receivers that something may be due for now. What is due waits behind what is due earlier of its lane. */
+  receiversDue(now: number): readonly string[];
+  /** The deliveries that may be sent to one receiver now, the longest due first. */
+  dueTo(receiver: string, now: number, limit: number): readonly DeliveryRow[];
   /** The time of the next try that is not due yet. */
   nextAt(now: number): number | undefined;
   disablingDue(failedForMs: number): readonly DisablingDue[];
@@ -178,25 +178,23 @@ export interface SenderQueries {
 }
 
 export function senderQueries(db: Database): SenderQueries {
-  const ready = `status = 'waiting' AND next_at <= ? AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS earlier
-    WHERE earlier.status = 'waiting' AND earlier.lane = webhook_deliveries.lane
-      AND earlier.position < webhook_deliveries.position)`;
-  const due = db.prepare<[number, number], Stored<DeliveryRow>>(
-    `${DELIVERY} WHERE ${ready} ORDER BY next_at, position LIMIT ?`,
-  );
   // One look at the index for each receiver, however much waits for it.
   const receivers = db
-    .prepare<[], string>(
+    .prepare<[number], string>(
       `WITH RECURSIVE each (receiver) AS (
          SELECT min(receiver) FROM webhook_deliveries WHERE status = 'waiting'
          UNION ALL
          SELECT (SELECT min(receiver) FROM webhook_deliveries WHERE status = 'waiting' AND receiver > each.receiver)
          FROM each WHERE each.receiver IS NOT NULL
-       ) SELECT receiver FROM each WHERE receiver IS NOT NULL`,
+       ) SELECT receiver FROM each WHERE (SELECT min(next_at) FROM webhook_deliveries AS first
+         WHERE first.status = 'waiting' AND first.receiver = each.receiver) <= ?`,
     )
     .pluck();
-  const dueOf = db.prepare<[string, number, number], Stored<DeliveryRow>>(
-    `${DELIVERY} WHERE receiver = ? AND ${ready} ORDER BY next_at, position LIMIT ?`,
+  const dueTo = db.prepare<[string, number, number], Stored<DeliveryRow>>(
+    `${DELIVERY} WHERE receiver = ? AND status = 'waiting' AND next_at <= ? AND NOT EXISTS (
+       SELECT 1 FROM webhook_deliveries AS earlier WHERE earlier.status = 'waiting'
+         AND earlier.lane = webhook_deliveries.lane AND earlier.position < webhook_deliveries.position)
+     ORDER BY next_at, position LIMIT ?`,
   );
   const next = db
     .prepare<[number], number | null>(
@@ -212,9 +210,8 @@ export function senderQueries(db: Database): SenderQueries {
     .prepare<[], number>(`SELECT count(*) FROM webhook_deliveries WHERE status = 'waiting'`)
     .pluck();
   return {
-    due: (now, limit) => due.all(now, limit).map(toDelivery),
-    dueByReceiver: (now, ofEach) =>
-      receivers.all().flatMap((receiver) => dueOf.all(receiver, now, ofEach).map(toDelivery)),
+    receiversDue: (now) => receivers.all(now),
+    dueTo: (receiver, now, limit) => dueTo.all(receiver, now, limit).map(toDelivery),
     nextAt: (now) => next.get(now) ?? undefined,
     disablingDue: (failedForMs) => disabling.all(failedForMs),
     waiting: () => waiting.get() ?? 0,

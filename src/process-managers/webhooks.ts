@@ -2,6 +2,7 @@
  * Sends what webhook endpoints, and the URLs of requests, are to be told. The read model is the list of what is due; each
  * try becomes an event. A try whose process dies is made again: receivers get a delivery at least once, under one id.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type DeliveryRow,
   type DisablingDue,
@@ -26,27 +27,18 @@ import { newCommandId } from '../time/ids.ts';
 import type { Poster, ReceiverAnswer } from '../webhooks/poster.ts';
 import { newSecret, signatureHeaders } from '../webhooks/signature.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
-import { DeliveriesUnderWay } from './deliveries-under-way.ts';
+import { DeliveryPlaces, LIMITS } from './delivery-places.ts';
 
-/**
- * Deliveries under way: in all, of an account, to a host, of an account to a host, and to one receiver; to one that did
- * not take the last: 1.
- */
-const LIMITS = { all: 256, account: 8, host: 16, accountAtHost: 4, receiver: 4 } as const;
-/** Rows that are looked at together: more than can be under way. */
-const PAGE = LIMITS.all + 64;
-/** A delivery whose host has no place free is looked at again after it. */
-const BUSY_MS = 1000;
-/** Receivers that are remembered not to have taken the last delivery. */
-const MAX_FAILING = 10_000;
 /** An endpoint whose every try has failed for so long is switched off. */
 export const FAILED_FOR_MS = 5 * 24 * 60 * 60 * 1000;
-/** A delivery that could not be tried, because a store is away, is looked at again after it. */
-const POSTPONED_MS = 10_000;
+/** A receiver whose delivery could not be tried, because a store is away, is left alone for it. */
+const REST_MS = 10_000;
 /** The clock may be set: a time that is far away is looked at again after it. */
 const LONGEST_PAUSE_MS = 60_000;
 /** A stop waits so long for answers. What is under way then is sent again by the next leader. */
 const STOP_MS = 2000;
+/** Choosing takes this part of the time at most, however much waits: it is all that ends of deliveries ask for. */
+const CHOOSING_PART = 0.1;
 
 /** Events that make deliveries due, or leave room for others. */
 const WAKING = [
@@ -69,6 +61,13 @@ export type WebhookSender = Log &
     readonly logger: Logger;
   };
 
+/** The ids that events name. */
+interface Named {
+  readonly deliveryId?: string;
+  readonly webhookId?: string;
+  readonly accountId?: string;
+}
+
 interface Target {
   readonly url: URL;
   readonly secrets: readonly string[];
@@ -79,14 +78,7 @@ class Unreadable extends Error {}
 
 export function startWebhooks(deps: WebhookSender): BackgroundLoop {
   const { actors, clock, logger, poster, readModel, runner, store, vault } = deps;
-  /** By the delivery's id: from the choice of a row until the read model holds the try. */
-  const underWay = new DeliveriesUnderWay();
-  /** Deliveries that could not be tried, until then by the process's own clock. */
-  const postponed = new Map<string, number>();
-  /** Receivers that did not take the last delivery. */
-  const failing = new Set<string>();
-  /** Deliveries at work by their host, and by account and host. */
-  const atHosts = new Map<string, number>();
+  const places = new DeliveryPlaces();
   const sending = new Set<Promise<void>>();
   const untried = new LogThrottle();
   let timer: NodeJS.Timeout | undefined;
@@ -150,34 +142,20 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     return { url, secrets: await Promise.all(inForce.map(open)) };
   }
 
-  const countAt = (place: string, by: 1 | -1): void => {
-    const count = (atHosts.get(place) ?? 0) + by;
-    if (count === 0) atHosts.delete(place);
-    else atHosts.set(place, count);
-  };
-
-  /** @returns undefined where there is nobody, or nothing, to tell; `busy` where the host has no place free */
+  /** @returns undefined where there is nobody, or nothing, to tell; `full` where the host has no place free */
   async function answerTo(
     row: DeliveryRow,
     signal: AbortSignal,
-  ): Promise<ReceiverAnswer | 'busy' | undefined> {
+  ): Promise<ReceiverAnswer | 'full' | undefined> {
     const target = await targetOf(row);
     if (target === undefined) return undefined;
-    const { host } = target.url;
-    const own = `${row.accountId} ${host}`;
-    const [all = 0, ofAccount = 0] = [atHosts.get(host), atHosts.get(own)];
     // To wait here would keep a place that other hosts' deliveries need.
-    if (all >= LIMITS.host || ofAccount >= LIMITS.accountAtHost) return 'busy';
-    for (const place of [host, own]) countAt(place, 1);
-    try {
-      const body = await webhookBody(deps, row);
-      if (body === undefined) return undefined;
-      signal.throwIfAborted();
-      const headers = signatureHeaders(row.id, clock.now(), body, target.secrets);
-      return await poster.post(target.url, headers, body, signal);
-    } finally {
-      for (const place of [host, own]) countAt(place, -1);
-    }
+    if (!places.moveTo(target.url.host, row.id)) return 'full';
+    const body = await webhookBody(deps, row);
+    if (body === undefined) return undefined;
+    signal.throwIfAborted();
+    const headers = signatureHeaders(row.id, clock.now(), body, target.secrets);
+    return await poster.post(target.url, headers, body, signal);
   }
 
   /** @returns whether the read model will say so by itself */
@@ -206,10 +184,15 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     if (!outcome.accepted) throw new Error(`${command.type} was refused.`);
     const [event] = outcome.events;
     if (event?.type !== 'DeliveryAttempted') return false;
-    if (event.data.outcome === 'delivered') failing.delete(row.receiver);
-    else if (failing.size < MAX_FAILING) failing.add(row.receiver);
+    places.answered(row, event.data.outcome === 'delivered');
     logger.debug({ deliveryId: id, accountId, outcome: event.data.outcome }, 'webhook delivery');
     return true;
+  }
+
+  /** Nothing tells when its receiver can be tried again. */
+  function rest(row: DeliveryRow): void {
+    places.rest(row, REST_MS);
+    setTimeout(() => loop.wake(), REST_MS).unref();
   }
 
   async function send(row: DeliveryRow, signal: AbortSignal): Promise<void> {
@@ -221,12 +204,11 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
           return { failure: 'unreadable', durationMs: 0, text: '' } as const;
         }),
       );
-      if (answer === 'busy') postponed.set(id, performance.now() + BUSY_MS);
-      else {
+      if (answer !== 'full') {
         if (answer !== undefined && (await record(row, answer))) return;
         // The read model is to learn that its receiver is gone, or that another process was first.
         await runner.waitFor(await store.head());
-        if (answer === undefined) postponed.set(id, performance.now() + POSTPONED_MS);
+        if (answer === undefined) rest(row);
       }
     } catch (error) {
       if (!signal.aborted) {
@@ -237,55 +219,50 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
           ),
         );
       }
-      postponed.set(id, performance.now() + POSTPONED_MS);
+      rest(row);
     }
-    underWay.remove(id);
+    places.end(id);
     loop.wake();
   }
 
-  function hasRoom({ id, accountId, receiver }: DeliveryRow): boolean {
-    if (underWay.has(id) || (postponed.get(id) ?? 0) > performance.now()) return false;
-    const most = failing.has(receiver) ? 1 : LIMITS.receiver;
-    return underWay.of(accountId) < LIMITS.account && underWay.of(receiver) < most;
-  }
-
   function begin(row: DeliveryRow): void {
-    const { id, accountId, receiver } = row;
-    const ending = new AbortController();
-    underWay.add(id, { accountId, receiver, ending });
-    const sent = send(row, ending.signal).finally(() => sending.delete(sent));
+    const signal = places.begin(row);
+    if (signal === undefined) return;
+    const sent = send(row, signal).finally(() => sending.delete(sent));
     sending.add(sent);
   }
 
-  function beginAll(rows: readonly DeliveryRow[]): void {
-    for (const row of rows) {
-      if (underWay.size < LIMITS.all && hasRoom(row)) begin(row);
+  /** Begins what is due and has a place. */
+  function choose(): void {
+    const now = clock.now();
+    const queries = readModel.query(senderQueries);
+    for (const receiver of places.inTurn(queries.receiversDue(now))) {
+      if (places.isFull) break;
+      for (const row of queries.dueTo(receiver, now, LIMITS.receiver)) begin(row);
     }
+    const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);
+    timer = setTimeout(() => loop.wake(), Math.max(0, next));
   }
 
   const step = async (stopping: AbortSignal): Promise<void> => {
     clearTimeout(timer);
-    const queries = readModel.query(senderQueries);
-    for (const due of queries.disablingDue(FAILED_FOR_MS)) await disable(due);
+    const disabling = readModel.query(senderQueries).disablingDue(FAILED_FOR_MS);
+    for (const due of disabling) await disable(due);
     if (stopping.aborted) return;
-    for (const [id, until] of postponed) if (until <= performance.now()) postponed.delete(id);
-    const now = clock.now();
-    const rows = queries.due(now, PAGE);
-    // First of all receivers, if there are more: those of one must not keep the others from being seen.
-    if (rows.length === PAGE) beginAll(queries.dueByReceiver(now, LIMITS.receiver));
-    beginAll(rows);
-    const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);
-    const soonest = Math.min(...postponed.values()) - performance.now();
-    timer = setTimeout(() => loop.wake(), Math.max(0, Math.min(next, soonest)));
+    const began = performance.now();
+    choose();
+    const pause = (performance.now() - began) * (1 / CHOOSING_PART - 1);
+    await delay(pause, undefined, { signal: stopping }).catch(() => {});
   };
 
   const loop = startBackgroundLoop('webhooks', step, logger);
   const heard = (events: readonly RecordedEvent[]): void => {
     for (const { type, data } of events) {
-      const { deliveryId = '', accountId } = data as { deliveryId?: string; accountId?: string };
-      if (type === 'DeliveryAttempted') underWay.remove(deliveryId);
+      const { deliveryId = '', webhookId = '', accountId } = data as Named;
+      if (type === 'DeliveryAttempted') places.end(deliveryId);
+      if (type === 'WebhookChanged') places.forget(webhookId);
       // Nobody is told of it any more, also by what is under way.
-      if (type === 'AccountErased') underWay.abort(accountId);
+      if (type === 'AccountErased') places.abort(accountId);
     }
     loop.wake();
   };
@@ -296,7 +273,7 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
       unsubscribe();
       await loop.stop();
       clearTimeout(timer);
-      const abort = setTimeout(() => underWay.abort(), STOP_MS);
+      const abort = setTimeout(() => places.abort(), STOP_MS);
       await Promise.all(sending);
       clearTimeout(abort);
       clearTimeout(timer);
