@@ -12,10 +12,10 @@ import { PDF, startSender } from '../test/support/webhooks.ts';
 import { median, print } from './measure.ts';
 
 const ACCOUNTS = 100;
-const ROUNDS = Number(process.argv[2] ?? 5);
-const CONVERSIONS = Number(process.argv[3] ?? 500);
 const AT_ONCE = 16;
-const BURST = Number(process.argv[4] ?? 2000);
+const [ROUNDS, CONVERSIONS, BURST] = [5, 500, 2000].map((usual, n) =>
+  Number(process.argv[n + 2] ?? usual),
+) as [number, number, number];
 
 type Account = { readonly id: string; readonly key: string };
 
@@ -28,14 +28,9 @@ const receiver = fork(join(import.meta.dirname, 'webhooks/receiver.ts'));
 const [{ port }] = (await once(receiver, 'message')) as [{ readonly port: number }];
 const url = `http://127.0.0.1:${port}/hook`;
 
-async function received(): Promise<number> {
-  receiver.send('count');
-  const [{ count }] = (await once(receiver, 'message')) as [{ readonly count: number }];
-  return count;
-}
-
 async function until(count: number): Promise<void> {
-  while ((await received()) < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  receiver.send(count);
+  await once(receiver, 'message');
 }
 
 async function accounts(withEndpoint: boolean): Promise<readonly Account[]> {

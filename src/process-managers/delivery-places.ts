@@ -44,15 +44,10 @@ export class DeliveryPlaces {
   readonly #receivers = new Map<string, Receiver>();
   #turns = 0;
 
-  get isFull(): boolean {
-    return this.#underWay.size >= LIMITS.all;
-  }
-
-  /** Those that may be sent something, the one first whose last turn is longest ago. */
-  inTurn(receivers: readonly string[]): readonly string[] {
-    return receivers
-      .filter((receiver) => this.#mayBeSent(receiver))
-      .toSorted((one, other) => this.#turnOf(one) - this.#turnOf(other));
+  /** Those that may be sent something when it is their turn: the one first whose last turn is longest ago. */
+  *inTurn(receivers: readonly string[]): Iterable<string> {
+    const sorted = receivers.toSorted((one, other) => this.#turnOf(one) - this.#turnOf(other));
+    for (const receiver of sorted) if (this.#mayBeSent(receiver)) yield receiver;
   }
 
   /** @returns the signal that ends it; undefined where it is under way or has no place */
@@ -60,7 +55,7 @@ export class DeliveryPlaces {
     const { id, accountId, receiver } = delivery;
     if (this.#underWay.has(id)) return undefined;
     const known = this.#remember(receiver, accountId);
-    if (this.isFull || !this.#mayBeSent(receiver)) return undefined;
+    if (!this.#mayBeSent(receiver)) return undefined;
     this.#turns += 1;
     known.turn = this.#turns;
     const ending = new AbortController();
@@ -114,6 +109,7 @@ export class DeliveryPlaces {
   }
 
   #mayBeSent(receiver: string): boolean {
+    if (this.#underWay.size >= LIMITS.all) return false;
     const known = this.#receivers.get(receiver);
     if (known === undefined) return this.#isFree({ key: receiver, most: LIMITS.receiver });
     if (known.restsUntil > performance.now()) return false;

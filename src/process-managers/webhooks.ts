@@ -237,7 +237,6 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     const now = clock.now();
     const queries = readModel.query(senderQueries);
     for (const receiver of places.inTurn(queries.receiversDue(now))) {
-      if (places.isFull) break;
       for (const row of queries.dueTo(receiver, now, LIMITS.receiver)) begin(row);
     }
     const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);

@@ -18,10 +18,10 @@ const many = (count: number, receiver: string, accountId?: string) =>
 void test('a receiver has its places, and one alone while it fails', (t) => {
   const places = new DeliveryPlaces();
   t.equal(beginAll(places, many(9, 'a')).length, LIMITS.receiver);
-  t.strictSame(places.inTurn(['a', 'b']), ['b']);
+  t.strictSame([...places.inTurn(['a', 'b'])], ['b']);
   t.equal(places.begin(delivery('a/0', 'a')), undefined, 'none is under way twice');
   places.end('a/0');
-  t.strictSame(places.inTurn(['a']), ['a']);
+  t.strictSame([...places.inTurn(['a'])], ['a']);
   for (const { id } of many(LIMITS.receiver, 'a')) places.end(id);
   places.answered(delivery('a/0', 'a'), false);
   t.equal(beginAll(places, many(9, 'a')).length, 1);
@@ -35,9 +35,9 @@ void test('an account shares places among its receivers', (t) => {
   const places = new DeliveryPlaces();
   const begun = ['a', 'b', 'c'].flatMap((receiver) => beginAll(places, many(4, receiver, 'one')));
   t.equal(begun.length, LIMITS.account);
-  t.strictSame(places.inTurn(['c', 'd']), ['d'], 'the third is not asked for before one ends');
+  t.strictSame([...places.inTurn(['c', 'd'])], ['d'], 'the third is not asked for before one ends');
   places.end('a/0');
-  t.strictSame(places.inTurn(['c']), ['c']);
+  t.strictSame([...places.inTurn(['c'])], ['c']);
   t.end();
 });
 
@@ -53,8 +53,8 @@ void test('a host that is full is waited for, by its receivers in turn', (t) => 
   };
   for (const receiver of places.inTurn(receivers)) send(receiver);
   t.equal(sent.length, LIMITS.host);
-  t.strictSame(places.inTurn(receivers), [], 'all of them are known to go there');
-  t.strictSame(places.inTurn(['other']), ['other']);
+  t.strictSame([...places.inTurn(receivers)], [], 'all of them are known to go there');
+  t.strictSame([...places.inTurn(['other'])], ['other']);
   for (let n = 0; n < 100; n += 1) {
     places.end(sent[n] ?? '');
     const [next = ''] = places.inTurn(receivers);
@@ -75,9 +75,9 @@ void test('an account has its part of a host; a receiver that moves is asked at 
   const moved = [...first, ...second].map(({ id }) => places.moveTo('example.com', id));
   t.equal(moved.filter(Boolean).length, LIMITS.accountAtHost);
   for (const { id } of second) places.end(id);
-  t.strictSame(places.inTurn(['b']), []);
+  t.strictSame([...places.inTurn(['b'])], []);
   places.forget('b');
-  t.strictSame(places.inTurn(['b']), ['b'], 'its owner has changed its URL');
+  t.strictSame([...places.inTurn(['b'])], ['b'], 'its owner has changed its URL');
   t.equal(places.moveTo('example.com', 'unknown'), false);
   t.end();
 });
@@ -85,9 +85,9 @@ void test('an account has its part of a host; a receiver that moves is asked at 
 void test('a receiver rests; what is under way is ended, of an account or all', (t) => {
   const places = new DeliveryPlaces();
   places.rest(delivery('a/0', 'a'), 60_000);
-  t.strictSame(places.inTurn(['a']), []);
+  t.strictSame([...places.inTurn(['a'])], []);
   places.rest(delivery('a/0', 'a'), 0);
-  t.strictSame(places.inTurn(['a']), ['a']);
+  t.strictSame([...places.inTurn(['a'])], ['a']);
   const [one, other] = [delivery('b/0', 'b'), delivery('c/0', 'c')].map((each) =>
     places.begin(each),
   );
@@ -101,9 +101,9 @@ void test('a receiver rests; what is under way is ended, of an account or all', 
 void test('there are so many in all', (t) => {
   const places = new DeliveryPlaces();
   for (let n = 0; n < LIMITS.all; n += 1) places.begin(delivery(`${n}`, `r${n}`));
-  t.ok(places.isFull);
+  t.strictSame([...places.inTurn(['x'])], []);
   t.equal(places.begin(delivery('x', 'x')), undefined);
   places.end('0');
-  t.notOk(places.isFull);
+  t.strictSame([...places.inTurn(['x'])], ['x']);
   t.end();
 });
