@@ -119,8 +119,8 @@ void test('a document is tried in the playground', async (t) => {
     const folder = testDirectory(sub, { 'package.json': '{}' });
     const env = { ...process.env, PRESSLEDGER_API_KEY: apiKey };
     const [, install = ''] = /^\/\/ (npm install .*)/.exec(await sample(page, 'TypeScript')) ?? [];
-    // The loaders that the test runner gives to every child break npm.
-    await run('env', ['-u', 'NODE_OPTIONS', ...install.split(' ')], { cwd: folder });
+    const [npm = '', ...words] = install.split(' ');
+    await run(npm, words, { cwd: folder });
     const samples = [
       { language: 'curl', file: 'sample.sh', command: 'bash' },
       { language: 'TypeScript', file: 'sample.mts', command: process.execPath },

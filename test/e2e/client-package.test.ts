@@ -8,13 +8,7 @@ import { test } from 'tap';
 import { readVersion } from '../../src/config/version.ts';
 import { startService } from '../support/service.ts';
 
-const execute = promisify(execFile);
-/** Runs without the loaders that the test runner gives to every child: a consumer has none, and tsc fails on them. */
-const run = (
-  file: string,
-  args: readonly string[],
-  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
-) => execute('env', ['-u', 'NODE_OPTIONS', file, ...args], options);
+const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CLIENT = join(ROOT, 'client');
 const TSC = join(ROOT, 'node_modules', '.bin', 'tsc');

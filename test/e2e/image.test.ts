@@ -35,7 +35,7 @@ cd /app
 umount -l /old
 mount -o remount,ro /
 if touch /app/here 2> /tmp/why; then echo 'the root can be written' >&2; exit 1; fi
-unset NODE_OPTIONS IMAGE COPIED PACKAGES REPOSITORY NODE CHROME VOLUME
+unset IMAGE COPIED PACKAGES REPOSITORY NODE CHROME VOLUME
 exec unshare --user --map-user=1000 --map-group=1000 "$@"`;
 
 const stages = readDockerfile();

@@ -12,9 +12,8 @@ import { Service } from '../support/service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Runs without the loaders that the test runner gives to every child: a user has none. */
 const run = (file: string, args: readonly string[], cwd: string) =>
-  promisify(execFile)('env', ['-u', 'NODE_OPTIONS', file, ...args], { cwd, maxBuffer: 2 ** 26 });
+  promisify(execFile)(file, args, { cwd, maxBuffer: 2 ** 26 });
 
 interface Packed {
   readonly filename: string;

@@ -37,8 +37,6 @@ const TOLD = {
 const ENV: NodeJS.ProcessEnv = {
   ...process.env,
   PATH: `${join(TOOLS, 'node_modules/.bin')}:${process.env['PATH']}`,
-  // The loaders that the test runner gives to every child are not for other programs.
-  NODE_OPTIONS: '',
   REDOCLY_TELEMETRY: 'off',
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
   DOTNET_CLI_TELEMETRY_OPTOUT: '1',

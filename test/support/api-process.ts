@@ -56,7 +56,7 @@ export class ApiProcess {
   ): Promise<ApiProcess> {
     const child = fork(SELF, [String(options.accounts)], {
       execArgv: [`--max-old-space-size=${options.heapMiB}`],
-      env: { ...process.env, API_ENV: JSON.stringify(options.env ?? {}), NODE_OPTIONS: '' },
+      env: { ...process.env, API_ENV: JSON.stringify(options.env ?? {}) },
     });
     t.teardown(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,5 +1,5 @@
-/** Turns the TAP of a whole run into what a person reads: a line per file, failures, the count. */
-import { Parser, type Result } from 'tap-parser';
+/** Turns the TAP of test files into what a person reads: a line per file, failures, the count. */
+import { type FinalResults, Parser, type Result } from 'tap-parser';
 
 export interface Tally {
   passed: number;
@@ -38,49 +38,87 @@ function failure(path: readonly string[], { diag }: Result): string {
   return [`  ✗ ${path.join(' › ')}  ${place(diag)}`.trimEnd(), ...details(diag)].join('\n');
 }
 
+/** How a test file ended: its process, and the TAP that it wrote. */
+interface Ended {
+  /** The exit status, or the signal that ended it. */
+  readonly status: number | string;
+  readonly seconds: number;
+}
+
+interface FileReport {
+  /** Takes the TAP of the file. */
+  readonly parser: Parser;
+  /** Writes the file's line and failures. To be called when its process and the parser have ended. */
+  readonly end: (ended: Ended) => void;
+}
+
+/** Says what went wrong with a file besides its assertions, if anything did. */
+function faultOf(status: number | string, results: FinalResults | undefined): string | undefined {
+  if (status !== 0) return `ended with ${status}`;
+  if (results?.ok !== true) return results?.failures[0]?.tapError ?? 'its TAP is not whole';
+  return results.count === 0 ? 'has no test' : undefined;
+}
+
 /**
- * Counts single assertions. A test or a file that fails although all of its assertions passed (it
- * crashed, timed out, or ended early) is one failure of its own.
+ * Counts single assertions of files that run at the same time. A test or a file that fails although all of its assertions
+ * passed (it crashed, timed out, or ended early) is one failure of its own.
  */
-export function reportTap(write: (line: string) => void): { parser: Parser; tally: Tally } {
+export function reportFiles(write: (line: string) => void): {
+  tally: Tally;
+  reportFile: (name: string) => FileReport;
+} {
   const tally: Tally = { passed: 0, failed: 0, skipped: [], files: [] };
-  let failures: string[] = [];
 
-  const follow = (parser: Parser, path: readonly string[]): void => {
-    let subtest: { readonly failedBefore: number; readonly countedBefore: number } | undefined;
-    parser.on('child', (child: Parser) => {
-      subtest = { failedBefore: tally.failed, countedBefore: tally.passed + tally.failed };
-      follow(child, [...path, child.name]);
+  const reportFile = (file: string): FileReport => {
+    const count = { passed: 0, failed: 0 };
+    const failures: string[] = [];
+
+    const follow = (parser: Parser, path: readonly string[]): void => {
+      let failedBefore: number | undefined;
+      parser.on('child', (child: Parser) => {
+        failedBefore = count.failed;
+        follow(child, [...path, child.name]);
+      });
+      parser.on('assert', (result: Result) => {
+        const before = failedBefore;
+        failedBefore = undefined;
+        const name = [...path, result.name];
+        if (result.skip || result.todo) {
+          const reason = result.skip ? result.skip : `todo ${String(result.todo)}`;
+          tally.skipped.push(
+            `${name.join(' › ')}: ${reason === true ? 'no reason given' : reason}`,
+          );
+        } else if (result.ok) {
+          if (before === undefined) count.passed += 1;
+        } else if (before === undefined || before === count.failed) {
+          count.failed += 1;
+          failures.push(failure(name, result));
+        }
+      });
+    };
+
+    const parser = new Parser();
+    let results: FinalResults | undefined;
+    parser.on('complete', (found: FinalResults) => {
+      results = found;
     });
-    parser.on('assert', (result: Result) => {
-      const inner = subtest;
-      subtest = undefined;
-      const name = [...path, result.name];
-      if (result.skip || result.todo) {
-        const reason = result.skip ? result.skip : `todo ${String(result.todo)}`;
-        tally.skipped.push(`${name.join(' › ')}: ${reason === true ? 'no reason given' : reason}`);
-      } else if (result.ok) {
-        if (inner === undefined) tally.passed += 1;
-      } else if (inner === undefined || inner.failedBefore === tally.failed) {
-        tally.failed += 1;
-        failures.push(failure(name, result));
+    follow(parser, [file]);
+
+    const end = ({ status, seconds }: Ended): void => {
+      const fault = count.failed > 0 ? undefined : faultOf(status, results);
+      if (fault !== undefined) {
+        count.failed += 1;
+        failures.push(`  ✗ ${file}  ${fault}`);
       }
-      if (path.length === 0) endFile(result, inner?.countedBefore ?? 0);
-    });
+      tally.passed += count.passed;
+      tally.failed += count.failed;
+      tally.files.push({ name: file, seconds });
+      const assertions = count.passed + count.failed;
+      const word = count.failed > 0 ? 'FAIL' : 'ok  ';
+      write(`${word} ${file}  ${assertions} assertions, ${seconds.toFixed(1)} s`);
+      for (const each of failures) write(each);
+    };
+    return { parser, end };
   };
-
-  const endFile = (file: Result, countedBefore: number): void => {
-    const count = tally.passed + tally.failed - countedBefore;
-    const seconds = Math.round((file.time ?? 0) / 100) / 10;
-    tally.files.push({ name: file.name, seconds });
-    write(
-      `${file.ok ? 'ok  ' : 'FAIL'} ${file.name}  ${count} assertions, ${seconds.toFixed(1)} s`,
-    );
-    for (const each of failures) write(each);
-    failures = [];
-  };
-
-  const parser = new Parser();
-  follow(parser, []);
-  return { parser, tally };
+  return { tally, reportFile };
 }
