@@ -1,7 +1,7 @@
 /** The manifest of a backup: the one file that says what belongs to it. It is replaced as the last step of a backup. */
 import { hash } from 'node:crypto';
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { UnusableArchive } from './log-lines.ts';
 import type { BackupPlace } from './places/port.ts';
 

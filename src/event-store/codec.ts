@@ -4,7 +4,7 @@
  */
 
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/schema';
+import { Compile, type Validator } from 'typebox/schema';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import {
   type DomainEvent,
@@ -15,9 +15,16 @@ import {
 } from '../domain/events.ts';
 import type { EventStore, NewEvent, RecordedEvent } from './port.ts';
 
-const validators = new Map(
-  Object.entries<TSchema>(EVENT_SCHEMAS).map(([type, schema]) => [type, Compile(schema)]),
-);
+const schemas: ReadonlyMap<string, TSchema> = new Map(Object.entries(EVENT_SCHEMAS));
+/** Compiled when an event of their type is first written: few processes write more than some of them. */
+const validators = new Map<string, Validator>();
+
+function validatorOf(type: string): Validator | undefined {
+  const schema = schemas.get(type);
+  const validator = validators.get(type) ?? (schema && Compile(schema));
+  if (validator) validators.set(type, validator);
+  return validator;
+}
 
 /** @throws {TypeError} the event does not have its type's shape: a fault of ours, not of a client */
 export function encodeEvent(
@@ -37,7 +44,7 @@ export function encodeEvent(
 
 /** Says where an event's data is not of its type's shape, and how; nothing where it is. */
 export function shapeIssue({ type, data }: DomainEvent): string | undefined {
-  const validator = validators.get(type);
+  const validator = validatorOf(type);
   if (validator?.Check(data)) return undefined;
   const [, errors] = validator?.Errors(data) ?? [false, []];
   const [first] = errors;
@@ -54,7 +61,7 @@ export function createDecoder(version: number, upcasters: Upcasters) {
   /** @throws {TypeError} the log holds an event of a type or version that this release does not know */
   return (recorded: RecordedEvent): DomainEvent => {
     const type = recorded.type as EventType;
-    if (!validators.has(type)) throw new TypeError(`Unknown event type ${recorded.type}.`);
+    if (!schemas.has(type)) throw new TypeError(`Unknown event type ${recorded.type}.`);
     let { schemaVersion } = recorded.metadata as EventMetadata;
     if (schemaVersion > version) {
       throw new TypeError(

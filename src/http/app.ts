@@ -147,14 +147,14 @@ export function createApp(given: HttpDependencies): ApiApp {
   app.use(clientAddress(deps.config));
   app.use(errors);
   app.use(cors(deps, deps.config));
-  const document = buildDocument(
-    ROUTES.filter(({ isInternal }) => isInternal !== true),
-    deps,
-  );
   const bodies = new RequestBodies(deps.budgets, (ctx) => credentials.callerOf(ctx));
   const parts: RouteDependencies = {
     ...deps,
-    document,
+    document: () =>
+      buildDocument(
+        ROUTES.filter(({ isInternal }) => isInternal !== true),
+        deps,
+      ),
     built,
     bodies,
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),

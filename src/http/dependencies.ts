@@ -101,7 +101,7 @@ export interface HttpDependencies {
 export interface RouteDependencies extends HttpDependencies {
   /** Aborted when the server closes: nothing is waited for any longer. */
   readonly closing: AbortSignal;
-  readonly document: OpenApiDocument;
+  readonly document: () => OpenApiDocument;
   readonly built: BuiltFiles;
   /** Finds who sends a request, as far as the credential still holds. */
   readonly findCaller: (ctx: HttpContext) => Promise<Caller | undefined>;

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import Type, { type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
+import { Compile, type Validator } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type ErrorDetails, ServiceError } from '../errors/errors.ts';
 import { suggest } from '../text/suggest.ts';
@@ -228,7 +228,7 @@ function addError(issues: ValidationIssues, error: TValidationError): void {
 export type Check<S extends TObject> = (body: object, issues: ValidationIssues) => Static<S>;
 
 /**
- * Compiles a schema of closed objects once; the check adds to `issues` all that is wrong at the same
+ * Returns a check by a schema of closed objects, which is compiled when it is first needed. The check adds to `issues` all that is wrong at the same
  * time, and its work is bounded by the schema, whatever the body holds. It returns the fields that are
  * given. One that `issues` has may be of any type.
  * @param forms field name (`*` for any item) → what its pattern demands, in words
@@ -237,11 +237,13 @@ export function compile<const S extends TObject>(
   schema: S,
   forms: Readonly<Record<string, string>> = {},
 ): Check<S> {
-  const validator = Compile(schema);
+  let validator: Validator<S> | undefined;
   return (body, issues) => {
+    validator ??= Compile(schema);
     const known = stripUnknown(schema, body, issues);
     if (validator.Check(known)) return known;
-    for (const error of validator.Errors(known)) {
+    const [, errors] = validator.Errors(known);
+    for (const error of errors) {
       const field = fieldName(error.instancePath);
       const form = forms[field.replaceAll(/\.\d+(?=\.|$)/g, '.*')];
       if (error.keyword === 'pattern' && form !== undefined) issues.add(field, form);

@@ -117,7 +117,7 @@ export const getOpenApi: Endpoint = {
   },
   handler: ({ document }) =>
     fixed('application/json', MINUTES_5, () =>
-      compressedBody(Buffer.from(JSON.stringify(document))),
+      compressedBody(Buffer.from(JSON.stringify(document()))),
     ),
 };
 
