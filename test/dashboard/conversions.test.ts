@@ -103,6 +103,11 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByLabel('Search').fill(failed);
     await page.waitForURL(new RegExp(`q=${failed}`));
     t.strictSame(await inspectState(page, 'conversions-filtered'), []);
+    await page.setViewportSize({ width: 375, height: 740 });
+    t.equal(await button(page, /Source/).count(), 0, 'folded on a narrow screen');
+    await button(page, 'Filters (1 in force)').click();
+    await button(page, /Source/).waitFor();
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.goBack();
     await page.waitForURL(({ search }) => search === '?status=failed');
     await page.waitForFunction("document.querySelector('[type=search]').value === ''");

@@ -169,6 +169,19 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await button(page, 'Grant the credits').click();
     await toast(page, '500 credits are granted. The account now has 520.').waitFor();
 
+    const seconds = page.getByRole('textbox', { name: 'Seconds to keep new documents' });
+    await seconds.fill('604801');
+    await button(page, 'Set the retention').click();
+    await page.getByText(/Must be at most 604800, which is RETENTION_SECONDS/).waitFor();
+    await seconds.fill('7200');
+    await button(page, 'Set the retention').click();
+    await toast(page, 'New documents are kept for 2 hours at most.').waitFor();
+    await page.getByText('At most 2 hours.').waitFor();
+    sub.strictSame(await inspectState(page, 'operations-account-retention'), []);
+    await button(page, 'End the own retention').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End the own retention' }).click();
+    await page.getByText(/The account has no retention of its own/).waitFor();
+
     await page.getByLabel('End of the hold').fill('2001-01-01T00:00');
     await button(page, 'Place a hold').click();
     await page.getByText(/Must be an ISO 8601 time to come/).waitFor();

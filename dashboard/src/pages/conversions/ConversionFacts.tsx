@@ -55,7 +55,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         ),
         Created: <Time iso={created_at} />,
         Completed: time(completed_at),
-        Failed: time(failed_at),
+        [record.failure_code === 'cancelled' ? 'Cancelled' : 'Failed']: time(failed_at),
         Duration: formatted(duration_ms, formatDuration),
         Pages: formatted(pages, formatNumber),
         Size: formatted(bytes, formatBytes),

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { keysQuery } from '../../api/account.ts';
 import type { ConversionStatus } from '../../api/conversions.ts';
+import { Button } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/Checkbox.tsx';
+import { useFold } from '../../ui/Page.tsx';
 import { type Choice, Select } from '../../ui/Select.tsx';
 import { STATUS_TEXTS } from '../../ui/StatusBadge.tsx';
 import { TextField } from '../../ui/TextField.tsx';
@@ -42,8 +44,11 @@ interface ConversionFiltersProps {
   readonly onChange: (filters: Filters, replace?: boolean) => void;
 }
 
+/** A narrow screen shows the search alone; one button opens the rest, and says how many are in force. */
 export function ConversionFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
-  const { q, status = ALL, source = ALL, key = ALL, warnings = false, from, to } = filters;
+  const { q, ...others } = filters;
+  const { canFold, isShown, toggle } = useFold(true);
+  const active = Object.keys(others).length;
   return (
     <div role="search" aria-label="Conversions" className={styles.filters}>
       <SearchField
@@ -52,6 +57,22 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
           onChange({ ...filters, q: next }, q !== undefined && next !== undefined)
         }
       />
+      {canFold && (
+        <div>
+          <Button icon="filter" aria-expanded={isShown} onPress={toggle}>
+            Filters{active > 0 && ` (${active} in force)`}
+          </Button>
+        </div>
+      )}
+      {isShown && <OtherFilters filters={filters} isBackwards={isBackwards} onChange={onChange} />}
+    </div>
+  );
+}
+
+function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
+  const { status = ALL, source = ALL, key = ALL, warnings = false, from, to } = filters;
+  return (
+    <>
       <div className={styles.check}>
         <Checkbox
           isSelected={warnings}
@@ -88,7 +109,7 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
         error={isBackwards ? 'The last day is before the first.' : undefined}
         onChange={(day) => onChange({ ...filters, to: day })}
       />
-    </div>
+    </>
   );
 }
 

@@ -12,14 +12,24 @@ import {
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 
+/** @param asked as the person saw it: it may have ended in the meantime */
+function doneText(asked: Conversion, now: Conversion): string {
+  if (isEnded(asked)) return 'The documents of the conversion are deleted.';
+  return now.failure_code === 'cancelled'
+    ? 'The conversion is cancelled. Its credit comes back.'
+    : 'The conversion had ended before it was cancelled. Its documents are deleted.';
+}
+
 /** Cancels what is unfinished, or deletes what is stored of a conversion that has ended. */
 export function TakeBack({ record }: { readonly record: Conversion }) {
   const { id, status } = record;
   const { data: events, isPending } = useQuery(conversionEventsQuery(id));
   const queries = useQueryClient();
-  const takeBack = async (done: string) => {
-    await dataOf(api.DELETE('/api/v1/conversions/{id}/', { params: { path: { id } } }));
-    announce(done);
+  const takeBack = async () => {
+    const params = { path: { id } };
+    await dataOf(api.DELETE('/api/v1/conversions/{id}/', { params }));
+    const now = await dataOf(api.GET('/api/v1/conversions/{id}/', { params }));
+    announce(doneText(record, now));
     // What may be deleted now is not shown any longer, while the rest is asked for again.
     await Promise.all([
       queries.resetQueries({ queryKey: conversionRequestQuery(id).queryKey }),
@@ -36,7 +46,8 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
         title="Cancel this conversion?"
         action="Cancel the conversion"
         keepText="Let it go on"
-        onConfirm={() => takeBack('The conversion is cancelled. Its credit came back.')}
+        key="cancel"
+        onConfirm={takeBack}
       >
         <p>
           It ends without a PDF, its credit comes back, and its request is deleted. This cannot be
@@ -53,7 +64,8 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
       text="Delete"
       title="Delete the documents of this conversion?"
       action="Delete them"
-      onConfirm={() => takeBack('The documents of the conversion are deleted.')}
+      key="delete"
+      onConfirm={takeBack}
     >
       <p>
         {status === 'completed'

@@ -15,6 +15,7 @@ import { EndSessionsSection, HoldSection, PlanSection } from './account-sections
 import { ErasureSection } from './ErasureSection.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
+import { RetentionSection, retentionText } from './RetentionSection.tsx';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
@@ -53,6 +54,7 @@ function OneAccount({ id }: { readonly id: string }) {
             <>
               <AccountFacts account={details} />
               <PlanSection account={details} />
+              <RetentionSection account={details} />
               <HoldSection account={details} />
               <EndSessionsSection account={details} />
               <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />
@@ -76,6 +78,7 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
           Stored: formatBytes(account.stored_bytes),
           'Valid API keys': formatNumber(account.api_keys),
           'Open sessions': formatNumber(account.sessions),
+          Retention: retentionText(account.retention_seconds),
           Hold: hold === null ? 'None' : 'In force',
           Opened: <Time iso={openedAt} />,
           Id: <code>{id}</code>,
