@@ -1,7 +1,8 @@
 /** Webhook endpoints and deliveries of the account, and the check of a delivery that came. */
+import type { Batch } from './batches.ts';
 import type { CallOptions } from './options.ts';
 import { everyItem, type Page, type PageQuery } from './pages.ts';
-import type { Account, Conversion } from './types.ts';
+import type { Account, CompletedConversion, EndedConversion, FailedConversion } from './types.ts';
 
 export type WebhookType =
   | 'conversion.completed'
@@ -58,6 +59,8 @@ export interface WebhookDelivery {
   /** Absent where the URL came with the request. */
   webhook_id?: string;
   conversion_id?: string;
+  /** The name of that conversion, as lists show it. */
+  name?: string;
   batch_id?: string;
   url?: string;
   tries: number;
@@ -73,6 +76,7 @@ export interface WebhookDelivery {
 
 export type WebhookFailure =
   | 'address_refused'
+  | 'https_required'
   | 'name_not_found'
   | 'name_lookup_failed'
   | 'connection_refused'
@@ -214,11 +218,10 @@ const deliveryPath = (id: string): string => `/webhooks/deliveries/${encodeURICo
 
 /** What a delivery says. */
 export type WebhookEvent = { readonly timestamp: string } & (
-  | {
-      readonly type: 'conversion.completed' | 'conversion.failed' | 'conversion.deleted';
-      readonly data: Conversion;
-    }
-  | { readonly type: 'batch.ended'; readonly data: Readonly<Record<string, unknown>> }
+  | { readonly type: 'conversion.completed'; readonly data: CompletedConversion }
+  | { readonly type: 'conversion.failed'; readonly data: FailedConversion }
+  | { readonly type: 'conversion.deleted'; readonly data: EndedConversion }
+  | { readonly type: 'batch.ended'; readonly data: Batch }
   | { readonly type: 'credits.low'; readonly data: Account }
   | { readonly type: 'webhook.test'; readonly data: Webhook }
 );

@@ -25,8 +25,11 @@ export async function webhookRecord<T extends string | undefined>(
   };
 }
 
-/** @param url where it goes, decrypted; undefined if that is gone */
-export function deliveryRecord(row: DeliveryRow, url: string | undefined) {
+/**
+ * @param url where it goes, decrypted; undefined if that is gone
+ * @param name that of the conversion, if it is about one
+ */
+export function deliveryRecord(row: DeliveryRow, url: string | undefined, name?: string) {
   const { id, message, status, webhookId, subject, tries, answerStatus, failure, dropped } = row;
   return {
     id,
@@ -34,6 +37,7 @@ export function deliveryRecord(row: DeliveryRow, url: string | undefined) {
     status,
     ...(webhookId !== undefined && { webhook_id: webhookId }),
     ...(subject?.startsWith('conv_') === true && { conversion_id: subject }),
+    ...(name !== undefined && { name }),
     ...(subject?.startsWith('batch_') === true && { batch_id: subject }),
     ...(url !== undefined && { url }),
     tries,

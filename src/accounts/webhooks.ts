@@ -11,7 +11,7 @@ import type { WebhookType } from '../domain/choices.ts';
 import { deliveryAggregate, deliveryStream } from '../domain/webhook-delivery.ts';
 import {
   MAX_REDELIVERIES,
-  switchedOff,
+  redeliveryRefused,
   type WebhooksCommand,
   webhooksAggregate,
 } from '../domain/webhooks.ts';
@@ -225,8 +225,9 @@ export async function redeliver(
   context: CommandContext,
 ): Promise<DeliveryRow> {
   if (webhookId !== undefined) {
-    const { enabled } = await webhookOf(deps, accountId, webhookId);
-    if (!enabled) throw new ServiceError('validation_error', switchedOff.message);
+    const { state } = await deps.actors.read(webhooksAggregate, accountId);
+    const rejection = redeliveryRefused(state, webhookId);
+    if (rejection !== undefined) orThrow({ accepted: false, rejection });
   }
   // The first try of a round comes by itself.
   if (status !== 'waiting' || attempt > 0) {

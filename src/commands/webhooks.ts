@@ -9,7 +9,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
-import { dateOf, limitOf, serviceOf, take } from './service.ts';
+import { dateOf, limitOf, recordRows, serviceOf, take } from './service.ts';
 
 const firstOf = ({ positionals: [id = ''] }: Invocation): string => id;
 
@@ -123,9 +123,12 @@ export const webhooksDeliveries: Run = async (invocation, context) => {
   if (id !== '') {
     const delivery = await client.webhooks.delivery(id);
     output.json(delivery);
+    const { attempts, ...record } = delivery;
+    output.table([], recordRows(record));
+    output.line('');
     output.table(
-      ['TIME', 'ANSWER', 'MS', 'BODY'],
-      delivery.attempts.map(({ at, status: code, failure, duration_ms, answer }) => [
+      ['TRY', 'ANSWER', 'MS', 'BODY'],
+      attempts.map(({ at, status: code, failure, duration_ms, answer }) => [
         dateOf(at),
         code ?? failure,
         duration_ms,
@@ -152,7 +155,7 @@ export const webhooksDeliveries: Run = async (invocation, context) => {
       each.tries,
       each.last_status ?? each.last_failure ?? each.dropped,
       dateOf(each.next_try_at),
-      each.conversion_id ?? each.batch_id,
+      each.name ?? each.conversion_id ?? each.batch_id,
       each.url,
     ]),
     'There is no such delivery.',

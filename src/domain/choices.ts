@@ -39,6 +39,7 @@ export type WebhookMessage = WebhookType | 'webhook.test';
 /** Reasons why a receiver gave no answer that counts. */
 export const DELIVERY_FAILURES = [
   'address_refused',
+  'https_required',
   'name_not_found',
   'name_lookup_failed',
   'connection_refused',

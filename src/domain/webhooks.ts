@@ -26,7 +26,7 @@ export const SECRET_OVERLAP_MS = 24 * 60 * 60 * 1000;
 /** Secrets that sign at a time: an account that rotates more often loses the oldest. */
 const MAX_SECRETS = 5;
 
-interface Secret {
+export interface Secret {
   /** Sealed. */
   readonly secret: string;
   /** A former one signs until then. */
@@ -103,9 +103,9 @@ export const endpointOf = (
   webhookId: string | undefined,
 ): Endpoint | undefined => endpoints.find(({ id }) => id === webhookId);
 
-/** The secrets that sign now, the newest first; all of them are sealed. */
-export const secretsInForce = (secrets: readonly Secret[], now: number): readonly string[] =>
-  secrets.flatMap(({ secret, until }) => (until === undefined || now < until ? secret : []));
+/** The secrets that sign now, the newest first. */
+export const secretsInForce = (secrets: readonly Secret[], now: number): readonly Secret[] =>
+  secrets.filter(({ until }) => until === undefined || now < until);
 
 function rotated(secrets: readonly Secret[], secret: string, at: number): readonly Secret[] {
   const former = secrets
@@ -170,10 +170,17 @@ const notFound: Rejection = {
   rejected: 'not_found',
   message: 'There is no such webhook endpoint.',
 };
-export const switchedOff = {
+const switchedOff: Rejection = {
   rejected: 'validation_error',
   message: 'The endpoint is switched off. Switch it on first.',
-} as const;
+};
+
+/** The reason why nothing can be sent to an endpoint again, if any. */
+export function redeliveryRefused(state: WebhooksState, webhookId: string): Rejection | undefined {
+  const endpoint = endpointOf(state, webhookId);
+  if (endpoint === undefined) return notFound;
+  return endpoint.enabled ? undefined : switchedOff;
+}
 
 const tooMany: Rejection = {
   rejected: 'validation_error',
@@ -228,9 +235,9 @@ const decide: Decider<WebhooksState, WebhooksCommand, WebhooksEvent>['decide'] =
       return [{ type: 'WebhookTested', data: { accountId, webhookId, deliveryId, testedAt: now } }];
     }
     case 'RequestRedeliveries': {
-      if (!endpoint.enabled) return switchedOff;
       const data = { accountId, webhookId, since: command.since, requestedAt: now };
-      return [{ type: 'RedeliveriesRequested', data }];
+      const refused = redeliveryRefused(state, webhookId);
+      return refused ?? [{ type: 'RedeliveriesRequested', data }];
     }
   }
 };

@@ -14,6 +14,7 @@ export interface EgressPolicy {
 export type UrlRefusalCode =
   | 'malformed'
   | 'scheme'
+  | 'not-https'
   | 'credentials'
   | 'port'
   | 'local-name'
@@ -152,6 +153,19 @@ export function judgeUrl(url: URL | string, policy: EgressPolicy): UrlRefusal | 
     return { code: 'port', reason: `Port ${port} is not one that pages may use.` };
   }
   return undefined;
+}
+
+/** Judges the URL of a webhook: what is sent to it is personal, so that only development may do without TLS. */
+export function judgeReceiver(url: URL | string, policy: EgressPolicy): UrlRefusal | undefined {
+  const refused = judgeUrl(url, policy);
+  const parsed = typeof url === 'string' ? URL.parse(url) : url;
+  if (refused !== undefined || policy.allowPrivateNetwork || parsed?.protocol === 'https:') {
+    return refused;
+  }
+  return {
+    code: 'not-https',
+    reason: 'Must begin with https://. The operator allows http for development alone.',
+  };
 }
 
 /** The reason why a URL cannot be fetched, for people; undefined if nothing speaks against it yet. */

@@ -10,24 +10,18 @@ import {
 } from '../../projections/webhook-queries.ts';
 import { type WebhookBodyDependencies, webhookBody } from '../accounts/webhook-body.ts';
 import type { CommandContext } from '../actors/system.ts';
-import { NOT_OPENED, unlessErased, type Vault } from '../documents/keys/vault.ts';
-import { accountAggregate } from '../domain/account.ts';
+import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { type DeliveryCommand, deliveryAggregate } from '../domain/webhook-delivery.ts';
-import {
-  endpointOf,
-  secretsInForce,
-  type WebhooksState,
-  webhooksAggregate,
-} from '../domain/webhooks.ts';
+import { webhooksAggregate } from '../domain/webhooks.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 import type { Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { LogThrottle } from '../observe/log-throttle.ts';
-import { newCommandId } from '../time/ids.ts';
 import type { Poster, ReceiverAnswer } from '../webhooks/poster.ts';
-import { newSecret, signatureHeaders } from '../webhooks/signature.ts';
+import { signatureHeaders } from '../webhooks/signature.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 import { DeliveryPlaces, LIMITS } from './delivery-places.ts';
+import { deliveryTargets, Unreadable } from './delivery-targets.ts';
 
 /** An endpoint whose every try has failed for so long is switched off. */
 export const FAILED_FOR_MS = 5 * 24 * 60 * 60 * 1000;
@@ -35,6 +29,8 @@ export const FAILED_FOR_MS = 5 * 24 * 60 * 60 * 1000;
 const REST_MS = 10_000;
 /** The clock may be set: a time that is far away is looked at again after it. */
 const LONGEST_PAUSE_MS = 60_000;
+/** Deliveries of an event within it have the same body. */
+const SAME_BODY_MS = 1000;
 /** A stop waits so long for answers. What is under way then is sent again by the next leader. */
 const STOP_MS = 2000;
 /** Choosing takes this part of the time at most, however much waits: it is all that ends of deliveries ask for. */
@@ -68,17 +64,11 @@ interface Named {
   readonly accountId?: string;
 }
 
-interface Target {
-  readonly url: URL;
-  readonly secrets: readonly string[];
-}
-
-/** Its URL or a secret was sealed with another key. */
-class Unreadable extends Error {}
-
 export function startWebhooks(deps: WebhookSender): BackgroundLoop {
   const { actors, clock, logger, poster, readModel, runner, store, vault } = deps;
   const places = new DeliveryPlaces();
+  /** By the event: an account may have many endpoints that are told of it at the same time. */
+  const bodies = new Map<string, Promise<string | undefined>>();
   const sending = new Set<Promise<void>>();
   const untried = new LogThrottle();
   let timer: NodeJS.Timeout | undefined;
@@ -103,43 +93,16 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     if (outcome.accepted && outcome.position !== undefined) await runner.waitFor(outcome.position);
   }
 
-  /** The secrets that sign what goes to the URLs of requests; made when they are needed first. */
-  async function defaultSecrets(state: WebhooksState, accountId: string): Promise<WebhooksState> {
-    if (state.secrets.length > 0) return state;
-    const { secret, secretPrefix } = newSecret();
-    const now = clock.now();
-    const sealed = { secret: await vault.seal(accountId, secret), secretPrefix };
-    const command = { type: 'RotateDefaultSecret', accountId, onlyFirst: true, now } as const;
-    const commandId = newCommandId(now);
-    const context = serviceContext(commandId, commandId);
-    const made = await actors.send(
-      webhooksAggregate,
-      accountId,
-      { ...command, ...sealed },
-      context,
-    );
-    return made.accepted ? made.state : state;
-  }
+  const targetOf = deliveryTargets(deps, (commandId) => serviceContext(commandId, commandId));
 
-  /** Where a delivery goes, by the log as it is now; undefined: nowhere any more. */
-  async function targetOf(row: DeliveryRow): Promise<Target | undefined> {
-    const { accountId, webhookId, url: ofRequest } = row;
-    const { state: account } = await actors.read(accountAggregate, accountId);
-    if (account.status !== 'open') return undefined;
-    const { state } = await actors.read(webhooksAggregate, accountId);
-    const endpoint = endpointOf(state, webhookId);
-    const sealedUrl = webhookId === undefined ? ofRequest : endpoint?.url;
-    const isOff = endpoint?.enabled === false && row.message !== 'webhook.test';
-    if (sealedUrl === undefined || isOff) return undefined;
-    const { secrets } = endpoint ?? (await defaultSecrets(state, accountId));
-    const open = async (sealed: string): Promise<string> => {
-      const text = await vault.unseal(accountId, sealed);
-      if (text === NOT_OPENED) throw new Unreadable(text);
-      return text;
-    };
-    const url = new URL(await open(sealedUrl));
-    const inForce = secretsInForce(secrets, clock.now());
-    return { url, secrets: await Promise.all(inForce.map(open)) };
+  function bodyOf(row: DeliveryRow): Promise<string | undefined> {
+    const { eventId } = row;
+    const known = bodies.get(eventId);
+    if (known !== undefined) return known;
+    const made = webhookBody(deps, row);
+    bodies.set(eventId, made);
+    setTimeout(() => bodies.delete(eventId), SAME_BODY_MS).unref();
+    return made;
   }
 
   /** @returns undefined where there is nobody, or nothing, to tell; `full` where the host has no place free */
@@ -151,7 +114,7 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     if (target === undefined) return undefined;
     // To wait here would keep a place that other hosts' deliveries need.
     if (!places.moveTo(target.url.host, row.id)) return 'full';
-    const body = await webhookBody(deps, row);
+    const body = await bodyOf(row);
     if (body === undefined) return undefined;
     signal.throwIfAborted();
     const headers = signatureHeaders(row.id, clock.now(), body, target.secrets);

@@ -131,13 +131,14 @@ export function checkConversionRequest(
     const message = `Must be at most ${rules.retentionSeconds}: the account's documents are kept no longer.`;
     issues.add('retention_seconds', message);
   }
-  if (webhookUrl !== undefined) checkWebhookUrl(issues, 'webhook_url', webhookUrl, rules);
   return {
     source,
     options,
     texts: {
       ...requestTexts(issues, request),
-      ...(webhookUrl !== undefined && { webhookUrl }),
+      ...(webhookUrl !== undefined && {
+        webhookUrl: checkWebhookUrl(issues, 'webhook_url', webhookUrl, rules),
+      }),
     },
     marks: {
       ...(request.priority === 'low' && { priority: request.priority }),

@@ -10,7 +10,7 @@ import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { isIPv6, type LookupFunction } from 'node:net';
 import type { DeliveryFailure } from '../domain/choices.ts';
 import { asEgressError, type FailureCode, failure } from '../egress/errors.ts';
-import { type EgressPolicy, judgeUrl } from '../egress/policy.ts';
+import { type EgressPolicy, judgeReceiver } from '../egress/policy.ts';
 import {
   admit,
   type Resolve,
@@ -145,9 +145,12 @@ export function createPoster({
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(failure('timeout')), answerMs);
     try {
-      // A literal address is never looked up.
-      const refused = judgeUrl(url, policy);
-      if (refused !== undefined) return { failure: 'address_refused', durationMs: 0, text: '' };
+      // A literal address is never looked up. The rules may have changed since the URL was given.
+      const refused = judgeReceiver(url, policy);
+      if (refused !== undefined) {
+        const why = refused.code === 'not-https' ? 'https_required' : 'address_refused';
+        return { failure: why, durationMs: 0, text: '' };
+      }
       const within = AbortSignal.any([signal, late.signal]);
       const answer = await answerTo(url, headers, body, within);
       const { statusCode: status = 0 } = answer;

@@ -167,6 +167,7 @@ void test('webhook endpoints', async (t) => {
     'example.com',
     '',
     `https://example.com/${'x'.repeat(2048)}`,
+    `https://example.com/${'é'.repeat(400)}`,
     'https://example.com/\0',
   ];
   const bodies: [body: object, details: string[]][] = [
@@ -194,6 +195,8 @@ void test('webhook endpoints', async (t) => {
   t.strictSame(refusal(await call('POST', '', { url, enabled: true })), invalid('enabled'));
   t.strictSame(refusal(await call('PATCH', own, { enabled: 'no' })), invalid('enabled'));
   t.equal((await call('PATCH', own, {})).status, 200, 'nothing is changed');
+  const untidy = await call('PATCH', own, { url: ' https://EXAMPLE.com/a\r\nb\tc ' });
+  t.equal(untidy.body['url'], 'https://example.com/abc', 'kept as it will be asked for');
   for (const query of [
     '',
     '?since=',

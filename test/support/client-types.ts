@@ -10,11 +10,8 @@ import type { Batch } from '../../src/http/resources/batches.api.ts';
 import type { Conversion } from '../../src/http/resources/conversions.api.ts';
 import type { Verification } from '../../src/http/resources/evidence.ts';
 import type { ConversionProof } from '../../src/http/resources/transparency-log.ts';
-import type {
-  DeliveryWithTries,
-  NewDefaultSecret,
-  WebhookWithSecret,
-} from '../../src/http/resources/webhooks.api.ts';
+import type { DeliveryWithTries } from '../../src/http/resources/webhook-deliveries.api.ts';
+import type { NewDefaultSecret, WebhookWithSecret } from '../../src/http/resources/webhooks.api.ts';
 import type { ConversionRequest } from '../../src/requests/schema.ts';
 
 /** A type spelt out: what a form of a union never has is left out, and optional is said, not meant. */

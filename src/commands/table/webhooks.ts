@@ -77,7 +77,7 @@ export const WEBHOOKS: readonly Command[] = [
   },
   {
     name: 'webhooks deliveries',
-    summary: 'List deliveries, newest first, or show one with its tries.',
+    summary: 'List deliveries, newest first, or show one whole, with its tries.',
     examples: [
       'webhooks deliveries --status failed',
       `webhooks deliveries ${DELIVERY}`,

@@ -4,6 +4,7 @@ import {
   type DeliveryRow,
   webhookQueries,
 } from '../../../projections/webhook-queries.ts';
+import { namesOf } from '../../accounts/conversion-names.ts';
 import { deliveryRecord } from '../../accounts/webhook-records.ts';
 import { deliveryOf, redeliver, triesOf } from '../../accounts/webhooks.ts';
 import { accountAggregate } from '../../domain/account.ts';
@@ -17,16 +18,31 @@ import { callerOf, commandContext, type HttpContext, pathParameter } from '../co
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
-import { getDeliveryDoc, listDeliveriesDoc, redeliverDoc } from './webhooks.api.ts';
+import { getDeliveryDoc, listDeliveriesDoc, redeliverDoc } from './webhook-deliveries.api.ts';
 
 const WHOLE_ID = new RegExp(`^${DELIVERY_ID}$`);
 
-/** The record of a delivery, with the URL that it goes to. */
+/** The records of deliveries, with the URLs that they go to, and the names of what they are about. */
+async function deliveryBodies(deps: RouteDependencies, rows: readonly DeliveryRow[]) {
+  const { readModel, vault } = deps;
+  const names = await namesOf(deps, conversionsOf(rows));
+  return await Promise.all(
+    rows.map(async (row) => {
+      const { accountId, webhookId, url, subject } = row;
+      const sealed =
+        webhookId === undefined ? url : readModel.query(webhookQueries).byId(webhookId)?.url;
+      const opened = sealed && (await vault.unseal(accountId, sealed));
+      return deliveryRecord(row, opened, names.get(subject));
+    }),
+  );
+}
+
+const conversionsOf = (rows: readonly DeliveryRow[]): readonly string[] =>
+  rows.flatMap(({ subject }) => (subject?.startsWith('conv_') === true ? subject : []));
+
 export async function deliveryBody(deps: RouteDependencies, row: DeliveryRow) {
-  const { accountId, webhookId, url } = row;
-  const sealed =
-    webhookId === undefined ? url : deps.readModel.query(webhookQueries).byId(webhookId)?.url;
-  return deliveryRecord(row, sealed && (await deps.vault.unseal(accountId, sealed)));
+  const [body] = await deliveryBodies(deps, [row]);
+  return body;
 }
 
 /** The time since which deliveries are listed: that of documents, and while a hold is in force, all. */
@@ -77,8 +93,7 @@ export const listDeliveries: Endpoint = {
     const since = await listedSince(deps, accountId);
     const queries = await consistentQuery(deps, webhookQueries, ctx.state.asOf);
     const { rows, total } = queries.deliveries(accountId, { ...filter, ...page, since });
-    const records = await Promise.all(rows.map((row) => deliveryBody(deps, row)));
-    sendPage(ctx, deps.publicUrl, page, total, records);
+    sendPage(ctx, deps.publicUrl, page, total, await deliveryBodies(deps, rows));
   },
 };
 

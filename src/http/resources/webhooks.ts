@@ -23,6 +23,7 @@ import { callerOf, commandContext, type HttpContext, pathParameter } from '../co
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { checkQuery, pageOf, sendPage } from '../pagination.ts';
+import { redeliverFailedDoc } from './webhook-deliveries.api.ts';
 import { deliveryBody } from './webhook-deliveries.ts';
 import {
   changeWebhookDoc,
@@ -31,7 +32,6 @@ import {
   getDefaultSecretDoc,
   getWebhookDoc,
   listWebhooksDoc,
-  redeliverFailedDoc,
   rotateDefaultSecretDoc,
   rotateWebhookDoc,
   testWebhookDoc,
@@ -53,13 +53,13 @@ function webhookIdOf(ctx: HttpContext): string {
 const checkRequest = compile(WebhookRequest);
 const checkChange = compile(WebhookChange);
 
-/** What a schema cannot say. */
-function checkSettings(
+/** Checks what a schema cannot say. @returns the settings as they are stored */
+function checkedSettings<Settings extends WebhookSettings>(
   issues: ValidationIssues,
-  { url, types, description }: WebhookSettings,
+  settings: Settings,
   { config }: RouteDependencies,
-): void {
-  if (url !== undefined && !issues.has('url')) checkWebhookUrl(issues, 'url', url, config);
+): Settings {
+  const { url, types, description } = settings;
   if (!issues.has('types') && types && new Set(types).size < types.length) {
     issues.add('types', 'Must name each type once.');
   }
@@ -70,6 +70,8 @@ function checkSettings(
       'Must have no control characters, line breaks or marks of text direction.',
     );
   }
+  if (url === undefined || issues.has('url')) return settings;
+  return { ...settings, url: checkWebhookUrl(issues, 'url', url, config) };
 }
 
 const recordOf = ({ vault }: RouteDependencies, row: WebhookRow) => webhookRecord(vault, row);
@@ -93,11 +95,7 @@ export const postWebhook: Endpoint = {
     const { types = WEBHOOK_TYPES, ...settings } = await deps.bodies.readSmall(
       ctx,
       deps.config,
-      (body, issues) => {
-        const given = checkRequest(body, issues);
-        checkSettings(issues, given, deps);
-        return given;
-      },
+      (body, issues) => checkedSettings(issues, checkRequest(body, issues), deps),
     );
     const context = await commandContext(ctx, deps);
     const { row, secret } = await createWebhook(deps, accountId, { ...settings, types }, context);
@@ -122,11 +120,9 @@ export const patchWebhook: Endpoint = {
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
     const id = webhookIdOf(ctx);
-    const settings = await deps.bodies.readSmall(ctx, deps.config, (body, issues) => {
-      const given = checkChange(body, issues);
-      checkSettings(issues, given, deps);
-      return given;
-    });
+    const settings = await deps.bodies.readSmall(ctx, deps.config, (body, issues) =>
+      checkedSettings(issues, checkChange(body, issues), deps),
+    );
     const context = await commandContext(ctx, deps);
     ctx.body = await recordOf(deps, await changeWebhook(deps, accountId, id, settings, context));
   },

@@ -162,21 +162,23 @@ void test('addresses are those that pages may reach, checked at the connection',
   };
   const post = poster(t, { policy: { ...CLOSED, extraPorts: [port] }, resolve });
   const literal = [
-    `http://127.0.0.1:${port}/`,
-    `http://[::1]:${port}/`,
-    `http://0x7f.1:${port}/`,
-    `http://2130706433:${port}/`,
-    `http://localhost:${port}/`,
-    `http://metadata:${port}/`,
-    'http://169.254.169.254/',
+    `https://127.0.0.1:${port}/`,
+    `https://[::1]:${port}/`,
+    `https://0x7f.1:${port}/`,
+    `https://2130706433:${port}/`,
+    `https://localhost:${port}/`,
+    `https://metadata:${port}/`,
+    'https://169.254.169.254/',
     'https://example.com:22/',
   ];
   for (const url of literal) t.match(await post(url), { failure: 'address_refused' }, url);
+  const plain = `http://example.com:${port}/`;
+  t.match(await post(plain), { failure: 'https_required' }, 'allowed when it was given, perhaps');
   t.strictSame(asked, [], 'without a look at DNS');
   for (let n = 0; n < 4; n += 1) {
-    t.match(await post(`http://rebind.example.com:${port}/`), { failure: 'address_refused' });
+    t.match(await post(`https://rebind.example.com:${port}/`), { failure: 'address_refused' });
   }
-  t.match(await post(`http://rebind.example.com:${port}/`), { failure: 'name_not_found' });
+  t.match(await post(`https://rebind.example.com:${port}/`), { failure: 'name_not_found' });
   t.equal(asked.length, 5, 'each connection asks anew');
   t.equal(listener.tcp, 0, 'nothing is reached');
 });

@@ -20,20 +20,35 @@ const STATUS_CHOICES = [
   ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
 ] as const;
 
+const NOTHING = <span className="muted">–</span>;
+
 const COLUMNS: readonly Column<Delivery>[] = [
-  { header: 'Status', cell: ({ status }) => <DeliveryBadge status={status} /> },
+  { header: 'About', cell: ({ name, batch_id: batch }) => name ?? batch ?? NOTHING },
+  {
+    header: 'Status',
+    cell: ({ status, next_try_at: next }) => (
+      <span className={styles.endpoint}>
+        <DeliveryBadge status={status} />
+        {next !== undefined && (
+          <span className="note">
+            Next try <Time iso={next} />
+          </span>
+        )}
+      </span>
+    ),
+  },
   {
     header: 'Last answer',
     cell: ({ last_status: status, last_failure: failure }) =>
-      outcomeText(status, failure) ?? <span className="muted">–</span>,
+      outcomeText(status, failure) ?? NOTHING,
   },
   { header: 'Tries', align: 'end', cell: ({ tries }) => formatNumber(tries) },
   { header: 'Time', cell: ({ created_at: at }) => <Time iso={at} /> },
 ];
 
-/** @param note a second line, by which deliveries are told apart */
+/** @param note a second line: where it goes, if that is not said by the page */
 const columnsWith = (
-  note: (delivery: Delivery) => string | undefined,
+  note: (delivery: Delivery) => string | undefined = () => undefined,
 ): readonly Column<Delivery>[] => [
   {
     header: 'Delivery',
@@ -51,7 +66,7 @@ const columnsWith = (
 ];
 
 const TO_ALL = columnsWith(({ url }) => url ?? 'The endpoint was deleted');
-const TO_ONE = columnsWith(({ conversion_id: id, batch_id: batch }) => id ?? batch);
+const TO_ONE = columnsWith();
 
 interface DeliveryListProps {
   /** The id of the endpoint whose page this is; others are chosen by a filter. */

@@ -84,7 +84,7 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
             About:
               conversion === undefined ? undefined : (
                 <Link to="/conversions/$id" params={{ id: conversion }}>
-                  <code>{conversion}</code>
+                  {delivery.name ?? <code>{conversion}</code>}
                 </Link>
               ),
             Batch: batch && (

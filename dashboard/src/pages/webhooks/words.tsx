@@ -21,6 +21,7 @@ export const WEBHOOK_TYPES = Object.keys(TYPES).filter(
 
 const FAILURES: Readonly<Record<NonNullable<Delivery['last_failure']>, string>> = {
   address_refused: 'The address is not allowed',
+  https_required: 'The address must begin with https://',
   name_not_found: 'The host name does not exist',
   name_lookup_failed: 'The host name could not be looked up',
   connection_refused: 'The connection was refused',
