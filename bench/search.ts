@@ -74,6 +74,13 @@ async function fill(directory: string, count: number, owner: string): Promise<vo
 const memoryOf = ({ pid }: RunningService): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
+/** Processor time of the service, all its threads together, in milliseconds. */
+function cpuOf({ pid }: RunningService): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  // Of user and kernel, in hundredths of a second.
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
 async function ask({ server, apiKey }: RunningService, path: string) {
   const begun = performance.now();
   const answer = await fetch(`${server}/api/v1${path}`, { headers: { 'X-API-Key': apiKey } });
@@ -101,13 +108,19 @@ async function measure(service: RunningService, count: number): Promise<void> {
   const quiet: number[] = [];
   for (let n = 0; n < 200; n += 1) quiet.push((await ask(service, '/account/')).ms);
   const before = memoryOf(service);
+  const cpuBefore = cpuOf(service);
   const first = ask(service, '/conversions/?q=invoice');
   const waits = await waitsOf(service, first);
-  print(`first search: ${Math.round((await first).ms)} ms of ${count.toLocaleString('en')}`);
-  const figures = [0.5, 0.99, 1].map((share) =>
+  const { ms: firstMs } = await first;
+  const cpu = cpuOf(service) - cpuBefore;
+  print(
+    `first search: ${Math.round(firstMs)} ms of ${count.toLocaleString('en')}, ${cpu} ms of processor time, ` +
+      `with ${waits.length} other requests`,
+  );
+  const shares = [0.5, 0.99, 1].map((share) =>
     [quiet, waits].map((each) => percentile(each, share).toFixed(1)).join(' → '),
   );
-  print(`others meanwhile, median, 99 %, longest: ${figures.join(', ')} ms`);
+  print(`others meanwhile, median, 99 %, longest: ${shares.join(', ')} ms`);
   print(`memory: ${Math.round(before)} → ${Math.round(memoryOf(service))} MiB`);
   const lists = {
     'a page of the list': () => '/conversions/?',
@@ -121,26 +134,36 @@ async function measure(service: RunningService, count: number): Promise<void> {
     'late page of a word of all': () => `/conversions/?q=inv&page=${Math.floor(count / 40)}`,
   };
   const times = new Map(Object.keys(lists).map((name) => [name, [] as number[]]));
+  const cpus = new Map<string, number>();
   const totals = new Map<string, number>();
   for (let round = -1; round < ROUNDS; round += 1) {
     for (const [name, pathOf] of Object.entries(lists)) {
       const each: number[] = [];
+      const cpuOfAll = cpuOf(service);
       for (let n = 0; n < REQUESTS; n += 1) {
         const { ms, total } = await ask(service, encodeURI(pathOf(round * REQUESTS + n + 99)));
         each.push(ms);
         totals.set(name, total);
       }
       // The first round warms up.
-      if (round >= 0) times.get(name)?.push(median(each));
+      if (round < 0) continue;
+      times.get(name)?.push(median(each));
+      cpus.set(name, (cpus.get(name) ?? 0) + cpuOf(service) - cpuOfAll);
     }
   }
-  const list = median(times.get('a page of the list') ?? []);
-  for (const [name, each] of times) {
-    const ms = median(each);
-    const found = (totals.get(name) ?? 0).toLocaleString('en');
-    print(
-      `${name.padEnd(28)} ${ms.toFixed(2)} ms  ratio ${(ms / list).toFixed(2)}  (finds ${found})`,
+  const figuresOf = (name: string) => ({
+    ms: median(times.get(name) ?? []),
+    cpu: (cpus.get(name) ?? 0) / (ROUNDS * REQUESTS),
+  });
+  const list = figuresOf('a page of the list');
+  print('                             time: ms, ratio; processor time: ms, ratio');
+  for (const name of times.keys()) {
+    const each = figuresOf(name);
+    const shown = [each.ms, each.ms / list.ms, each.cpu, each.cpu / list.cpu].map((figure) =>
+      figure.toFixed(2).padStart(7),
     );
+    const found = (totals.get(name) ?? 0).toLocaleString('en');
+    print(`${name.padEnd(27)} ${shown.join('')}  (finds ${found})`);
   }
 }
 

@@ -1,8 +1,8 @@
 /** The documents that a log names as stored: what a backup must hold, and a restore brings back. */
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/event-fields.ts';
-import type { DomainEvent } from '../domain/events.ts';
 import { requestedRetentionMs } from '../domain/retention.ts';
+import { decodeEvent } from '../event-store/codec.ts';
 import { type Entry, UnusableArchive } from './log-lines.ts';
 
 /** A list of the place is cheaper than asking for each of more. */
@@ -67,7 +67,7 @@ export class KeptDocuments {
   }
 
   #take(recorded: Entry['event']): void {
-    const { type, data } = recorded as unknown as DomainEvent;
+    const { type, data } = decodeEvent({ ...recorded, position: 0n });
     if (type === 'ConversionRequested') {
       const documents = [{ ref: data.request }];
       const { accountId: account, conversionId, retentionSeconds } = data;

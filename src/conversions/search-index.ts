@@ -2,28 +2,20 @@
  * The conversions of one account by their words, in memory: an inverted index. It is asked for beginnings of words, for
  * whole terms, for beginnings of ids and for a status, and answers with numbers of conversions.
  */
+import { SortedWords } from './sorted-words.ts';
 
-/** Terms are whole and exact; the mark keeps them apart from words. */
-const TERM = '\0';
 const ID_CHARACTERS = 'conv_'.length + 26;
-
-/** Entries that are not sorted yet, and those of a sorted run: what is merged or looked through at once. */
-const MOST_FRESH = 1_024;
-const MOST_IN_RUN = 32_768;
 
 /** Bytes that an entry takes beside its characters, and a posting. Measured, roughly. */
 const ENTRY_BYTES = 190;
 const POSTING_BYTES = 8;
-/** Postings of one entry that are kept as bits too, once they are asked for. */
-const MANY = 2_048;
+const MANY = 1_024;
+const MOST_KEPT = 32;
 
 /** A word or term; `head` is its newest posting. */
 interface Entry {
   readonly word: string;
   head: number;
-  postings: number;
-  /** Where there are many postings: those up to `upTo` as bits, which are read in order and not all over the memory. */
-  many?: { bits: Bits; upTo: number };
 }
 
 /** Several words that stand for one that was asked for, or the beginning of an id that it may be. */
@@ -56,21 +48,37 @@ export interface Found {
 type Bits = Uint32Array;
 
 export class SearchIndex {
-  readonly #entries = new Map<string, Entry>();
-  /** Entries of words by their order, in runs that are each sorted. */
-  readonly #runs: Entry[][] = [];
-  #fresh: Entry[] = [];
+  readonly #words = new Map<string, Entry>();
+  readonly #sorted = new SortedWords<Entry>();
+  /** Terms are whole and exact. */
+  readonly #terms = new Map<string, Entry>();
   /** Pairs of a number and the posting before it. The first pair stands for none. */
   #postings = new Uint32Array(2 * 512);
   #posted = 1;
   #ids = Buffer.alloc(0);
   /** By number; 0 for a conversion that is not in the index. */
   #statuses = new Uint8Array(0);
+  /** By status, the conversions that have it; at 0 those that have any. */
+  readonly #withStatus: Bits[] = [];
+  /** By the beginning of words or of ids, and by term: the one that was asked for last is the last. */
+  readonly #kept = {
+    words: new Map<string, Bits>(),
+    ids: new Map<string, Bits>(),
+    terms: new Map<string, Bits>(),
+  };
   #entryBytes = 0;
+  readonly #many: number;
+
+  /** @param many what so many conversions have is kept as bits, once it was asked for, and kept up to date */
+  constructor(many = MANY) {
+    this.#many = many;
+  }
 
   /** Bytes of memory, roughly. */
   get bytes(): number {
-    const fixed = this.#ids.length + this.#statuses.length;
+    const { words, ids, terms } = this.#kept;
+    const sets = words.size + ids.size + terms.size + this.#withStatus.length;
+    const fixed = this.#ids.length + this.#statuses.length + sets * (this.#statuses.length >>> 3);
     return this.#entryBytes + this.#posted * POSTING_BYTES + fixed;
   }
 
@@ -79,34 +87,48 @@ export class SearchIndex {
     return this.#statuses[number] ?? 0;
   }
 
+  /** Comes before the words and terms of a conversion. */
   setStatus(number: number, id: string, status: number): void {
     if (number >= this.#statuses.length) this.#grow(number);
-    if (this.#statuses[number] === 0) this.#ids.write(id, number * ID_CHARACTERS, 'latin1');
+    const before = this.statusOf(number);
+    if (before === status) return;
+    if (before === 0) {
+      this.#ids.write(id, number * ID_CHARACTERS, 'latin1');
+      put(this.#having(0), number);
+      note(this.#kept.ids, id, number);
+    } else remove(this.#having(before), number);
+    put(this.#having(status), number);
     this.#statuses[number] = status;
   }
 
   addWords(number: number, words: Iterable<string>): void {
-    for (const word of new Set(words))
-      this.#post(this.#entries.get(word) ?? this.#word(word), number);
+    for (const word of new Set(words)) {
+      let entry = this.#words.get(word);
+      if (entry === undefined) {
+        entry = this.#entry(this.#words, word);
+        this.#sorted.add(entry);
+      }
+      this.#post(entry, number);
+      note(this.#kept.words, word, number);
+    }
   }
 
-  addTerm(number: number, text: string): void {
-    const term = TERM + text;
-    this.#post(this.#entries.get(term) ?? this.#entry(term), number);
+  addTerm(number: number, term: string): void {
+    this.#post(this.#terms.get(term) ?? this.#entry(this.#terms, term), number);
+    const kept = this.#kept.terms.get(term);
+    if (kept !== undefined) put(kept, number);
   }
 
   find({ chunks, terms, idStart, status, first, last, offset, limit }: Question): Found {
-    const found = this.#withStatus(status);
-    const keep = (set: Bits): void => {
-      for (let n = 0; n < found.length; n += 1) found[n] = (found[n] ?? 0) & (set[n] ?? 0);
-    };
-    for (const term of terms) keep(this.#withTerm(term));
-    for (const chunk of chunks) keep(this.#withChunk(chunk));
-    if (idStart !== undefined) keep(this.#withId(idStart, this.#none()));
+    const found = this.#having(status ?? 0).slice();
+    for (const term of terms) intersect(found, this.#withTerm(term));
+    for (const chunk of chunks) intersect(found, this.#withChunk(chunk));
+    if (idStart !== undefined) intersect(found, this.#withId(idStart));
     const numbers: number[] = [];
     let total = 0;
     for (let block = Math.min(last >>> 5, found.length - 1); block >= first >>> 5; block -= 1) {
       let bits = found[block] ?? 0;
+      if (bits === 0) continue;
       if (block === last >>> 5) bits &= 0xffff_ffff >>> (31 - (last & 31));
       if (block === first >>> 5) bits &= 0xffff_ffff << (first & 31);
       const count = bitsIn(bits);
@@ -130,30 +152,31 @@ export class SearchIndex {
     const ids = Buffer.alloc(room * ID_CHARACTERS);
     this.#ids.copy(ids);
     [this.#statuses, this.#ids] = [statuses, ids];
+    const grown = (bits: Bits): Bits => {
+      const all = this.#none();
+      all.set(bits);
+      return all;
+    };
+    for (const [n, bits] of this.#withStatus.entries()) this.#withStatus[n] = grown(bits);
+    for (const kept of Object.values(this.#kept)) {
+      for (const [name, bits] of kept) kept.set(name, grown(bits));
+    }
   }
 
-  #entry(word: string): Entry {
-    const entry = { word, head: 0, postings: 0 };
-    this.#entries.set(word, entry);
+  #none(): Bits {
+    return new Uint32Array((this.#statuses.length >>> 5) + 1);
+  }
+
+  #having(status: number): Bits {
+    while (this.#withStatus.length <= status) this.#withStatus.push(this.#none());
+    return this.#withStatus[status] ?? this.#none();
+  }
+
+  #entry(entries: Map<string, Entry>, word: string): Entry {
+    const entry = { word, head: 0 };
+    entries.set(word, entry);
     this.#entryBytes += ENTRY_BYTES + 2 * word.length;
     return entry;
-  }
-
-  #word(word: string): Entry {
-    const entry = this.#entry(word);
-    this.#fresh.push(entry);
-    if (this.#fresh.length >= MOST_FRESH) this.#sortFresh();
-    return entry;
-  }
-
-  /** Adds the fresh ones to the last run, or begins another: no run takes long to merge. */
-  #sortFresh(): void {
-    const last = this.#runs.at(-1);
-    const joins = last !== undefined && last.length + this.#fresh.length <= MOST_IN_RUN;
-    const fresh = this.#fresh.toSorted((a, b) => (a.word < b.word ? -1 : 1));
-    if (joins) this.#runs.pop();
-    this.#runs.push(joins ? merged(last, fresh) : fresh);
-    this.#fresh = [];
   }
 
   #post(entry: Entry, number: number): void {
@@ -165,112 +188,94 @@ export class SearchIndex {
     this.#postings[2 * this.#posted] = number;
     this.#postings[2 * this.#posted + 1] = entry.head;
     entry.head = this.#posted;
-    entry.postings += 1;
     this.#posted += 1;
   }
 
-  #none(): Bits {
-    return new Uint32Array((this.#statuses.length >>> 5) + 1);
-  }
-
-  /** Those in the index that have the status, or all. */
-  #withStatus(status: number | undefined): Bits {
-    const found = this.#none();
-    for (let number = 0; number < this.#statuses.length; number += 1) {
-      const is = this.#statuses[number] ?? 0;
-      if (is !== 0 && (status === undefined || is === status)) {
-        found[number >>> 5] = (found[number >>> 5] ?? 0) | (1 << (number & 31));
-      }
+  /** What was kept, or is found now. It is not to be changed. */
+  #keep(kept: Map<string, Bits>, name: string, find: (into: Bits) => void): Bits {
+    let bits = kept.get(name);
+    if (bits === undefined) {
+      bits = this.#none();
+      find(bits);
+      if (countOf(bits) < this.#many) return bits;
     }
-    return found;
+    kept.delete(name);
+    kept.set(name, bits);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    return bits;
   }
 
-  #take(entry: Entry, into: Bits): void {
-    if (entry.postings < MANY) return this.#walk(entry.head, 0, into);
-    const bits = this.#none();
-    bits.set(entry.many?.bits ?? []);
-    this.#walk(entry.head, entry.many?.upTo ?? 0, bits);
-    entry.many = { bits, upTo: entry.head };
-    for (let n = 0; n < into.length; n += 1) into[n] = (into[n] ?? 0) | (bits[n] ?? 0);
-  }
-
-  #walk(from: number, to: number, into: Bits): void {
-    for (let at = from; at !== to; at = this.#postings[2 * at + 1] ?? 0) {
-      const number = this.#postings[2 * at] ?? 0;
-      const block = number >>> 5;
-      into[block] = (into[block] ?? 0) | (1 << (number & 31));
+  #walk(entry: Entry, into: Bits): void {
+    for (let at = entry.head; at !== 0; at = this.#postings[2 * at + 1] ?? 0) {
+      put(into, this.#postings[2 * at] ?? 0);
     }
   }
 
-  #withTerm(text: string): Bits {
-    const found = this.#none();
-    const entry = this.#entries.get(TERM + text);
-    if (entry !== undefined) this.#take(entry, found);
-    return found;
+  #withTerm(term: string): Bits {
+    return this.#keep(this.#kept.terms, term, (into) => {
+      const entry = this.#terms.get(term);
+      if (entry !== undefined) this.#walk(entry, into);
+    });
   }
 
   #withStart(start: string): Bits {
-    const found = this.#none();
-    for (const run of this.#runs) {
-      for (let n = lowerBound(run, start); run[n]?.word.startsWith(start) === true; n += 1) {
-        const entry = run[n];
-        if (entry !== undefined) this.#take(entry, found);
-      }
-    }
-    for (const entry of this.#fresh) if (entry.word.startsWith(start)) this.#take(entry, found);
-    return found;
+    return this.#keep(this.#kept.words, start, (into) => {
+      for (const entry of this.#sorted.beginningWith(start)) this.#walk(entry, into);
+    });
   }
 
   #withChunk({ words, idStart }: Chunk): Bits {
     const [first, ...others] = words.map((word) => this.#withStart(word));
-    const found = first ?? this.#none();
-    for (const set of others) {
-      for (let n = 0; n < found.length; n += 1) found[n] = (found[n] ?? 0) & (set[n] ?? 0);
-    }
-    return idStart === undefined ? found : this.#withId(idStart, found);
-  }
-
-  /** Adds those whose id begins so. Each is looked at: an account's ids are only nearly in order. */
-  #withId(start: string, found: Bits): Bits {
-    const wanted = Buffer.from(start, 'latin1');
-    if (wanted.length > ID_CHARACTERS) return found;
-    // All begin alike, so the last character tells most of them apart.
-    const end = wanted.length - 1;
-    for (let number = 0; number < this.#statuses.length; number += 1) {
-      const at = number * ID_CHARACTERS;
-      if (this.#ids[at + end] !== wanted[end]) continue;
-      let same = 0;
-      while (same < end && this.#ids[at + same] === wanted[same]) same += 1;
-      if (same < end) continue;
-      found[number >>> 5] = (found[number >>> 5] ?? 0) | (1 << (number & 31));
-    }
+    const found = first?.slice() ?? this.#none();
+    for (const set of others) intersect(found, set);
+    if (idStart === undefined) return found;
+    const byId = this.#withId(idStart);
+    for (let n = 0; n < found.length; n += 1) found[n] = (found[n] ?? 0) | (byId[n] ?? 0);
     return found;
   }
+
+  /** Each id is looked at: an account's ids are only nearly in order. */
+  #withId(start: string): Bits {
+    return this.#keep(this.#kept.ids, start, (found) => {
+      const wanted = Buffer.from(start, 'latin1');
+      if (wanted.length > ID_CHARACTERS) return;
+      // All begin alike, so the last character tells most of them apart.
+      const end = wanted.length - 1;
+      for (let number = 0; number < this.#statuses.length; number += 1) {
+        const at = number * ID_CHARACTERS;
+        if (this.#ids[at + end] !== wanted[end]) continue;
+        let same = 0;
+        while (same < end && this.#ids[at + same] === wanted[same]) same += 1;
+        if (same === end) put(found, number);
+      }
+    });
+  }
 }
 
-/** The place of the first entry that is not before the word. */
-function lowerBound(run: readonly Entry[], word: string): number {
-  let [low, high] = [0, run.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((run[middle]?.word ?? '') < word) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Adds a conversion to what is kept of the beginnings of its new word, or of its id. */
+function note(kept: ReadonlyMap<string, Bits>, text: string, number: number): void {
+  for (const [start, bits] of kept) if (text.startsWith(start)) put(bits, number);
 }
 
-/** Two sorted lists as one. */
-function merged(a: readonly Entry[], b: readonly Entry[]): Entry[] {
-  const all: Entry[] = [];
-  let at = 0;
-  for (const entry of a) {
-    for (let next = b[at]; next && next.word < entry.word; next = b[at]) {
-      all.push(next);
-      at += 1;
-    }
-    all.push(entry);
-  }
-  return all.concat(b.slice(at));
+function put(bits: Bits, number: number): void {
+  const block = number >>> 5;
+  bits[block] = (bits[block] ?? 0) | (1 << (number & 31));
+}
+
+function remove(bits: Bits, number: number): void {
+  const block = number >>> 5;
+  bits[block] = (bits[block] ?? 0) & ~(1 << (number & 31));
+}
+
+function intersect(found: Bits, set: Bits): void {
+  for (let n = 0; n < found.length; n += 1) found[n] = (found[n] ?? 0) & (set[n] ?? 0);
+}
+
+function countOf(set: Bits): number {
+  let count = 0;
+  for (const bits of set) count += bitsIn(bits);
+  return count;
 }
 
 /** Counts the bits that are set in 32. */

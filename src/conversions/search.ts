@@ -1,23 +1,18 @@
-/** Finds an account's conversions by their names. What is sealed is opened once, into an index in memory. */
+/**
+ * Finds an account's conversions by their names. What is sealed is opened once, by a thread, into an index in memory.
+ */
 import { setImmediate } from 'node:timers/promises';
-import type { Database } from 'better-sqlite3';
-import { CONVERSION_STATUSES, type ConversionStatus } from '../../projections/conversion-pages.ts';
-import {
-  type ConversionQueries,
-  type ConversionRow,
-  conversionQueries,
-  type SearchRow,
-} from '../../projections/conversions.ts';
-import { type HistoryQueries, historyQueries } from '../../projections/history.ts';
-import { tagsIn } from '../accounts/conversion-names.ts';
+import type { ConversionStatus } from '../../projections/conversion-pages.ts';
+import type { ConversionQueries, ConversionRow } from '../../projections/conversions.ts';
 import { Semaphore } from '../async/semaphore.ts';
-import type { Vault } from '../documents/keys/vault.ts';
-import type { EventType } from '../domain/events.ts';
+import { openerOf, type Vault } from '../documents/keys/vault.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Page, Slice } from '../read-model/rows.ts';
-import { wordsOf } from '../text/words.ts';
 import { isoTime } from '../time/clock.ts';
+import { AccountIndex, momentQueries, SLICE } from './account-index.ts';
+import { type OpenedSlice, OpeningThread } from './opening-thread.ts';
+import { enter, statusNumber } from './search-entry.ts';
 import { type Chunk, SearchIndex } from './search-index.ts';
 
 /** What is searched for; a conversion that is found fits all of it. */
@@ -37,62 +32,9 @@ export interface ConversionSearch {
   readonly to?: number;
 }
 
-/** Opens a sealed text; undefined if it cannot be read. */
-type Open = (sealed: string) => string | undefined;
-
-const CHANGES: readonly EventType[] = [
-  'ConversionRequested',
-  'ConversionStarted',
-  'ConversionRequeued',
-  'ConversionCompleted',
-  'ConversionFailed',
-];
-/** Rows that are read at once. */
-const SLICE = 250;
-/** Events that are looked through between two looks at the clock: each may bring a conversion with many words. */
-const CHANGES_AT_ONCE = 20;
-/** The longest that other requests wait for an index, in milliseconds. */
-const TURN_MS = 8;
-
 /** The share of all memory for indexes that one may be filled to, and that it may grow to. */
 const OWN_SHARE = 0.5;
 const GROWN = 0.6;
-
-const statusNumber = (status: ConversionStatus): number => CONVERSION_STATUSES.indexOf(status) + 1;
-const COMPLETED = statusNumber('completed');
-
-/** Takes a row into an index, or what has changed of it. */
-function enter(index: SearchIndex, row: SearchRow, open: Open): void {
-  const { number, id } = row;
-  const [before, now] = [index.statusOf(number), statusNumber(row.status)];
-  index.setStatus(number, id, now);
-  const words: string[] = [];
-  const read = (sealed: string | undefined): string => {
-    const text = (sealed && open(sealed)) || '';
-    words.push(...wordsOf(text));
-    return text;
-  };
-  if (before === 0) {
-    const { source, keyId, batchId, filename, address } = row;
-    read(filename);
-    read(address);
-    const reference = read(row.reference);
-    if (reference !== '') index.addTerm(number, `reference ${reference}`);
-    for (const [name, value] of Object.entries(tagsIn(row.tags && open(row.tags)) ?? {})) {
-      words.push(...wordsOf(`${name} ${value}`));
-      index.addTerm(number, `tag ${name}`);
-      index.addTerm(number, `tag ${name}:${value}`);
-    }
-    index.addTerm(number, `source ${source}`);
-    if (keyId !== undefined) index.addTerm(number, `key ${keyId}`);
-    if (batchId !== undefined) index.addTerm(number, `batch ${batchId}`);
-  }
-  if (now === COMPLETED && before !== COMPLETED) {
-    read(row.title);
-    if (row.hasWarnings === 1) index.addTerm(number, 'warnings');
-  }
-  index.addWords(number, words);
-}
 
 const questionOf = (
   search: ConversionSearch,
@@ -114,82 +56,8 @@ const questionOf = (
   return { chunks, terms, idStart, status: wanted, first, last, ...slice };
 };
 
-/** The queries of one moment. Good until the next `await`. */
-interface Moment {
-  readonly conversions: ConversionQueries;
-  readonly history: HistoryQueries;
-}
-
-const momentQueries = (db: Database): Moment => ({
-  conversions: conversionQueries(db),
-  history: historyQueries(db),
-});
-
-/** The index of an account as of a place in its history. */
-class AccountIndex {
-  readonly index = new SearchIndex();
-  readonly #accountId: string;
-  /** The account's events that are in it, but for rows below `#lowest` while it is being filled. */
-  #events: number;
-  /** The oldest conversion in it. */
-  #lowest: number;
-
-  constructor(accountId: string, { conversions, history }: Moment) {
-    this.#accountId = accountId;
-    this.#events = history.countUpTo(accountId);
-    this.#lowest = conversions.numbersIn(accountId, {}).last + 1;
-  }
-
-  get lowest(): number {
-    return this.#lowest;
-  }
-
-  /** Takes in the next older conversions, for as long as a turn may last. @returns false if no more are to come */
-  fill({ conversions }: Moment, open: Open, mostBytes: number): boolean {
-    const until = performance.now() + TURN_MS;
-    while (this.#lowest > 1) {
-      const rows = conversions.searchRows(this.#accountId, this.#lowest - 1, SLICE);
-      for (const row of rows) {
-        enter(this.index, row, open);
-        this.#lowest = row.number;
-        if (this.index.bytes > mostBytes) return false;
-        if (performance.now() > until) return true;
-      }
-      if (rows.length === 0) return false;
-    }
-    return false;
-  }
-
-  /** Takes in what has happened since, for as long as a turn may last. @returns true once that is all */
-  catchUp({ conversions, history }: Moment, open: Open): boolean {
-    const until = performance.now() + TURN_MS;
-    const total = history.countUpTo(this.#accountId);
-    while (this.#events < total) {
-      if (performance.now() > until) return false;
-      const upTo = Math.min(total, this.#events + CHANGES_AT_ONCE);
-      for (const { conversionId } of history.changes(
-        this.#accountId,
-        this.#events,
-        upTo,
-        CHANGES,
-      )) {
-        const row = conversions.searchRow(conversionId);
-        // A row that is older than the index comes in by itself, or is not searched.
-        if (row && row.number >= this.#lowest) enter(this.index, row, open);
-      }
-      this.#events = upTo;
-    }
-    return true;
-  }
-
-  /** True if the log goes on from where this is: a read model of another log has fewer events. */
-  isOf({ history }: Moment): boolean {
-    return history.countUpTo(this.#accountId) >= this.#events;
-  }
-}
-
 export interface SearchDependencies extends ReadDependencies {
-  readonly vault: Pick<Vault, 'opener'>;
+  readonly vault: Pick<Vault, 'dataKey'>;
 }
 
 export class ConversionSearches {
@@ -198,8 +66,8 @@ export class ConversionSearches {
   readonly #mostBytes: number;
   /** By account; the latest that was asked for is the last. */
   readonly #kept = new Map<string, AccountIndex>();
-  /** Fills one after the other, so that together they take no longer turns than one. */
-  readonly #filling = new Semaphore(1);
+  /** Opens slices of the accounts that are being filled in turn. */
+  readonly #thread = new OpeningThread();
   readonly #underWay = new Map<string, Promise<AccountIndex>>();
   readonly #past = new Semaphore(1);
 
@@ -220,7 +88,7 @@ export class ConversionSearches {
     head: bigint,
   ): Promise<Page<ConversionRow>> {
     for (let filled: AccountIndex | undefined; ; ) {
-      const open = await this.#opener(accountId);
+      const open = openerOf(await this.#key(accountId), accountId);
       const moment = await consistentQuery(this.#deps, momentQueries, head);
       const index = filled ?? this.#kept.get(accountId);
       if (index?.isOf(moment) !== true) {
@@ -249,13 +117,15 @@ export class ConversionSearches {
     const release = await this.#past.acquire(gone);
     try {
       gone.throwIfAborted();
-      const open = await this.#opener(accountId);
+      const key = await this.#key(accountId);
       const index = new SearchIndex();
       const { first } = await read((queries) => queries.numbersIn(accountId, search));
       for (let below = Number.MAX_SAFE_INTEGER; below > first; ) {
         const rows = await read((queries) => queries.searchRows(accountId, below - 1, SLICE));
-        await this.#enterAll(index, rows, open, gone);
-        below = rows.at(-1)?.number ?? first;
+        const entries = await this.#thread.open({ accountId, key, rows });
+        gone.throwIfAborted();
+        for (const entry of entries) enter(index, entry);
+        below = entries.at(-1)?.number ?? first;
         if (index.bytes > OWN_SHARE * this.#mostBytes && below > first) {
           throw tooMany(((await read((queries) => queries.timeOf(accountId, below))) ?? 0) + 1);
         }
@@ -270,32 +140,20 @@ export class ConversionSearches {
     }
   }
 
-  /** Lets others have their turn between two rows. */
-  async #enterAll(
-    index: SearchIndex,
-    rows: readonly SearchRow[],
-    open: Open,
-    gone: AbortSignal,
-  ): Promise<void> {
-    let until = performance.now() + TURN_MS;
-    for (const row of rows) {
-      enter(index, row, open);
-      if (performance.now() < until) continue;
-      await setImmediate();
-      gone.throwIfAborted();
-      until = performance.now() + TURN_MS;
-    }
-  }
-
   /** Forgets what it has of the account. */
   forget(accountId: string): void {
     this.#kept.delete(accountId);
     this.#underWay.delete(accountId);
   }
 
-  async #opener(accountId: string): Promise<Open> {
+  /** Rejects what waits. */
+  async close(): Promise<void> {
+    await this.#thread.close();
+  }
+
+  async #key(accountId: string): Promise<Buffer> {
     try {
-      return await this.#deps.vault.opener(accountId);
+      return await this.#deps.vault.dataKey(accountId);
     } catch (error) {
       this.forget(accountId);
       throw error;
@@ -314,18 +172,21 @@ export class ConversionSearches {
   }
 
   async #made(accountId: string, head: bigint): Promise<AccountIndex> {
-    const release = await this.#filling.acquire();
-    try {
-      let made: AccountIndex | undefined;
-      for (;;) {
-        const open = await this.#opener(accountId);
-        const moment = await consistentQuery(this.#deps, momentQueries, head);
-        made ??= new AccountIndex(accountId, moment);
-        if (!made.fill(moment, open, OWN_SHARE * this.#mostBytes)) return made;
-        await setImmediate();
-      }
-    } finally {
-      release();
+    let made: AccountIndex | undefined;
+    let opening: Promise<OpenedSlice> | undefined;
+    for (;;) {
+      const key = await this.#key(accountId);
+      const moment = await consistentQuery(this.#deps, momentQueries, head);
+      made ??= new AccountIndex(accountId, moment);
+      const rows = made.older(moment);
+      // The thread opens these while those before are taken in.
+      const next = this.#thread.open({ accountId, key, rows });
+      // It is awaited in the next round, if there is one.
+      next.catch(() => {});
+      const entries = await opening;
+      if (entries !== undefined && !made.takeIn(entries, OWN_SHARE * this.#mostBytes)) return made;
+      if (rows.length === 0) return made;
+      opening = next;
     }
   }
 

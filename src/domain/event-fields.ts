@@ -56,7 +56,7 @@ export const PdfDigest = Type.Object({
 });
 export type PdfDigest = Static<typeof PdfDigest>;
 
-/** The options that say nothing about the client's content, with the defaults filled in. Older events lack newer options. */
+/** The options that say nothing about the client's content, with the defaults filled in. */
 export const PrintOptions = Type.Object({
   page_size: Type.Enum([...PAGE_SIZES]),
   landscape: Type.Boolean(),
@@ -74,6 +74,23 @@ export const PrintOptions = Type.Object({
   javascript: Type.Boolean(),
 });
 export type PrintOptions = Static<typeof PrintOptions>;
+
+/** A stored event lacks the options that have these: a default that changes needs another version of the event. */
+export const DEFAULT_OPTIONS: PrintOptions = {
+  page_size: 'A4',
+  landscape: false,
+  margin_top: '1cm',
+  margin_right: '1cm',
+  margin_bottom: '1cm',
+  margin_left: '1cm',
+  print_background: false,
+  scale: 1,
+  prefer_css_page_size: false,
+  media: 'print',
+  tagged: true,
+  outline: false,
+  javascript: true,
+};
 
 /** The texts that the caller gave a conversion beside its content, each of them sealed. */
 const RequestTexts = {

@@ -13,6 +13,7 @@ import {
   SCHEMA_VERSION,
   UPCASTERS,
 } from '../domain/events.ts';
+import { restored, shortened } from '../domain/stored-form.ts';
 import type { EventStore, NewEvent, RecordedEvent } from './port.ts';
 
 const schemas: ReadonlyMap<string, TSchema> = new Map(Object.entries(EVENT_SCHEMAS));
@@ -37,7 +38,7 @@ export function encodeEvent(
   return {
     id,
     type: event.type,
-    data: event.data,
+    data: shortened(event),
     metadata: { ...metadata, schemaVersion: SCHEMA_VERSION },
   };
 }
@@ -72,7 +73,7 @@ export function createDecoder(version: number, upcasters: Upcasters) {
     for (const steps = upcasters[type]; schemaVersion < version; schemaVersion += 1) {
       data = steps?.[schemaVersion]?.(data) ?? data;
     }
-    return { type, data } as DomainEvent;
+    return { type, data: restored(type, data) } as DomainEvent;
   };
 }
 

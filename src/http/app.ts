@@ -122,7 +122,11 @@ function searchesOf(deps: HttpDependencies, closing: AbortSignal): ConversionSea
     },
     ['AccountErased'],
   );
-  closing.addEventListener('abort', end, { once: true });
+  const stop = (): void => {
+    end();
+    void searches.close();
+  };
+  closing.addEventListener('abort', stop, { once: true });
   return searches;
 }
 

@@ -3,7 +3,12 @@
  * parts the options into those of the event and those that are encrypted with the document.
  */
 import type { Config } from '../config/config.ts';
-import type { PrintOptions, RequestMarks, RequestTexts } from '../domain/event-fields.ts';
+import {
+  DEFAULT_OPTIONS,
+  PrintOptions,
+  type RequestMarks,
+  type RequestTexts,
+} from '../domain/event-fields.ts';
 import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { refusalOfUrl } from '../egress/policy.ts';
@@ -35,22 +40,9 @@ export interface CheckedRequest {
 const check = compile(ConversionRequest, CONVERSION_REQUEST_FORMS);
 
 function printOptions(request: ConversionRequest): PrintOptions {
-  return {
-    page_size: request.page_size ?? 'A4',
-    landscape: request.landscape ?? false,
-    margin_top: request.margin_top ?? '1cm',
-    margin_right: request.margin_right ?? '1cm',
-    margin_bottom: request.margin_bottom ?? '1cm',
-    margin_left: request.margin_left ?? '1cm',
-    print_background: request.print_background ?? false,
-    scale: request.scale ?? 1,
-    ...(request.page_ranges === undefined ? {} : { page_ranges: request.page_ranges }),
-    prefer_css_page_size: request.prefer_css_page_size ?? false,
-    media: request.media ?? 'print',
-    tagged: request.tagged ?? true,
-    outline: request.outline ?? false,
-    javascript: request.javascript ?? true,
-  };
+  const names = Object.keys(PrintOptions.properties) as readonly (keyof PrintOptions)[];
+  const given = names.filter((name) => request[name] !== undefined);
+  return { ...DEFAULT_OPTIONS, ...Object.fromEntries(given.map((name) => [name, request[name]])) };
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {

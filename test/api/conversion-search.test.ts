@@ -180,6 +180,45 @@ void test('each filter finds what fits it, and nothing else', async (t) => {
   await t.rejects(later.page(accountId, search, slice, head), { name: 'KeyErased' });
 });
 
+void test('an account does not wait for the first search of a large one, and erasing ends that', async (t) => {
+  const api = await startWithConversion(t, { env: { RATE_LIMIT_FREE: '100000' } });
+  const large = await api.newAccount({ credits: 2000 });
+  const small = await api.newAccount();
+  const requests = Array.from({ length: 1000 }, (_, n) => ({ html, filename: `Invoice ${n}` }));
+  for (const body of [{ requests }, { requests }]) {
+    const { status } = await api.call('POST', `${BASE}/batches/`, { key: large.key, body });
+    t.equal(status, 202);
+  }
+  await api.call('POST', `${BASE}/pdf/`, { key: small.key, body: requests[7] });
+  const searches = new ConversionSearches(api, 2 ** 28);
+  t.teardown(() => searches.close());
+  const head = await api.store.head();
+  const search = { chunks: [{ words: ['invoice'] }], tags: [], hasWarnings: false };
+  const slice = { offset: 0, limit: 1 };
+  const ended: string[] = [];
+  const totalOf = async (account: 'large' | 'small') => {
+    const { id } = { large, small }[account];
+    const { total } = await searches.page(id, search, slice, head);
+    ended.push(account);
+    return total;
+  };
+  const totals = await Promise.all([totalOf('large'), totalOf('large'), totalOf('small')]);
+  t.strictSame(totals, [2000, 2000, 1]);
+  t.strictSame(ended, ['small', 'large', 'large'], 'the slices of both are opened in turn');
+
+  // The thread may be anywhere in it: what it opens has no place to go, for the key is asked for again.
+  searches.forget(large.id);
+  const cut = t.rejects(totalOf('large'), { name: 'KeyErased' });
+  await eraseAccount(api, large.id, api.context());
+  await cut;
+  await t.rejects(totalOf('large'), { name: 'KeyErased' });
+  t.equal(await totalOf('small'), 1);
+  await searches.close();
+  t.equal(await totalOf('small'), 1, 'what is filled needs no thread');
+  searches.forget(small.id);
+  t.equal(await totalOf('small'), 1, 'another thread is started');
+});
+
 void test('a search that does not fit into memory says from when on it does', async (t) => {
   const api = await startWithConversion(t, {
     env: { MAX_SEARCH_BYTES: '60000', RATE_LIMIT_FREE: '100000' },

@@ -48,10 +48,23 @@ void test('one of two processes renders, and the other takes over when it is kil
   t.equal((await here.get(id)).status, 'completed');
   t.equal(renderersOf(dataDir), 1);
 
+  // The name of a document, and the name under which each finds it at once.
+  const find = (client: typeof here, word: string) => client.listConversions({ q: word });
+  for (const [n, asked] of [here, there, here].entries()) {
+    const named = await asked.create({ html: '<p>x</p>', filename: `Reminder ${n}.pdf` });
+    for (const each of [here, there]) {
+      t.strictSame(
+        (await find(each, `remind ${n}`)).items.map((item) => item.id),
+        [named.id],
+      );
+    }
+    t.equal((await asked.wait(named.id)).status, 'completed');
+  }
+
   const slow = await Promise.all(
     Array.from({ length: 4 }, async (_, n) => (await (n % 2 ? here : there).create(SLOW)).id),
   );
-  await eventually('two to be under way', () => startsOf(dataDir).length === 3 || undefined);
+  await eventually('two to be under way', () => startsOf(dataDir).length === 6 || undefined);
   t.match(await first.kill(), { signal: 'SIGKILL' });
   for (const each of slow) t.equal((await there.wait(each)).status, 'completed', each);
   t.match(second.output.stderr, /this one takes over/);

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { DEFAULT_OPTIONS } from '../../src/domain/event-fields.ts';
 import { type DomainEvent, EVENT_SCHEMAS } from '../../src/domain/events.ts';
 import { createDecoder, decodeEvent, encodeEvent } from '../../src/event-store/codec.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
@@ -68,6 +69,32 @@ const completion = {
   chrome: 'c',
   completedAt: NOW,
 } as const;
+
+const readRequest = (data: object) => decodeEvent(recorded(data, 1, 'ConversionRequested')).data;
+
+void test('a request is stored without what goes without saying, and read with all of it', (t) => {
+  const cases = [
+    [{}, {}],
+    [
+      { margin_top: '1in', scale: 0.5, page_ranges: '2' },
+      { margin_top: '1in', scale: 0.5, page_ranges: '2' },
+    ],
+    [
+      { tagged: false, outline: true, media: 'screen' },
+      { tagged: false, outline: true, media: 'screen' },
+    ],
+  ] as const;
+  for (const [given, stored] of cases) {
+    const options = { ...DEFAULT_OPTIONS, ...given };
+    const event: DomainEvent = { type: 'ConversionRequested', data: { ...request, options } };
+    const { data } = encodeEvent(ID, event, metadata);
+    const { key: _, ...blob } = request.request;
+    t.strictSame(data, { ...request, request: blob, options: stored });
+    t.strictSame(readRequest(data), event.data);
+    t.strictSame(readRequest(event.data), event.data, 'as older logs have it');
+  }
+  t.end();
+});
 
 void test('an event that is not of its shape is never written', (t) => {
   const wrong: readonly (readonly [type: string, data: object])[] = [

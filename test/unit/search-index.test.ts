@@ -58,10 +58,13 @@ void test('it finds what a look at each conversion finds, in any order of enteri
     fc.array(row, { maxLength: 70 }),
     fc.array(question, { minLength: 1, maxLength: 5 }),
     fc.boolean(),
-    (rows, questions, newestFirst) => {
-      const index = new SearchIndex();
+    fc.nat({ max: 70 }),
+    (rows, questions, newestFirst, askedAfter) => {
+      // It keeps whatever is asked for, while the rest comes.
+      const index = new SearchIndex(1);
       const numbered = rows.map((each, n) => ({ ...each, number: n + 1 }));
-      for (const each of newestFirst ? numbered.toReversed() : numbered) {
+      for (const [n, each] of (newestFirst ? numbered.toReversed() : numbered).entries()) {
+        if (n === askedAfter) for (const asked of questions) index.find(asked);
         index.setStatus(each.number, id(each.number), 1);
         index.addWords(each.number, each.words);
         for (const term of each.terms) index.addTerm(each.number, term);
@@ -104,7 +107,7 @@ void test('it finds words in every run, however many there are', (t) => {
       chunks: words.map((each) => ({ words: [each] })),
       terms: [],
       first: 1,
-      last: count,
+      last: count + 1,
       offset: 0,
       limit: 3,
     });
@@ -114,6 +117,11 @@ void test('it finds words in every run, however many there are', (t) => {
   t.equal(find('0').total, 10_000);
   t.equal(find('01234', 'invoice').total, 1);
   t.equal(find('9').total, 0);
+  t.equal(find('0').total, 10_000, 'as it was kept');
+  index.setStatus(count + 1, id(count + 1), 2);
+  index.addWords(count + 1, ['0new', 'invoice']);
+  t.strictSame(find('0').numbers[0], count + 1, 'what is new is in what was kept');
+  t.equal(find('0').total, 10_001);
   t.ok(index.bytes > 20 * count && index.bytes < 400 * count, `${index.bytes} bytes`);
   t.end();
 });

@@ -15,11 +15,11 @@ export interface Vault {
    */
   unseal(accountId: string, sealed: string): Promise<string>;
   /**
-   * A function that opens many texts of the account at once, without waiting; undefined stands for one that cannot be
-   * opened. Ask for it again after an `await`, so that an erasure is noticed.
+   * The account's data key, for `openerOf`: many texts are opened at once with it, or in another thread. Ask for it again
+   * after an `await`, so that an erasure is noticed.
    * @throws {KeyErased}
    */
-  opener(accountId: string): Promise<(sealed: string) => string | undefined>;
+  dataKey(accountId: string): Promise<Buffer>;
   /** The text, for what is decided by it. @throws {KeyErased} @throws {SealBroken} */
   unsealExactly(accountId: string, sealed: string): Promise<string>;
   /**
@@ -41,17 +41,7 @@ export function createVault(keyring: Keyring): Vault {
     unseal(await keyring.dataKey(accountId), accountId, sealed).toString('utf8');
   return {
     unsealExactly,
-    async opener(accountId) {
-      const key = await keyring.dataKey(accountId);
-      return (sealed) => {
-        try {
-          return unseal(key, accountId, sealed).toString('utf8');
-        } catch (error) {
-          if (error instanceof SealBroken) return undefined;
-          throw error;
-        }
-      };
-    },
+    dataKey: (accountId) => keyring.dataKey(accountId),
     makeKey: (accountId) => keyring.makeKey(accountId),
     async seal(accountId, text) {
       return seal(await keyring.dataKey(accountId), accountId, Buffer.from(text, 'utf8'));
@@ -70,6 +60,21 @@ export function createVault(keyring: Keyring): Vault {
     erase: (accountId) => keyring.erase(accountId),
   };
 }
+
+/** Opens a sealed text without waiting; undefined stands for one that cannot be opened. */
+export type Open = (sealed: string) => string | undefined;
+
+/** @param key the data key of the account */
+export const openerOf =
+  (key: Buffer, accountId: string): Open =>
+  (sealed) => {
+    try {
+      return unseal(key, accountId, sealed).toString('utf8');
+    } catch (error) {
+      if (error instanceof SealBroken) return undefined;
+      throw error;
+    }
+  };
 
 /** Resolves to undefined where the account was erased: then nobody can read what its key has encrypted. */
 export async function unlessErased<T>(work: Promise<T>): Promise<T | undefined> {
