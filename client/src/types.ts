@@ -90,6 +90,7 @@ export interface FailedConversion extends ConversionNames {
     | 'page_memory'
     | 'too_large'
     | 'incomplete'
+    | 'not_conforming'
     | 'renderer_failed'
     | 'account_erased'
     | 'cancelled';

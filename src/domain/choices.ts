@@ -18,6 +18,7 @@ export const FAILURE_CODES = [
   'page_memory',
   'too_large',
   'incomplete',
+  'not_conforming',
   'renderer_failed',
   'account_erased',
   'cancelled',

@@ -3,7 +3,7 @@
 import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
-import type { BlobRef, PdfDigest, RenderTimings } from './event-fields.ts';
+import type { BlobRef, Conformances, PdfDigest, RenderTimings } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { isNews, noOutcomes, type Outcome, type Outcomes, outcomeOf } from './late-outcomes.ts';
 
@@ -79,6 +79,7 @@ export type ConversionCommand =
       readonly warnings?: string;
       /** Sealed. */
       readonly title?: string;
+      readonly conformance?: Conformances;
     } & OutcomeOf)
   | ({
       readonly type: 'FailConversion';
@@ -226,7 +227,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
-      const { manifest, warnings, title } = command;
+      const { manifest, warnings, title, conformance } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         {
@@ -244,6 +245,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             manifest,
             ...(warnings === undefined ? {} : { warnings }),
             ...(title === undefined ? {} : { title }),
+            ...(conformance === undefined ? {} : { conformance }),
             completedAt: at,
           },
         },

@@ -11,6 +11,7 @@ import {
   SESSION_ID,
   WEBHOOK_ID,
 } from './ids.ts';
+import { CONFORMANCES } from './request-document.ts';
 
 /** Ciphertext of a personal field; only the keyring's `unseal` reads it. */
 export const Sealed = Type.String({ minLength: 1, isSealed: true });
@@ -55,6 +56,12 @@ export const PdfDigest = Type.Object({
   bytes: Type.Integer({ minimum: 0, maximum }),
 });
 export type PdfDigest = Static<typeof PdfDigest>;
+
+/** What a PDF conforms to. */
+export const Conformances = Type.Array(Type.Enum([...CONFORMANCES]), {
+  maxItems: CONFORMANCES.length,
+});
+export type Conformances = Static<typeof Conformances>;
 
 /** The options that say nothing about the client's content, with the defaults filled in. */
 export const PrintOptions = Type.Object({

@@ -11,6 +11,7 @@ import {
   AccountId,
   BatchId,
   BlobRef,
+  Conformances,
   ConversionId,
   Count,
   KeyId,
@@ -188,6 +189,8 @@ export const EVENT_SCHEMAS = {
     warnings: Type.Optional(Sealed),
     /** The title of the page; absent where it had none. */
     title: Type.Optional(Sealed),
+    /** What the PDF conforms to, of what was asked for; absent where nothing was. */
+    conformance: Type.Optional(Conformances),
     completedAt: Time,
   }),
   ConversionFailed: Type.Object({

@@ -3,7 +3,7 @@
  * blob's hash; the blob goes with the conversion's others, for it names what a client's page fetched.
  */
 import type { PrintOptions, RenderTimings } from './event-fields.ts';
-import type { RequestDocument } from './request-document.ts';
+import type { Conformance, RequestDocument } from './request-document.ts';
 
 /** No manifest is larger: lists are cut, and say by how much. */
 export const MAX_MANIFEST_BYTES = 256 * 1024;
@@ -17,7 +17,13 @@ export interface RenderManifest extends Omit<PageManifest, 'wait_for'> {
   readonly request: { readonly sha256: string; readonly bytes: number };
   readonly options: PrintOptions & Pick<RequestDocument, 'wait_for'>;
   /** The PDF itself. */
-  readonly document: { readonly sha256: string; readonly bytes: number; readonly pages: number };
+  readonly document: {
+    readonly sha256: string;
+    readonly bytes: number;
+    readonly pages: number;
+    /** What it conforms to, if anything was asked for. */
+    readonly conformance?: readonly Conformance[];
+  };
   readonly timings: ManifestTimings;
 }
 

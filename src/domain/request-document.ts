@@ -1,6 +1,49 @@
+import type { InvoiceProfile } from './invoice-profiles.ts';
+
 /** Shortcomings that a page may have when it is printed. */
 export const SHORTCOMINGS = ['resource_error', 'http_status', 'console_error', 'timeout'] as const;
 export type Shortcoming = (typeof SHORTCOMINGS)[number];
+
+/** What a PDF may be made to conform to: parts and levels of PDF/A (ISO 19005), and PDF/UA-1 (ISO 14289-1). */
+export const CONFORMANCES = [
+  'pdfa-2b',
+  'pdfa-2u',
+  'pdfa-3b',
+  'pdfa-3u',
+  'pdfa-3a',
+  'pdfua-1',
+] as const;
+export type Conformance = (typeof CONFORMANCES)[number];
+
+/** What an attached file is to the document that holds it (ISO 32000-2, 7.11.3). */
+export const RELATIONSHIPS = [
+  'Source',
+  'Data',
+  'Alternative',
+  'Supplement',
+  'Unspecified',
+] as const;
+
+/** What is to be done with the PDF when it is printed. */
+export interface PdfRequest {
+  readonly conformance?: readonly Conformance[];
+  /** False: a document that cannot conform is made without. */
+  readonly conformance_required?: boolean;
+  readonly attachments?: readonly {
+    readonly filename: string;
+    /** Base64. */
+    readonly content: string;
+    /** Media type. */
+    readonly type: string;
+    readonly relationship?: (typeof RELATIONSHIPS)[number];
+    readonly description?: string;
+  }[];
+  readonly invoice?: {
+    /** Base64. */
+    readonly xml: string;
+    readonly profile: InvoiceProfile;
+  };
+}
 
 /**
  * A request that nobody but its client and its renderer may read: the JSON content of the `request` blob.
@@ -30,6 +73,7 @@ export interface RequestDocument {
   readonly cookies?: readonly RequestCookie[];
   /** A page that lacks one of these fails. */
   readonly fail_on?: readonly Shortcoming[];
+  readonly pdf?: PdfRequest;
 }
 
 export interface RequestCookie {

@@ -11,6 +11,7 @@ import { MAX_ATTEMPTS } from '../domain/conversion.ts';
 import {
   AccountId,
   BlobRef,
+  Conformances,
   ConversionId,
   PdfDigest,
   PrintOptions,
@@ -98,6 +99,8 @@ const Completed = exactly({
       maxItems: MAX_WARNINGS,
     }),
   ),
+  /** What the PDF conforms to, of what was asked for; absent where nothing was. */
+  conformance: Type.Optional(Conformances),
   /** The title of the page, in one line; absent where it has none. */
   title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARACTERS })),
 });

@@ -255,7 +255,7 @@ export class JobRun {
   async #store(result: Completed, attempt: number): Promise<CompletedOutcome | NoPdf> {
     const { blobs, logger, name, clock } = this.#context;
     const { conversionId, contentKey } = this.#job;
-    const { sha256, bytes, pages, page, title } = result;
+    const { sha256, bytes, pages, page, title, conformance, shortfalls } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
@@ -278,7 +278,8 @@ export class JobRun {
     const queued = Math.max(0, rendered - this.#readAt - load - ready - print);
     const made = { pdf: { sha256, bytes }, pages, timings: { queued, load, ready, print, store } };
     const about = { job: this.#job, attempt, renderer: name, takenAt: this.#takenAt };
-    const warnings = warningsOf(page);
+    const warnings = warningsOf(page, shortfalls);
+    const reached = conformance && { conformance: [...conformance] };
     const named = plainText(title).trim().slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
     return {
       ...this.#about,
@@ -287,8 +288,9 @@ export class JobRun {
       kind: 'completed',
       document,
       ...made,
+      ...reached,
       chrome: page.chrome.product,
-      manifest: composeManifest({ ...about, ...made, page }),
+      manifest: composeManifest({ ...about, ...made, ...reached, page }),
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(named !== '' && { title: named }),
     };

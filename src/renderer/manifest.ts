@@ -17,7 +17,8 @@ import type { EgressSession, Received } from './egress/session.ts';
 const RESOURCES_BYTES = MAX_MANIFEST_BYTES - 112 * 1024;
 const OTHER_LIST_BYTES = 32 * 1024;
 
-export interface ManifestParts extends Pick<CompletedOutcome, 'timings' | 'pdf' | 'pages'> {
+export interface ManifestParts
+  extends Pick<CompletedOutcome, 'timings' | 'pdf' | 'pages' | 'conformance'> {
   readonly job: RenderJob;
   readonly attempt: number;
   readonly renderer: string;
@@ -40,7 +41,7 @@ function thatFit<T>(list: readonly T[], bytes: number = OTHER_LIST_BYTES): reado
 
 /** @returns at most `MAX_MANIFEST_BYTES` in UTF-8 */
 export function composeManifest(parts: ManifestParts): string {
-  const { job, attempt, renderer, takenAt, timings, pdf, pages } = parts;
+  const { job, attempt, renderer, takenAt, timings, pdf, pages, conformance } = parts;
   const { wait_for, ...page } = parts.page;
   const resources = thatFit(page.resources, RESOURCES_BYTES);
   const errors = thatFit(page.console_errors);
@@ -51,7 +52,7 @@ export function composeManifest(parts: ManifestParts): string {
     attempt,
     request: { sha256: job.request.sha256, bytes: job.request.bytes },
     options: { ...job.options, ...(wait_for && { wait_for }) },
-    document: { ...pdf, pages },
+    document: { ...pdf, pages, ...(conformance && { conformance }) },
     timings: {
       queue: Math.max(0, takenAt - timeOfId(job.conversionId)),
       start: tenths(timings.queued),

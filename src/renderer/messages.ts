@@ -2,7 +2,7 @@
 import type { ConversionFailureCode } from '../domain/choices.ts';
 import type { PrintOptions } from '../domain/event-fields.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
-import type { RequestDocument } from '../domain/request-document.ts';
+import type { Conformance, RequestDocument } from '../domain/request-document.ts';
 import type { LaunchedChrome } from './chrome/launch.ts';
 import type { PdfFile } from './pdf/finish.ts';
 
@@ -45,6 +45,10 @@ export interface RenderedDocument extends PdfFile {
   readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
   /** The title that the page had when it was printed, as it is; empty if it had none. */
   readonly title: string;
+  /** What the PDF conforms to, of what was asked for; undefined where nothing was. */
+  readonly conformance?: readonly Conformance[];
+  /** Why it does not conform to the rest, in words for the client. */
+  readonly shortfalls?: readonly string[];
   /** The tools and resources that the page was made with. */
   readonly page: PageManifest;
 }

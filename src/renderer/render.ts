@@ -10,12 +10,13 @@ import { printPage, savePrinted } from './chrome/print.ts';
 import { settle } from './chrome/settle.ts';
 import type { Tab } from './chrome/tab.ts';
 import type { EgressSession } from './egress/session.ts';
+import { finishPrinted } from './finishing.ts';
 import { pageManifest } from './manifest.ts';
 import type { RenderedDocument, RenderTask } from './messages.ts';
 
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;
-const TITLE_CAP_MS = 500;
+const ANSWER_CAP_MS = 500;
 /** More than is kept of it. */
 const MAX_TITLE_CHARACTERS = 1_000;
 
@@ -49,32 +50,42 @@ export async function renderDocument(
   const stream = await printPage(tab, options, request).catch((cause: unknown) => {
     throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
   });
-  const [file, errors, title] = await Promise.all([
+  const [printed, errors, title] = await Promise.all([
     savePrinted(tab, { request, options, outputPath }, stream),
     readPageErrors(tab),
-    readTitle(page),
+    answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, ''),
     page.hashes.settled(),
   ]);
   for (const image of broken) page.requests.noteBroken(image);
+  const finished =
+    request.pdf &&
+    (await finishPrinted(
+      printed,
+      request.pdf,
+      options,
+      await answerOf(page, 'namesLanguage()', false),
+    ));
+  const file = finished?.file ?? printed;
   const [load, ready] = [loadedAt - started, readyAt - loadedAt];
   return {
     ...file,
+    ...finished?.reached,
     title,
     timings: { load, ready, print: performance.now() - readyAt },
     page: pageManifest(chrome, page, file.fonts, errors, session),
   };
 }
 
-/** Reads the title of the page; it may be empty. Never rejects: a page that does not answer has none. */
-async function readTitle({ worlds, tab }: Page): Promise<string> {
-  const asked = worlds.ask<string>(`title(${MAX_TITLE_CHARACTERS})`);
-  const title = await resultWithin(
-    asked.then((answer) => answer ?? ''),
-    TITLE_CAP_MS,
-  ).catch(() => '');
+/** Asks the page. Never rejects: a page that does not answer at once, or not at all, has answered `otherwise`. */
+async function answerOf<T>({ worlds, tab }: Page, question: string, otherwise: T): Promise<T> {
+  const asked = worlds.ask<T>(question);
+  const answer = await resultWithin(
+    asked.then((told) => told ?? otherwise),
+    ANSWER_CAP_MS,
+  ).catch(() => otherwise);
   // The script that keeps it from answering would keep the next document waiting.
-  if (title === undefined) tab.markTainted();
-  return title ?? '';
+  if (answer === undefined) tab.markTainted();
+  return answer ?? otherwise;
 }
 
 async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<void> {

@@ -57,6 +57,12 @@ function ofWaits(waits: readonly ManifestWait[]): readonly Warning[] {
 
 type Page = Pick<PageManifest, 'resources' | 'waits' | 'console_errors'>;
 
+function short(text: string): string {
+  const plain = plainText(text);
+  const cut = plain.slice(0, MAX_WARNING_CHARACTERS - 1).toWellFormed();
+  return plain.length > MAX_WARNING_CHARACTERS ? `${cut}…` : plain.toWellFormed();
+}
+
 /** Each of them once. The texts quote the page and servers. */
 function shortcomings({ resources, waits, console_errors }: Page): readonly Warning[] {
   const all: readonly Warning[] = [
@@ -69,18 +75,18 @@ function shortcomings({ resources, waits, console_errors }: Page): readonly Warn
   ];
   const byText = new Map(
     all.map(({ of, text }) => {
-      const plain = plainText(text);
-      const cut = plain.slice(0, MAX_WARNING_CHARACTERS - 1).toWellFormed();
-      const short = plain.length > MAX_WARNING_CHARACTERS ? `${cut}…` : plain.toWellFormed();
-      return [short, { of, text: short }] as const;
+      const told = short(text);
+      return [told, { of, text: told }] as const;
     }),
   );
   return [...byText.values()];
 }
 
-/** The warnings for the record; the last one says how many more there are. */
-export function warningsOf(page: Page): string[] {
-  const texts = shortcomings(page).map(({ text }) => text);
+/** The warnings for the record, those of the PDF itself first; the last one says how many more there are. */
+export function warningsOf(page: Page, shortfalls: readonly string[] = []): string[] {
+  const texts = [
+    ...new Set([...shortfalls.map(short), ...shortcomings(page).map(({ text }) => text)]),
+  ];
   if (texts.length <= MAX_WARNINGS) return texts;
   const told = texts.slice(0, MAX_WARNINGS - 1);
   return [...told, `There are ${texts.length - told.length} more warnings.`];

@@ -157,7 +157,8 @@ export class AccessRules {
       const entries = this.#objects.dictionary(annotation);
       if (entries.has('Contents')) continue;
       const text =
-        this.#tree.text(element, 'Alt') ?? textWithin(element, texts).trim().replaceAll(/\s+/g, ' ');
+        this.#tree.text(element, 'Alt') ??
+        textWithin(element, texts).trim().replaceAll(/\s+/g, ' ');
       const said = text === '' ? this.#target(entries) : text;
       if (said === '') continue;
       entries.set('Contents', PdfString.of(said.slice(0, 1_000).toWellFormed()));

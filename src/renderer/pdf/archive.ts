@@ -11,7 +11,13 @@ const ACTIONS = new Set(['URI', 'GoTo', 'GoToR', 'Named']);
 const FLAGS_THAT_MATTER = 0b100111;
 const PRINTED = 0b100;
 const COLOURS = new Set(['DeviceRGB', 'DeviceGray', 'CalRGB', 'CalGray', 'Lab', 'Pattern']);
-const FILTERS = new Set(['FlateDecode', 'DCTDecode', 'ASCII85Decode', 'ASCIIHexDecode', 'RunLengthDecode']);
+const FILTERS = new Set([
+  'FlateDecode',
+  'DCTDecode',
+  'ASCII85Decode',
+  'ASCIIHexDecode',
+  'RunLengthDecode',
+]);
 
 export class ArchiveRules {
   readonly #objects: PdfObjects;
@@ -85,8 +91,7 @@ export class ArchiveRules {
     } else if (value instanceof Name) {
       const bytes = Buffer.from(value.value, 'latin1');
       if (bytes.length > MAX_NAME_BYTES) this.#add('6.1.13', 'a name is longer than 127 bytes');
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: most names are ASCII
-      if (/[^\x00-\x7f]/.test(value.value) && !isUtf8(bytes)) {
+      if (!isUtf8(bytes)) {
         this.#add('6.1.8', 'a name, such as that of a font, is not UTF-8');
       }
     } else if (value instanceof Map) {

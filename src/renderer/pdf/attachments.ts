@@ -44,11 +44,11 @@ export function attach(
         EF: dictionary({ F: file, UF: file }),
       }),
     );
-    return { name, specification };
+    return { key: PdfString.utf16(filename), specification };
   });
-  // Readers search by halves.
-  const sorted = files.toSorted((a, b) => byBytes(a.name.bytes, b.name.bytes));
-  const names: PdfValue[] = sorted.flatMap(({ name, specification }) => [name, specification]);
+  // Readers search by halves, some by the bytes and some by the characters: in UTF-16 both have the same order.
+  const sorted = files.toSorted((a, b) => byBytes(a.key.bytes, b.key.bytes));
+  const names: PdfValue[] = sorted.flatMap(({ key, specification }) => [key, specification]);
   const { catalog } = objects;
   const trees = objects.dictionary(catalog.get('Names'));
   trees.set('EmbeddedFiles', objects.add(dictionary({ Names: names })));

@@ -13,13 +13,15 @@ const isDelimiter = (code: number): boolean =>
   code === 40 || code === 60 || code === 47 || code === 91;
 const isSpace = (code: number): boolean =>
   code === 32 || code === 10 || code === 13 || code === 9 || code === 12 || code === 0;
-const isNumber = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 43 && code <= 46);
+const isNumber = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 43 && code <= 46);
 
 /** The place behind an operand that begins at `at`. */
 function operandEnd(text: string, at: number): number {
   const code = text.charCodeAt(at);
   // A hexadecimal string, the usual form of text.
-  if (code === 60 && text.charCodeAt(at + 1) !== 60) return text.indexOf('>', at) + 1 || text.length;
+  if (code === 60 && text.charCodeAt(at + 1) !== 60)
+    return text.indexOf('>', at) + 1 || text.length;
   if (isDelimiter(code)) {
     const scanner = new Scanner(text, at);
     scanner.value();
@@ -77,9 +79,5 @@ export function operands(text: string, { from, at }: Operation): PdfValue[] {
 
 /** The operands as numbers. */
 export function numbers(text: string, operation: Operation): number[] {
-  return text
-    .slice(operation.from, operation.at)
-    .trim()
-    .split(/\s+/)
-    .map(Number);
+  return text.slice(operation.from, operation.at).trim().split(/\s+/).map(Number);
 }

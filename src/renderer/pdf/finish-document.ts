@@ -3,6 +3,7 @@
  * What cannot conform is found and named. The file claims nothing that it was not checked for.
  */
 import { createHash } from 'node:crypto';
+import type { Conformance } from '../../domain/request-document.ts';
 import { AccessRules } from './accessibility.ts';
 import { ArchiveRules } from './archive.ts';
 import { type Attachment, attach } from './attachments.ts';
@@ -23,14 +24,14 @@ const RULES = {
   'pdfa-3u': ['file', 'archive', 'unicode'],
   'pdfa-3a': ['file', 'archive', 'unicode', 'level-a', 'tags'],
   'pdfua-1': ['file', 'unicode', 'tags', 'access'],
-} as const satisfies Record<string, readonly RuleSet[]>;
-
-export type Conformance = keyof typeof RULES;
+} as const satisfies Record<Conformance, readonly RuleSet[]>;
 
 export interface DocumentPlan {
   readonly conformance: readonly Conformance[];
   readonly attachments: readonly Attachment[];
   readonly invoice?: InvoiceClaim | undefined;
+  /** The language that the PDF names is that of its page. */
+  readonly namesLanguage: boolean;
   /** Points of the margins, in which headers and footers lie. */
   readonly margins: ContentOptions['margins'];
 }
@@ -64,8 +65,9 @@ export function finishDocument(printed: Buffer, plan: DocumentPlan): FinishedDoc
 
 function attempt(
   printed: Buffer,
-  { conformance, attachments, invoice, margins }: DocumentPlan,
+  plan: DocumentPlan,
 ): { readonly bytes: Buffer; readonly findings: Findings } {
+  const { conformance, attachments, invoice, margins, namesLanguage } = plan;
   const objects = new PdfObjects(printed);
   const findings = new Findings();
   const { catalog } = objects;
@@ -74,7 +76,7 @@ function attempt(
   const isAccessible = conformance.includes('pdfua-1');
   const isTagged = isAccessible || archive === 'pdfa-3a';
   if (conformance.length > 0) {
-    if (isAccessible) checkCatalog(catalog, objects, info, findings);
+    if (isAccessible) checkCatalog(objects, info, findings, namesLanguage);
     checkContents(objects, findings, { isTagged, isArchive: archive !== undefined, margins });
   }
   attach(objects, attachments, entryText(info, 'ModDate'));
@@ -98,13 +100,14 @@ function attempt(
 }
 
 function checkCatalog(
-  catalog: Dictionary,
   objects: PdfObjects,
   info: Dictionary,
   findings: Findings,
+  namesLanguage: boolean,
 ): void {
+  const { catalog } = objects;
   const language = objects.resolve(catalog.get('Lang'));
-  if (!(language instanceof PdfString) || language.text === '') {
+  if (!namesLanguage || !(language instanceof PdfString) || language.text === '') {
     const what = 'the document names no language: write it into the page, as <html lang="en">';
     findings.add('access', 'ISO 14289-1, 7.2', what);
   } else if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(language.text)) {

@@ -75,7 +75,10 @@ export class Fonts {
     const content = map instanceof Ref ? this.#objects.content(map.number).toString('latin1') : '';
     const font: Font = {
       number,
-      name: (this.#objects.name(entries.get('BaseFont')) ?? 'without a name').replace(/^[A-Z]{6}\+/, ''),
+      name: (this.#objects.name(entries.get('BaseFont')) ?? 'without a name').replace(
+        /^[A-Z]{6}\+/,
+        '',
+      ),
       bytesPerCode: isComposite ? 2 : 1,
       entries,
       marks: new Map(),

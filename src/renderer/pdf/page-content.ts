@@ -26,7 +26,7 @@ interface PageWork {
   readonly bottom: number;
   /** Heights of the base lines of text. */
   readonly tagged: { lowest: number; highest: number };
-  readonly untagged: { readonly y: number; readonly text: string }[];
+  readonly untagged: { readonly y: number; text: string }[];
 }
 
 export interface ContentOptions {
@@ -87,7 +87,10 @@ export class PageContents {
   /** A header or footer is no part of the document's text. All other text is. */
   #judgeText({ number, top, bottom, tagged, untagged }: PageWork): void {
     const { margins } = this.#options;
-    const [high, low] = [top - Math.max(EDGE, margins.top), bottom + Math.max(EDGE, margins.bottom)];
+    const [high, low] = [
+      top - Math.max(EDGE, margins.top),
+      bottom + Math.max(EDGE, margins.bottom),
+    ];
     const lost = untagged.find(({ y }) => {
       const isHeader = y > high && y > tagged.highest;
       const isFooter = y < low && y < tagged.lowest;
@@ -108,12 +111,17 @@ export class PageContents {
     depth: number,
   ): void {
     if (depth > MAX_DEPTH) {
-      this.#findings.add('archive', 'ISO 19005-2, 6.1.13', 'groups lie within each other too deeply');
+      this.#findings.add(
+        'archive',
+        'ISO 19005-2, 6.1.13',
+        'groups lie within each other too deeply',
+      );
       return;
     }
     const text = this.#objects.content(number).toString('latin1');
     const run = new StreamRun(text, matrix, isTagged);
-    for (const operation of operations(text)) this.#operation(run, operation, resources, work, depth);
+    for (const operation of operations(text))
+      this.#operation(run, operation, resources, work, depth);
     if (run.deepest > MAX_STATES) {
       const what = 'graphics states lie within each other too deeply';
       this.#findings.add('archive', 'ISO 19005-2, 6.1.13', what, work?.number);
@@ -186,7 +194,10 @@ export class PageContents {
     if (work === undefined) return;
     const y = run.baseline;
     if (!run.isTagged) {
-      if (text.trim() !== '') work.untagged.push({ y, text });
+      const last = work.untagged.at(-1);
+      // Letters of a line may come one by one.
+      if (last?.y === y) last.text += text;
+      else if (text.trim() !== '') work.untagged.push({ y, text });
       return;
     }
     work.tagged.lowest = Math.min(work.tagged.lowest, y);
@@ -226,17 +237,12 @@ export class PageContents {
       return;
     }
     this.#forms.set(ref.number, isTagged);
-    const own = this.#objects.list(entries.get('Matrix')).filter((each) => typeof each === 'number');
+    const own = this.#objects
+      .list(entries.get('Matrix'))
+      .filter((each) => typeof each === 'number');
     const inner = entries.has('Resources')
       ? this.#objects.dictionary(entries.get('Resources'))
       : resources;
-    this.#stream(
-      ref.number,
-      inner,
-      work,
-      times(matrixOf(own), run.matrix),
-      isTagged,
-      depth + 1,
-    );
+    this.#stream(ref.number, inner, work, times(matrixOf(own), run.matrix), isTagged, depth + 1);
   }
 }

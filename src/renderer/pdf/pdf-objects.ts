@@ -1,6 +1,14 @@
 /** A whole PDF as the objects that it consists of: read where they are asked for, changed, added, and written again. */
 import { deflateSync, inflateSync } from 'node:zlib';
-import { type Dictionary, MalformedPdf, Name, type PdfValue, Ref, Scanner, serialize } from './values.ts';
+import {
+  type Dictionary,
+  MalformedPdf,
+  Name,
+  type PdfValue,
+  Ref,
+  Scanner,
+  serialize,
+} from './values.ts';
 
 interface Placed {
   readonly from: number;
@@ -103,7 +111,9 @@ export class PdfObjects {
 
   /** The numbers of all objects. */
   get numbers(): readonly number[] {
-    return [...new Set([...this.#places.keys(), ...this.#changed.keys()])].toSorted((a, b) => a - b);
+    return [...new Set([...this.#places.keys(), ...this.#changed.keys()])].toSorted(
+      (a, b) => a - b,
+    );
   }
 
   /** The object of that number, for a stream its dictionary; null where there is none. */

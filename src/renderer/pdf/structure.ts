@@ -74,7 +74,8 @@ export class StructureTree {
     const waiting = [...this.roots].toReversed();
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       yield next;
-      for (const kid of next.kids.toReversed()) if (kid.kind === 'element') waiting.push(kid.element);
+      for (const kid of next.kids.toReversed())
+        if (kid.kind === 'element') waiting.push(kid.element);
     }
   }
 

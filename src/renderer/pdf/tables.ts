@@ -80,15 +80,14 @@ export class TableRules {
       }
       taken = next;
     }
-    if (taken.some((left) => left > 0)) this.#add('a cell reaches below the last row of its table', table);
+    if (taken.some((left) => left > 0))
+      this.#add('a cell reaches below the last row of its table', table);
   }
 
   /** A cell with a heading names it, or the heading says what it is for. */
   #checkHeaders(table: Element, cells: readonly Element[]): void {
     const attributes = cells.map((each) => this.#tree.attributes(each, 'Table'));
-    const ids = new Set(
-      cells.flatMap(({ entries }) => idsIn(entries.get('ID') ?? undefined)),
-    );
+    const ids = new Set(cells.flatMap(({ entries }) => idsIn(entries.get('ID') ?? undefined)));
     const named = attributes.flatMap((each) => idsIn(each.get('Headers')));
     if (named.some((id) => !ids.has(id))) {
       this.#add('a cell of a table names a heading that is not in it', table);

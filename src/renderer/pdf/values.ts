@@ -27,8 +27,10 @@ export class PdfString {
 
   /** Text of any characters, in UTF-16 with its mark. */
   static of(text: string): PdfString {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: printable ASCII is written as it is
-    if (/^[\x20-\x7e]*$/.test(text)) return new PdfString(text);
+    return /^[\x20-\x7e]*$/.test(text) ? new PdfString(text) : PdfString.utf16(text);
+  }
+
+  static utf16(text: string): PdfString {
     const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le').swap16();
     return new PdfString(bytes.toString('latin1'));
   }
@@ -37,7 +39,10 @@ export class PdfString {
   get text(): string {
     if (!this.bytes.startsWith('\xFE\xFF')) return this.bytes;
     const bytes = Buffer.from(this.bytes.slice(2), 'latin1');
-    return bytes.subarray(0, bytes.length & ~1).swap16().toString('utf16le');
+    return bytes
+      .subarray(0, bytes.length & ~1)
+      .swap16()
+      .toString('utf16le');
   }
 }
 
@@ -82,7 +87,8 @@ export class Scanner {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
       if (code === 37) {
-        while (this.at < this.text.length && !/[\r\n]/.test(this.text.charAt(this.at))) this.at += 1;
+        while (this.at < this.text.length && !/[\r\n]/.test(this.text.charAt(this.at)))
+          this.at += 1;
       } else if (CLASSES[code] !== SPACE) return;
       this.at += 1;
     }
@@ -236,7 +242,6 @@ function writtenName(name: string): string {
 }
 
 function writtenString(bytes: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: other bytes are written in hexadecimal
   if (/[^\x20-\x7e]/.test(bytes)) {
     return `<${Buffer.from(bytes, 'latin1').toString('hex').toUpperCase()}>`;
   }

@@ -38,8 +38,8 @@ function escaped(text: string): string {
   return (
     text
       .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 has no such characters
-      .replaceAll(/[\x00-\x08\x0b\x0c\x0e-\x1f\uFFFE\uFFFF]/g, ' ')
+      // Controls but for blanks: XML 1.0 has none.
+      .replaceAll(/[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu, ' ')
       .replaceAll(/[&<>"]/g, (each) => ENTITIES[each] ?? each)
   );
 }

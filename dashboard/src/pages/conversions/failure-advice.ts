@@ -56,6 +56,11 @@ const FAILURES: Readonly<Record<FailureCode, Advice>> = {
     title: 'The page lacked something',
     action: 'Supply what the message names, or change fail_on so that this is only a warning.',
   },
+  not_conforming: {
+    title: 'The document cannot conform',
+    action:
+      'Change what the message names, or set pdf.conformance_required to false to get the PDF without.',
+  },
   renderer_failed: {
     title: 'The service failed',
     action: 'Convert again. If it fails again, tell the operator of the service the id.',

@@ -261,6 +261,10 @@
   /** @param {number} characters the most that are wanted of the title */
   const title = (characters) => `${own('title') ?? ''}`.slice(0, characters);
 
-  const settle = { clock, frames, screens, scroll, rest, finish, complete, lacking, has, title };
+  /** False if Chrome takes its own language for that of the page. */
+  const namesLanguage = () => has(':root[lang], meta[http-equiv="content-language" i]');
+
+  const asked = { complete, lacking, has, title, namesLanguage };
+  const settle = { clock, frames, screens, scroll, rest, finish, ...asked };
   Object.assign(globalThis, { settle });
 })();
