@@ -1,6 +1,7 @@
 /** The pipes to a real Chrome: what passes through them, and what is told when they close. */
+import { PassThrough } from 'node:stream';
 import { type Test, test } from 'tap';
-import type { Connection } from '../../src/renderer/chrome/connection.ts';
+import { Connection } from '../../src/renderer/chrome/connection.ts';
 import { Deadline } from '../../src/renderer/chrome/deadline.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { Tab } from '../../src/renderer/chrome/tab.ts';
@@ -167,3 +168,27 @@ void test(
     t.match(await renderer.render({ html: '<p>next</p>' }), { kind: 'completed' });
   },
 );
+
+void test('a long event tells the beginnings of its data URLs, and all else whole', async (t) => {
+  const messages = new PassThrough();
+  const connection = new Connection(new PassThrough(), messages);
+  const data = `data:image/png;base64,${'A'.repeat(200_000)}`;
+  const quoted = `data:image/svg+xml,<svg id="a\\">${'\n'.repeat(5_000)}"data:`;
+  const said = `say "${data}" and "`;
+  const text = 'x'.repeat(200_000);
+  const logged = [data, quoted, said + data, text, `${data}"`, data];
+  const heard = new Promise((resolve) => connection.on('Runtime.consoleAPICalled', resolve));
+  const event = { method: 'Runtime.consoleAPICalled', params: { logged, last: 'é😀' } };
+  const bytes = Buffer.from(`${JSON.stringify(event)}\0`);
+  for (let at = 0; at < bytes.length; at += 65_535) messages.write(bytes.subarray(at, at + 65_535));
+  const short = data.slice(0, 2_048);
+  const told = [short, quoted, said + short, text, `${data}"`, short];
+  const same = JSON.stringify(await heard) === JSON.stringify({ logged: told, last: 'é😀' });
+  t.ok(same);
+
+  const asked = connection.send('Runtime.evaluate', { expression: '' }, COMMAND_MS);
+  const answer = JSON.stringify({ id: 1, result: { data } });
+  messages.write(answer.slice(0, 65_536));
+  messages.write(`${answer.slice(65_536)}\0`);
+  t.ok(JSON.stringify(await asked) === JSON.stringify({ data }), 'an answer is whole');
+});

@@ -44,6 +44,13 @@ interface Waiting {
  */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
+/** As many of an address are read. */
+const MAX_URL_CHARACTERS = 2_048;
+const EVENT = Buffer.from('{"method":');
+const DATA_URL = Buffer.from('"data:');
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 const DISCONNECT = Symbol('disconnect');
 const HANDLER_ERROR = Symbol('handler error');
 
@@ -184,10 +191,11 @@ export class Connection {
     let from = 0;
     for (let end = chunk.indexOf(0); end >= 0 && this.#open; end = chunk.indexOf(0, from)) {
       this.#begun.push(chunk.subarray(from, end));
-      const message = Buffer.concat(this.#begun).toString('utf8');
+      const [whole = chunk, ...more] = this.#begun;
+      const message = more.length === 0 ? whole : withoutData(Buffer.concat(this.#begun));
       this.#begun = [];
       this.#begunBytes = 0;
-      this.#dispatch(message);
+      this.#dispatch(message.toString('utf8'));
       from = end + 1;
     }
     if (from === chunk.length) return;
@@ -229,4 +237,25 @@ export class Connection {
       waiting.reject(new CommandRefused(data === undefined ? what : `${what} (${data})`));
     }
   }
+}
+
+/**
+ * Shortens the data URLs of a long event. Chrome names each picture of a document several times, with all of its data. To
+ * take that apart would cost more than all else that is said of the document.
+ */
+function withoutData(message: Buffer): Buffer {
+  if (!message.subarray(0, EVENT.length).equals(EVENT)) return message;
+  const kept: Buffer[] = [];
+  let from = 0;
+  for (let url = message.indexOf(DATA_URL); url >= 0; ) {
+    const cut = url + 1 + MAX_URL_CHARACTERS;
+    const end = message.indexOf(QUOTE, url + 1);
+    // With a backslash in it the end may be another one, and the cut may part it from what it escapes.
+    if (cut < end && !message.subarray(url, end).includes(BACKSLASH)) {
+      kept.push(message.subarray(from, cut));
+      from = end;
+    }
+    url = end < 0 ? -1 : message.indexOf(DATA_URL, end);
+  }
+  return Buffer.concat([...kept, message.subarray(from)]);
 }
