@@ -6,9 +6,12 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pidsOfGroup } from './chrome/processes.ts';
 
 const TABLE = '/proc/net/tcp';
+/** Chrome opens several connections one after another, and they share one look at the table. */
+const GATHER_MS = 2;
 /** 127.0.0.1 as the table writes it. */
 const LOOPBACK = endianness() === 'LE' ? '0100007F' : '7F000001';
 
@@ -51,8 +54,7 @@ export class Peers {
   readonly #groups = new Set<number>();
   /** The process that the last connection came from: most often the next one does as well. */
   #lastOwner = 0;
-  #reading: Promise<string> = Promise.resolve('');
-  #next: Promise<string> | undefined;
+  #reading: Promise<string> | undefined;
 
   /** @param groupId of a Chrome's processes */
   add(groupId: number): void {
@@ -80,13 +82,12 @@ export class Peers {
     return false;
   }
 
-  /** Reads the table from now on. Reading takes milliseconds: those who come meanwhile share the next. */
+  /** Reads the table soon. It takes the kernel milliseconds, however few sockets there are. */
   #table(): Promise<string> {
-    this.#next ??= this.#reading.then(() => {
-      this.#next = undefined;
+    this.#reading ??= pause(GATHER_MS).then(() => {
+      this.#reading = undefined;
       return readFile(TABLE, 'latin1').catch(() => '');
     });
-    this.#reading = this.#next;
-    return this.#next;
+    return this.#reading;
   }
 }
