@@ -1,5 +1,5 @@
 /** The frames of a tab. Chrome draws them on command only, so that none is drawn for nothing, or by chance. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { CommandRefused } from './connection.ts';
 import { resultWithin } from './deadline.ts';
 
@@ -56,6 +56,8 @@ export class Frames {
       }
       this.#atOnce -= 1;
       if (this.#atOnce < 0) await delay(Math.max(1, FRAME_MS - (performance.now() - started)));
+      // What was waited for may have come with the frame: then no other one is drawn.
+      else await turn();
     }
     this.#isDrawing = false;
   }

@@ -117,11 +117,20 @@ export async function savePrinted(
 
 /** The content of a stream that `printPage` returned. Closes the stream, for Chrome keeps a file for each. */
 async function* pdfParts(tab: Pick<Tab, 'send'>, handle: string): AsyncGenerator<Buffer> {
+  const read = () => {
+    const part = tab.send('IO.read', { handle, size: READ_BYTES });
+    // One that is asked for beyond the end is not waited for.
+    part.catch(() => {});
+    return part;
+  };
   try {
-    for (let last = false; !last; ) {
-      const part = await tab.send('IO.read', { handle, size: READ_BYTES });
-      yield Buffer.from(part.data, part.base64Encoded === true ? 'base64' : 'utf8');
-      last = part.eof;
+    // Chrome tells the end with a part of its own: the next one is always asked for already.
+    let [part, next] = [read(), read()];
+    for (;;) {
+      const { data, base64Encoded, eof } = await part;
+      yield Buffer.from(data, base64Encoded === true ? 'base64' : 'utf8');
+      if (eof) return;
+      [part, next] = [next, read()];
     }
   } finally {
     // Nobody waits for it, and a tab that is gone took its streams along.
