@@ -82,7 +82,7 @@ export class JobRun {
   readonly #encryptedPath: string;
   /** The time when its request had been read, by `performance.now()`. */
   #readAt = 0;
-  /** Aborted when its conversion has ended without it, as far as it has heard. */
+  /** Aborted when nobody needs its result: its conversion has ended without it, or the node stops in a hurry. */
   readonly #unneeded: AbortSignal;
   readonly #ended = new AbortController();
   /** The encrypted PDF is the blob store's: there are no files any more. */
@@ -93,7 +93,7 @@ export class JobRun {
     this.#delivery = delivery;
     this.#job = delivery.job;
     this.#takenAt = context.clock.now();
-    this.#unneeded = AbortSignal.any([delivery.unneeded, this.#ended.signal]);
+    this.#unneeded = AbortSignal.any([context.abandoned, delivery.unneeded, this.#ended.signal]);
     this.#outputPath = join(context.directory, `${delivery.job.conversionId}-${this.#name}.pdf`);
     this.#encryptedPath = `${this.#outputPath}.encrypted`;
   }
@@ -149,16 +149,15 @@ export class JobRun {
   }
 
   async #render(): Promise<Completed | NoPdf> {
-    const { pool, timeoutMs, pictures, abandoned, logger } = this.#context;
+    const { pool, timeoutMs, pictures, logger } = this.#context;
     const { conversionId, accountId, options } = this.#job;
     const request = await this.#readRequest();
     if ('kind' in request) return request;
     this.#readAt = performance.now();
     const about = { conversionId, accountId, request, options, pictures };
     const task = { ...about, deadlineMs: timeoutMs, outputPath: this.#outputPath };
-    const result = await pool.render(task, abandoned, this.#unneeded);
-    const isGivenUp = abandoned.aborted || this.#unneeded.aborted;
-    if (isGivenUp && result.kind !== 'completed') return { kind: 'requeued' };
+    const result = await pool.render(task, this.#unneeded);
+    if (this.#unneeded.aborted && result.kind !== 'completed') return { kind: 'requeued' };
     if (result.kind === 'failed') return await this.#failed(result);
     if (result.kind === 'crashed') {
       // It may quote the address of a page.

@@ -42,10 +42,9 @@ export interface RenderPool {
   /** The process groups of the Chromes that run, and the number of those that were started. */
   chromes(): { readonly running: readonly number[]; readonly started: number };
   /**
-   * Never rejects. After `abandon` is aborted, its Chrome and its thread are ended at once; after `unneeded`, the page
-   * alone, and whatever does not answer within a second.
+   * Never rejects. After `unneeded` is aborted the page is ended, and within a second whatever does not answer.
    */
-  render(task: RenderTask, abandon?: AbortSignal, unneeded?: AbortSignal): Promise<RenderResult>;
+  render(task: RenderTask, unneeded?: AbortSignal): Promise<RenderResult>;
   /** Ends Chromes and threads; what hangs is left to `endNode` on the workers' directory. */
   close(): Promise<void>;
 }
@@ -174,11 +173,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     }
   };
 
-  const render = async (
-    task: RenderTask,
-    abandon?: AbortSignal,
-    unneeded?: AbortSignal,
-  ): Promise<RenderResult> => {
+  const render: RenderPool['render'] = async (task, unneeded) => {
     const thread = await take(task.accountId);
     let late = false;
     const kill = setTimeout(() => {
@@ -192,21 +187,19 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
       timers.push(setTimeout(() => thread.killChromes(), GIVE_UP_MS));
       timers.push(setTimeout(end, 2 * GIVE_UP_MS));
     };
-    abandon?.addEventListener('abort', end);
     unneeded?.addEventListener('abort', giveUp);
     try {
-      if (abandon?.aborted === true || unneeded?.aborted === true) return ENDED;
+      if (unneeded?.aborted === true) return ENDED;
       const result = (await thread.ask({ kind: 'render', task })) as RenderResult;
       return late ? TIMED_OUT : result;
     } catch (error) {
       if (late) return TIMED_OUT;
-      if (abandon?.aborted !== true && unneeded?.aborted !== true) {
+      if (unneeded?.aborted !== true) {
         logger.error({ err: error, conversionId: task.conversionId }, 'a render worker ended');
       }
       return ENDED;
     } finally {
       for (const timer of timers) clearTimeout(timer);
-      abandon?.removeEventListener('abort', end);
       unneeded?.removeEventListener('abort', giveUp);
       idle.push(thread);
       waiting.shift()?.();
