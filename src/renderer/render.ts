@@ -96,10 +96,11 @@ async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<v
   await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
 }
 
-/** A template that loads a file crashes Chrome each time. */
+/** A template that loads a file crashes Chrome each time, but the page may be the reason as well. */
 const crashedOnTemplates = (cause: TabCrashed): PageFailure =>
   new PageFailure(
     'renderer_failed',
-    'The browser crashed while it printed the page with its header or footer. They cannot load external files.',
+    "The page, or its header or footer, crashed the browser's tab while it was printed. A header or footer cannot load " +
+      'external files.',
     { cause },
   );
