@@ -51,6 +51,8 @@ async function setUp(purpose) {
   if (purpose === 'interop') {
     const tools = join(root, 'test', 'openapi-tools');
     await bringPackages('tools for the OpenAPI document', tools, { dev: false });
+    const { bringPythonPackages } = await import('./python.mjs');
+    await bringPythonPackages(join(root, 'test', 'webhook-tools'), 'checks of webhooks by Python');
   }
   return 0;
 }

@@ -1,0 +1,52 @@
+/** Deliveries, checked by a receiver in another language with the library of Standard Webhooks. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Test, test } from 'tap';
+import { startWebhookApi } from '../support/webhooks.ts';
+
+const TOOLS = join(import.meta.dirname, '../webhook-tools');
+const PYTHON = join(TOOLS, '.venv/bin/python');
+const skip = !existsSync(PYTHON) && 'packages of Python are missing: npm run test:interop';
+const ENDED = { types: ['conversion.completed', 'conversion.failed'] };
+
+/** @returns its URL, and its next line */
+async function startReceiver(t: Test, secret: string) {
+  const child = spawn(PYTHON, [join(TOOLS, 'receiver.py')], {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(async () => {
+    child.kill();
+    await once(child, 'exit');
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => {
+    const { done, value } = await lines.next();
+    return done ? '' : value;
+  };
+  return { url: `http://127.0.0.1:${await next()}/`, next };
+}
+
+void test('a receiver in Python', { skip }, async (t) => {
+  const w = await startWebhookApi(t);
+  const { body } = await w.callAs('POST', '/webhooks/secret/rotate/');
+  const ofRequests = await startReceiver(t, String(body['secret']));
+  const { id, secret } = await w.create('http://127.0.0.1:9/', ENDED);
+  const receiver = await startReceiver(t, secret);
+  await w.callAs('PATCH', `/webhooks/${id}/`, { url: receiver.url });
+
+  const named = { filename: 'Łódź – naïve “quotes” 📄.pdf', webhook_url: ofRequests.url };
+  const completed = await w.end(await w.request(named));
+  for (const each of [receiver, ofRequests])
+    t.equal(await each.next(), `verified conversion.completed ${completed}`);
+  await w.callAs('POST', `/webhooks/${id}/rotate/`);
+  const failed = await w.failOne(await w.request());
+  t.equal(await receiver.next(), `verified conversion.failed ${failed}`, 'the former secret signs');
+  const other = await startReceiver(t, secret);
+  await w.create(other.url, ENDED);
+  await w.end(await w.request());
+  t.match(await other.next(), /^refused /, 'a secret of another endpoint does not');
+});
