@@ -23,7 +23,7 @@ import {
   wholeNumber,
 } from './command.ts';
 import { onAccount } from './on-account.ts';
-import { type Account, type Details, ofAccount, type OperatorApi } from './operator-api.ts';
+import { type Account, type Details, type OperatorApi, ofAccount } from './operator-api.ts';
 import { isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
 function parsePlan(value: string): (typeof PLANS)[number] {

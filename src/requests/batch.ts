@@ -57,6 +57,9 @@ export interface CheckedBatch<Kept> {
   readonly texts: Pick<RequestTexts, 'reference' | 'tags' | 'webhookUrl'>;
 }
 
+/** Fields of one request that an answer names. */
+const MAX_OF_ONE = 200;
+
 /** Requests that are checked before others have their turn. */
 const SLICE_MS = 10;
 
@@ -83,7 +86,8 @@ export async function checkBatchRequest<Kept>(
   const hasCommon = !Object.keys(COMMON).some((name) => issues.has(name));
   const kept: Kept[] = [];
   let until = performance.now() + SLICE_MS;
-  for (const [n, request] of (isList ? (list as readonly unknown[]) : []).entries()) {
+  const all: readonly unknown[] = isList ? list : [];
+  for (const [n, request] of all.entries()) {
     if (performance.now() > until) {
       await turn();
       until = performance.now() + SLICE_MS;
@@ -97,7 +101,9 @@ export async function checkBatchRequest<Kept>(
       ([name, value]) => value !== null || !Object.hasOwn(COMMON, name),
     );
     const whole = hasCommon ? { ...common, ...Object.fromEntries(given) } : request;
-    const found = new ValidationIssues();
+    // One fault of each later request has a place, too.
+    const room = issues.room - (all.length - n - 1);
+    const found = new ValidationIssues(Math.max(1, Math.min(MAX_OF_ONE, room)));
     const checked = inPlace(place, () => checkConversionRequest(whole, found, rules));
     if (found.any) issues.addWithin(place, found);
     else if (!issues.any) kept.push(keep(checked));

@@ -28,6 +28,8 @@ export class ValidationIssues {
   readonly #concerned = new Set<string>();
   readonly #maxFields: number;
   #unknown = 0;
+  /** Faults of fields that the answer has no room for. */
+  #unnamed = 0;
 
   /** @param maxFields fields that the answer names, at most */
   constructor(maxFields = MAX_FIELDS) {
@@ -38,6 +40,11 @@ export class ValidationIssues {
     return this.#concerned.size > 0;
   }
 
+  /** Fields that the answer has room for. */
+  get room(): number {
+    return this.#maxFields - this.#fields.size;
+  }
+
   add(field: string, message: string): void {
     this.#concern(field);
     const name =
@@ -45,14 +52,18 @@ export class ValidationIssues {
     const known = this.#fields.get(name);
     if (known !== undefined) {
       if (!known.includes(message)) known.push(message);
-    } else if (this.#fields.size < this.#maxFields) this.#fields.set(name, [message]);
+    } else if (this.room > 0) this.#fields.set(name, [message]);
+    else this.#unnamed += 1;
   }
 
   /** @param known the names that there are in its place, one of which may be meant */
   addUnknown(path: readonly string[], known: readonly string[], kind = 'field'): void {
     const field = path.join('.');
     this.#unknown += 1;
-    if (this.#unknown > MAX_UNKNOWN) return this.#concern(field);
+    if (this.#unknown > MAX_UNKNOWN || this.room <= 0) {
+      this.#unnamed += 1;
+      return this.#concern(field);
+    }
     const near = suggest(inSnakeCase(path.at(-1) ?? ''), known);
     const hint = near === undefined ? '' : ` Did you mean ${near}?`;
     this.add(field, `Is not a known ${kind}.${hint}`);
@@ -63,6 +74,7 @@ export class ValidationIssues {
     for (const [field, messages] of found.#fields) {
       for (const message of messages) this.add(`${place}.${field}`, message);
     }
+    this.#unnamed += found.#unnamed;
     this.#concern(place);
   }
 
@@ -82,11 +94,13 @@ export class ValidationIssues {
     const namesThem = same.length > 1 && same.every((name) => message.includes(name));
     const named = namesThem ? message : `${same.slice(0, MAX_NAMED).join(', ')}: ${message}`;
     const more = fields.length - (namesThem ? same.length : Math.min(same.length, MAX_NAMED));
-    const rest =
+    const inDetails =
       more === 0
         ? ''
         : ` See details for ${more === 1 ? 'one more field' : `${more} more fields`}.`;
-    throw new ServiceError('validation_error', `${named}${rest}`, {
+    const others =
+      this.#unnamed === 0 ? '' : ` Not listed: ${plural(this.#unnamed, 'more mistake')}.`;
+    throw new ServiceError('validation_error', `${named}${inDetails}${others}`, {
       details: Object.fromEntries(this.#fields) satisfies ErrorDetails,
     });
   }

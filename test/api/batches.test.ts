@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
@@ -191,6 +194,15 @@ void test('what is wrong: nothing is accepted, and each fault is named by the nu
   }
   const all = await post(api, key, { requests: Array.from({ length: 1000 }, () => ({ html: 7 })) });
   t.equal(Object.keys(all.body['details'] as object).length, 1000, 'all mistakes at once');
+  const unknown = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`x${n}`, 1]));
+  const crowded = await post(api, key, {
+    requests: Array.from({ length: 1000 }, () => ({ html: '<p>x</p>', ...unknown })),
+  });
+  const named = Object.keys(crowded.body['details'] as object);
+  t.equal(named.length, 2000);
+  const numbers = new Set(named.map((each) => each.split('.')[1]));
+  t.equal(numbers.size, 1000, 'something of each request');
+  t.match(crowded.body['message'], /See details for 1997 more fields\. Not listed: 4000 more/);
   const large = `<p>${'x'.repeat(2000)}</p>`;
   const tooLarge = await post(api, key, { requests: many(2, { 1: { html: large } }) });
   const details = ['requests.1.html'];
@@ -354,6 +366,48 @@ void test('all PDFs of a batch in one ZIP', async (t) => {
   t.strictSame(Object.keys(await unpacked()), ['brief.pdf', ...expected.slice(2)], 'what is left');
   const other = await api.newAccount();
   t.equal((await api.call('GET', zip, { key: other.key })).status, 404);
+});
+
+void test('names of any length are files for those who unpack a ZIP', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const names = ['ä'.repeat(200), 'ä'.repeat(200), `x${'👩‍👩‍👧'.repeat(20)}`, '請'.repeat(200)];
+  const requests = names.map((filename) => ({ html: '<p>x</p>', filename }));
+  const batch = await post(api, key, { requests });
+  for (const [n, id] of idsOf(batch).entries()) await api.complete(accountId, id, pdfOf(n));
+  const zip = await fetch(`${api.origin}${BATCHES}${String(batch.body['id'])}/zip/?partial=true`, {
+    headers: { 'X-API-Key': key },
+  });
+  const folder = t.testdir({ unzipped: {}, python: {} });
+  const file = join(folder, 'all.zip');
+  writeFileSync(file, new Uint8Array(await zip.arrayBuffer()));
+  const expected = [
+    `${'ä'.repeat(122)}.pdf`,
+    `${'ä'.repeat(122)} (2).pdf`,
+    `x${'👩‍👩‍👧'.repeat(13)}.pdf`,
+    `${'請'.repeat(81)}.pdf`,
+  ];
+  const unpackers = {
+    unzipped: ['unzip', '-q', file, '-d'],
+    python: ['python3', '-m', 'zipfile', '-e', file],
+  };
+  for (const [into, [command = '', ...given]] of Object.entries(unpackers)) {
+    const { status, stderr, error } = spawnSync(command, [...given, join(folder, into)], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' },
+    });
+    if (error) {
+      t.pass(`${command} is not installed`, { skip: `${command} is not installed` });
+      continue;
+    }
+    t.equal(status, 0, stderr);
+    const found = readdirSync(join(folder, into));
+    t.strictSame(found.toSorted(), expected.toSorted(), command);
+    for (const [n, name] of expected.entries()) {
+      t.ok(pdfOf(n).equals(readFileSync(join(folder, into, name))), `${command} ${name}`);
+      t.ok(statSync(join(folder, into, name)).mode & 0o400, 'its owner may read it');
+    }
+  }
 });
 
 void test('the client, and who is told of the end', async (t) => {

@@ -6,6 +6,7 @@ import { type ConversionRow, conversionQueries } from '../../../projections/conv
 import { openContent } from '../../documents/decryption.ts';
 import { NOT_OPENED } from '../../documents/keys/vault.ts';
 import { BlobNotFound } from '../../documents/port.ts';
+import { MAX_BATCH } from '../../domain/acceptance.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
@@ -19,6 +20,18 @@ import { countDownload, recordDownload } from './files.ts';
 
 /** What a ZIP file without 64-bit sizes holds, less the room for its names. */
 const MAX_BYTES = 2 ** 32 - 2 ** 20;
+
+/** What file systems take: bytes in UTF-8. */
+const MAX_NAME_BYTES = 255;
+/** For the number of a name that others have, too. */
+const NUMBER_BYTES = Buffer.byteLength(` (${MAX_BATCH})`);
+
+/** "Made by" Unix: `unzip` takes names of other systems for ones of DOS, whatever their mark for UTF-8 says. */
+const UNIX = 3;
+/** A file that its owner may write and all may read, where ZIP has the modes of Unix. */
+const READABLE = 0o100_644 * 2 ** 16;
+
+const CHARACTERS = new Intl.Segmenter();
 
 interface ZippedPdf {
   readonly row: ConversionRow;
@@ -40,10 +53,12 @@ class Names {
   /** The next number to try for each name, folded. */
   readonly #next = new Map<string, number>();
 
-  /** @param name with an extension */
+  /** @param name with an extension; one that is too long for a file is cut before it */
   take(name: string): string {
     const dot = name.lastIndexOf('.');
-    const [stem, extension] = [name.slice(0, dot), name.slice(dot)];
+    const extension = name.slice(dot);
+    const room = MAX_NAME_BYTES - NUMBER_BYTES - Buffer.byteLength(extension);
+    const stem = withinBytes(name.slice(0, dot), room);
     const [foldedStem, foldedExtension] = [folded(stem), folded(extension)];
     const whole = foldedStem + foldedExtension;
     for (let n = this.#next.get(whole) ?? 1; ; n += 1) {
@@ -55,6 +70,19 @@ class Names {
       return `${stem}${number}${extension}`;
     }
   }
+}
+
+/** As many whole characters, with the marks that belong to them, as so many bytes in UTF-8 hold. */
+function withinBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text;
+  let kept = '';
+  let left = most;
+  for (const { segment } of CHARACTERS.segment(text)) {
+    left -= Buffer.byteLength(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return kept.trimEnd();
 }
 
 const folded = (text: string): string => text.normalize('NFC').toLowerCase();
@@ -111,6 +139,7 @@ async function* zipOf(
     if (content === undefined) continue;
     await recordDownload(ctx, deps, { accountId, conversionId: id });
     const file = new ZipPassThrough(name);
+    [file.os, file.attrs] = [UNIX, READABLE];
     zip.add(file);
     for await (const chunk of content as AsyncIterable<Buffer>) {
       file.push(chunk);

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { MAX_BALANCE } from '../../domain/credits.ts';
 import { PLANS } from '../../domain/choices.ts';
+import { MAX_BALANCE } from '../../domain/credits.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { Closed, Count, example, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import { IN_THE_BODY, inQuery, type OperationDoc, wrongField } from '../openapi/operation.ts';
