@@ -235,10 +235,17 @@ module.exports = {
       'Projections fold events into rows, nothing else.',
     ),
     only(
+      'renderer-browser-stands-alone',
+      '^src/renderer/browser/',
+      ['^src/renderer/browser/', '^src/domain/choices\\.ts$', PLAIN],
+      'What starts and ends Chrome knows nothing of pages.',
+    ),
+    only(
       'renderer-chrome-stands-alone',
       '^src/renderer/chrome/',
       [
-        '^src/renderer/(chrome|pdf)/',
+        '^src/renderer/(browser|chrome|pdf)/',
+        PLAIN,
         '^src/domain/(choices|event-fields|page|render-manifest|request-document)\\.ts$',
       ],
       'What drives Chrome knows nothing of the service.',

@@ -13,7 +13,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PressledgerClient } from '../client/src/client.ts';
-import { findChrome } from '../src/renderer/chrome/find.ts';
+import { findChrome } from '../src/renderer/browser/find.ts';
 import { WARM_ACCOUNTS } from '../src/renderer/chrome/warm-tabs.ts';
 import {
   animatedCharts,

@@ -12,8 +12,8 @@ import {
   Connection,
   type Params,
   type Result,
-} from '../src/renderer/chrome/connection.ts';
-import { chromeFlags } from '../src/renderer/chrome/flags.ts';
+} from '../src/renderer/browser/connection.ts';
+import { chromeFlags } from '../src/renderer/browser/flags.ts';
 import { isAddress } from './documents.ts';
 import type { Site } from './site.ts';
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findChrome } from '../src/renderer/chrome/find.ts';
+import { findChrome } from '../src/renderer/browser/find.ts';
 import { FONT_PACKAGES, installPackages, mayInstall, notInstalled } from './apt.mjs';
 import { bringPackages } from './npm.mjs';
 import { SetupError, say, step } from './progress.mjs';

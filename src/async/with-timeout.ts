@@ -23,3 +23,18 @@ export async function withTimeout<T>(
     clearInterval(timer);
   }
 }
+
+/** Settles as `promise` does, or resolves to `undefined` after `ms`. */
+export async function resultWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, elapsed]);
+  } finally {
+    clearTimeout(timer);
+    // A promise that nobody waits for any more must not end the process when it fails later.
+    promise.catch(() => {});
+  }
+}

@@ -1,7 +1,7 @@
 /** The Chrome of one worker: started before it is needed, replaced before it is worn out. */
-import type { LaunchedChrome } from './chrome/launch.ts';
-import { ChromeMemory, MAX_WARM_BYTES } from './chrome/memory.ts';
-import { killGroup } from './chrome/processes.ts';
+import type { LaunchedChrome } from './browser/launch.ts';
+import { ChromeMemory, MAX_WARM_BYTES } from './browser/memory.ts';
+import { killGroup } from './browser/processes.ts';
 import { type AccountTab, type Kind, type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
 
 const MAX_AGE_MS = 60 * 60 * 1000;

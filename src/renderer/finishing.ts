@@ -5,7 +5,7 @@ import type { PrintOptions } from '../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
 import { lengthMillimetres } from '../domain/page.ts';
 import type { Conformance, PdfRequest } from '../domain/request-document.ts';
-import { PageFailure } from './chrome/failure.ts';
+import { PageFailure } from './browser/failure.ts';
 import type { RenderedDocument } from './messages.ts';
 import type { PdfFile } from './pdf/finish.ts';
 import type { DocumentPlan, FinishedDocument } from './pdf/finish-document.ts';

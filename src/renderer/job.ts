@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { resultWithin } from '../async/with-timeout.ts';
 import { decryptBlob } from '../documents/decryption.ts';
 import { encryptFile, UnencryptedText } from '../documents/encryption.ts';
 import { type BlobStore, BlobStoreUnavailable } from '../documents/port.ts';
@@ -23,7 +24,6 @@ import {
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { plainText } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
-import { resultWithin } from './chrome/deadline.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';

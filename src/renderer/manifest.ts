@@ -7,7 +7,7 @@ import {
 } from '../domain/render-manifest.ts';
 import type { CompletedOutcome, RenderJob } from '../render-queue/messages.ts';
 import { timeOfId } from '../time/ids.ts';
-import type { LaunchedChrome } from './chrome/launch.ts';
+import type { LaunchedChrome } from './browser/launch.ts';
 import type { Page } from './chrome/page.ts';
 import type { PageErrors } from './chrome/page-log.ts';
 import type { PageRequest } from './chrome/requests.ts';

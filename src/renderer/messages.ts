@@ -3,7 +3,7 @@ import type { ConversionFailureCode } from '../domain/choices.ts';
 import type { PrintOptions } from '../domain/event-fields.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { Conformance, RequestDocument } from '../domain/request-document.ts';
-import type { LaunchedChrome } from './chrome/launch.ts';
+import type { LaunchedChrome } from './browser/launch.ts';
 import type { PdfFile } from './pdf/finish.ts';
 
 /** Settings that a worker is started with. */

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pidsOfGroup } from './chrome/processes.ts';
+import { pidsOfGroup } from './browser/processes.ts';
 
 const TABLE = '/proc/net/tcp';
 /** Chrome opens several connections one after another, and they share one look at the table. */

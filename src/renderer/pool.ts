@@ -2,8 +2,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { resultWithin } from './chrome/deadline.ts';
-import { killGroup } from './chrome/processes.ts';
+import { resultWithin } from '../async/with-timeout.ts';
+import { killGroup } from './browser/processes.ts';
 import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
 import type {
   ChromeInfo,

@@ -1,8 +1,9 @@
 /** One document, from request to PDF and manifest, in a tab that is its account's. */
+
+import { resultWithin } from '../async/with-timeout.ts';
 import type { PrintOptions } from '../domain/event-fields.ts';
-import { resultWithin } from './chrome/deadline.ts';
-import { PageFailure, TabCrashed } from './chrome/failure.ts';
-import type { LaunchedChrome } from './chrome/launch.ts';
+import { PageFailure, TabCrashed } from './browser/failure.ts';
+import type { LaunchedChrome } from './browser/launch.ts';
 import { loadDocument } from './chrome/load.ts';
 import type { Page } from './chrome/page.ts';
 import { readPageErrors } from './chrome/page-log.ts';

@@ -4,7 +4,7 @@ import type { ManifestResource, ManifestWait, PageManifest } from '../domain/ren
 import type { Shortcoming } from '../domain/request-document.ts';
 import { MAX_WARNING_CHARACTERS, MAX_WARNINGS } from '../render-queue/messages.ts';
 import { plainText } from '../text/plain-text.ts';
-import { PageFailure } from './chrome/failure.ts';
+import { PageFailure } from './browser/failure.ts';
 
 /** Nothing on paper depends on these. */
 const INVISIBLE = new Set(['Ping', 'CSPViolationReport', 'Preflight', 'Prefetch', 'WebSocket']);

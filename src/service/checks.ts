@@ -177,7 +177,7 @@ async function address({ host, port }: Config): Promise<Finding> {
 
 /** Tries a Chrome before the first start: one that does not run would leave a store behind. */
 async function chrome({ chromePath, dataDir }: Config): Promise<Finding> {
-  const { findInstalledChrome } = await import('../renderer/chrome/find.ts');
+  const { findInstalledChrome } = await import('../renderer/browser/find.ts');
   const { path } = await findInstalledChrome(chromePath);
   if (existsSync(join(dataDir, 'tmp'))) return ok(path);
   const { tryChrome } = await import('../renderer/chrome/trial.ts');

@@ -112,7 +112,7 @@ export async function readinessAt(host: string, port: number): Promise<string | 
 
 async function chromeInFull({ chromePath }: Config): Promise<Finding> {
   const [{ findInstalledChrome }, { tryChrome }] = await Promise.all([
-    import('../renderer/chrome/find.ts'),
+    import('../renderer/browser/find.ts'),
     import('../renderer/chrome/trial.ts'),
   ]);
   const { path, source } = await findInstalledChrome(chromePath);

@@ -65,7 +65,7 @@ export async function fonts(): Promise<Finding> {
 /** The memory that the pages at work may take together, and the tools that hold each to its part. */
 export async function processLimits(config: Config): Promise<Finding> {
   const { renderConcurrency: slots, maxPageMemoryBytes } = config;
-  const { MAX_WARM_BYTES } = await import('../renderer/chrome/memory.ts');
+  const { MAX_WARM_BYTES } = await import('../renderer/browser/memory.ts');
   const missing: string[] = [];
   for (const tool of ['prlimit', 'setpriv']) {
     if ((await outputOf(tool, ['--version'])) === undefined) missing.push(tool);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import tap, { test } from 'tap';
-import { pidsOfGroup } from '../../src/renderer/chrome/processes.ts';
+import { pidsOfGroup } from '../../src/renderer/browser/processes.ts';
 import { descendants } from '../support/processes.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 

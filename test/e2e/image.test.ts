@@ -7,7 +7,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
-import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { findChrome } from '../../src/renderer/browser/find.ts';
 import { ROOT, read, readDockerfile } from '../support/deployment.ts';
 import { noOwnMounts } from '../support/own-mounts.ts';
 import { openPdf } from '../support/pdf.ts';

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { test } from 'tap';
 import { BUDGETS } from '../../src/limits/budgets.ts';
+import { CommandRefused } from '../../src/renderer/browser/connection.ts';
+import { type LaunchedChrome, launchChrome } from '../../src/renderer/browser/launch.ts';
 import { Browsers, type TakenTab } from '../../src/renderer/browsers.ts';
-import { CommandRefused } from '../../src/renderer/chrome/connection.ts';
-import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { testDirectory } from '../support/directory.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';

@@ -1,9 +1,9 @@
 /** The pipes to a real Chrome: what passes through them, and what is told when they close. */
 import { PassThrough } from 'node:stream';
 import { type Test, test } from 'tap';
-import { Connection } from '../../src/renderer/chrome/connection.ts';
+import { Connection } from '../../src/renderer/browser/connection.ts';
+import { type LaunchedChrome, launchChrome } from '../../src/renderer/browser/launch.ts';
 import { Deadline } from '../../src/renderer/chrome/deadline.ts';
-import { type LaunchedChrome, launchChrome } from '../../src/renderer/chrome/launch.ts';
 import { Tab } from '../../src/renderer/chrome/tab.ts';
 import { testDirectory } from '../support/directory.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { BUDGETS } from '../../src/limits/budgets.ts';
-import { reapLeftovers, recordProcess } from '../../src/renderer/chrome/processes.ts';
+import { reapLeftovers, recordProcess } from '../../src/renderer/browser/processes.ts';
 import { startRenderPool } from '../../src/renderer/pool.ts';
 import { eventually } from '../support/deadline.ts';
 import { testDirectory } from '../support/directory.ts';

@@ -1,6 +1,6 @@
 import puppeteer from 'puppeteer';
 import type { Test } from 'tap';
-import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { findChrome } from '../../src/renderer/browser/find.ts';
 import { testDirectory } from './directory.ts';
 
 /** Opens a page in a Chrome of its own, and keeps what it asks for and complains of. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Result } from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { findChrome } from '../../src/renderer/browser/find.ts';
 import { cliJson } from './cli.ts';
 import { type Service, startService } from './service.ts';
 

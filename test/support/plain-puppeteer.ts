@@ -3,7 +3,7 @@ import puppeteer from 'puppeteer';
 import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../src/domain/page.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
-import { chromeFlags } from '../../src/renderer/chrome/flags.ts';
+import { chromeFlags } from '../../src/renderer/browser/flags.ts';
 import { installedChrome } from './renderer.ts';
 
 /** Flags of ours that change pictures: the reference has the same ones. */

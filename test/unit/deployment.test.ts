@@ -6,7 +6,7 @@ import { test } from 'tap';
 import { FONT_PACKAGES } from '../../setup/apt.mjs';
 import { readConfig } from '../../src/config/config.ts';
 import { BUDGETS } from '../../src/limits/budgets.ts';
-import { MAX_WARM_BYTES } from '../../src/renderer/chrome/memory.ts';
+import { MAX_WARM_BYTES } from '../../src/renderer/browser/memory.ts';
 import {
   type ComposeService,
   ROOT,

@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { findChrome } from '../../src/renderer/chrome/find.ts';
+import { findChrome } from '../../src/renderer/browser/find.ts';
 
 async function programs(t: Test, names: readonly string[]): Promise<string> {
   const directory = t.testdir(Object.fromEntries(names.map((name) => [name, '#!/bin/sh\n'])));

@@ -89,6 +89,9 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   'transparency-log-has-no-io': [imports('src/transparency-log/published.ts', 'node:fs')],
   projections: [imports('projections/all.ts', 'src/actors/system.ts')],
+  'renderer-browser-stands-alone': [
+    imports('src/renderer/browser/launch.ts', 'src/renderer/chrome/tab.ts'),
+  ],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
   'renderer-pdf-stands-alone': [
     imports('src/renderer/pdf/reader.ts', 'src/renderer/chrome/tab.ts'),

@@ -1,4 +1,4 @@
-import { PageFailure } from './failure.ts';
+import { PageFailure } from '../browser/failure.ts';
 
 /**
  * The longest that each wait for a page may take: a part of what is left of the time limit, so that no single wait eats
@@ -60,20 +60,5 @@ export class Deadline {
       `The time limit was reached while the page ${this.phase}. A script that never ends, a slow ` +
         'server or a very large document can be the reason.',
     );
-  }
-}
-
-/** Settles as `promise` does, or resolves to `undefined` after `ms`. */
-export async function resultWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const elapsed = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, elapsed]);
-  } finally {
-    clearTimeout(timer);
-    // A promise that nobody waits for any more must not end the process when it fails later.
-    promise.catch(() => {});
   }
 }

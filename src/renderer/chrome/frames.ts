@@ -1,7 +1,7 @@
 /** The frames of a tab. Chrome draws them on command only, so that none is drawn for nothing, or by chance. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { CommandRefused } from './connection.ts';
-import { resultWithin } from './deadline.ts';
+import { resultWithin } from '../../async/with-timeout.ts';
+import { CommandRefused } from '../browser/connection.ts';
 
 /** A screen shows 60 frames a second. */
 export const FRAME_MS = 16;

@@ -1,7 +1,7 @@
 /** Brings the document into the tab: HTML is written into the window that waits for it, a URL is navigated to. */
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
-import { CommandRefused, type EventParams, type Params } from './connection.ts';
-import { PageFailure } from './failure.ts';
+import { CommandRefused, type EventParams, type Params } from '../browser/connection.ts';
+import { PageFailure } from '../browser/failure.ts';
 import type { Navigation } from './navigation.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
 import { beginClock } from './run-ahead.ts';

@@ -1,5 +1,5 @@
 /** Follows what the main frame shows, from before the first navigation, so that nothing is missed. */
-import { PageFailure } from './failure.ts';
+import { PageFailure } from '../browser/failure.ts';
 import type { PageRequest, Requests } from './requests.ts';
 import type { Tab } from './tab.ts';
 

@@ -1,8 +1,8 @@
 /** For the render manifest of a document: the hashes of what it fetched, and what it reported as errors. */
 import { createHash } from 'node:crypto';
+import { resultWithin } from '../../async/with-timeout.ts';
 import type { ManifestError } from '../../domain/render-manifest.ts';
-import type { EventParams } from './connection.ts';
-import { resultWithin } from './deadline.ts';
+import type { EventParams } from '../browser/connection.ts';
 import type { PageRequest } from './requests.ts';
 import type { Tab } from './tab.ts';
 

@@ -1,7 +1,9 @@
 /** A document on its way to paper: the tab that it is in, and the parts that follow it. */
+
+import { resultWithin } from '../../async/with-timeout.ts';
 import type { ManifestWait } from '../../domain/render-manifest.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { type Cap, type Deadline, resultWithin } from './deadline.ts';
+import type { Cap, Deadline } from './deadline.ts';
 import { type Egress, Navigation } from './navigation.ts';
 import { BodyHashes } from './page-log.ts';
 import { Requests } from './requests.ts';

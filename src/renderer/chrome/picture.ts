@@ -1,8 +1,8 @@
 /** The picture of a page that does not become a PDF, for people who look for the reason. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { resultWithin } from '../../async/with-timeout.ts';
 import type { ConversionFailureCode } from '../../domain/choices.ts';
-import { CommandRefused } from './connection.ts';
-import { resultWithin } from './deadline.ts';
+import { CommandRefused } from '../browser/connection.ts';
 import { FRAME_MS } from './frames.ts';
 import type { Page } from './page.ts';
 import type { Tab } from './tab.ts';

@@ -2,9 +2,9 @@
 import type { PrintOptions } from '../../domain/event-fields.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { CommandRefused, type Params } from '../browser/connection.ts';
+import { PageFailure } from '../browser/failure.ts';
 import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
-import { CommandRefused, type Params } from './connection.ts';
-import { PageFailure } from './failure.ts';
 import type { Tab } from './tab.ts';
 
 /** Few round trips: base64 of this is a message of some megabytes. */

@@ -1,6 +1,6 @@
 /** The one table of a document's requests: those of the page, its frames and its workers. */
 import type { ManifestResource } from '../../domain/render-manifest.ts';
-import type { EventParams } from './connection.ts';
+import type { EventParams } from '../browser/connection.ts';
 import type { Tab } from './tab.ts';
 import { isOwnPage } from './window.ts';
 

@@ -3,9 +3,9 @@
  * itself: then the page is printed as it is.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { resultWithin } from '../../async/with-timeout.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
-import { resultWithin } from './deadline.ts';
-import { PageFailure } from './failure.ts';
+import { PageFailure } from '../browser/failure.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
 import { type ClockState, isActive, RunAhead } from './run-ahead.ts';
 

@@ -1,5 +1,6 @@
 /** One tab in a browser context of its own: what one account's documents see of Chrome, and nothing else. */
 import { randomBytes } from 'node:crypto';
+import { resultWithin } from '../../async/with-timeout.ts';
 import {
   type Command,
   CommandRefused,
@@ -9,9 +10,9 @@ import {
   type EventParams,
   type Params,
   type Result,
-} from './connection.ts';
-import { Deadline, resultWithin } from './deadline.ts';
-import { ChromeGone, crashReason, PageFailure } from './failure.ts';
+} from '../browser/connection.ts';
+import { ChromeGone, crashReason, PageFailure } from '../browser/failure.ts';
+import { Deadline } from './deadline.ts';
 import { Frames } from './frames.ts';
 import { type TabIds, Targets } from './targets.ts';
 

@@ -4,7 +4,7 @@
  * windows are answered or closed at once.
  */
 import { readFileSync } from 'node:fs';
-import type { Command, Connection, EventParams, Params } from './connection.ts';
+import type { Command, Connection, EventParams, Params } from '../browser/connection.ts';
 
 /** The most that are followed. More of them run unwatched: a page may start workers without end. */
 const MAX_SESSIONS = 100;

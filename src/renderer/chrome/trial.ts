@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ChromeStartError } from '../browser/failure.ts';
+import { type LaunchedChrome, launchChrome } from '../browser/launch.ts';
 import { Deadline } from './deadline.ts';
-import { ChromeStartError } from './failure.ts';
-import { type LaunchedChrome, launchChrome } from './launch.ts';
 import { writeDocument } from './load.ts';
 import { Tab } from './tab.ts';
 

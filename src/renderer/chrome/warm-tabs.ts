@@ -1,6 +1,6 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
-import { CommandRefused, type Connection } from './connection.ts';
-import { ChromeGone } from './failure.ts';
+import { CommandRefused, type Connection } from '../browser/connection.ts';
+import { ChromeGone } from '../browser/failure.ts';
 import { Tab, type TabProxy } from './tab.ts';
 import { openWindow, resetTab } from './window.ts';
 

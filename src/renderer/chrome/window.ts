@@ -1,8 +1,8 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
 import { randomBytes } from 'node:crypto';
-import type { EventParams } from './connection.ts';
+import type { EventParams } from '../browser/connection.ts';
+import { ChromeGone } from '../browser/failure.ts';
 import { Deadline } from './deadline.ts';
-import { ChromeGone } from './failure.ts';
 import type { Tab } from './tab.ts';
 
 const RESET_TIMEOUT_MS = 1_000;

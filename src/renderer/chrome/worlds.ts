@@ -1,6 +1,6 @@
 /** A world in each frame of a document that the page's scripts cannot reach, with the functions of `in-page/settle.js`. */
 import { readFileSync } from 'node:fs';
-import { CommandRefused } from './connection.ts';
+import { CommandRefused } from '../browser/connection.ts';
 import type { Frame, Tab } from './tab.ts';
 
 /** The most frames that are asked; the clocks of the others go as real time does. */

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { CommandRefused } from '../../../src/renderer/chrome/connection.ts';
-import { ChromeGone } from '../../../src/renderer/chrome/failure.ts';
-import { isHeadlessShell } from '../../../src/renderer/chrome/find.ts';
+import { CommandRefused } from '../../../src/renderer/browser/connection.ts';
+import { ChromeGone } from '../../../src/renderer/browser/failure.ts';
+import { isHeadlessShell } from '../../../src/renderer/browser/find.ts';
 import { Frames } from '../../../src/renderer/chrome/frames.ts';
 
 /** Resolves `drawn` at the frame of that number. */
