@@ -113,7 +113,7 @@ export const backupKeyring: Run = async ({ positionals: [file = ''] }, context) 
 export const backupVerify: Run = async (invocation, { open, output }) => {
   const [name = ''] = invocation.positionals;
   const keys = verifierKeys(invocation, 'key');
-  const given = await checkpointOption(invocation.values['checkpoint']);
+  const given = await checkpointOption(textOption(invocation, 'checkpoint'));
   const checkpoints = given.map((note) => ({ at: { checkpoint: 'given' }, note }));
   const file = textOption(invocation, 'keyring');
   const text = file === undefined ? undefined : await readUnlessMissing(file);

@@ -199,11 +199,11 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,
   );
   return configure(built, command.role && ROLE_JSON).action(() => {
-    const values: Record<string, string | boolean> = {};
+    const values: Record<string, string | boolean | readonly string[]> = {};
     for (const [long, option] of options) {
       const key = option.attributeName();
       const given = built.getOptionValueSource(key) === 'cli';
-      if (given) values[long] = option.negate || (built.getOptionValue(key) as string | boolean);
+      if (given) values[long] = option.negate || (built.getOptionValue(key) as string | string[]);
     }
     const wantsJson = built.optsWithGlobals()['json'] === true;
     onRun({ type: 'run', command, invocation: { values, positionals: built.args }, wantsJson });
@@ -212,7 +212,7 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
 
 function buildOption(
   name: string,
-  { value, short, help, heading }: OptionSpec,
+  { value, many = false, short, help, heading }: OptionSpec,
   command: Commander,
 ): Option {
   const flags = `${short === undefined ? '' : `-${short}, `}--${name}`;
@@ -220,11 +220,12 @@ function buildOption(
   if (heading !== undefined) option.helpGroup(heading);
   command.addOption(option);
   if (value !== undefined) {
-    option.argParser((given) => {
+    option.argParser((given, earlier: unknown): unknown => {
       // The next option must not pass for a value that was forgotten.
       const known = command.options.flatMap((each) => [each.short, each.long]);
-      if (!known.includes(given)) return given;
-      throw new InvalidArgumentError('It is an option.');
+      if (known.includes(given)) throw new InvalidArgumentError('It is an option.');
+      if (!many) return given;
+      return Array.isArray(earlier) ? [...(earlier as readonly string[]), given] : [given];
     });
   }
   return option;
@@ -277,7 +278,9 @@ function wordsOf({ code, message }: CommanderError, command: Commander): string 
 
 /** The option that sets a field of a request, where there is one: of `wait_for.selector` as of `scale`. */
 function optionOf(field: string, command: Command | undefined): string | undefined {
-  const names = [field, field.split('.')[0] ?? field].map((each) => each.replaceAll(/[_.]/g, '-'));
+  const parts = [field, field.split('.')[0] ?? field].map((each) => each.replaceAll(/[_.]/g, '-'));
+  // An option that is given several times has the name of one.
+  const names = [...parts, ...parts.map((each) => each.replace(/s$/, ''))];
   const name = names.find((each) => command?.options && Object.hasOwn(command.options, each));
   return name === undefined ? undefined : `--${name}`;
 }

@@ -76,6 +76,8 @@ export interface Section {
 export interface OptionSpec {
   /** The name of its value in help; an option without a value is on or off. */
   readonly value?: string;
+  /** True if it may be given several times. */
+  readonly many?: boolean;
   readonly short?: string;
   /** The usage line names it. */
   readonly needed?: boolean;
@@ -93,7 +95,7 @@ export const COMMON_OPTIONS = {
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
 export interface Invocation {
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   readonly positionals: readonly string[];
 }
 
@@ -111,6 +113,12 @@ export class Interrupted extends Error {
 export function textOption({ values }: Invocation, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** The values of an option that may be given several times. */
+export function listOption({ values }: Invocation, name: string): readonly string[] {
+  const value = values[name];
+  return typeof value === 'object' ? value : [];
 }
 
 /** @throws {UsageError} it is absent */

@@ -11,7 +11,9 @@ import { pastOf } from './as-of.ts';
 import {
   type CommandContext,
   choiceOf,
+  counted,
   type Invocation,
+  listOption,
   type Run,
   textOption,
   UsageError,
@@ -21,18 +23,23 @@ import { checkOutputFile, type PdfTarget, pdfTarget, writeOutputFile } from './p
 import {
   type Conversion,
   dateOf,
+  isPressledgerError,
   limitOf,
   recordRows,
   type Service,
   serviceOf,
   take,
+  whenFree,
 } from './service.ts';
 
-/** @throws {UsageError} it has not the shape of an id, which names a file */
-function idOf({ positionals: [id = ''] }: Invocation): string {
-  if (/^conv_\w+$/.test(id)) return id;
+/** @throws {UsageError} one has not the shape of an id, which names a file */
+function idsOf({ positionals }: Invocation): readonly string[] {
+  if (positionals.every((id) => /^conv_\w+$/.test(id))) return [...new Set(positionals)];
   throw new UsageError("<id> is that of a conversion, such as 'conversions list' shows.");
 }
+
+/** @throws {UsageError} */
+const idOf = (invocation: Invocation): string => idsOf(invocation)[0] ?? '';
 
 /** @throws {UsageError} */
 function oneOf<T extends string>(
@@ -51,7 +58,7 @@ function filterOf(invocation: Invocation) {
   return {
     q: text('q'),
     reference: text('reference'),
-    tag: text('tag'),
+    tag: listOption(invocation, 'tag'),
     key: text('key'),
     batch: text('batch'),
     status: oneOf(invocation, 'status', STATUSES),
@@ -92,16 +99,47 @@ export const conversionsGet: Run = async (invocation, context) => {
   context.output.table([], recordRows(record));
 };
 
+/** Answers that are the same for each further id. */
+const ENDS_ALL: ReadonlySet<number> = new Set([401, 403]);
+
 export const conversionsDelete: Run = async (invocation, context) => {
-  const id = idOf(invocation);
+  const ids = idsOf(invocation);
   const { client } = await serviceOf(invocation, context);
-  const before = await client.get(id);
-  await client.delete(id);
-  const isCancelled = before.status === 'pending' || before.status === 'processing';
-  const { status } = await client.get(id);
-  context.output.json({ id, status });
-  const isOver = isCancelled && status === 'failed';
-  context.output.line(isOver ? `${id} is cancelled.` : `The documents of ${id} are deleted.`);
+  const { output } = context;
+  const takeBack = async (id: string) => {
+    await client.delete(id);
+    const { status, failure_code: code } = await client.get(id);
+    return { id, status, isCancelled: code === 'cancelled' };
+  };
+  const [only, ...others] = ids;
+  if (only !== undefined && others.length === 0) {
+    const { id, status, isCancelled } = await takeBack(only);
+    output.json({ id, status });
+    output.line(isCancelled ? `${id} is cancelled.` : `The documents of ${id} are deleted.`);
+    return;
+  }
+  const conversions: { id: string; status?: string; error_message?: string }[] = [];
+  let cancelled = 0;
+  // One by one: each request counts in the rate limit, and a refusal says when it is over.
+  for (const id of ids) {
+    try {
+      const { status, isCancelled } = await whenFree(() => takeBack(id), [429]);
+      conversions.push({ id, status });
+      if (isCancelled) cancelled += 1;
+    } catch (error) {
+      if (!isPressledgerError(error) || ENDS_ALL.has(error.status)) throw error;
+      conversions.push({ id, error_message: error.message });
+      output.note(`${id}: ${error.message}`);
+    }
+    output.progress(`${conversions.length} of ${ids.length}`);
+  }
+  const refused = conversions.filter(({ status }) => status === undefined).length;
+  const deleted = ids.length - cancelled - refused;
+  output.json({ total: ids.length, cancelled, deleted, refused, conversions });
+  output.line(
+    `${counted(ids.length, 'conversion')}: ${cancelled} cancelled, ${deleted} deleted, ${refused} refused.`,
+  );
+  if (refused > 0) throw new Error(`${refused} of ${counted(ids.length, 'conversion')} refused.`);
 };
 
 export const conversionsRetry: Run = async (invocation, context) => {

@@ -2,18 +2,16 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { atMost } from '../async/at-most.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { assertFile, type CommandContext, counted, UsageError } from './command.ts';
 import type { FilesBeside } from './convert-files.ts';
 import type { Converted, Interrupt, Job } from './convert-places.ts';
 import { pdfTarget } from './pdf-target.ts';
-import { type ConversionOptions, isPressledgerError } from './service.ts';
+import { type ConversionOptions, whenFree } from './service.ts';
 
 /** Pages under way: a service has more slots seldom, and answers 429 where these are too many. */
 const AT_A_TIME = 4;
-const BUSY_SECONDS = 2;
 const PAGE = /\.html?$/i;
 
 /** A page that is ready to be sent. */
@@ -89,18 +87,6 @@ const keyOf = (page: string, options: ConversionOptions): string =>
     .update(`${basename(page)}\n${JSON.stringify(options)}`)
     .digest('hex');
 
-/** Asks again, as long as the service is busy. */
-async function whenFree<T>(work: () => Promise<T>, { signal }: Interrupt): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isPressledgerError(error) || ![429, 503].includes(error.status)) throw error;
-      await pause(1000 * (error.retryAfter ?? BUSY_SECONDS), undefined, { signal });
-    }
-  }
-}
-
 /**
  * Converts the pages, and tells what has become of each. One that fails keeps no other from being converted.
  * @throws {Error} one line: so many failed
@@ -120,13 +106,17 @@ export async function convertMany(
   const quiet = { ...context, output: { ...output, waiting: () => {} } };
   const targets = targetsOf(pages, folder);
   const outcomes = new Map<string, Outcome>();
+  /** The pages that were sent, each with what Ctrl-C leaves of it. */
+  const asked = new Map<string, Interrupt>();
   const one = async (page: string): Promise<Outcome> => {
     const { options, beside } = await prepare(page);
     const idempotencyKey = keyOf(page, options);
-    const own = { signal: interrupt.signal, left: '' };
+    const own: Interrupt = { signal: interrupt.signal, left: '' };
+    asked.set(page, own);
     const { record, notLoaded, others, open } = await whenFree(
       () => convert({ options, beside, context: quiet, interrupt: own, idempotencyKey }),
-      interrupt,
+      [429, 503],
+      interrupt.signal,
     );
     const { id } = record;
     if (record.status === 'failed') {
@@ -142,14 +132,26 @@ export async function convertMany(
     await (await pdfTarget(file, quiet)).write(open);
     return { page, id, status: 'completed', file, ...told };
   };
-  const tell = (): void => {
+  const count = () => {
     const failed = [...outcomes.values()].filter(({ status }) => status === 'failed').length;
-    const done = outcomes.size - failed;
+    return { done: outcomes.size - failed, failed };
+  };
+  const left = (): string => {
+    const open = [...asked].filter(([page]) => !outcomes.has(page)).map(([, own]) => own);
+    const accepted = open.flatMap((own) => own.accepted ?? []);
+    const others = open.find((own) => own.others !== undefined)?.others?.(accepted) ?? '';
+    return `${count().done} of ${counted(pages.length, 'page')} are in ${folder}. ${others}`.trim();
+  };
+  const tell = (): void => {
+    const { done, failed } = count();
     const rest = failed === 0 ? '' : `, ${failed} failed`;
-    interrupt.left = `${done} of ${counted(pages.length, 'page')} are in ${folder}. What was accepted goes on; the same command resumes within 24 hours, and costs nothing twice.`;
     output.waiting(`${done} of ${counted(pages.length, 'page')} done${rest}`);
   };
   tell();
+  const stopped = () => {
+    interrupt.left = left();
+  };
+  interrupt.signal.addEventListener('abort', stopped, { once: true });
   await atMost(AT_A_TIME, pages, async (page) => {
     interrupt.signal.throwIfAborted();
     const outcome = await one(page).catch((error: unknown): Outcome => {
@@ -161,9 +163,9 @@ export async function convertMany(
     else if (outcome.warnings) output.note(`${page}: ${outcome.warnings.join(', ')}`);
     tell();
   });
+  interrupt.signal.removeEventListener('abort', stopped);
   const conversions = pages.flatMap((page) => outcomes.get(page) ?? []);
-  const failed = conversions.filter(({ status }) => status === 'failed').length;
-  const done = conversions.length - failed;
+  const { done, failed } = count();
   output.json({ total: pages.length, done, failed, conversions });
   output.line(`${counted(done, 'PDF')} in ${folder}: ${done} done, ${failed} failed.`);
   if (failed > 0) throw new Error(`${failed} of ${counted(pages.length, 'page')} failed.`);

@@ -9,9 +9,12 @@ import type { PrintOptions } from './service.ts';
  * name begins with `no-`.
  */
 interface Flag extends OptionSpec {
-  /** The field of `wait_for`; else the name with underscores is the field of the request. */
+  /** The field of `wait_for`. */
   readonly waits?: string;
+  /** The field of the request, unless it is the name with underscores. */
+  readonly field?: string;
   readonly read?: (value: string, name: string) => unknown;
+  readonly readAll?: (values: readonly string[]) => unknown;
 }
 
 function numberOf(value: string, name: string): number {
@@ -28,6 +31,23 @@ function jsonOf(value: string, name: string): unknown {
   } catch {
     throw new UsageError(`--${name} must be JSON.`);
   }
+}
+
+/** @throws {UsageError} */
+function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
+  const tags = new Map<string, string>();
+  for (const each of given) {
+    const colon = each.indexOf(':');
+    if (colon < 1 || colon === each.length - 1) {
+      throw new UsageError(
+        `--tag must be name:value, such as "customer:Example Ltd", not ${each}.`,
+      );
+    }
+    const name = each.slice(0, colon);
+    if (tags.has(name)) throw new UsageError(`--tag gives ${name} two values. Give it one.`);
+    tags.set(name, each.slice(colon + 1));
+  }
+  return Object.fromEntries(tags);
 }
 
 const choice = (kind: string, choices: readonly string[]): Flag => ({
@@ -58,10 +78,12 @@ const PAGE: Flags = {
 const PDF: Flags = {
   filename: { value: 'name', help: 'the name of the PDF where it is downloaded' },
   reference: { value: 'text', help: 'your own name for it, by which it is found' },
-  tags: {
-    value: 'json',
-    help: 'names and values by which it is found, such as {"customer":"Example Ltd"}',
-    read: jsonOf,
+  tag: {
+    value: 'name:value',
+    help: 'a tag by which it is found, such as "customer:Example Ltd"; may be given several times',
+    many: true,
+    field: 'tags',
+    readAll: tagsOf,
   },
   'webhook-url': { value: 'url', help: 'the https address that is told when it has ended' },
   'no-tagged': { help: 'leave out the accessibility tags' },
@@ -137,17 +159,27 @@ const FLAGS = [
 
 export const CONVERT_FLAGS: Readonly<Record<string, OptionSpec>> = Object.fromEntries(FLAGS);
 
+function valueOf(
+  name: string,
+  { read, readAll }: Flag,
+  given: string | boolean | readonly string[],
+): unknown {
+  if (typeof given === 'boolean') return !name.startsWith('no-');
+  if (typeof given === 'string') return read?.(given, name) ?? given;
+  return readAll?.(given) ?? given;
+}
+
 /** The request options that the flags ask for; whether they are valid is the service's to say. */
 export function conversionOptions({ values }: Invocation): PrintOptions {
   const options: Record<string, unknown> = {};
   const waits: Record<string, unknown> = {};
-  for (const [name, { waits: wait, read }] of FLAGS) {
+  for (const [name, flag] of FLAGS) {
     const given = values[name];
     if (given === undefined) continue;
-    const isOn = !name.startsWith('no-');
-    const value = typeof given === 'boolean' ? isOn : (read?.(given, name) ?? given);
-    if (wait === undefined) options[name.replace(/^no-/, '').replaceAll('-', '_')] = value;
-    else waits[wait] = value;
+    const value = valueOf(name, flag, given);
+    const field = flag.field ?? name.replace(/^no-/, '').replaceAll('-', '_');
+    if (flag.waits === undefined) options[field] = value;
+    else waits[flag.waits] = value;
   }
   return Object.keys(waits).length === 0 ? options : { ...options, wait_for: waits };
 }

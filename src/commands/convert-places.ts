@@ -19,6 +19,10 @@ export interface Interrupt {
   readonly signal: AbortSignal;
   /** What becomes of the conversion, in words. */
   left: string;
+  /** Its id, once it is accepted. */
+  accepted?: string;
+  /** What becomes of several that were accepted and have not ended, and of those that were not, in words. */
+  others?: (accepted: readonly string[]) => string;
 }
 
 /** What is to be converted, and what goes on around it. */
@@ -44,6 +48,7 @@ export interface Converted {
 interface Words {
   readonly asked: string;
   readonly accepted: (id: string) => string;
+  readonly others: (accepted: readonly string[]) => string;
   readonly waitsFor: string;
 }
 
@@ -54,9 +59,11 @@ async function convertBy(
 ): Promise<Converted> {
   const { signal } = interrupt;
   interrupt.left = words.asked;
+  interrupt.others = words.others;
   // A key of its own lets the request be sent again while the service is busy.
   const { id } = await client.create(options, { idempotencyKey, signal });
   interrupt.left = words.accepted(id);
+  interrupt.accepted = id;
   output.waiting(`${id} is accepted; waiting for ${words.waitsFor}`);
   const record = await client.wait(id, { signal });
   const { splitWarnings } = await import('./convert-files.ts');
@@ -70,11 +77,21 @@ async function convertBy(
   };
 }
 
+const AGAIN =
+  'The same command fetches what is done and converts the rest. Within 24 hours it costs nothing twice.';
+
+const goOn = (ids: readonly string[]): string =>
+  `${ids.join(', ')} ${ids.length === 1 ? 'goes on' : 'go on'}`;
+
 export const convertRemotely = ({ client, server }: Service, job: Job): Promise<Converted> =>
   convertBy(client, job, {
     asked: `it is not known whether ${server} has accepted the conversion. If so, \`${program()} conversions list --server ${server}\` shows it.`,
     accepted: (id) =>
       `${id} goes on at ${server}, and costs its credit unless it fails. Fetch its PDF with \`${program()} conversions download ${id} --server ${server}\`, or cancel it with \`${program()} conversions delete ${id} --server ${server}\`.`,
+    others: (ids) =>
+      ids.length === 0
+        ? AGAIN
+        : `${goOn(ids)} at ${server}. ${AGAIN} Or cancel with \`${program()} conversions delete ${ids.join(' ')} --server ${server}\`.`,
     waitsFor: server,
   });
 
@@ -101,6 +118,12 @@ export async function convertHere(
       isTemporary
         ? NOTHING
         : `a service on this store, or the next 'convert' there, renders ${id}, which costs its credit unless it fails. ${here('evidence', id, '-o', `${id}.zip`)} then writes its PDF into a ZIP file.`,
+    others: (ids: readonly string[]) => {
+      if (isTemporary) return 'The others were not converted.';
+      return ids.length === 0
+        ? AGAIN
+        : `${goOn(ids)} with a service on this store, or the next 'convert' there. ${AGAIN}`;
+    },
     waitsFor: 'the PDF',
   };
   const converted = await convertBy(api.as(payer.id), job, words).catch((error: unknown) => {

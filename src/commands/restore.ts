@@ -27,7 +27,7 @@ export const restore: Run = async (invocation, { open, output }) => {
   const works = [
     readKeyringFile(requiredOption(invocation, 'keyring')),
     untilOption(invocation),
-    checkpointOption(invocation.values['checkpoint']),
+    checkpointOption(textOption(invocation, 'checkpoint')),
     usableTarget(open),
   ] as const;
   refuseAll(await Promise.allSettled(works));

@@ -1,6 +1,7 @@
 /** The service that the command line is a client of: its address, the key there, and the file that keeps both. */
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { isPressledgerError, PressledgerUnreachable } from '../../client/src/errors.ts';
 import { addressOf } from '../../client/src/options.ts';
@@ -207,6 +208,24 @@ export async function take<T>(
     if (items.length === limit) break;
   }
   return items;
+}
+
+const BUSY_SECONDS = 2;
+
+/** Asks again, as long as the service answers with one of the statuses, after the time that it says. */
+export async function whenFree<T>(
+  work: () => Promise<T>,
+  statuses: readonly number[],
+  signal?: AbortSignal,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPressledgerError(error) || !statuses.includes(error.status)) throw error;
+      await pause(1000 * (error.retryAfter ?? BUSY_SECONDS), undefined, { signal });
+    }
+  }
 }
 
 /** A time of the API as a cell of a table. */

@@ -85,7 +85,7 @@ void test('the command line is a client of a running service', async (whole) => 
     const again = ['convert', source, '-o', target, '--page-ranges', '9'];
     await t.rejects(ask(client, ...again), /^Conversion conv_\w+ failed: /);
     const named = ['convert', source, '-o', `${target}.pdf`, '--filename', 'Invoice 4320'];
-    await ask(client, ...named);
+    await ask(client, ...named, '--tag', 'kind:invoice', '--tag', 'month:2026-11');
     const rows = await runCli(place, ['conversions', 'list']);
     const [invoice, failed, done] = [...rows.stdout.matchAll(/^conv_\w+/gm)].map(([id]) => id);
     t.match(
@@ -114,6 +114,8 @@ void test('the command line is a client of a running service', async (whole) => 
       json: { length: 1, 0: { id: invoice, name: 'Invoice 4320.pdf' } },
     });
     t.match(await find('--tag', 'none:x', '--warnings'), { json: { length: 0 } });
+    t.match(await find('--tag', 'kind', '--tag', 'month:2026-11'), { json: { length: 1 } });
+    t.match(await find('--tag', 'kind', '--tag', 'month:2026-12'), { json: { length: 0 } });
     await t.rejects(find('--tag', 'No:x'), { code: 'validation_error' });
     const got = await ask(client, 'conversions', 'get', done ?? '');
     t.match(got, {
@@ -179,6 +181,16 @@ void test('the command line is a client of a running service', async (whole) => 
     const deleted = await ask(client, 'conversions', 'delete', retried);
     t.strictSame(deleted.json, { id: retried, status: 'completed' });
     await t.rejects(ask(client, 'conversions', 'retry', retried), { code: 'gone' });
+    const picture = join(place.tmpDir, 'page.jpg');
+    await ask(client, 'conversions', 'picture', failed ?? '', '-o', picture);
+    t.equal(readFileSync(picture).subarray(0, 2).toString('hex'), 'ffd8', 'a JPEG');
+    const several = ['conversions', 'delete', retried, failed ?? '', failed ?? '', 'conv_none'];
+    t.match(await runCli(place, several), {
+      code: 1,
+      stdout: '3 conversions: 0 cancelled, 2 deleted, 1 refused.\n',
+      stderr: /^conv_none: There is no such conversion\.$/m,
+    });
+    await t.rejects(ask(client, 'conversions', 'picture', failed ?? ''), { code: 'gone' });
 
     const elsewhere = ask(client, 'usage', '--server', 'http://localhost:1');
     await t.rejects(

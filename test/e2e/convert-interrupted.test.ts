@@ -35,7 +35,13 @@ void test('Ctrl-C while convert waits says what goes on, and how to fetch it', a
   await whole.test('at a service', async (t) => {
     const service = await startService(t);
     const place = createPlace(t, { PRESSLEDGER_API_KEY: service.firstStart.apiKey });
-    const cwd = t.testdir({ 'page.html': html });
+    const cwd = t.testdir({
+      'page.html': html,
+      pages: {
+        'done.html': '<p class="done">Done</p>',
+        'slow.html': '<p>It waits for an element that never comes</p>',
+      },
+    });
     const page = ['convert', join(cwd, 'page.html'), '-o', join(cwd, 'page.pdf')];
     const there = [...page, ...slow, '--server', service.url];
     const { signal, stderr } = await interrupted(there, place.env, ACCEPTED);
@@ -45,6 +51,21 @@ void test('Ctrl-C while convert waits says what goes on, and how to fetch it', a
     t.equal(fetched.code, 0, fetched.stderr);
     const [name = ''] = readdirSync(cwd).filter((each) => each.startsWith('conv_'));
     t.match((await openPdf(readFileSync(join(cwd, name)))).text, 'It goes on');
+
+    const pages = join(cwd, 'pages');
+    const several = ['convert', pages, '-o', join(pages, 'pdfs'), '--wait-for-selector', '.done'];
+    const many = await interrupted(
+      [...several, '--server', service.url],
+      place.env,
+      '1 of 2 pages done',
+    );
+    t.equal(many.signal, 'SIGINT');
+    const left = /Interrupted: 1 of 2 pages are in .*pdfs\. (conv_\w+) goes on at .*/.exec(
+      many.stderr,
+    );
+    t.match(left?.[0], /The same command fetches what is done and converts the rest\./);
+    const cancelled = await runCommand(LAUNCHER, copied(many.stderr), place.env, '', cwd);
+    t.match(cancelled, { code: 0, stdout: `${left?.[1]} is cancelled.\n` });
 
     const silent = createServer(() => asked.kill('SIGINT')).listen(0, '127.0.0.1');
     t.teardown(() => silent.close());

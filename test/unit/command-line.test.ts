@@ -131,6 +131,11 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['convert http://x -o x.pdf --scale big', /--scale must be a number/],
     ['convert http://x -o x.pdf --scale=', /--scale must be a number/],
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],
+    ['convert http://x -o x.pdf --tag month', /--tag must be name:value, .* not month\./],
+    ['convert http://x -o x.pdf --tag a: --tag b:c', /--tag must be name:value, .* not a:\./],
+    ['convert http://x -o x.pdf --tag a:b --tag a:c', /--tag gives a two values/],
+    ['conversions delete', /<id> .* is missing/],
+    ['conversions delete conv_1 1', /<id> is that of a conversion/],
     [
       'convert example.com -o x.pdf',
       /no file example\.com\. Did you mean https:\/\/example\.com\?/,
@@ -221,7 +226,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--header-html <p>h --footer-html <p>f --prefer-css-page-size --media SCREEN --no-tagged ' +
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
-    '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tags {"a":"b"} ' +
+    '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tag a:b --tag c:d:e ' +
     '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
     '--retention-seconds 60';
   const options = conversionOptions(invocationOf(words(line)));
@@ -255,7 +260,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     cookies: [{ name: 'n', value: 'v' }],
     filename: 'F',
     reference: 'R',
-    tags: { a: 'b' },
+    tags: { a: 'b', c: 'd:e' },
     webhook_url: 'https://example.com/',
     fail_on: ['timeout', 'http_status'],
     priority: 'low',

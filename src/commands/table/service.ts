@@ -148,7 +148,11 @@ export const USE: readonly Command[] = [
       q: { value: 'words', help: 'words of the name, title, URL, reference or tags, or an id' },
       status: { value: 'status', help: STATUSES.join(', '), choices: STATUSES },
       reference: { value: 'text', help: 'the whole reference' },
-      tag: { value: 'name:value', help: 'a tag, or its name for any value' },
+      tag: {
+        value: 'name:value',
+        help: 'a tag, or its name for any value; may be given several times',
+        many: true,
+      },
       key: { value: 'id', help: "asked for with this API key ('keys list' shows its id)" },
       batch: { value: 'id', help: 'asked for in this batch' },
       source: { value: 'source', help: SOURCES.join(', '), choices: SOURCES },
@@ -201,9 +205,13 @@ export const USE: readonly Command[] = [
   {
     name: 'conversions delete',
     summary:
-      'Cancel a conversion that is unfinished, or delete what is stored of one that has ended.',
-    examples: ['conversions delete conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+      'Cancel conversions that are unfinished, or delete what is stored of those that have ended.',
+    examples: [
+      'conversions delete conv_01jd3v3p8z6s2q4w9x7y5t1r0k',
+      'conversions delete conv_01jd3v3p8z6s2q4w9x7y5t1r0k conv_01jd3v3p8z6s2q4w9x7y5t1r0m',
+    ],
     positionals: ID,
+    takesMany: true,
     options: SERVICE_OPTIONS,
     run: async (...given) => (await import('../conversions.ts')).conversionsDelete(...given),
   },
