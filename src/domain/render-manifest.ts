@@ -7,6 +7,9 @@ import type { Conformance, RequestDocument } from './request-document.ts';
 
 /** No manifest is larger: lists are cut, and say by how much. */
 export const MAX_MANIFEST_BYTES = 256 * 1024;
+/** The most warnings of a conversion, and the length of each. */
+export const MAX_WARNINGS = 20;
+export const MAX_WARNING_CHARACTERS = 300;
 
 export interface RenderManifest extends Omit<PageManifest, 'wait_for'> {
   readonly version: 1;

@@ -18,11 +18,12 @@ import {
   type RenderTimings,
   Time,
 } from '../domain/event-fields.ts';
-import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
+import {
+  MAX_MANIFEST_BYTES,
+  MAX_WARNING_CHARACTERS,
+  MAX_WARNINGS,
+} from '../domain/render-manifest.ts';
 
-/** The most warnings of a conversion, and the length of each. */
-export const MAX_WARNINGS = 20;
-export const MAX_WARNING_CHARACTERS = 300;
 /** The most that is kept of a page's title. */
 export const MAX_TITLE_CHARACTERS = 300;
 

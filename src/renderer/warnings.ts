@@ -1,8 +1,13 @@
 /** Says in words for the client what was missing when a page was printed. */
 import { lackingInWords } from '../domain/lacking-resource.ts';
-import type { ManifestResource, ManifestWait, PageManifest } from '../domain/render-manifest.ts';
+import {
+  MAX_WARNING_CHARACTERS,
+  MAX_WARNINGS,
+  type ManifestResource,
+  type ManifestWait,
+  type PageManifest,
+} from '../domain/render-manifest.ts';
 import type { Shortcoming } from '../domain/request-document.ts';
-import { MAX_WARNING_CHARACTERS, MAX_WARNINGS } from '../render-queue/messages.ts';
 import { plainText } from '../text/plain-text.ts';
 import { PageFailure } from './browser/failure.ts';
 
