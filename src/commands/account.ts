@@ -1,10 +1,9 @@
 /** The commands that administrate accounts. */
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
-import { findAccount, type OpenedAccount } from '../accounts/accounts.ts';
+import type { OpenedAccount } from '../accounts/accounts.ts';
 import { accountRecord } from '../accounts/records.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
-import { everyRow, openerUnlessErased, withFoldedLog } from '../conversions/state.ts';
 import { PLANS } from '../domain/choices.ts';
 import { MAX_BALANCE } from '../domain/credits.ts';
 import { ServiceError } from '../errors/errors.ts';
@@ -34,6 +33,8 @@ function parsePlan(value: string): (typeof PLANS)[number] {
 
 /** @throws {ServiceError} `not_found` */
 export async function accountByEmail(core: Core, email: string) {
+  // Only with a store open: commands that ask a service start sooner without it.
+  const { findAccount } = await import('../accounts/accounts.ts');
   const account = await findAccount(core, email);
   if (!account) throw new ServiceError('not_found', `There is no account for ${email}.`);
   return account;
@@ -162,6 +163,7 @@ export const accountList: Run = async (invocation, { open, output }) => {
   await open.withCore(async ({ store, vault }) => {
     const moment = momentOption(invocation, await store.head());
     if (moment === undefined) return;
+    const { everyRow, openerUnlessErased, withFoldedLog } = await import('../conversions/state.ts');
     const opener = openerUnlessErased(vault);
     const records: Awaited<ReturnType<typeof accountRecord<string | undefined>>>[] = [];
     await withFoldedLog(store, [accounts], moment, async (fold) => {

@@ -1,12 +1,7 @@
 /** `--as-of`: the answer of a command as it was at an earlier moment. */
 
-import {
-  LookBacks,
-  type Moment,
-  momentIn,
-  operatorLimits,
-  type View,
-} from '../conversions/look-back.ts';
+import type { View } from '../conversions/look-back.ts';
+import { type Moment, momentIn } from '../conversions/moment.ts';
 import type { Core } from '../service/core.ts';
 import { isoTime, systemClock } from '../time/clock.ts';
 import { type Invocation, textOption, UsageError } from './command.ts';
@@ -38,6 +33,7 @@ export async function readAsOf<Q, R>(
     await core.caughtUp();
     return read(core.readModel.query(view.queries));
   }
+  const { LookBacks, operatorLimits } = await import('../conversions/look-back.ts');
   const lookBacks = new LookBacks({ ...core, streams: core.store }, operatorLimits());
   const asker = { head: await core.store.head() };
   return (await lookBacks.read(view, moment, asker, read)).answer;

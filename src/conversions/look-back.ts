@@ -9,35 +9,9 @@ import { Budget, BudgetExceeded, type Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { Fold } from '../read-model/fold.ts';
 import type { Projection } from '../read-model/projection.ts';
-import { isoTime, timeIn } from '../time/clock.ts';
+import { isoTime } from '../time/clock.ts';
 import { readEvents } from './history.ts';
-
-/** Everything up to a time (milliseconds since the Unix epoch) or a position of the log, inclusive. */
-export type Moment = { readonly time: number } | { readonly position: bigint };
-
-/** @param refuse gets what is wrong with the text */
-export function momentIn(
-  text: unknown,
-  { now, head }: { readonly now: number; readonly head: bigint | undefined },
-  refuse: (problem: string) => void,
-): Moment | undefined {
-  const given = typeof text === 'string' ? text : '';
-  if (/^\d{1,30}$/.test(given)) {
-    const position = BigInt(given);
-    if (head === undefined || position <= head) return { position };
-    refuse(`Lies beyond the end of the log: give a position up to ${head}, or a time.`);
-    return undefined;
-  }
-  const time = timeIn(given);
-  if (time === undefined) {
-    refuse(
-      'Must be an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z, or a position of the log, such as 4711.',
-    );
-  } else if (time > now) {
-    refuse(`Lies in the future: give a time up to ${isoTime(now)}.`);
-  } else return { time };
-  return undefined;
-}
+import type { Moment } from './moment.ts';
 
 /** The question: an account's or, where one is named, a conversion's rows of a projection. */
 export interface View<Q> {

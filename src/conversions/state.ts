@@ -17,7 +17,7 @@ import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { Fold } from '../read-model/fold.ts';
 import type { Projection } from '../read-model/projection.ts';
 import type { Page, Slice } from '../read-model/rows.ts';
-import type { Moment } from './look-back.ts';
+import type { Moment } from './moment.ts';
 
 const PAGE = 500;
 

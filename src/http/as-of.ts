@@ -1,5 +1,6 @@
 /** The query parameter `as_of`: the answer as it was at an earlier moment. */
-import { type Moment, momentIn, type View } from '../conversions/look-back.ts';
+import type { View } from '../conversions/look-back.ts';
+import { type Moment, momentIn } from '../conversions/moment.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, disconnection, type HttpContext, isByOperatorSocket } from './context.ts';

@@ -2,12 +2,8 @@
 import { type Test, test } from 'tap';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
 import { ledger, ledgerQueries } from '../../projections/ledger.ts';
-import {
-  type LookBackLimits,
-  LookBacks,
-  type Moment,
-  operatorLimits,
-} from '../../src/conversions/look-back.ts';
+import { type LookBackLimits, LookBacks, operatorLimits } from '../../src/conversions/look-back.ts';
+import type { Moment } from '../../src/conversions/moment.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { Budget, BudgetExceeded } from '../../src/limits/budgets.ts';
 import { history, opening, request } from '../support/history.ts';

@@ -2,7 +2,8 @@
 import { type Test, test } from 'tap';
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
-import { LookBacks, type Moment, operatorLimits } from '../../src/conversions/look-back.ts';
+import { LookBacks, operatorLimits } from '../../src/conversions/look-back.ts';
+import type { Moment } from '../../src/conversions/moment.ts';
 import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../../src/conversions/state.ts';
 import { KeyErased } from '../../src/documents/keys/port.ts';
 import { encodeEvent } from '../../src/event-store/codec.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { conversionRecord } from '../../accounts/records.ts';
-import type { Moment } from '../../conversions/look-back.ts';
+import type { Moment } from '../../conversions/moment.ts';
 import {
   type AcceptedConversion,
   requestConversion,
