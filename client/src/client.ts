@@ -1,16 +1,15 @@
 /** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
 
-import { delayMs, pause, withTimeout } from './back-off.ts';
+import { withTimeout } from './back-off.ts';
 import { Batches } from './batches.ts';
 import type { ConversionOptions } from './conversion-options.ts';
-import { isPressledgerError, PressledgerError, PressledgerUnreachable } from './errors.ts';
+import { PressledgerError } from './errors.ts';
 import {
   type AsOf,
   baseUrlOf,
   type CallOptions,
   type ClientOptions,
   type CreateOptions,
-  HELD_MS,
   LONGEST_WAIT_SECONDS,
   randomKey,
   sha256Of,
@@ -27,7 +26,8 @@ import {
   pageReader,
   type QueryFilter,
 } from './pages.ts';
-import { bearer, bytes, type Call, json, nothing, Transport } from './transport.ts';
+import { Session } from './session.ts';
+import { bearer, bodyOf, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import {
   type AcceptedConversion,
   type Account,
@@ -41,43 +41,42 @@ import {
   type TokenPair,
   type Verification,
 } from './types.ts';
+import { untilEnded } from './until-ended.ts';
 import { Webhooks } from './webhooks.ts';
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
 
-async function bodyOf({ body }: Response): Promise<ReadableStream<Uint8Array>> {
-  if (!body) throw new PressledgerUnreachable('The file came without a body.');
-  return body;
-}
-
 export class PressledgerClient {
   readonly #baseUrl: string;
   readonly #timeoutMs: number;
   readonly #transport: Transport;
+  readonly #session: Session;
   /** Many conversions that are accepted and followed together. */
   readonly batches: Batches;
   /** Endpoints that are told of events, and what was delivered to them. */
   readonly webhooks: Webhooks;
-  #tokens: TokenPair | undefined;
-  #renewal: Promise<boolean> | undefined;
 
   /** @throws {TypeError} `server` is not the address of a service */
   constructor(options: ClientOptions) {
     const { apiKey, accessToken, tokens, timeoutMs, retries } = withDefaults(options);
     this.#baseUrl = baseUrlOf(options.server);
     this.#timeoutMs = timeoutMs;
-    this.#tokens = tokens;
     const given = {
       ...(apiKey === undefined ? {} : { 'X-API-Key': apiKey }),
       ...(accessToken === undefined ? {} : bearer(accessToken)),
     };
+    this.#session = new Session(given, tokens, {
+      tokens: (what, body, signal) => this.#auth(what, body, signal),
+      revoke: (body, signal) =>
+        this.#transport.send(this.#authCall('revoke', body, signal), nothing),
+    });
     this.#transport = new Transport({
       timeoutMs,
       retries,
       fetch: options.fetch ?? fetch,
-      credential: () => (this.#tokens ? bearer(this.#tokens.access) : given),
-      renew: () => this.#renew(),
+      credential: () => this.#session.credential,
+      renew: () => this.#session.renew(),
     });
     const requests: ConstructorParameters<typeof Batches>[0] &
       ConstructorParameters<typeof Webhooks>[0] = {
@@ -258,27 +257,18 @@ export class PressledgerClient {
   }
 
   /** Signs in. From then on the tokens are the credential, and the access token is renewed when it expires. */
-  async signIn(email: string, password: string, { signal }: CallOptions = {}): Promise<TokenPair> {
-    this.#tokens = await this.#auth('create', { email, password }, signal);
-    return this.#tokens;
+  signIn(email: string, password: string, { signal }: CallOptions = {}): Promise<TokenPair> {
+    return this.#session.signIn(email, password, signal);
   }
 
   /** Gets a new access token. Requests that find theirs expired do this by themselves. */
-  async refresh({ signal }: CallOptions = {}): Promise<TokenPair> {
-    if (!this.#tokens) throw new TypeError('There is no sign-in to refresh: sign in first.');
-    const { refresh } = this.#tokens;
-    this.#tokens = await this.#auth('refresh', { refresh }, signal);
-    return this.#tokens;
+  refresh({ signal }: CallOptions = {}): Promise<TokenPair> {
+    return this.#session.refresh(signal);
   }
 
   /** Signs out: the tokens end at the service, and this client forgets them. */
-  async signOut({ signal }: CallOptions = {}): Promise<void> {
-    if (!this.#tokens) return;
-    const { refresh } = this.#tokens;
-    const path = '/auth/jwt/revoke/';
-    const call = { method: 'POST', path, body: { refresh }, anonymous: true, signal } as const;
-    await this.#transport.send(this.#call(call), nothing);
-    this.#tokens = undefined;
+  signOut({ signal }: CallOptions = {}): Promise<void> {
+    return this.#session.signOut(signal);
   }
 
   /** The longest time in seconds that the service is asked to hold one request. */
@@ -295,20 +285,9 @@ export class PressledgerClient {
     return this.#json({ method: 'POST', path: '/pdf/', body, headers, repeatable, signal });
   }
 
-  async #ended(id: string, signal: AbortSignal | undefined): Promise<EndedConversion> {
-    for (let attempt = 0; ; attempt += 1) {
-      const started = performance.now();
-      try {
-        const record = await this.get(id, { waitSeconds: this.#longestHold, signal });
-        if (hasEnded(record)) return record;
-        if (performance.now() - started < HELD_MS) await pause(HELD_MS + delayMs(attempt), signal);
-      } catch (error) {
-        const busy = isPressledgerError(error) && [429, 503].includes(error.status);
-        if (!busy) throw error;
-        const delay = error.retryAfter === undefined ? delayMs(attempt) : error.retryAfter * 1000;
-        await pause(delay, signal);
-      }
-    }
+  #ended(id: string, signal: AbortSignal | undefined): Promise<EndedConversion> {
+    const look = () => this.get(id, { waitSeconds: this.#longestHold, signal });
+    return untilEnded(look, signal);
   }
 
   #download<T>(
@@ -321,25 +300,13 @@ export class PressledgerClient {
   }
 
   #auth(what: string, body: object, signal: AbortSignal | undefined): Promise<TokenPair> {
-    const path = `/auth/jwt/${what}/`;
-    return this.#json({ method: 'POST', path, body, anonymous: true, repeatable: true, signal });
+    const call = { ...this.#authCall(what, body, signal), repeatable: true };
+    return this.#transport.send(call, json) as Promise<TokenPair>;
   }
 
-  /** Once for all requests that find their access token expired at the same time. */
-  #renew(): Promise<boolean> {
-    if (!this.#tokens) return Promise.resolve(false);
-    this.#renewal ??= this.refresh()
-      .then(
-        () => true,
-        (error: unknown) => {
-          if (isPressledgerError(error, 'unauthorized')) return false;
-          throw error;
-        },
-      )
-      .finally(() => {
-        this.#renewal = undefined;
-      });
-    return this.#renewal;
+  #authCall(what: string, body: object, signal: AbortSignal | undefined): Call {
+    const path = `/auth/jwt/${what}/`;
+    return this.#call({ method: 'POST', path, body, anonymous: true, signal });
   }
 
   #call({ path, method = 'GET', repeatable = method === 'GET', ...rest }: Request): Call {

@@ -100,3 +100,8 @@ export class Transport {
     });
   }
 }
+
+export async function bodyOf({ body }: Response): Promise<ReadableStream<Uint8Array>> {
+  if (!body) throw new PressledgerUnreachable('The file came without a body.');
+  return body;
+}

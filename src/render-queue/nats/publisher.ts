@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
 import { FairTurns } from '../fair-turns.ts';
 import type { Recorded, RenderJob, RenderReport } from '../messages.ts';
-import { SlotCounter } from './slots.ts';
+import { MissingRenderers, SlotCounter } from './slots.ts';
 import {
   endedSubject,
   ensureJobs,
@@ -32,8 +32,6 @@ const ANSWER_MS = 3000;
  * only, so this must be longer.
  */
 const STUCK_MS = 30_000;
-/** Renderers that start, or are scaled up from none, are not missed before. */
-const NO_RENDERER_MS = 10_000;
 
 export interface JobPublisherOptions {
   readonly link: NatsLink;
@@ -62,6 +60,7 @@ export class JobPublisher {
   readonly #turns = new FairTurns();
   readonly #published = new Map<string, Published>();
   readonly #slots: SlotCounter;
+  readonly #missing: MissingRenderers;
   readonly #timer: NodeJS.Timeout;
   readonly #forget: () => void;
   readonly #closing = new AbortController();
@@ -69,11 +68,11 @@ export class JobPublisher {
   #woken = false;
   #comparedAt = -Infinity;
   #failed = false;
-  #noRendererSince: number | undefined;
 
   constructor(options: JobPublisherOptions) {
     this.#options = options;
     this.#slots = new SlotCounter(options.link, options.logger, () => this.#wake());
+    this.#missing = new MissingRenderers(options.logger);
     this.#timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
     this.#forget = options.link.onReconnect(() => {
       this.#forgetPlaces();
@@ -256,27 +255,7 @@ export class JobPublisher {
       this.#turns.add(job);
     }
     this.#comparedAt = performance.now();
-    this.#warnIfNobodyRenders();
-  }
-
-  /**
-   * Logs once that jobs wait and nobody renders: clients only see that nothing happens. One that was started counts: its
-   * renderer has gone, or is about to.
-   */
-  #warnIfNobodyRenders(): void {
-    const waiting = this.#turns.size + this.#published.size;
-    if (waiting === 0 || this.#slots.total() > 0) {
-      this.#noRendererSince = undefined;
-      return;
-    }
-    const now = performance.now();
-    this.#noRendererSince ??= now;
-    if (now - this.#noRendererSince < NO_RENDERER_MS) return;
-    this.#noRendererSince = Infinity;
-    this.#options.logger.warn(
-      { waiting },
-      'conversions wait and no renderer node is there: start one',
-    );
+    this.#missing.look(this.#turns.size + this.#published.size, this.#slots.total());
   }
 
   /**

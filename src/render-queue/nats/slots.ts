@@ -100,3 +100,29 @@ export class SlotCounter {
     }));
   }
 }
+
+/** Renderers that start, or are scaled up from none, are not missed before. */
+const NO_RENDERER_MS = 10_000;
+
+/** Logs once that jobs wait and nobody renders: clients only see that nothing happens. */
+export class MissingRenderers {
+  readonly #logger: Logger;
+  #since: number | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** @param waiting jobs, also those that were started: where no slot is left, their renderer has gone, or is about to */
+  look(waiting: number, slots: number): void {
+    if (waiting === 0 || slots > 0) {
+      this.#since = undefined;
+      return;
+    }
+    const now = performance.now();
+    this.#since ??= now;
+    if (now - this.#since < NO_RENDERER_MS) return;
+    this.#since = Infinity;
+    this.#logger.warn({ waiting }, 'conversions wait and no renderer node is there: start one');
+  }
+}
