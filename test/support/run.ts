@@ -9,7 +9,7 @@ import { COMMANDS, filesOf, isTooLong, lostNames, PARTS } from './parts.ts';
 import { closingLine, reportFiles } from './report.ts';
 
 /** The test files that run at once. Many wait half of their time. */
-const JOBS = Math.min(availableParallelism() + 1, 4);
+const JOBS = Math.min(availableParallelism() + 2, 6);
 const FILE_TIMEOUT_SECONDS = 300;
 /** What a file that is out of time gets to say which test it was in, before it is killed. */
 const LAST_WORDS_SECONDS = 20;
