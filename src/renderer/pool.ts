@@ -24,6 +24,10 @@ const GIVE_UP_MS = 500;
 /** The time for ending Chromes before the threads that own them. */
 const SHUT_DOWN_MS = 3_000;
 
+/** A look at the clock that comes this much later than every second means that the process stood still. */
+const STOOD_STILL_MS = 2_000;
+const LOOK_EACH_MS = 1_000;
+
 /** The worker's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
 const OWN_WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url);
 
@@ -58,6 +62,12 @@ const ENDED = {
   kind: 'crashed',
   code: 'renderer_failed',
   message: 'The render worker ended.',
+} as const;
+/** A frozen process finds the time limit over when it goes on: the document is not at fault. */
+const STOOD_STILL = {
+  kind: 'crashed',
+  code: 'renderer_failed',
+  message: "The renderer's process stood still.",
 } as const;
 
 /** Keeps count of the Chromes of all threads. */
@@ -155,7 +165,16 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   /** Those who wait for a thread. */
   const waiting: (() => void)[] = [];
 
+  let standstills = 0;
+  let lookedAt = performance.now();
+  const watch = setInterval(() => {
+    const now = performance.now();
+    if (now - lookedAt > LOOK_EACH_MS + STOOD_STILL_MS) standstills += 1;
+    lookedAt = now;
+  }, LOOK_EACH_MS).unref();
+
   const close = async (): Promise<void> => {
+    clearInterval(watch);
     const ending = idle.map((thread) => thread.ask({ kind: 'shutDown' }));
     await resultWithin(Promise.allSettled(ending), SHUT_DOWN_MS);
     await Promise.all(threads.map((thread) => thread.end()));
@@ -173,7 +192,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     }
   };
 
-  const render: RenderPool['render'] = async (task, unneeded) => {
+  const renderInTime: RenderPool['render'] = async (task, unneeded) => {
     const thread = await take(task.accountId);
     let late = false;
     const kill = setTimeout(() => {
@@ -204,6 +223,13 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
       idle.push(thread);
       waiting.shift()?.();
     }
+  };
+
+  const render: RenderPool['render'] = async (task, unneeded) => {
+    const before = standstills;
+    const result = await renderInTime(task, unneeded);
+    const isLate = result.kind === 'failed' && result.code === 'timeout';
+    return isLate && standstills !== before ? STOOD_STILL : result;
   };
 
   const warmed = await Promise.all(
