@@ -59,6 +59,8 @@ void test('an API node and a renderer read the settings that their help lists', 
   t.equal(record.status, 'completed');
   await (await client.download(record)).cancel();
   await t.rejects(client.create({ url: 'http://localhost/' }), { code: 'validation_error' });
+  // It names the limits of all plans, and is made when it is first asked for.
+  t.equal((await fetch(`${service.publicUrl}/openapi.json`)).status, 200);
 
   t.strictSame(without(api.read, listed('api')), [], 'all are listed');
   t.strictSame(without(renderer.read, listed('renderer')), [], 'all are listed');
