@@ -4,6 +4,7 @@ import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../src/documents/port.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import type { BlobRef } from '../../src/domain/event-fields.ts';
+import { decodeEvent } from '../../src/event-store/codec.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { startRetention } from '../../src/process-managers/retention.ts';
 import { type Api, BASE, refusal } from '../support/api.ts';
@@ -34,7 +35,8 @@ const typesOf = async (api: Api, id: string) => (await eventsOf(api, id)).map(({
 
 /** The blobs of a conversion, by the events that name them. */
 async function blobsOf(api: Api, id: string): Promise<BlobRef[]> {
-  const data = (await api.log()).map((event) => JSON.parse(event.data) as Record<string, unknown>);
+  const events = (await api.store.readAll()).map((event) => decodeEvent(event));
+  const data = events.map((event) => event.data as Readonly<Record<string, unknown>>);
   const own = data.filter(({ conversionId }) => conversionId === id);
   const refs = own.flatMap(({ request, document, manifest, picture }) => [
     request,
