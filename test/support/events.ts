@@ -13,6 +13,7 @@ import {
 export function commandOf({ type, data }: DomainEvent, command: string): string {
   if (type === 'CreditRefunded') return `refund/${data.conversionId}`;
   if (type === 'ConversionExpired') return `expire/${data.conversionId}`;
+  if (type === 'BatchEnded') return `end/${data.batchId}`;
   return type === 'ErasureCompleted' ? `erase/${data.accountId}` : command;
 }
 

@@ -15,7 +15,15 @@ import {
   request,
   start,
 } from '../../support/history.ts';
-import { accountId, conversionId, keyId, NOW, sessionId, sha256 } from '../../support/samples.ts';
+import {
+  accountId,
+  batchId,
+  conversionId,
+  keyId,
+  NOW,
+  sessionId,
+  sha256,
+} from '../../support/samples.ts';
 
 /** The events of the steps as a store numbers them; a step is one command. */
 function logOf(steps: readonly Step[], causes: ReadonlyMap<Step, string> = new Map()) {
@@ -122,6 +130,45 @@ const grantedBy = (grantedAt?: number): Step =>
     ...granted,
     data: { ...granted.data, idempotencyKey: sha256(5), ...(grantedAt && { grantedAt }) },
   });
+/** The events of a batch's append, but for those that are left out. */
+const batchOf = (
+  total: number,
+  numbers: readonly number[],
+  without?: DomainEvent['type'],
+): Step => {
+  const pairs = numbers
+    .flatMap((n) => request(n, 1).events(0n))
+    .map((event) => {
+      const data = {
+        ...event.data,
+        ...(event.type === 'ConversionRequested' && { batchId: batchId() }),
+      };
+      return { ...event, data } as DomainEvent;
+    });
+  const begun = { accountId: accountId(), batchId: batchId(), total, requestedAt: NOW };
+  const events = pairs.filter(({ type }, n) => n > 1 || type !== without);
+  return step(ACCOUNT, { type: 'BatchRequested', data: begun }, ...events);
+};
+const batchEnd = (completed: number, failures: number, total = 2): Step =>
+  step(`batch-${batchId()}`, {
+    type: 'BatchEnded',
+    data: {
+      accountId: accountId(),
+      batchId: batchId(),
+      total,
+      completed,
+      failed: failures,
+      endedAt: NOW,
+    },
+  });
+const batched = [
+  open,
+  batchOf(2, [1, 2]),
+  start(1, 1),
+  completion(1, 1),
+  start(2, 1),
+  failure(2, 1),
+];
 const erased = step(ACCOUNT, { type: 'AccountErased', data: { accountId: accountId() } });
 
 void test('logs that keep every rule', (t) => {
@@ -146,6 +193,8 @@ void test('logs that keep every rule', (t) => {
     ],
     ['0 unfinished, 0 refunds due', keyMaking(1, 1), used, used, revoked],
     ['0 unfinished, 0 refunds due', reserved(1), reserved(2)],
+    ['2 unfinished, 0 refunds due', open, batchOf(2, [1, 2])],
+    ['0 unfinished, 1 refunds due', ...batched, batchEnd(1, 1)],
   ];
   for (const [counts, ...steps] of good) t.equal(check(logOf(steps)), counts);
   const caused = logOf([...failed, refund()], new Map());
@@ -216,6 +265,22 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
       step(OTHER, granted),
     ],
     [/^1: .*found one in signins-1/, step('signins-1', granted)],
+    [/^4: .*the debit for conv_.* right before/, open, batchOf(2, [1, 2], 'CreditDebited')],
+    [
+      /^5: .*request of conv_.* right after its debit, found CreditDebited/,
+      open,
+      batchOf(2, [1, 2], 'ConversionRequested'),
+    ],
+    [/1 more requests of batch_.*, in one append, found the end of/, open, batchOf(2, [1])],
+    [/^6: .*1 more requests of batch_.* right after it, found C/, open, batchOf(2, [1]), asked],
+    [/^7: .*the BatchRequested of batch_.* before, found none/, open, batchOf(1, [1, 2])],
+    [/^8: .*one BatchRequested of batch_.*, found two/, open, batchOf(2, [1, 2]), batchOf(1, [3])],
+    [/^12: .*1 completed and 1 failed of 2, found 2 completed/, ...batched, batchEnd(2, 0)],
+    [/^12: .*1 completed and 1 failed of 2, found 1 .*of 1$/, ...batched, batchEnd(1, 0, 1)],
+    [/^12: .*1 completed and 1 failed of 2, found 1 .*of 3$/, ...batched, batchEnd(1, 1, 3)],
+    [/^8: .*0 completed and 0 failed of 2/, open, batchOf(2, [1, 2]), batchEnd(1, 1)],
+    [/^13: .*nothing of batch_.* after its end/, ...batched, batchEnd(1, 1), batchEnd(1, 1)],
+    [/^1: .*a batch of acct_/, batchEnd(1, 1)],
   ];
   for (const [told, ...steps] of faults) t.match(check(logOf(steps)), told, `${told}`);
   const late = [failure(1, 1), request(2, 1), start(2, 1), failure(2, 1), refund(2)];
