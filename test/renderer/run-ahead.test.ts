@@ -20,6 +20,7 @@ const ANSWERS: Readonly<Record<string, readonly [type: string, body: string, ms:
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><rect width="20" height="20" fill="#d01020"/></svg>',
     200,
   ],
+  '/late.svg': ['image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>', 1_000],
   '/frame': [
     'text/html',
     '<p id=p>-</p><script>setTimeout(() => { p.textContent = "frame drawn" }, 900)</script>',
@@ -357,4 +358,14 @@ void test('a page without a root, or whose form covers a property, is not waited
   t.same(await capped(script('document.documentElement.remove()')), []);
   const covered = '<form id=f tabindex=0><input name=style></form><script>f.focus()</script>';
   t.same(await capped(covered), []);
+});
+
+void test('what blinks rests while the page waits for what comes late', async (t) => {
+  const every = [150, 210, 270, 330, 390, 450];
+  const html = `${every.map((ms) => `<p id=w${ms}>word${ms}</p>`).join('')}<div style="height: 2000px"></div>
+    <img loading=lazy src="${origin}/late.svg"><script>for (const ms of [${every.join()}]) setInterval(() => {
+      const { style } = document.getElementById('w' + ms);
+      style.visibility = style.visibility === 'hidden' ? 'visible' : 'hidden'; }, ms);</script>`;
+  const { text } = await renderer.pdf({ html });
+  for (const ms of every) t.match(text, `word${ms}`);
 });

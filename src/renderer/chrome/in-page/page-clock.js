@@ -150,6 +150,8 @@ function startPageClock(channel) {
     });
   };
   let running = false;
+  /** True once it runs ahead no more. Real time goes on until all is there, and would turn on and off what stands still. */
+  let isOver = false;
   /** The milliseconds of the last timer that draws and that this turn of a script set; 0 without one. */
   let row = 0;
   const endRow = () => {
@@ -172,6 +174,7 @@ function startPageClock(channel) {
   replace(['setInterval', 'clearInterval'], timers, (handler, delay, values) => {
     const ms = max(NESTED_MS, Number(delay) | 0);
     const run = () => {
+      if (isOver && timer.draws && !running) return;
       timer.due = now() + ms;
       timer.odd = !timer.odd;
       apply(handler, window, values);
@@ -237,11 +240,12 @@ function startPageClock(channel) {
       ahead += max(0, time - now());
     };
     const finish = () => {
-      running = false;
       // What an interval without an end turns on and off stands as it began.
       timers.forEach(({ draws, odd, run }) => {
         if (isLast && draws && odd) guarded(run);
       });
+      running = false;
+      isOver ||= isLast;
       done();
     };
     const step = () => {
