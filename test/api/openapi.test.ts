@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'tap';
 import { Compile } from 'typebox/compile';
+import { WEBHOOK_TYPES } from '../../src/domain/choices.ts';
 import { ERRORS, type ErrorCode } from '../../src/errors/errors.ts';
 import type { Route } from '../../src/http/openapi/operation.ts';
 import type { OpenApiDocument } from '../../src/http/openapi/types.ts';
@@ -76,7 +77,15 @@ void test('the document is OpenAPI 3.1, and its examples are what it says', asyn
     const name = `${method} ${template}`;
     return Object.values(examples).map(({ value }) => ({ name, schema, value }));
   });
-  for (const { name, schema, value } of [...requests, ...examplesOf(document)]) {
+  const sent = Object.entries(document.webhooks).flatMap(([name, { post }]) => {
+    const { schema = {}, examples = {} } = post.requestBody?.content['application/json'] ?? {};
+    return Object.values(examples).map(({ value }) => ({ name, schema, value }));
+  });
+  t.strictSame(
+    Object.keys(document.webhooks).toSorted(),
+    [...WEBHOOK_TYPES, 'webhook.test'].toSorted(),
+  );
+  for (const { name, schema, value } of [...requests, ...sent, ...examplesOf(document)]) {
     count += 1;
     const validator = Compile({ components, ...schema });
     const told = `${name}: ${JSON.stringify(value)}`;

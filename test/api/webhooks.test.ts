@@ -110,6 +110,7 @@ void test('an endpoint is told of ends, signed, with the record of the API', asy
       query,
     );
   }
+  for (const each of receiver.received) t.ok(w.isDocumented(each), each.text);
   w.clock.time += 7 * DAY_MS + 1;
   t.equal((await w.callAs('GET', '/webhooks/deliveries/')).text, '[]', 'as long as documents');
   t.equal((await w.callAs('GET', `/webhooks/deliveries/${first.id}/`)).status, 404);
@@ -266,6 +267,7 @@ void test('rotation, the default secret and the URL of a request', async (t) => 
   t.equal((await w.callAs('DELETE', `/conversions/${ended}/`)).status, 204);
   const [, , , deleted] = await receiver.count(4);
   t.match(deleted?.body, { type: 'conversion.deleted', data: { id: ended, status: 'completed' } });
+  for (const each of receiver.received) t.ok(w.isDocumented(each), each.text);
 });
 
 void test('credits are low: told once', async (t) => {
@@ -275,6 +277,7 @@ void test('credits are low: told once', async (t) => {
   for (let n = 0; n < 92; n += 1) await w.request();
   await receiver.count(1);
   t.match(receiver.received, [{ body: { type: 'credits.low', data: { plan: 'pro' } } }]);
+  t.ok(receiver.received.every(w.isDocumented));
 });
 
 void test('at most 20 endpoints, also when they are asked for at the same time', async (t) => {

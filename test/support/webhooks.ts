@@ -1,10 +1,12 @@
 /** The API with what sends its webhooks, on a clock that tests move. */
 import type { Test } from 'tap';
+import { Compile } from 'typebox/compile';
 import { fileLinks } from '../../src/http/tokens.ts';
 import { startWebhooks } from '../../src/process-managers/webhooks.ts';
 import { createPoster, type PosterOptions } from '../../src/webhooks/poster.ts';
 import { type Api, BASE, startApi } from './api.ts';
 import { eventually } from './deadline.ts';
+import type { Received } from './receiver.ts';
 
 export const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(100)}\n%%EOF\n`);
 
@@ -50,6 +52,13 @@ export async function startWebhookApi(t: Test, env: Readonly<Record<string, stri
       const isSo = Object.entries(expected).every(([name, value]) => body[name] === value);
       return isSo ? body : undefined;
     });
+  /** Says whether what came is as the document has it. */
+  const isDocumented = ({ body }: Received): boolean => {
+    const { components, webhooks } = api.document;
+    const { requestBody } = webhooks[body.type]?.post ?? {};
+    const schema = requestBody?.content['application/json']?.schema;
+    return schema !== undefined && Compile({ components, ...schema }).Check(body);
+  };
   /** Moves the clock, and lets the sender look at it. */
   const pass = (ms: number): void => {
     api.clock.time += ms;
@@ -67,6 +76,7 @@ export async function startWebhookApi(t: Test, env: Readonly<Record<string, stri
     end,
     failOne: fail,
     inState,
+    isDocumented,
     pass,
   };
 }

@@ -26,6 +26,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from './types.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 /** The version of the interface, as its paths name it. The package has another. */
 const INTERFACE_VERSION = 'v1';
@@ -166,7 +167,7 @@ export function buildDocument(
     const at = (paths[route.path] ??= {});
     at[route.method] = operation(route, shared, publicUrl);
   }
-  const used = JSON.stringify([paths, shared.byName, SCHEMAS]);
+  const used = JSON.stringify([paths, WEBHOOKS, shared.byName, SCHEMAS]);
   // Tools find fault with what nothing refers to.
   const inUse = <T>(all: Readonly<Record<string, T>>, referTo: (name: string) => string) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => used.includes(referTo(name))));
@@ -186,6 +187,7 @@ export function buildDocument(
       .filter(([name]) => tags.has(name))
       .map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: WEBHOOKS,
     components: {
       securitySchemes: inUse(SECURITY_SCHEMES, (name) => `"${name}":[]`),
       schemas: inUse(SCHEMAS, (name) => `#/components/schemas/${name}"`),

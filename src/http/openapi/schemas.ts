@@ -6,6 +6,7 @@ import { ConversionRequest, Cookie } from '../../requests/schema.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
+import { Batch } from '../resources/batches.api.ts';
 import { RenderManifest, StoredRequest } from '../resources/conversion-documents.ts';
 import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
 import { DashboardAccess } from '../resources/dashboard-session.ts';
@@ -29,6 +30,8 @@ import { Alive, Ready } from '../resources/service.ts';
 import { Session } from '../resources/sessions.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
 import { Usage, UsageDay } from '../resources/usage.ts';
+import { WebhookDelivery } from '../resources/webhook-deliveries.api.ts';
+import { Webhook } from '../resources/webhooks.api.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -94,6 +97,9 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   HoldRequest,
   ErasureRequest,
   Session,
+  Batch,
+  Webhook,
+  WebhookDelivery,
   Alive,
   Ready,
   Error: ErrorAnswer,
