@@ -1,10 +1,20 @@
 /** The programs of examples/, each run as a user would run it, against a running service. */
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
 import { type Test, test } from 'tap';
 import { servePages } from '../support/pages.ts';
 import { openPdf } from '../support/pdf.ts';
@@ -147,6 +157,42 @@ void test('every example does what it says', async (t) => {
     sub.equal(await run(send), first);
     sub.equal(await credits(), before - 1);
     await client.wait(first.trim());
+  });
+
+  await t.test('a batch', { skip: noShell }, async (sub) => {
+    const zip = join(folder, 'letters.zip');
+    sub.match(await run(['./batch.sh', 'requests/batch.json', zip]), /^batch_[0-9a-z]{26}\n$/);
+    const files = unzipSync(readFileSync(zip));
+    sub.equal(Object.keys(files).filter((name) => name.endsWith('.pdf')).length, 2);
+    const wrong = join(folder, 'wrong.json');
+    writeFileSync(wrong, '{"requests":[{"html":"<p>x</p>"},{}]}');
+    await sub.rejects(run(['./batch.sh', wrong, zip]), /requests\.1/);
+  });
+
+  await t.test('a receiver of webhooks', async (sub) => {
+    const [own, pdfs] = [join(folder, 'receiver'), join(folder, 'received')];
+    // As after `npm install --allow-remote=root …/client.tgz`.
+    mkdirSync(join(own, 'node_modules/@pressledger'), { recursive: true });
+    symlinkSync(join(EXAMPLES, '../client'), join(own, 'node_modules/@pressledger/client'));
+    copyFileSync(join(EXAMPLES, 'receiver.mjs'), join(own, 'receiver.mjs'));
+    const { secret } = await client.webhooks.rotateSecret();
+    const receiver = spawn(process.execPath, [join(own, 'receiver.mjs'), '0', pdfs], {
+      env: { ...process.env, WEBHOOK_SECRET: secret },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    sub.teardown(() => receiver.kill());
+    const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
+    const nextLine = async () => String((await lines.next()).value);
+    const [, url = ''] = /^Listening at (\S+)$/.exec(await nextLine()) ?? [];
+    const forged = await fetch(url, { method: 'POST', body: '{}' });
+    sub.equal(forged.status, 401);
+    const { id } = await client.create({
+      html: '<h1>Told of</h1>',
+      filename: 'told.pdf',
+      webhook_url: url,
+    });
+    sub.equal(await nextLine(), `${join(pdfs, `${id}.pdf`)}: told.pdf`);
+    sub.match((await openPdf(join(pdfs, `${id}.pdf`))).text, 'Told of');
   });
 
   await t.test('an invoice from data', async (sub) => {
