@@ -1,6 +1,7 @@
 /** The rules of PDF/UA-1 (ISO 14289-1) for tags: mends what the tree can say otherwise, and finds the rest. */
-import type { WantedTexts } from './page-content.ts';
+
 import type { Findings } from './findings.ts';
+import type { WantedTexts } from './page-content.ts';
 import type { PdfObjects } from './pdf-objects.ts';
 import type { Element, StructureTree } from './structure.ts';
 import { elementsOf, TableRules } from './tables.ts';

@@ -1,7 +1,7 @@
 /** The rules for tagged tables (ISO 14289-1, 7.5; ISO 32000-1, 14.8.4.3.4). */
 import type { Findings } from './findings.ts';
 import type { Element, StructureTree } from './structure.ts';
-import { type PdfValue, PdfString } from './values.ts';
+import { PdfString, type PdfValue } from './values.ts';
 
 /** Cells that a table has at most: a span is a number that anybody may write. */
 const MAX_CELLS = 1_000_000;

@@ -144,7 +144,7 @@ void test('the service switches off what fails, unless its owner changed it sinc
 
 const inForce = (events: readonly WebhooksEvent[], now: number) =>
   secretsInForce(endpointOf(fold(webhooks, events), webhookId())?.secrets ?? [], now).map(
-    ({ secret }) => secret,
+    (each) => each.secret,
   );
 
 void test('a former secret signs for a day', (t) => {

@@ -145,18 +145,18 @@ const batchOf = (
       };
       return { ...event, data } as DomainEvent;
     });
-  const begun = { accountId: accountId(), batchId: batchId(), total, requestedAt: NOW };
+  const data = { accountId: accountId(), batchId: batchId(), total, requestedAt: NOW };
   const events = pairs.filter(({ type }, n) => n > 1 || type !== without);
-  return step(ACCOUNT, { type: 'BatchRequested', data: begun }, ...events);
+  return step(ACCOUNT, { type: 'BatchRequested', data }, ...events);
 };
-const batchEnd = (completed: number, failures: number, total = 2): Step =>
+const batchEnd = (made: number, failures: number, total = 2): Step =>
   step(`batch-${batchId()}`, {
     type: 'BatchEnded',
     data: {
       accountId: accountId(),
       batchId: batchId(),
       total,
-      completed,
+      completed: made,
       failed: failures,
       endedAt: NOW,
     },
