@@ -46,6 +46,11 @@ export class Connections {
     if (this.#places.has(socket)) this.#quiet.add(socket);
   }
 
+  /** True if its client waits for us: the whole request has come, and the client has taken all that is written. */
+  isAtWork(socket: Socket): boolean {
+    return this.#busy.get(socket)?.request.complete === true && socket.writableLength === 0;
+  }
+
   endQuiet(): void {
     for (const socket of this.#quiet) socket.destroy();
   }

@@ -42,7 +42,6 @@ export interface Timeouts {
   readonly stalledMs: number;
 }
 
-/** A stalled connection looks like one that waits for a conversion, which it may for 30 seconds. */
 const TIMEOUTS: Timeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
@@ -217,7 +216,6 @@ export async function listen({
     // Node's own answer has no body.
     requireHostHeader: false,
   });
-  // Node ends a connection that times out, as long as there is no listener for it.
   server.timeout = timeouts.stalledMs;
   let app = starting(rateLimitHeaders);
   const crowded = always(rateLimitHeaders, {
@@ -243,6 +241,9 @@ export async function listen({
     if (namesOneHost(request)) app.handle(request, response);
     else hostless(request, response);
   };
+  server.on('timeout', (socket) => {
+    if (!connections.isAtWork(socket)) socket.destroy();
+  });
   server.on('connection', (socket) => {
     if (!connections.admit(socket)) socket.setTimeout(REFUSED_MS);
   });

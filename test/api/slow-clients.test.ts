@@ -91,3 +91,13 @@ void test('who stops reading a file is cut off', async (t) => {
   if (!socket.closed) await once(socket, 'close');
   t.ok(read < size, 'it did not get the whole');
 });
+
+void test('who waits for an answer is not cut off, however long it takes', async (t) => {
+  const api = await startApi(t, { timeouts: { ...PATIENCE, stalledMs: 50 } });
+  const { key } = await api.newAccount();
+  const asked = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const path = `${BASE}/conversions/${String(asked.body['id'])}/`;
+  const headers = { Prefer: 'wait=1' };
+  const { status } = await api.call('GET', path, { key, headers });
+  t.equal(status, 200, 'a second is many times what a stalled client has');
+});
