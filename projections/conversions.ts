@@ -1,7 +1,7 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
-import type { BlobRef, PdfDigest } from '../src/domain/event-fields.ts';
+import type { BlobRef, Conformances, PdfDigest } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, present, type Stored } from '../src/read-model/rows.ts';
@@ -44,6 +44,7 @@ CREATE TABLE conversions (
   pdf TEXT,
   pages INTEGER,
   warnings TEXT,
+  conformance TEXT,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
@@ -64,7 +65,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 13,
+  version: 14,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -82,7 +83,7 @@ export const conversions: Projection = {
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
       `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?,
-         title = ?
+         title = ?, conformance = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -111,8 +112,10 @@ export const conversions: Projection = {
       },
       ConversionCompleted({ conversionId, document, pdf, pages, completedAt, ...told }) {
         const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
-        const { warnings = null, title = null } = told;
-        complete.run(completedAt, blob, digest, pages, warnings, title, conversionId);
+        const { warnings = null, title = null, conformance } = told;
+        const reached = conformance === undefined ? null : JSON.stringify(conformance);
+        const texts = [warnings, title, reached];
+        complete.run(completedAt, blob, digest, pages, ...texts, conversionId);
       },
       ConversionFailed({ conversionId, code, message, picture, failedAt }) {
         fail.run(failedAt, code, message, picture ? JSON.stringify(picture) : null, conversionId);
@@ -170,23 +173,27 @@ export interface ConversionRow {
   readonly pages?: number;
   /** A JSON array of texts about what the page lacked; only when completed. Sealed. */
   readonly warnings?: string;
+  /** What the PDF conforms to, if anything was asked for; only when completed. */
+  readonly conformance?: Conformances;
   readonly expired: boolean;
 }
 
 interface StoredConversion
-  extends Omit<Stored<ConversionRow>, 'picture' | 'document' | 'pdf' | 'expired'> {
+  extends Omit<Stored<ConversionRow>, 'picture' | 'document' | 'pdf' | 'conformance' | 'expired'> {
   readonly picture: string | null;
   readonly document: string | null;
   readonly pdf: string | null;
+  readonly conformance: string | null;
   readonly expired: number;
 }
 
-const toRow = ({ picture, document, pdf, expired, ...stored }: StoredConversion): ConversionRow =>
+const toRow = ({ picture, document, pdf, conformance, expired, ...stored }: StoredConversion) =>
   present<ConversionRow>({
     ...stored,
     picture: JSON.parse(picture ?? 'null') as BlobRef | null,
     document: JSON.parse(document ?? 'null') as BlobRef | null,
     pdf: JSON.parse(pdf ?? 'null') as PdfDigest | null,
+    conformance: JSON.parse(conformance ?? 'null') as Conformances | null,
     expired: expired === 1,
   });
 
@@ -228,7 +235,7 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, key_id AS keyId,
   retry_of AS retryOf, batch_id AS batchId, retention_seconds AS retentionSeconds, filename, reference, tags, address,
-  title, document, pdf, pages, warnings, expired`;
+  title, document, pdf, pages, warnings, conformance, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

@@ -21,6 +21,11 @@ const PROGRAMS = {
       packages: ['nats-server'],
       isThere: () => isInstalled('nats-server'),
     },
+    {
+      tests: 'checks of PDFs by qpdf',
+      packages: ['qpdf'],
+      isThere: () => isInstalled('qpdf'),
+    },
   ],
   interop: [
     {

@@ -185,6 +185,8 @@ export interface PrintOptions {
    * @example 'https://example.com/hooks/pdf'
    */
   webhook_url?: string;
+  /** What is done with the PDF when it is printed. */
+  pdf?: PdfOptions;
   /** A page that lacks one of these fails. Default: none, and they are warnings. */
   fail_on?: ('resource_error' | 'http_status' | 'console_error' | 'timeout')[];
 }
@@ -201,4 +203,47 @@ export interface Cookie {
   /** @default false */
   http_only?: boolean;
   same_site?: 'Strict' | 'Lax' | 'None';
+}
+
+export type PdfConformance = 'pdfa-2b' | 'pdfa-2u' | 'pdfa-3b' | 'pdfa-3u' | 'pdfa-3a' | 'pdfua-1';
+
+export interface PdfOptions {
+  /**
+   * What the PDF is to conform to: one part and level of PDF/A, PDF/UA-1, or both. A document that cannot conform fails.
+   * @example ['pdfa-3b', 'pdfua-1']
+   */
+  conformance?: PdfConformance[];
+  /**
+   * `false`: a document that cannot conform is made without, and its warnings say why.
+   * @default true
+   */
+  conformance_required?: boolean;
+  /** Files that lie within the PDF, at most 50. */
+  attachments?: PdfAttachment[];
+  /** Makes the PDF an electronic invoice (Factur-X, ZUGFeRD), which conforms to PDF/A-3b at least. */
+  invoice?: {
+    /** The invoice as XML (UN/CEFACT CII) in UTF-8, in base64. */
+    xml: string;
+    /** The profile that the XML names as its guideline. */
+    profile: 'MINIMUM' | 'BASIC WL' | 'BASIC' | 'EN 16931' | 'EXTENDED' | 'XRECHNUNG';
+  };
+}
+
+export interface PdfAttachment {
+  /** The name of the file, without a path. */
+  filename: string;
+  /** The content of the file in base64. */
+  content: string;
+  /**
+   * The media type of the file.
+   * @example 'text/csv'
+   */
+  type: string;
+  /**
+   * What the file is to the document.
+   * @default 'Unspecified'
+   */
+  relationship?: 'Source' | 'Data' | 'Alternative' | 'Supplement' | 'Unspecified';
+  /** What a reader shows beside the name. */
+  description?: string;
 }

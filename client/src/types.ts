@@ -1,5 +1,7 @@
 /** The types that clients read. A test holds each type against the schema of the service. */
 
+import type { PdfConformance } from './conversion-options.ts';
+
 export interface AcceptedConversion {
   id: string;
   status: 'pending';
@@ -41,6 +43,7 @@ export interface UnfinishedConversion extends ConversionNames {
   completed_at?: never;
   error_message?: never;
   warnings?: never;
+  pdf?: never;
   pages?: never;
   bytes?: never;
   sha256?: never;
@@ -58,6 +61,11 @@ export interface CompletedConversion extends ConversionNames {
   file_url: string;
   /** Lists what was missing when the page was printed; absent where nothing was. */
   warnings?: string[];
+  /** What was done with the PDF, if the request asked for a conformance. */
+  pdf?: {
+    /** What the PDF conforms to, of what was asked for. */
+    conformance: PdfConformance[];
+  };
   pages: number;
   /** The size of the PDF. */
   bytes: number;
@@ -99,6 +107,7 @@ export interface FailedConversion extends ConversionNames {
   file_url?: never;
   completed_at?: never;
   warnings?: never;
+  pdf?: never;
   pages?: never;
   bytes?: never;
   sha256?: never;

@@ -149,6 +149,7 @@ export async function conversionRecord<T extends string | undefined>(
     ...(fileUrl && { file_url: fileUrl(id) }),
     completed_at: isoTime(completedAt),
     ...(warnings && { warnings }),
+    ...(row.conformance && { pdf: { conformance: row.conformance } }),
     pages,
     bytes: pdf?.bytes,
     sha256: pdf?.sha256,

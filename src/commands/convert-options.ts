@@ -1,6 +1,9 @@
 /** The conversion options as flags of `convert`. */
+import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
 import { PAGE_SIZES } from '../domain/choices.ts';
-import { SHORTCOMINGS } from '../domain/request-document.ts';
+import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
+import { CONFORMANCES, SHORTCOMINGS } from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 import type { PrintOptions } from './service.ts';
 
@@ -9,10 +12,8 @@ import type { PrintOptions } from './service.ts';
  * name begins with `no-`.
  */
 interface Flag extends OptionSpec {
-  /** The field of `wait_for`. */
-  readonly waits?: string;
-  /** The field of the request, unless it is the name with underscores. */
-  readonly field?: string;
+  /** The field of the request, and those within it; else the name with underscores is the field. */
+  readonly path?: readonly string[];
   readonly read?: (value: string, name: string) => unknown;
   readonly readAll?: (values: readonly string[]) => unknown;
 }
@@ -82,7 +83,7 @@ const PDF: Flags = {
     value: 'name:value',
     help: 'a tag by which it is found, such as "customer:Example Ltd"; may be given several times',
     many: true,
-    field: 'tags',
+    path: ['tags'],
     readAll: tagsOf,
   },
   'webhook-url': { value: 'url', help: 'the https address that is told when it has ended' },
@@ -95,28 +96,88 @@ const PDF: Flags = {
   },
 };
 
+function contentOf(path: string, name: string): string {
+  try {
+    return readFileSync(path, 'base64');
+  } catch (cause) {
+    throw new UsageError(`--${name}: the file ${path} cannot be read.`, { cause });
+  }
+}
+
+/** Media types of files that people attach, by the end of their names. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.html': 'text/html',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.txt': 'text/plain',
+  '.xml': 'text/xml',
+  '.zip': 'application/zip',
+};
+
+const attachmentIn = (path: string) => ({
+  filename: basename(path),
+  content: contentOf(path, 'attach'),
+  type: MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream',
+});
+
+const CONFORMING: Flags = {
+  conformance: {
+    value: 'list',
+    help: `what the PDF must conform to: one of ${CONFORMANCES.filter((each) => each !== 'pdfua-1').join(', ')}; pdfua-1; or both, as in pdfa-3b,pdfua-1`,
+    path: ['pdf', 'conformance'],
+    read: (value) => value.split(','),
+  },
+  'no-conformance-required': {
+    help: 'print a document that cannot conform without, and say why',
+    path: ['pdf', 'conformance_required'],
+  },
+  attach: {
+    value: 'file',
+    help: 'a file that is to lie within the PDF; may be given several times',
+    many: true,
+    path: ['pdf', 'attachments'],
+    readAll: (paths) => paths.map(attachmentIn),
+  },
+  invoice: {
+    value: 'file',
+    help: 'the XML of an electronic invoice (Factur-X, ZUGFeRD), which lies within the PDF',
+    path: ['pdf', 'invoice', 'xml'],
+    read: contentOf,
+  },
+  'invoice-profile': {
+    value: 'profile',
+    help: `the profile of that XML: ${Object.keys(INVOICE_PROFILES).join(', ')}`,
+    choices: Object.keys(INVOICE_PROFILES),
+    path: ['pdf', 'invoice', 'profile'],
+    read: (value) => choiceOf(value, Object.keys(INVOICE_PROFILES)) ?? value,
+  },
+};
+
 const LOADING: Flags = {
   media: choice('media', ['print', 'screen']),
   'no-javascript': { help: 'do not run scripts' },
   'wait-for-selector': {
     value: 'selector',
     help: 'wait until an element matches this CSS selector',
-    waits: 'selector',
+    path: ['wait_for', 'selector'],
   },
   'wait-for-delay-ms': {
     value: 'ms',
     help: 'wait this many milliseconds, at most 10000',
-    waits: 'delay_ms',
+    path: ['wait_for', 'delay_ms'],
     read: numberOf,
   },
   'wait-for-network-idle': {
     help: 'wait until the network is quiet',
-    waits: 'network_idle',
+    path: ['wait_for', 'network_idle'],
   },
   'budget-ms': {
     value: 'ms',
     help: "time of the page's own in which its scripts may end what they draw, at most 60000; default: 5000",
-    waits: 'budget_ms',
+    path: ['wait_for', 'budget_ms'],
     read: numberOf,
   },
   'fail-on': {
@@ -152,6 +213,7 @@ const below = (heading: string, flags: Flags): readonly (readonly [string, Flag]
 const FLAGS = [
   ...below('Page:', PAGE),
   ...below('PDF:', PDF),
+  ...below('Conformance and attachments:', CONFORMING),
   ...below('Loading:', LOADING),
   ...below('Queue:', WAITING),
   ...below('Retention:', KEEPING),
@@ -169,17 +231,29 @@ function valueOf(
   return readAll?.(given) ?? given;
 }
 
-/** The request options that the flags ask for; whether they are valid is the service's to say. */
+type Fields = { [name: string]: unknown };
+
+/** Sets a field within a field. */
+function setAt(fields: Fields, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) fields[first] = value;
+  else {
+    const inner = (fields[first] ?? {}) as Fields;
+    fields[first] = inner;
+    setAt(inner, rest, value);
+  }
+}
+
+/**
+ * The request options that the flags ask for; whether they are valid is the service's to say.
+ * @throws {UsageError} also where a file that a flag names cannot be read
+ */
 export function conversionOptions({ values }: Invocation): PrintOptions {
-  const options: Record<string, unknown> = {};
-  const waits: Record<string, unknown> = {};
+  const options: Fields = {};
   for (const [name, flag] of FLAGS) {
     const given = values[name];
     if (given === undefined) continue;
-    const value = valueOf(name, flag, given);
-    const field = flag.field ?? name.replace(/^no-/, '').replaceAll('-', '_');
-    if (flag.waits === undefined) options[field] = value;
-    else waits[flag.waits] = value;
+    const path = flag.path ?? [name.replace(/^no-/, '').replaceAll('-', '_')];
+    setAt(options, path, valueOf(name, flag, given));
   }
-  return Object.keys(waits).length === 0 ? options : { ...options, wait_for: waits };
+  return options;
 }

@@ -42,7 +42,7 @@ export function issueOfName(name: string): string | undefined {
 }
 
 /** Base64 of RFC 4648, section 4, with its padding. */
-function isBase64(text: string): boolean {
+export function isBase64(text: string): boolean {
   return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ''));
 }
 

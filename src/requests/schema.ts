@@ -2,6 +2,7 @@ import Type, { type Static, type TObjectOptions, type TProperties } from 'typebo
 import { PAGE_SIZES } from '../domain/choices.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
+import { PDF_FORMS, Pdf } from './pdf-schema.ts';
 
 const MAX_URL_CHARACTERS = 2048;
 const MAX_FILENAME_CHARACTERS = 200;
@@ -55,7 +56,7 @@ export const Cookie = Closed({
 });
 
 /** Neither path separators, controls and line ends, nor what makes a name read backwards. */
-const FILENAME =
+export const FILENAME =
   '^[^/\\\\\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$';
 
 /** Neither controls nor line ends. */
@@ -197,6 +198,7 @@ export const ConversionRequest = Closed({
         'Makes the conversion fail where the page lacks something: resource_error, a part that could not be loaded; http_status, a part that was answered with a status of 400 or more, such as a missing image; console_error, an error that the page reported; timeout, a wait that was given up. Otherwise these are warnings.',
     }),
   ),
+  pdf: Type.Optional(Pdf),
   webhook_url: Type.Optional(
     Type.String({
       minLength: 1,
@@ -263,6 +265,7 @@ export const CONVERSION_REQUEST_FORMS = {
   'cookies.*.path': 'Must begin with a slash.',
   filename: 'Must not contain slashes, backslashes, control characters or line ends.',
   reference: ONE_LINE_FORM,
+  ...PDF_FORMS,
 } as const;
 
 export type ConversionRequest = Static<typeof ConversionRequest>;

@@ -16,6 +16,7 @@ import { ServiceError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { requestTexts } from './names.ts';
+import { checkPdf, pdfRequest } from './pdf.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
@@ -48,8 +49,9 @@ function printOptions(request: ConversionRequest): PrintOptions {
 function requestDocument(request: ConversionRequest): RequestDocument {
   const { html, files, url, header_html, footer_html, wait_for, metadata } = request;
   const { headers, cookies, fail_on } = request;
+  const pdf = pdfRequest(request.pdf);
   const content = { html, files, url, header_html, footer_html, wait_for, metadata };
-  const parts = { ...content, headers, cookies, fail_on };
+  const parts = { ...content, headers, cookies, fail_on, pdf };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
 
@@ -117,6 +119,7 @@ export function checkConversionRequest(
   }
   checkMargins(issues, options);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
+  if (request.pdf !== undefined) checkPdf(issues, request.pdf, options.tagged);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
   const { webhook_url: webhookUrl, retention_seconds: retentionSeconds } = request;
   if (retentionSeconds !== undefined && retentionSeconds > rules.retentionSeconds) {

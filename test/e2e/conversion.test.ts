@@ -9,6 +9,7 @@ import { balanceOf, readLog, violations } from '../support/invariants.ts';
 import { servePages } from '../support/pages.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startService } from '../support/service.ts';
+import { JPEG } from '../support/tiny-images.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
@@ -41,6 +42,30 @@ void test('conversions over HTTP with a real Chrome', async (t) => {
     const file = await download(record);
     sub.match((await openPdf(file)).text, /Invoice 4711/);
     kept.push({ id: created.id, hash: sha256(file) });
+    sub.notOk('pdf' in record, 'nothing is said of what nobody asked for');
+  });
+
+  await t.test('a PDF conforms, and its record says so', async (sub) => {
+    const html = '<!doctype html><html lang=en><title>Report</title><h1>Report</h1><p>Whole.';
+    const attachments = [{ filename: 'a.txt', content: 'YQ==', type: 'text/plain' }];
+    const pdf = { conformance: ['pdfa-3u' as const, 'pdfua-1' as const], attachments };
+    const record = await client.wait((await client.create({ html, pdf })).id);
+    sub.match(record, { status: 'completed', pdf: { conformance: ['pdfa-3u', 'pdfua-1'] } });
+    const file = await download(record);
+    sub.equal(sha256(file), record.sha256, 'the log proves the finished PDF');
+    sub.match(file.toString('latin1'), '<pdfuaid:part>1</pdfuaid:part>');
+
+    const faulty = { html: `${html}<img src="${JPEG}">`, pdf };
+    const failed = await client.wait((await client.create(faulty)).id);
+    sub.match(failed, {
+      status: 'failed',
+      failure_code: 'not_conforming',
+      error_message: /PDF\/UA-1: page 1: an image has no alternative text/,
+    });
+    const less = { ...faulty, pdf: { ...pdf, conformance_required: false } };
+    const made = await client.wait((await client.create(less)).id);
+    sub.match(made, { status: 'completed', pdf: { conformance: ['pdfa-3u'] } });
+    sub.match(made.warnings?.[0], /does not conform to PDF\/UA-1: page 1: an image/);
   });
 
   await t.test('a URL becomes a PDF', async (sub) => {

@@ -130,6 +130,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ],
     ['convert http://x -o x.pdf --scale big', /--scale must be a number/],
     ['convert http://x -o x.pdf --scale=', /--scale must be a number/],
+    ['convert http://x -o x.pdf --attach none.csv', /--attach: the file none.csv cannot be read/],
     ['convert http://x -o x.pdf --headers {', /--headers must be JSON/],
     ['convert http://x -o x.pdf --tag month', /--tag must be name:value, .* not month\./],
     ['convert http://x -o x.pdf --tag a: --tag b:c', /--tag must be name:value, .* not a:\./],
@@ -219,6 +220,8 @@ void test('right usage gets as far as the store', async (t) => {
   }
 });
 
+const fileInBase64 = (path: string): string => readFileSync(path, 'base64');
+
 void test('the flags of convert are the options of the interface', (t) => {
   const line =
     'convert x.html -o x.pdf --page-size a5 --landscape --margin-top 1in --margin-right 2in ' +
@@ -228,7 +231,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tag a:b --tag c:d:e ' +
     '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
-    '--retention-seconds 60';
+    '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
+    '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -265,6 +269,19 @@ void test('the flags of convert are the options of the interface', (t) => {
     fail_on: ['timeout', 'http_status'],
     priority: 'low',
     retention_seconds: 60,
+    pdf: {
+      conformance: ['pdfa-3u', 'pdfua-1'],
+      conformance_required: false,
+      attachments: [
+        { filename: 'LICENSE', content: fileInBase64('LICENSE'), type: 'application/octet-stream' },
+        {
+          filename: 'package.json',
+          content: fileInBase64('package.json'),
+          type: 'application/json',
+        },
+      ],
+      invoice: { xml: fileInBase64('LICENSE'), profile: 'MINIMUM' },
+    },
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);
   t.strictSame(conversionOptions(plain), {}, 'what is not said is left to the service');

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
+import { CONFORMANCES } from '../../domain/request-document.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
@@ -100,6 +101,17 @@ export const Conversion = Closed({
       examples: [['https://example.com/logo.png was answered with status 404.']],
     }),
   ),
+  pdf: Type.Optional(
+    Closed(
+      {
+        conformance: Type.Array(Type.Enum([...CONFORMANCES]), {
+          description: 'What the PDF conforms to, of what was asked for.',
+          examples: [['pdfa-3b', 'pdfua-1']],
+        }),
+      },
+      { description: 'What was done with the PDF, if the request asked for a conformance.' },
+    ),
+  ),
   pages: Type.Optional(Count('The number of pages of the PDF, if the status is completed.', 2, 1)),
   bytes: Type.Optional(Count('The size of the PDF, if the status is completed.', 51_200)),
   sha256: Type.Optional(
@@ -133,6 +145,7 @@ const {
   batch: _batch,
   retention_seconds: _retention,
   warnings: _warnings,
+  pdf: _pdf,
   error_message,
   failed_at,
   failure_code,

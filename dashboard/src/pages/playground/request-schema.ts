@@ -69,6 +69,8 @@ const UPPER_CASE = new Map([
   ['css', 'CSS'],
   ['http', 'HTTP'],
   ['url', 'URL'],
+  ['pdf', 'PDF'],
+  ['xml', 'XML'],
   ['javascript', 'JavaScript'],
   ['ms', '(ms)'],
 ]);

@@ -1,0 +1,101 @@
+/** The schema of `pdf` in a request: what is to be done with the PDF when it is printed. */
+import Type, { type Static } from 'typebox';
+import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
+import { CONFORMANCES, RELATIONSHIPS } from '../domain/request-document.ts';
+
+const MAX_ATTACHMENTS = 50;
+/** A file system takes no longer name, and a PDF no longer media type. */
+const MAX_NAME_CHARACTERS = 200;
+const MAX_TYPE_CHARACTERS = 127;
+const MAX_DESCRIPTION_CHARACTERS = 1_000;
+
+const Attachment = Type.Object(
+  {
+    filename: Type.String({
+      minLength: 1,
+      maxLength: MAX_NAME_CHARACTERS,
+      description: 'The name of the file, without a path. Each has another one.',
+      examples: ['hours.csv'],
+    }),
+    content: Type.String({
+      contentEncoding: 'base64',
+      description: 'The content of the file in base64.',
+    }),
+    type: Type.String({
+      maxLength: MAX_TYPE_CHARACTERS,
+      pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
+      description: 'The media type of the file.',
+      examples: ['text/csv'],
+    }),
+    relationship: Type.Optional(
+      Type.Enum([...RELATIONSHIPS], {
+        default: 'Unspecified',
+        description: 'What the file is to the document (AFRelationship).',
+      }),
+    ),
+    description: Type.Optional(
+      Type.String({
+        maxLength: MAX_DESCRIPTION_CHARACTERS,
+        description: 'What a reader shows beside the name.',
+        examples: ['The hours that the invoice is about'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Invoice = Type.Object(
+  {
+    xml: Type.String({
+      minLength: 1,
+      contentEncoding: 'base64',
+      description: 'The invoice as XML (UN/CEFACT CII) in UTF-8, in base64.',
+    }),
+    profile: Type.Enum(Object.keys(INVOICE_PROFILES) as (keyof typeof INVOICE_PROFILES)[], {
+      description: 'The profile that the XML names as its guideline.',
+      examples: ['EN 16931'],
+    }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Makes the PDF an electronic invoice (Factur-X, ZUGFeRD): the XML lies within it, and it conforms to PDF/A-3b unless another level of part 3 is asked for.',
+  },
+);
+
+export const Pdf = Type.Object(
+  {
+    conformance: Type.Optional(
+      Type.Array(Type.Enum([...CONFORMANCES]), {
+        maxItems: CONFORMANCES.length,
+        description:
+          'What the PDF is to conform to: one part and level of PDF/A, PDF/UA-1, or both. A document that cannot conform fails, and the message says why and where.',
+        examples: [['pdfa-3b', 'pdfua-1']],
+      }),
+    ),
+    conformance_required: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'false: a document that cannot conform is made without. Its warnings say why, and pdf.conformance of the conversion has what it conforms to.',
+      }),
+    ),
+    attachments: Type.Optional(
+      Type.Array(Attachment, {
+        maxItems: MAX_ATTACHMENTS,
+        description: 'Files that lie within the PDF. PDF/A allows them in part 3.',
+      }),
+    ),
+    invoice: Type.Optional(Invoice),
+  },
+  {
+    additionalProperties: false,
+    description: 'What is done with the PDF when it is printed.',
+  },
+);
+
+export const PDF_FORMS = {
+  'pdf.attachments.*.type': 'Must be a media type, such as text/csv.',
+} as const;
+
+export type Pdf = Static<typeof Pdf>;

@@ -1,0 +1,148 @@
+/** What `pdf` in a request asks for: what is taken, what is refused, and where it is kept. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { readContent } from '../../src/documents/decryption.ts';
+import type { EventOf } from '../../src/domain/events.ts';
+import { restored } from '../../src/domain/stored-form.ts';
+import { BASE, refusal, startApi } from '../support/api.ts';
+
+const PATH = `${BASE}/pdf/`;
+const HTML = '<p>x</p>';
+const XML = readFileSync(join(import.meta.dirname, '../../examples/e-invoice/invoice.xml'), 'utf8');
+const base64 = (text: string | Buffer): string => Buffer.from(text).toString('base64');
+
+const file = { filename: 'a.csv', content: base64('1,2'), type: 'text/csv' };
+const named = (filename: string) => ({ attachments: [{ ...file, filename }] });
+const invoice = (xml: string | Buffer, profile = 'EN 16931') => ({
+  invoice: { xml: base64(xml), profile },
+});
+/** The invoice with another guideline. */
+const guided = (guideline: string): string => XML.replace('urn:cen.eu:en16931:2017', guideline);
+
+const NAME_0 = ['pdf.attachments.0.filename'];
+const THE_XML = ['pdf.invoice.xml'];
+const BOMB = `<!DOCTYPE a [<!ENTITY a "${'x'.repeat(100)}">${Array.from(
+  { length: 20 },
+  (_, n) => `<!ENTITY e${n} "${`&e${n - 1};`.repeat(10)}">`,
+).join('')}]>`;
+
+const refusals: readonly (readonly [string, object, readonly string[]])[] = [
+  ['no list', { conformance: 'pdfa-3b' }, ['pdf.conformance']],
+  ['an unknown conformance', { conformance: ['pdfa-4'] }, ['pdf.conformance.0']],
+  ['two parts', { conformance: ['pdfa-2b', 'pdfa-3b'] }, ['pdf.conformance']],
+  ['two levels', { conformance: ['pdfa-3b', 'pdfa-3u', 'pdfua-1'] }, ['pdf.conformance']],
+  ['not a switch', { conformance_required: 'no' }, ['pdf.conformance_required']],
+  ['part 2 with files', { conformance: ['pdfa-2u'], attachments: [file] }, ['pdf.attachments']],
+  ['part 2 with an invoice', { conformance: ['pdfa-2b'], ...invoice(XML) }, ['pdf.invoice']],
+  [
+    '51 files',
+    { attachments: Array.from({ length: 51 }, (_, n) => ({ ...file, filename: `${n}.csv` })) },
+    ['pdf.attachments'],
+  ],
+  ['a path', named('a/b.csv'), NAME_0],
+  ['a path of Windows', named('..\\b.csv'), NAME_0],
+  ['a name of blanks', named('  '), NAME_0],
+  ['no name', named(''), NAME_0],
+  ['a long name', named('x'.repeat(201)), NAME_0],
+  ['a name that reads backwards', named('a\u202Evsc.exe'), NAME_0],
+  ['a name given twice', { attachments: [file, file] }, ['pdf.attachments.1.filename']],
+  [
+    "the invoice's own name",
+    { ...named('factur-x.xml'), ...invoice(XML) },
+    ['pdf.attachments.0.filename'],
+  ],
+  [
+    'not base64',
+    { attachments: [{ ...file, content: 'not base64' }] },
+    ['pdf.attachments.0.content'],
+  ],
+  ['no media type', { attachments: [{ ...file, type: 'csv' }] }, ['pdf.attachments.0.type']],
+  [
+    'what files lack',
+    { attachments: [{}] },
+    ['pdf.attachments.0.content', 'pdf.attachments.0.filename', 'pdf.attachments.0.type'],
+  ],
+  [
+    'an unknown relationship',
+    { attachments: [{ ...file, relationship: 'Friend' }] },
+    ['pdf.attachments.0.relationship'],
+  ],
+  [
+    'lines in a description',
+    { attachments: [{ ...file, description: 'a\nb' }] },
+    ['pdf.attachments.0.description'],
+  ],
+  ['an unknown field', { conform: ['pdfa-3b'] }, ['pdf.conform']],
+  ['an unknown profile', invoice(XML, 'COMFORT'), ['pdf.invoice.profile']],
+  ['no profile', { invoice: { xml: base64(XML) } }, ['pdf.invoice.profile']],
+  ['XML that is not base64', { invoice: { xml: XML, profile: 'EN 16931' } }, THE_XML],
+  ['no XML', invoice('not XML'), THE_XML],
+  ['XML that breaks off', invoice(XML.slice(0, -20)), THE_XML],
+  ['an unknown entity', invoice(XML.replace('Example', '&example;')), THE_XML],
+  ['an unbound prefix', invoice(XML.replaceAll(/xmlns:ram="[^"]*"/g, '')), THE_XML],
+  ['entities that grow', invoice(XML.replace('?>', `?>${BOMB}`)), THE_XML],
+  ['a document type', invoice(XML.replace('?>', '?><!DOCTYPE a SYSTEM "file:///a">')), THE_XML],
+  ['another encoding', invoice(Buffer.from(XML, 'utf16le')), THE_XML],
+  ['another encoding said', invoice(XML.replace('UTF-8', 'ISO-8859-1')), THE_XML],
+  ['elements without end', invoice('<a>'.repeat(50_000)), THE_XML],
+  ['another document', invoice('<Invoice xmlns="urn:oasis:names:x"/>'), THE_XML],
+  ['no guideline', invoice(guided('')), THE_XML],
+  ['an unknown guideline', invoice(guided('urn:example')), THE_XML],
+  ['another profile', invoice(guided('urn:factur-x.eu:1p0:minimum')), THE_XML],
+];
+
+void test('what is asked of the PDF is checked field by field', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount();
+  for (const [name, pdf, details] of refusals) {
+    const answer = await api.call('POST', PATH, { key, body: { html: HTML, pdf } });
+    t.strictSame(refusal(answer), { status: 400, error: 'validation_error', details }, name);
+    api.clock.time += 1_000;
+  }
+  for (const conformance of ['pdfua-1', 'pdfa-3a']) {
+    const body = { html: HTML, tagged: false, pdf: { conformance: [conformance] } };
+    const answer = await api.call('POST', PATH, { key, body });
+    const refused = { status: 400, error: 'validation_error', details: ['tagged'] };
+    t.strictSame(refusal(answer), refused, conformance);
+  }
+});
+
+void test('it is kept with the document, encrypted, and an invoice asks for PDF/A-3', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const cases: readonly (readonly [object, unknown])[] = [
+    [{}, undefined],
+    [{ conformance: [], attachments: [], conformance_required: true }, undefined],
+    [{ conformance: ['pdfua-1', 'pdfua-1'] }, { conformance: ['pdfua-1'] }],
+    [{ attachments: [file] }, { conformance: [], attachments: [file] }],
+    [
+      { ...invoice(XML), conformance: ['pdfua-1'], conformance_required: false },
+      { conformance: ['pdfa-3b', 'pdfua-1'], conformance_required: false, ...invoice(XML) },
+    ],
+    [
+      { ...invoice(XML), conformance: ['pdfa-3u'] },
+      { conformance: ['pdfa-3u'], ...invoice(XML) },
+    ],
+    [
+      invoice(guided('urn:cen.eu:en16931:2017#compliant#urn:factur-x.eu:1p0:basic'), 'BASIC'),
+      { conformance: ['pdfa-3b'] },
+    ],
+  ];
+  for (const [pdf, kept] of cases) {
+    const answer = await api.call('POST', PATH, { key, body: { html: HTML, pdf } });
+    t.equal(answer.status, 202, answer.text);
+    const events = await api.store.readStream(`account-${accountId}`);
+    const { data = {} } = events.at(-1) ?? {};
+    const whole = restored('ConversionRequested', data);
+    const { conversionId, request } = whole as EventOf<'ConversionRequested'>['data'];
+    const contentKey = await api.vault.contentKey(accountId, conversionId);
+    const text = (await readContent(api.blobs, contentKey, request)).toString();
+    t.match((JSON.parse(text) as { pdf?: unknown }).pdf, kept);
+    t.notMatch(
+      JSON.stringify(events.map((each) => each.data)),
+      /a\.csv|4711/,
+      'nothing of it is in the events',
+    );
+  }
+});
