@@ -9,7 +9,12 @@ const MAX_BYTES = 1024 * 1024;
 const [port, folder] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void answer(request, response));
+server.listen(Number(port), '127.0.0.1', () => {
+  process.stdout.write(`Listening at http://127.0.0.1:${server.address().port}/\n`);
+});
+
+async function answer(request, response) {
   let event;
   try {
     event = await receive(request);
@@ -24,10 +29,7 @@ const server = createServer(async (request, response) => {
   } catch (error) {
     process.stderr.write(`${error.message}\n`);
   }
-});
-server.listen(Number(port), '127.0.0.1', () => {
-  process.stdout.write(`Listening at http://127.0.0.1:${server.address().port}/\n`);
-});
+}
 
 async function receive(request) {
   const chunks = [];
