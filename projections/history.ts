@@ -9,6 +9,7 @@ import { countingOf, countWhile, type Slice } from '../src/read-model/rows.ts';
 /**
  * `number` counts an account's events from 1, so that a page is found without skipping rows. `time` never
  * decreases with it (renderers' clocks differ), and neither does `position`, so that both are found by halving.
+ * `subject_id` is that of the conversion that an event is about, else of the batch.
  */
 const ddl = `
 CREATE TABLE history (
@@ -20,13 +21,13 @@ CREATE TABLE history (
   type TEXT NOT NULL,
   actor_kind TEXT NOT NULL,
   actor TEXT NOT NULL,
-  conversion_id TEXT,
+  subject_id TEXT,
   time INTEGER NOT NULL,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX history_by_type ON history (account_id, type, number, actor_kind, actor);
 CREATE INDEX history_by_actor ON history (account_id, actor_kind, number, actor);
-CREATE INDEX history_by_conversion ON history (conversion_id, number) WHERE conversion_id IS NOT NULL;
+CREATE INDEX history_by_subject ON history (subject_id, number) WHERE subject_id IS NOT NULL;
 CREATE TABLE history_totals (
   account_id TEXT PRIMARY KEY,
   total INTEGER NOT NULL,
@@ -40,20 +41,21 @@ function actorText({ actor }: EventMetadata): string {
 
 export const history: Projection = {
   name: 'history',
-  version: 3,
+  version: 4,
   tables: ['history', 'history_totals'],
   ddl,
   handlers(db) {
     const book = countingOf(db, 'history_totals');
     const insert = db.prepare(
       `INSERT INTO history
-         (account_id, number, position, stream, revision, type, actor_kind, actor, conversion_id, time)
+         (account_id, number, position, stream, revision, type, actor_kind, actor, subject_id, time)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const enter = (event: RecordedEvent): void => {
-      const { accountId, conversionId = null } = event.data as {
+      const { accountId, conversionId, batchId } = event.data as {
         readonly accountId?: string;
         readonly conversionId?: string;
+        readonly batchId?: string;
       };
       // A refused sign-in with an unknown address, and the log's own beginning, are nobody's.
       if (accountId === undefined) return;
@@ -61,12 +63,24 @@ export const history: Projection = {
       const { total, time } = book.get(accountId, metadata.time) ?? {};
       const { position, stream, revision, type } = event;
       const { kind } = metadata.actor;
-      const of = [stream, revision, type, kind, actorText(metadata), conversionId, time];
+      const of = [
+        stream,
+        revision,
+        type,
+        kind,
+        actorText(metadata),
+        conversionId ?? batchId ?? null,
+        time,
+      ];
       insert.run(accountId, total, position, ...of);
     };
     return Object.fromEntries(EVENT_TYPES.map((type) => [type, enter]));
   },
 };
+
+/** A batch is a subject itself, and so is each of its conversions. */
+const OF_BATCH = `subject_id IN (
+  SELECT ? UNION ALL SELECT conversion_id FROM batch_conversions WHERE batch_id = ?)`;
 
 /** The place of one event in the log. */
 export interface EventPlace {
@@ -77,6 +91,8 @@ export interface EventPlace {
 export interface HistoryFilter {
   readonly type?: EventType;
   readonly conversionId?: string;
+  /** Events of the batch and of its conversions. */
+  readonly batchId?: string;
   /** A kind with an id (`key:key_…`), or a kind alone for all of it (`key`). */
   readonly actor?: string;
   /** Milliseconds since the Unix epoch, inclusive. */
@@ -130,8 +146,8 @@ export interface EventSelection {
  * The planner knows neither that a conversion has few events and its account any number, nor that many may
  * have to be looked at for one that matches. All accounts wait for a query.
  */
-function indexFor({ type, conversionId, actor }: HistoryFilter): string {
-  if (conversionId !== undefined) return 'INDEXED BY history_by_conversion';
+function indexFor({ type, conversionId, batchId, actor }: HistoryFilter): string {
+  if ((conversionId ?? batchId) !== undefined) return 'INDEXED BY history_by_subject';
   if (type !== undefined) return 'INDEXED BY history_by_type';
   return actor === undefined ? '' : 'INDEXED BY history_by_actor';
 }
@@ -154,10 +170,10 @@ export function historyQueries(db: Database): HistoryQueries {
     .safeIntegers();
   const changesOf = db
     .prepare<[string, number, number, string], { position: bigint; conversionId: string }>(
-      `SELECT max(number), position, conversion_id AS conversionId FROM history NOT INDEXED
-       WHERE account_id = ? AND number > ? AND number <= ? AND conversion_id IS NOT NULL
+      `SELECT max(number), position, subject_id AS conversionId FROM history NOT INDEXED
+       WHERE account_id = ? AND number > ? AND number <= ? AND subject_id IS NOT NULL
          AND type IN (SELECT value FROM json_each(?))
-       GROUP BY conversion_id ORDER BY 1`,
+       GROUP BY subject_id ORDER BY 1`,
     )
     .safeIntegers();
 
@@ -168,9 +184,7 @@ export function historyQueries(db: Database): HistoryQueries {
         AND number > @after AND number <= @upTo AND type IN (SELECT value FROM json_each(@types))`);
     const [ofAccount, ofConversion] = [
       db.prepare<[object], Row>(events('history_by_type', '')),
-      db.prepare<[object], Row>(
-        events('history_by_conversion', 'AND conversion_id = @conversionId'),
-      ),
+      db.prepare<[object], Row>(events('history_by_subject', 'AND subject_id = @conversionId')),
     ];
     return ({ types, ...selection }: EventSelection, bounds: object): Row[] =>
       (selection.conversionId === undefined ? ofAccount : ofConversion).all({
@@ -214,16 +228,17 @@ export function historyQueries(db: Database): HistoryQueries {
       countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
     selected: (selection, after, upTo) => selected(selection, { after, upTo }),
     earliestFrom(accountId, filter) {
-      const { type, actor, conversionId } = filter;
-      // An index leads to the events of a conversion, and numbers to those of a time.
-      if (conversionId !== undefined || (type ?? actor) === undefined) return undefined;
+      const { type, actor, conversionId, batchId } = filter;
+      // An index leads to the events of a conversion or a batch, and numbers to those of a time.
+      if ((conversionId ?? batchId) !== undefined || (type ?? actor) === undefined)
+        return undefined;
       const [first, last] = numbersOf(accountId, filter);
       if (last - first < MAX_FILTERED_EVENTS) return undefined;
       // Others may have the same time: they are left out.
       return (timeOf.get(accountId, last - MAX_FILTERED_EVENTS) ?? 0) + 1;
     },
     page(accountId, asked, { order, offset, limit }) {
-      const { type, conversionId, actor } = asked;
+      const { type, conversionId, batchId, actor } = asked;
       const [first, last] = numbersOf(accountId, asked);
       const conditions = ['account_id = ?', 'number BETWEEN ? AND ?'];
       const values: (string | number)[] = [accountId, first, last];
@@ -232,7 +247,8 @@ export function historyQueries(db: Database): HistoryQueries {
         values.push(...of);
       };
       if (type !== undefined) where('type = ?', type);
-      if (conversionId !== undefined) where('conversion_id = ?', conversionId);
+      if (conversionId !== undefined) where('subject_id = ?', conversionId);
+      if (batchId !== undefined) where(OF_BATCH, batchId, batchId);
       if (actor !== undefined) where('actor_kind = ?', actor.split(':', 1)[0] ?? '');
       if (actor?.includes(':') === true) where('actor = ?', actor);
       const filter = `FROM history ${indexFor(asked)} WHERE ${conditions.join(' AND ')}`;

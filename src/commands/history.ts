@@ -1,5 +1,6 @@
-/** `history`: what the log holds about a conversion or an account. */
+/** `history`: what the log holds about a conversion, a batch or an account. */
 import { type ApiKeyQueries, apiKeyQueries } from '../../projections/api-keys.ts';
+import { batchQueries } from '../../projections/batches.ts';
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
 import { type HistoryEntry, readHistory } from '../conversions/history.ts';
@@ -16,7 +17,7 @@ import { choiceOf, type Run, textOption, UsageError } from './command.ts';
 const PAGE = 500;
 const WHOLE_ACCOUNT_ID = new RegExp(`^${ACCOUNT_ID}$`);
 
-/** The account, and the filter for a conversion where one is named. */
+/** The account, and the filter for a conversion or a batch where one is named. */
 async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilter]> {
   if (WHOLE_ACCOUNT_ID.test(name)) {
     const { state } = await core.actors.read(accountAggregate, name);
@@ -25,6 +26,11 @@ async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilt
     return [name, {}];
   }
   if (name.includes('@')) return [(await accountByEmail(core, name)).id, {}];
+  if (name.startsWith('batch_')) {
+    const batch = (await consistentQuery(core, batchQueries)).byId(name);
+    if (batch === undefined) throw new ServiceError('not_found', `There is no batch ${name}.`);
+    return [batch.accountId, { batchId: name }];
+  }
   const row = (await consistentQuery(core, conversionQueries)).byId(name);
   if (row === undefined) throw new ServiceError('not_found', `There is no conversion ${name}.`);
   return [row.accountId, { conversionId: name }];

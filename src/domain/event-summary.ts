@@ -35,15 +35,18 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const last = named.pop();
     const names = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
     const what = last === undefined ? '' : `, with ${names}`;
-    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${batchId === undefined ? '' : ', in a batch'}.`;
+    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${batchId === undefined ? '' : `, in the batch ${batchId}`}.`;
   },
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined
       ? 'Documents are kept as long as the service keeps them.'
       : `Documents of new conversions are kept for ${counted(data.retentionSeconds, 'second')} at most.`,
-  BatchRequested: (data) => `A batch of ${counted(data.total, 'PDF')} was requested.`,
-  BatchCancelled: () => 'The batch was cancelled: what had not ended is given up.',
-  BatchEnded: (data) => `The batch ended: ${data.completed} completed, ${data.failed} failed.`,
+  BatchRequested: (data) =>
+    `The batch ${data.batchId} of ${counted(data.total, 'PDF')} was requested.`,
+  BatchCancelled: (data) =>
+    `The batch ${data.batchId} was cancelled: what had not ended is given up.`,
+  BatchEnded: (data) =>
+    `The batch ${data.batchId} ended: ${data.completed} completed, ${data.failed} failed.`,
   CreditRefunded: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
   PasswordChanged: () => 'The password was changed, and all sessions ended.',

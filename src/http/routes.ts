@@ -24,7 +24,7 @@ import {
 } from './resources/dashboard-session.ts';
 import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import { getFile } from './resources/files.ts';
-import { listAccountEvents, listConversionEvents } from './resources/history.ts';
+import { listAccountEvents, listBatchEvents, listConversionEvents } from './resources/history.ts';
 import {
   deleteHold,
   deleteRetention,
@@ -115,6 +115,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/batches/', 'caller', listBatches),
   api('get', '/batches/{id}/', 'caller', getBatch),
   api('delete', '/batches/{id}/', 'caller', deleteBatch),
+  api('get', '/batches/{id}/events/', 'caller', listBatchEvents),
   api('get', '/batches/{id}/zip/', 'caller', getBatchZip),
   api('post', '/verify/', 'caller', verifyPdf),
   open('/files/{id}.pdf', 'link', getFile),

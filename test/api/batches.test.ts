@@ -106,6 +106,33 @@ void test('a batch is accepted in one append, followed, listed and ended once', 
   t.match(ends, [{ type: 'BatchEnded', data: { total: 3, completed: 2, failed: 1 } }]);
   t.equal(ends.length, 1);
 
+  const history = await api.call('GET', `${BATCHES}${id}/events/`, { key });
+  const entries = JSON.parse(history.text) as readonly {
+    readonly type: string;
+    readonly summary: string;
+    readonly name?: string;
+  }[];
+  t.strictSame(
+    entries.map(({ type }) => type),
+    [
+      'BatchRequested',
+      ...pair,
+      ...pair,
+      ...pair,
+      'ConversionCompleted',
+      'ConversionFailed',
+      'ConversionCompleted',
+      'BatchEnded',
+    ],
+    'its own events and those of its conversions, oldest first',
+  );
+  t.match(entries.at(0), { summary: `The batch ${id} of 3 PDFs was requested.` });
+  const asked = `A PDF was requested, from HTML, with a file name, a reference and tags, in the batch ${id}.`;
+  t.match(entries.at(2), { summary: asked, name: 'First.pdf' });
+  t.match(entries.at(-1), { summary: `The batch ${id} ended: 2 completed, 1 failed.` });
+  const since = `${BASE}/account/events/?batch_id=${id}&type=BatchEnded`;
+  t.match((await api.call('GET', since, { key })).body, [{ type: 'BatchEnded' }]);
+
   const next = await post(api, key, { requests: letters(1) });
   const list = await api.call('GET', `${BATCHES}?page_size=1`, { key });
   t.equal(list.headers.get('x-total-count'), '2');

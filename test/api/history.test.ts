@@ -165,18 +165,33 @@ void test('what cannot be asked for is told, and other accounts stay unknown', a
     body: { html: '<p>x</p>' },
   });
   const foreignId = String(foreign.body['id']);
-  for (const id of [foreignId, 'conv_nothing', '..']) {
-    const answer = await api.call('GET', `${BASE}/conversions/${id}/events/`, { key });
+  const foreignBatch = await api.call('POST', `${BASE}/batches/`, {
+    key: other.key,
+    body: { requests: [{ html: '<p>x</p>' }] },
+  });
+  const foreignBatchId = String(foreignBatch.body['id']);
+  const unknown = [
+    ...[foreignId, 'conv_nothing', '..'].map((id) => `conversions/${id}`),
+    ...[foreignBatchId, 'batch_nothing', foreignId].map((id) => `batches/${id}`),
+  ];
+  for (const id of unknown) {
+    const answer = await api.call('GET', `${BASE}/${id}/events/`, { key });
     t.match(refusal(answer), { status: 404, error: 'not_found' }, id);
   }
-  const empty = await api.call('GET', `${BASE}/account/events/?conversion_id=${foreignId}`, {
-    key,
+  for (const filter of [`conversion_id=${foreignId}`, `batch_id=${foreignBatchId}`]) {
+    const empty = await api.call('GET', `${BASE}/account/events/?${filter}`, { key });
+    t.strictSame(entriesOf(empty), [], filter);
+  }
+  const ofBatch = `${BASE}/batches/${foreignBatchId}/events/?type=x&batch_id=${foreignBatchId}`;
+  t.match(refusal(await api.call('GET', ofBatch, { key: other.key })), {
+    status: 400,
+    details: ['batch_id', 'type'],
   });
-  t.strictSame(entriesOf(empty), []);
   const wrong = {
     type: 'type=Nothing',
     actor: 'actor=Key%3A',
     conversion_id: 'conversion_id=conv',
+    batch_id: 'batch_id=conv_00000000000000000000000000',
     from: 'from=yesterday',
     to: 'to=2026-13-40T00:00:00Z',
     colour: 'colour=red',

@@ -1,6 +1,7 @@
 /** An account with a long history asks for parts of it that are hard to find: everybody waits for the answer. */
 import Database from 'better-sqlite3';
 import { test } from 'tap';
+import { batches } from '../../projections/batches.ts';
 import {
   type HistoryFilter,
   history,
@@ -9,12 +10,12 @@ import {
 } from '../../projections/history.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
-import { accountId, conversionId, NOW } from '../support/samples.ts';
+import { accountId, batchId, conversionId, NOW } from '../support/samples.ts';
 
 /** The ways in which SQLite finds the rows of a page, by its own account. */
 function plansOf(filter: HistoryFilter): readonly string[] {
   const db = new Database(':memory:');
-  db.exec(history.ddl);
+  db.exec(history.ddl + batches.ddl);
   const account = accountId(1);
   db.prepare('INSERT INTO history_totals VALUES (?, ?, ?)').run(account, 200_000, NOW);
   const asked = new Set<string>();
@@ -42,11 +43,9 @@ function plansOf(filter: HistoryFilter): readonly string[] {
 void test('no filter makes a query read the rows of a long history', (t) => {
   const conversion = { conversionId: conversionId(7) };
   const indexes: readonly (readonly [HistoryFilter, RegExp])[] = [
-    [conversion, /INDEX history_by_conversion \(conversion_id=\?/],
-    [
-      { ...conversion, type: 'ConversionStarted' },
-      /INDEX history_by_conversion \(conversion_id=\?/,
-    ],
+    [conversion, /INDEX history_by_subject \(subject_id=\?/],
+    [{ ...conversion, type: 'ConversionStarted' }, /INDEX history_by_subject \(subject_id=\?/],
+    [{ batchId: batchId(7), actor: 'key' }, /INDEX history_by_subject \(subject_id=\?/],
     [{ type: 'ConversionStarted', actor: 'key' }, /COVERING INDEX history_by_type/],
     [{ type: 'ConversionStarted' }, /COVERING INDEX history_by_type/],
     [{ actor: 'renderer' }, /COVERING INDEX history_by_actor/],
@@ -82,7 +81,7 @@ void test('a filter over a long history is refused, with the time that may be as
   const begun = api.clock.time + 1000;
   api.readModel.query((db) => {
     const insert = db.prepare(`INSERT INTO history
-      (account_id, number, position, stream, revision, type, actor_kind, actor, conversion_id, time)
+      (account_id, number, position, stream, revision, type, actor_kind, actor, subject_id, time)
       VALUES (?, ?, ?, 'account-${id}', 0, 'CreditDebited', 'service', 'service', NULL, ?)`);
     const last = before + MAX_FILTERED_EVENTS + more;
     db.transaction(() => {

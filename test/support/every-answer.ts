@@ -144,10 +144,13 @@ async function driveBatches(api: Api, accountId: string, key: string): Promise<v
   const own = `${String(batch['id'])}/`;
   await call('GET', own, { headers: { Prefer: 'wait=0' } });
   const [conversion = ''] = batch['conversions'] as readonly string[];
+  await start(api, accountId, conversion);
   await api.complete(accountId, conversion, PDF);
   const managers = startBatches(api);
   await call('GET', own, { headers: { Prefer: 'wait=30' } });
   await call('GET', `${own}zip/`);
+  await call('GET', `${own}events/`);
+  await call('GET', `${own}events/?page=0`);
   await call('GET', other, { headers: { Prefer: 'wait=30' } });
   await call('GET', `${other}zip/`);
   await takeBack(api, { id: conversion, accountId }, api.context());

@@ -8,6 +8,7 @@ export type Batch =
 
 /** How often a batch under way is asked for. */
 const POLL_MS = 10_000;
+const EVENTS_PAGE_SIZE = 20;
 
 /** The beginning of the keys of batches. */
 export const BATCHES = ['batches'] as const;
@@ -26,6 +27,16 @@ export const batchQuery = (id: string) =>
       dataOf(api.GET('/api/v1/batches/{id}/', { params: { path: { id } }, signal })),
     refetchInterval: ({ state: { data } }) => nextLook(data && [data]),
   });
+
+/** One page of the events of a batch and its conversions, oldest first. */
+export const batchEventsPage = (id: string, page: number, isRunning: boolean) => ({
+  key: [...BATCHES, 'one', id, 'events'],
+  page,
+  size: EVENTS_PAGE_SIZE,
+  ask: (query: { readonly page: number; readonly page_size: number }, signal: AbortSignal) =>
+    api.GET('/api/v1/batches/{id}/events/', { params: { path: { id }, query }, signal }),
+  again: () => isRunning && POLL_MS,
+});
 
 /** All PDFs of a batch in one file. Each is a download, which is an event. @param partial those that are ready so far */
 export const getZip = (id: string, partial: boolean): Promise<Blob> =>

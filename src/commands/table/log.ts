@@ -11,8 +11,11 @@ const DIFFERENCES = { value: 'number', help: 'show at most this many differences
 export const LOG: readonly Command[] = [
   {
     name: 'history',
-    summary: 'Show what happened to a conversion or an account, oldest first.',
-    positionals: { 'id-or-email': "a conversion's id, or an account's id or sign-in address" },
+    summary: 'Show what happened to a conversion, a batch or an account, oldest first.',
+    positionals: {
+      'id-or-email':
+        "the id of a conversion, a batch or an account, or an account's sign-in address",
+    },
     examples: [
       'history conv_06f3k8r1v2w9x4y5z6a7b8c9d0',
       'history ann@example.com --type DocumentDownloaded --json',

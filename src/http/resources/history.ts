@@ -1,4 +1,4 @@
-/** Lists the events of the account, and of one of its conversions, for the account itself. */
+/** Lists the events of the account, and of one of its conversions or batches, for the account itself. */
 import Type from 'typebox';
 import {
   type HistoryFilter,
@@ -7,7 +7,7 @@ import {
 } from '../../../projections/history.ts';
 import { type HistoryPage, readHistory } from '../../conversions/history.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
-import { CONVERSION_ID } from '../../domain/ids.ts';
+import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
@@ -18,6 +18,7 @@ import { Closed, Count, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, inQuery, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';
+import { ownBatch } from './batches.ts';
 import { ownConversion } from './conversions.ts';
 
 const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
@@ -87,11 +88,13 @@ const FILTER_PARAMETERS: readonly ParameterDoc[] = [
 ];
 
 const FILTERS = ['type', 'actor', 'from', 'to'] as const;
+const SUBJECTS = ['conversion_id', 'batch_id'] as const;
 const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
 const WHOLE_CONVERSION_ID = new RegExp(`^${CONVERSION_ID}$`);
+const WHOLE_BATCH_ID = new RegExp(`^${BATCH_ID}$`);
 
 function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
-  const { type, actor, conversion_id: conversionId } = ctx.query;
+  const { type, actor, conversion_id: conversionId, batch_id: batchId } = ctx.query;
   const knownType = EVENT_TYPES.find((each) => each === type);
   if (type !== undefined && knownType === undefined) {
     issues.add('type', `Must be one of ${EVENT_TYPES.join(', ')}.`);
@@ -104,10 +107,13 @@ function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
   if (conversionId !== undefined && !isConversion) {
     issues.add('conversion_id', 'Must be the id of a conversion.');
   }
+  const isBatch = typeof batchId === 'string' && WHOLE_BATCH_ID.test(batchId);
+  if (batchId !== undefined && !isBatch) issues.add('batch_id', 'Must be the id of a batch.');
   return {
     ...(knownType && { type: knownType }),
     ...(isActor && { actor }),
     ...(isConversion && { conversionId }),
+    ...(isBatch && { batchId }),
     ...periodOf(ctx, issues),
   };
 }
@@ -134,8 +140,8 @@ async function sendHistory(
   of: HistoryFilter = {},
 ): Promise<void> {
   const issues = new ValidationIssues();
-  const isOfConversion = of.conversionId !== undefined;
-  const page = pageOf(ctx, issues, isOfConversion ? FILTERS : [...FILTERS, 'conversion_id']);
+  const isOfAccount = Object.keys(of).length === 0;
+  const page = pageOf(ctx, issues, isOfAccount ? [...FILTERS, ...SUBJECTS] : FILTERS);
   const filter = { ...filterOf(ctx, issues), ...of };
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);
@@ -156,6 +162,7 @@ export const listAccountEvents: Endpoint = {
       ...PAGE_PARAMETERS,
       ...FILTER_PARAMETERS,
       inQuery('conversion_id', 'Events of this conversion.'),
+      inQuery('batch_id', 'Events of this batch and of its conversions.'),
     ],
     answers: { 200: pageOfItems(HistoryEntry) },
   },
@@ -176,5 +183,21 @@ export const listConversionEvents: Endpoint = {
     const conversionId = pathParameter(ctx, 'id');
     await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     await sendHistory(ctx, deps, 'oldest first', { conversionId });
+  },
+};
+
+export const listBatchEvents: Endpoint = {
+  doc: {
+    id: 'listBatchEvents',
+    tag: 'Batches',
+    summary: 'List the events of a batch',
+    description:
+      'What happened to the batch and to its conversions, oldest first: its request, what each conversion went through, a cancellation, and the end of the batch.',
+    parameters: [...PAGE_PARAMETERS, ...FILTER_PARAMETERS],
+    answers: { 200: { ...pageOfItems(HistoryEntry), description: 'One page, oldest first.' } },
+  },
+  handler: (deps) => async (ctx) => {
+    const { id: batchId } = await ownBatch(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+    await sendHistory(ctx, deps, 'oldest first', { batchId });
   },
 };

@@ -1,6 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { BATCHES, type Batch, batchQuery, getZip, hasEnded } from '../../api/batches.ts';
+import { useState } from 'react';
+import {
+  BATCHES,
+  type Batch,
+  batchEventsPage,
+  batchQuery,
+  getZip,
+  hasEnded,
+} from '../../api/batches.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { conversionsPage, LISTS } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
@@ -17,6 +25,7 @@ import { Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
+import { EVENT_COLUMNS } from '../history/columns.tsx';
 import { BatchBadge, batchName, progressText } from './words.tsx';
 
 const route = getRouteApi('/signed-in/batches/$id');
@@ -62,6 +71,7 @@ export default function BatchPage() {
       </Loaded>
       {/* Another batch starts with a fresh list. */}
       <ConversionsOf key={id} id={id} />
+      {batch !== undefined && <HistoryOf key={`history of ${id}`} batch={batch} />}
     </Page>
   );
 }
@@ -158,6 +168,28 @@ function ConversionsOf({ id }: { readonly id: string }) {
         empty={
           <EmptyState icon="document" title="This page has no conversions">
             The list has fewer pages than the address of this page says.
+          </EmptyState>
+        }
+      />
+    </Section>
+  );
+}
+
+function HistoryOf({ batch }: { readonly batch: Batch }) {
+  const [page, setPage] = useState(1);
+  const list = usePage(batchEventsPage(batch.id, page, !hasEnded(batch)));
+  return (
+    <Section title="History">
+      <Records
+        list={list}
+        of="events"
+        label="Events of the batch and its conversions"
+        columns={EVENT_COLUMNS}
+        rowKey={({ id }) => id}
+        onPage={setPage}
+        empty={
+          <EmptyState icon="history" title="This page has no events">
+            The list has fewer pages than that.
           </EmptyState>
         }
       />

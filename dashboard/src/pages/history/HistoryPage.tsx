@@ -8,12 +8,11 @@ import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section, useFold } from '../../ui/Page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { type Column, Records } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EVENT_COLUMNS } from './columns.tsx';
 import styles from './History.module.css';
 import { HistoryFilters } from './HistoryFilters.tsx';
 import { PastState } from './PastState.tsx';
 import { type HistorySearch, historySearch, isoOf } from './search.ts';
-import { actorText, typeText } from './words.ts';
 
 const route = getRouteApi('/signed-in/history');
 
@@ -22,33 +21,6 @@ type EventType = Entry['type'];
 
 const LEAD =
   'Everything that the log holds about this account, newest first. Nothing in it can be changed.';
-
-const conversionOf = ({ correlation_id: id }: Entry): string | undefined =>
-  id.startsWith('conv_') ? id : undefined;
-
-function Event({ entry }: { readonly entry: Entry }) {
-  const conversion = conversionOf(entry);
-  return (
-    <div className={styles.event}>
-      <strong>{typeText(entry.type)}</strong>
-      <span>{entry.summary}</span>
-      {conversion !== undefined && (
-        <Link to="/conversions/$id" params={{ id: conversion }} className={styles.link}>
-          <bdi>{entry.name ?? conversion}</bdi>
-        </Link>
-      )}
-    </div>
-  );
-}
-
-function Cause({ entry: { actor, client_address: address } }: { readonly entry: Entry }) {
-  return (
-    <div className={styles.cause}>
-      <span>{actorText(actor)}</span>
-      {address !== undefined && <span className={styles.address}>from {address}</span>}
-    </div>
-  );
-}
 
 /** Leads to the account as it was after the event. */
 function Then({ entry }: { readonly entry: Entry }) {
@@ -61,9 +33,7 @@ function Then({ entry }: { readonly entry: Entry }) {
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { header: 'Time', cell: ({ time }) => <Time iso={time} />, isRowHeader: true },
-  { header: 'Event', cell: (entry) => <Event entry={entry} />, isText: true },
-  { header: 'Caused by', cell: (entry) => <Cause entry={entry} />, isText: true },
+  ...EVENT_COLUMNS,
   { header: 'The account then', cell: (entry) => <Then entry={entry} /> },
 ];
 
