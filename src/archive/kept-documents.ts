@@ -2,8 +2,7 @@
 import { parseBlobKey } from '../domain/blob-key.ts';
 import type { BlobRef } from '../domain/event-fields.ts';
 import { requestedRetentionMs } from '../domain/retention.ts';
-import { decodeEvent } from '../event-store/codec.ts';
-import { type Entry, UnusableArchive } from './log-lines.ts';
+import { type Entry, knownEvent, UnusableArchive } from './log-lines.ts';
 
 /** A list of the place is cheaper than asking for each of more. */
 export const MOST_PASSED_OVER = 1_000;
@@ -61,13 +60,13 @@ export class KeptDocuments {
     ];
   }
 
-  /** The events must come in the order of the log. */
+  /** The events must come in the order of the log. @throws {UnusableArchive} this release does not know one */
   take(entries: readonly Entry[]): void {
     for (const { event } of entries) this.#take(event);
   }
 
   #take(recorded: Entry['event']): void {
-    const { type, data } = decodeEvent({ ...recorded, position: 0n });
+    const { type, data } = knownEvent(recorded);
     if (type === 'ConversionRequested') {
       const documents = [{ ref: data.request }];
       const { accountId: account, conversionId, retentionSeconds } = data;

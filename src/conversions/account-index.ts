@@ -1,5 +1,6 @@
 /** The index of one account as of a place in its history. It takes in what is older, and what has happened since. */
 import type { Database } from 'better-sqlite3';
+import { accountQueries } from '../../projections/accounts.ts';
 import {
   type ConversionQueries,
   conversionQueries,
@@ -16,12 +17,18 @@ import { SearchIndex } from './search-index.ts';
 export interface Moment {
   readonly conversions: ConversionQueries;
   readonly history: HistoryQueries;
+  /** False once the account is erased. */
+  readonly isOpen: (accountId: string) => boolean;
 }
 
-export const momentQueries = (db: Database): Moment => ({
-  conversions: conversionQueries(db),
-  history: historyQueries(db),
-});
+export function momentQueries(db: Database): Moment {
+  const accounts = accountQueries(db);
+  return {
+    conversions: conversionQueries(db),
+    history: historyQueries(db),
+    isOpen: (accountId) => accounts.byId(accountId) !== undefined,
+  };
+}
 
 const CHANGES: readonly EventType[] = [
   'ConversionRequested',

@@ -2,6 +2,7 @@
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { SearchRow } from '../../projections/conversions.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { SearchEntry } from './search-entry.ts';
 
 /** A message to the thread, which keeps nothing of it. */
@@ -17,6 +18,8 @@ export type OpenedSlice = readonly SearchEntry[];
 
 /** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
 const THREAD = join(import.meta.dirname, `opening-worker${extname(import.meta.filename)}`);
+
+const RETRY_SECONDS = 2;
 
 export class OpeningThread {
   #worker: Worker | undefined;
@@ -40,7 +43,7 @@ export class OpeningThread {
   #start(): Worker {
     const worker = new Worker(THREAD);
     worker.unref();
-    let failure: unknown = new Error('The thread that opens names for searches has ended.');
+    let failure: unknown;
     worker.on('message', (entries: OpenedSlice) => this.#asked.shift()?.resolve(entries));
     worker.on('error', (error) => {
       failure = error;
@@ -48,6 +51,8 @@ export class OpeningThread {
     worker.on('exit', () => {
       const left = this.#asked;
       [this.#worker, this.#asked] = [undefined, []];
+      // Without a failure the service ends, and another node may answer.
+      failure ??= new ServiceError('service_unavailable', undefined, { retryAfter: RETRY_SECONDS });
       for (const asked of left) asked.reject(failure);
     });
     return worker;

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ConversionStatus } from '../../projections/conversion-pages.ts';
 import type { ConversionQueries, ConversionRow } from '../../projections/conversions.ts';
 import { Semaphore } from '../async/semaphore.ts';
+import { KeyErased } from '../documents/keys/port.ts';
 import { openerOf, type Vault } from '../documents/keys/vault.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -35,6 +36,8 @@ export interface ConversionSearch {
 /** The share of all memory for indexes that one may be filled to, and that it may grow to. */
 const OWN_SHARE = 0.5;
 const GROWN = 0.6;
+/** The share that several may be filled to at the same time; beyond it they go one after the other. */
+const SMALL = 1 / 32;
 
 const questionOf = (
   search: ConversionSearch,
@@ -69,6 +72,7 @@ export class ConversionSearches {
   /** Opens slices of the accounts that are being filled in turn. */
   readonly #thread = new OpeningThread();
   readonly #underWay = new Map<string, Promise<AccountIndex>>();
+  readonly #large = new Semaphore(1);
   readonly #past = new Semaphore(1);
 
   constructor(deps: SearchDependencies, mostBytes: number) {
@@ -90,6 +94,8 @@ export class ConversionSearches {
     for (let filled: AccountIndex | undefined; ; ) {
       const open = openerOf(await this.#key(accountId), accountId);
       const moment = await consistentQuery(this.#deps, momentQueries, head);
+      // The account's key may be there a little longer: what is kept from now on would not be forgotten.
+      if (!moment.isOpen(accountId)) throw new KeyErased('The account was erased.');
       const index = filled ?? this.#kept.get(accountId);
       if (index?.isOf(moment) !== true) {
         filled = await this.#fill(accountId, head);
@@ -174,19 +180,27 @@ export class ConversionSearches {
   async #made(accountId: string, head: bigint): Promise<AccountIndex> {
     let made: AccountIndex | undefined;
     let opening: Promise<OpenedSlice> | undefined;
-    for (;;) {
-      const key = await this.#key(accountId);
-      const moment = await consistentQuery(this.#deps, momentQueries, head);
-      made ??= new AccountIndex(accountId, moment);
-      const rows = made.older(moment);
-      // The thread opens these while those before are taken in.
-      const next = this.#thread.open({ accountId, key, rows });
-      // It is awaited in the next round, if there is one.
-      next.catch(() => {});
-      const entries = await opening;
-      if (entries !== undefined && !made.takeIn(entries, OWN_SHARE * this.#mostBytes)) return made;
-      if (rows.length === 0) return made;
-      opening = next;
+    let release: (() => void) | undefined;
+    try {
+      for (;;) {
+        if (made && made.index.bytes > SMALL * this.#mostBytes) {
+          release ??= await this.#large.acquire();
+        }
+        const key = await this.#key(accountId);
+        const moment = await consistentQuery(this.#deps, momentQueries, head);
+        made ??= new AccountIndex(accountId, moment);
+        const rows = made.older(moment);
+        // The thread opens these while those before are taken in.
+        const next = this.#thread.open({ accountId, key, rows });
+        // It is awaited in the next round, if there is one.
+        next.catch(() => {});
+        const entries = await opening;
+        if (entries && !made.takeIn(entries, OWN_SHARE * this.#mostBytes)) return made;
+        if (rows.length === 0) return made;
+        opening = next;
+      }
+    } finally {
+      release?.();
     }
   }
 

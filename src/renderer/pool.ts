@@ -167,11 +167,14 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
 
   let standstills = 0;
   let lookedAt = performance.now();
-  const watch = setInterval(() => {
+  /** Counts the times that the process stood still, up to now. */
+  const look = (): number => {
     const now = performance.now();
     if (now - lookedAt > LOOK_EACH_MS + STOOD_STILL_MS) standstills += 1;
     lookedAt = now;
-  }, LOOK_EACH_MS).unref();
+    return standstills;
+  };
+  const watch = setInterval(look, LOOK_EACH_MS).unref();
 
   const close = async (): Promise<void> => {
     clearInterval(watch);
@@ -226,10 +229,11 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   };
 
   const render: RenderPool['render'] = async (task, unneeded) => {
-    const before = standstills;
+    const before = look();
     const result = await renderInTime(task, unneeded);
     const isLate = result.kind === 'failed' && result.code === 'timeout';
-    return isLate && standstills !== before ? STOOD_STILL : result;
+    // The thread may tell of its time limit before this one has looked at the clock again.
+    return isLate && look() !== before ? STOOD_STILL : result;
   };
 
   const warmed = await Promise.all(

@@ -23,7 +23,7 @@ export function checkWebhookUrl(
   if (refusal === undefined && href.length > MAX_WEBHOOK_URL_CHARACTERS) {
     issues.add(
       field,
-      `Must have at most ${MAX_WEBHOOK_URL_CHARACTERS} characters, with those that a URL encodes.`,
+      `Must have at most ${MAX_WEBHOOK_URL_CHARACTERS} characters once it is encoded.`,
     );
   }
   return href;
