@@ -1,6 +1,7 @@
 /** An account reads back what it asked for, and how that was rendered, while both are stored. */
 import { test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
+import { decodeEvent } from '../../src/event-store/codec.ts';
 import { BASE, refusal } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 import { eraseAccount } from '../support/erase-account.ts';
@@ -137,9 +138,9 @@ void test('documents that are another account’s, deleted, lost or erased', asy
     const notFound = { status: 404, error: 'not_found' };
     t.strictSame(refusal(await read(kept, name, stranger.key)), notFound);
   }
-  for (const { data } of await api.log()) {
-    const refs = JSON.parse(data) as Record<string, { key: string } | undefined>;
-    for (const ref of [refs['request'], refs['manifest']]) {
+  for (const event of await api.store.readAll()) {
+    const refs = decodeEvent(event).data as Readonly<Record<string, unknown>>;
+    for (const ref of [refs['request'], refs['manifest']] as ({ key: string } | undefined)[]) {
       if (ref?.key.startsWith(lost) === true) await api.blobs.delete(ref.key);
     }
   }

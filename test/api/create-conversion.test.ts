@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { readContent } from '../../src/documents/decryption.ts';
 import { UnencryptedText } from '../../src/documents/encryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
+import { decodeEvent } from '../../src/event-store/codec.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
@@ -29,15 +30,15 @@ void test('a conversion is accepted', async (t) => {
   t.match(debited, { type: 'CreditDebited', data: { amount: 1, conversionId: answer.body['id'] } });
   t.match(requested, {
     type: 'ConversionRequested',
-    data: { source: 'html', options: { page_size: 'A4', scale: 0.5, margin_top: '1cm' } },
+    data: { source: 'html', options: { scale: 0.5 } },
     metadata: {
       actor: { kind: 'key', id: keyId },
       correlationId: answer.body['id'],
     },
   });
   if (requested === undefined) throw new Error('There is no such event.');
-  const { conversionId, request, requestHmac } =
-    requested.data as EventOf<'ConversionRequested'>['data'];
+  const { data: asked } = decodeEvent(requested);
+  const { conversionId, request, requestHmac } = asked as EventOf<'ConversionRequested'>['data'];
   const contentKey = await api.vault.contentKey(accountId, conversionId);
   const text = (await readContent(api.blobs, contentKey, request)).toString();
   t.strictSame(JSON.parse(text), { html: '<h1>Hello</h1>', metadata: { title: 'T' } });

@@ -2,6 +2,7 @@
 import { type Test, test } from 'tap';
 import { readContent } from '../../src/documents/decryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
+import { decodeEvent } from '../../src/event-store/codec.ts';
 import { type Answer, type Api, BASE, refusal, startApi } from '../support/api.ts';
 
 const PATH = `${BASE}/pdf/`;
@@ -36,7 +37,8 @@ async function stored(api: Api, accountId: string): Promise<unknown> {
     ({ type }) => type === 'ConversionRequested',
   );
   if (requested === undefined) throw new Error('Nothing was requested.');
-  const { conversionId, request } = requested.data as EventOf<'ConversionRequested'>['data'];
+  const { data } = decodeEvent(requested);
+  const { conversionId, request } = data as EventOf<'ConversionRequested'>['data'];
   const contentKey = await api.vault.contentKey(accountId, conversionId);
   return JSON.parse((await readContent(api.blobs, contentKey, request)).toString());
 }
