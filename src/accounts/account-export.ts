@@ -1,6 +1,7 @@
 /** Everything that is kept about an account, as files that people and programs read, one after the other. */
 import { accountQueries } from '../../projections/accounts.ts';
 import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { batchQueries } from '../../projections/batches.ts';
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
 import { ledgerQueries } from '../../projections/ledger.ts';
 import { sessionQueries } from '../../projections/sessions.ts';
@@ -26,6 +27,7 @@ import { nameOf, namesOf, namingOf } from './conversion-names.ts';
 import {
   accountRecord,
   apiKeyRecord,
+  batchRecord,
   holdRecord,
   ledgerRecord,
   sessionRecord,
@@ -61,6 +63,7 @@ webhooks.json         the webhook endpoints, without their secrets
 sessions.json         the sessions that are open: when each began, and from where
 ledger.jsonl          credits that were granted, taken and refunded, newest first
 conversions.jsonl     the records of the conversions, newest first
+batches.jsonl         the batches, with the ids of their conversions, newest first
 events/*.jsonl        the history: one event a line, oldest first, with who, when and from where
 documents/<id>/       what is stored of a conversion
   request.json        the HTML or URL that was sent, with its options
@@ -93,6 +96,7 @@ export async function* exportAccount(
   yield { name: 'sessions.json', content: whole(json(await sessionsOf(deps, accountId, now))) };
   yield { name: 'ledger.jsonl', content: ledgerLines(deps, accountId) };
   yield { name: 'conversions.jsonl', content: conversionLines(deps, accountId) };
+  yield { name: 'batches.jsonl', content: batchLines(deps, accountId) };
   yield { name: 'index.html', content: indexPage(deps, accountId, email, isoTime(now)) };
   const total = await eventCount(deps, accountId);
   for (let from = 0; from < total; from += EVENTS_IN_A_FILE) {
@@ -172,11 +176,24 @@ async function* conversionLines(
       failure_code: row.failureCode,
       source: row.source,
       key_id: row.keyId,
+      batch_id: row.batchId,
       ...(await textsOf(deps, row)),
       pages,
       pdf,
       documents_deleted: expired,
     });
+  }
+}
+
+async function* batchLines(deps: ExportDependencies, accountId: string): AsyncGenerator<string> {
+  const pages = wholeList(async (offset) =>
+    (await consistentQuery(deps, batchQueries)).page(accountId, { offset, limit }),
+  );
+  for await (const rows of pages) {
+    for (const row of rows) {
+      const { conversionsOf: idsOf } = deps.readModel.query(batchQueries);
+      yield line(await batchRecord(deps.vault, row, idsOf(row.id)));
+    }
   }
 }
 

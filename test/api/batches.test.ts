@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { unzipSync } from 'fflate';
 import { test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { webhookQueries } from '../../projections/webhook-queries.ts';
+import { exportAccount } from '../../src/accounts/account-export.ts';
 import { beginErasure } from '../../src/accounts/erasure.ts';
 import { verifyLog } from '../../src/log/verify-log.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
@@ -132,6 +134,29 @@ void test('a batch is accepted in one append, followed, listed and ended once', 
   t.match(entries.at(-1), { summary: `The batch ${id} ended: 2 completed, 1 failed.` });
   const since = `${BASE}/account/events/?batch_id=${id}&type=BatchEnded`;
   t.match((await api.call('GET', since, { key })).body, [{ type: 'BatchEnded' }]);
+
+  const exported = new Map<string, string>();
+  for await (const { name, content } of exportAccount(
+    { ...api, streams: api.store },
+    accountId,
+    api.clock.time,
+  )) {
+    if (name.endsWith('.jsonl')) exported.set(name, await text(content));
+  }
+  t.strictSame(JSON.parse(exported.get('batches.jsonl') ?? ''), {
+    ...(ended.body as object),
+    ...naming,
+    conversions,
+  });
+  const records = exported.get('conversions.jsonl')?.trim().split('\n') ?? [];
+  const { month } = naming.tags;
+  t.match(JSON.parse(records.at(-1) ?? ''), {
+    id: first,
+    batch_id: id,
+    filename: 'First.pdf',
+    reference: 'Own',
+    tags: { month },
+  });
 
   const next = await post(api, key, { requests: letters(1) });
   const list = await api.call('GET', `${BATCHES}?page_size=1`, { key });

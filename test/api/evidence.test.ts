@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'tap';
 import { contentsText, fileOf, zipOf } from '../../src/conversions/evidence/bundle.ts';
 import { gatherEvidence } from '../../src/conversions/evidence/gather.ts';
+import { takeBack } from '../../src/conversions/take-back.ts';
 import { readRenderManifest } from '../../src/conversions/render-manifest.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { LOG_ID, logAggregate } from '../../src/domain/log.ts';
@@ -259,6 +260,13 @@ void test('a bundle has what is left, and says what is not there', async (t) => 
     'The page &#60;i&#62;did not&#60;/i&#62; answer.',
   );
   t.equal(failed.absent['request.json'], 'It was deleted after the failure.');
+
+  const waitingStill = await api.create();
+  await takeBack(api, { id: waitingStill, accountId }, api.context());
+  const cancelled = await bundleOf(api, waitingStill);
+  t.ok((await verifyEvidence(cancelled.zip, [cancelled.key])).ok);
+  t.equal(cancelled.absent['request.json'], 'It was deleted when the conversion was cancelled.');
+  t.equal(cancelled.absent['document.pdf'], 'The conversion was cancelled.');
 
   const erased = await api.create();
   await api.complete(accountId, erased, PDF, ['a secret warning']);

@@ -89,6 +89,7 @@ void test('a hold, an export, and what the operator must confirm', {
   t.strictSame(Object.keys(files).toSorted(), [
     'README.txt',
     'account.json',
+    'batches.jsonl',
     'conversions.jsonl',
     `${folder}/document.pdf`,
     `${folder}/manifest.json`,

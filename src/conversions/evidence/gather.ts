@@ -134,7 +134,8 @@ async function documentsOf(
   events: readonly DomainEvent[],
 ): Promise<Documents> {
   const completed = dataOf(events, 'ConversionCompleted');
-  const failed = events.some(({ type }) => type === 'ConversionFailed');
+  const failure = dataOf(events, 'ConversionFailed');
+  const isCancelled = failure?.code === 'cancelled';
   const expired = events.some(({ type }) => type === 'ConversionExpired');
   const deleted = events.some(({ type }) => type === 'ConversionDeleted');
   const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
@@ -147,11 +148,13 @@ async function documentsOf(
     read: (contentKey: Buffer, ref: BlobRef) => Promise<BundleFile>,
   ): Promise<void> {
     if (ref === undefined) {
-      absent.set(name, failed ? 'The conversion failed.' : 'The conversion has not ended.');
+      const ended = isCancelled ? 'The conversion was cancelled.' : 'The conversion failed.';
+      absent.set(name, failure === undefined ? 'The conversion has not ended.' : ended);
     } else if (deleted) {
       absent.set(name, 'It was deleted, as its account asked.');
-    } else if (expired && failed) {
-      absent.set(name, 'It was deleted after the failure.');
+    } else if (expired && failure !== undefined) {
+      const after = isCancelled ? 'when the conversion was cancelled' : 'after the failure';
+      absent.set(name, `It was deleted ${after}.`);
     } else if (contentKey === undefined) {
       // Erasing an account expires its conversions, too: that does not mean that their retention has ended.
       absent.set(name, 'The account was erased.');
