@@ -25,7 +25,7 @@ const GIVE_UP_MS = 500;
 const SHUT_DOWN_MS = 3_000;
 
 /** A look at the clock that comes this much later than every second means that the process stood still. */
-const STOOD_STILL_MS = 2_000;
+const STOOD_STILL_MS = 5_000;
 const LOOK_EACH_MS = 1_000;
 
 /** The worker's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */

@@ -84,7 +84,7 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
 void test('a document does not fail by the time in which its renderer stood still', async (t) => {
   const { pool, task } = await startStuckPool(t);
   const rendering = pool.render({ ...task, conversionId: 'a' });
-  const frozenMs = 4000;
+  const frozenMs = 7000;
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, frozenMs);
   t.match(await rendering, { kind: 'crashed', code: 'renderer_failed' }, 'it is rendered again');
 });
