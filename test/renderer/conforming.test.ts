@@ -153,6 +153,14 @@ const OBSTACLES: Readonly<Record<string, readonly [string, RegExp]>> = {
     page('t', '', '<div><li>a</div>'),
     /a <li> stands outside of its list/,
   ],
+  'tagged text that an effect paints twice': [
+    page(
+      't',
+      '.m{-webkit-mask:linear-gradient(#000,transparent)} .c{background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent}',
+      '<p class=m>masked<p class=c>clipped<p>b',
+    ),
+    /a part with tags is painted twice/,
+  ],
   'a character without a glyph': [
     page('t', '', '<p>a \u{10FF00} b'),
     /page 1: a character has no glyph in any installed font/,

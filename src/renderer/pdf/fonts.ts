@@ -106,7 +106,12 @@ export class Fonts {
   check(findings: Findings): void {
     for (const font of this.#fonts.values()) {
       if (!this.#isEmbedded(font)) {
-        findings.add('file', 'fonts', `the font ${font.name} cannot be embedded`, font.page);
+        findings.add(
+          'file',
+          'ISO 19005-2, 6.2.11.4',
+          `the font ${font.name} cannot be embedded`,
+          font.page,
+        );
       }
       this.#checkCodes(font, findings);
     }
@@ -129,15 +134,20 @@ export class Fonts {
     for (const [code, mark] of font.marks) {
       const text = unicode.get(code);
       if (code === 0 && font.bytesPerCode === 2) {
-        findings.add('file', 'glyphs', 'a character has no glyph in any installed font', page);
+        findings.add(
+          'file',
+          'ISO 19005-2, 6.2.11.8',
+          'a character has no glyph in any installed font',
+          page,
+        );
       }
       if ((mark & BARE) !== 0 && (text === undefined || isNoCharacter(text))) {
         const what = `a glyph of the font ${name} stands for no Unicode character`;
-        findings.add('unicode', 'Unicode', what, page);
+        findings.add('unicode', 'ISO 19005-2, 6.2.11.7', what, page);
       } else if (text !== undefined && isNoCharacter(text)) isMended = true;
       if ((mark & BARE) !== 0 && text !== undefined && isPrivate(text)) {
         const what = `a glyph of the font ${name} stands for a character of private use`;
-        findings.add('level-a', 'Unicode', what, page);
+        findings.add('level-a', 'ISO 19005-2, 6.2.11.7', what, page);
       }
     }
     if (isMended) this.#mend(font);

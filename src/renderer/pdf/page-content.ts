@@ -19,6 +19,13 @@ const EDGE = 85;
 /** Text that is wanted of marked content: page to content id to text. */
 export type WantedTexts = ReadonlyMap<number, Map<number, string>>;
 
+interface Form {
+  /** It is painted within a tag. */
+  readonly isTagged: boolean;
+  /** It holds content of the tree of tags. */
+  holdsTags: boolean;
+}
+
 /** The work on one page. */
 interface PageWork {
   readonly number: number;
@@ -42,8 +49,8 @@ export class PageContents {
   readonly #fonts: Fonts;
   readonly #findings: Findings;
   readonly #options: ContentOptions;
-  /** Form XObjects that were followed, and whether within a tag. */
-  readonly #forms = new Map<number, boolean>();
+  /** Form XObjects that were followed. */
+  readonly #forms = new Map<number, Form>();
 
   constructor(objects: PdfObjects, fonts: Fonts, findings: Findings, options: ContentOptions) {
     this.#objects = objects;
@@ -79,7 +86,7 @@ export class PageContents {
       const isForm = this.#objects.name(entries.get('Subtype')) === 'Form';
       if (!isForm && entries.get('PatternType') !== 1) continue;
       const resources = this.#objects.dictionary(entries.get('Resources'));
-      this.#forms.set(number, true);
+      this.#forms.set(number, { isTagged: true, holdsTags: false });
       this.#stream(number, resources, undefined, IDENTITY, true, 0);
     }
   }
@@ -99,9 +106,10 @@ export class PageContents {
     if (lost === undefined) return;
     const shown = lost.text.length > 40 ? `${lost.text.slice(0, 40)}…` : lost.text;
     const what = `the text “${shown}” has no tag: style sheets (content) and form fields make such text`;
-    this.#findings.add('tags', 'PDF/UA-1, 7.1', what, number);
+    this.#findings.add('tags', 'ISO 14289-1, 7.1', what, number);
   }
 
+  /** @returns true if it holds content of the tree of tags */
   #stream(
     number: number,
     resources: Dictionary,
@@ -109,14 +117,14 @@ export class PageContents {
     matrix: Matrix,
     isTagged: boolean,
     depth: number,
-  ): void {
+  ): boolean {
     if (depth > MAX_DEPTH) {
       this.#findings.add(
         'archive',
         'ISO 19005-2, 6.1.13',
         'groups lie within each other too deeply',
       );
-      return;
+      return false;
     }
     const text = this.#objects.content(number).toString('latin1');
     const run = new StreamRun(text, matrix, isTagged);
@@ -127,9 +135,11 @@ export class PageContents {
       this.#findings.add('archive', 'ISO 19005-2, 6.1.13', what, work?.number);
     }
     const marked = this.#options.mark && !isTagged ? run.marked() : undefined;
-    if (marked === undefined) return;
-    const entries = this.#objects.dictionary(new Ref(number));
-    this.#objects.setStream(number, entries, Buffer.from(marked, 'latin1'));
+    if (marked !== undefined) {
+      const entries = this.#objects.dictionary(new Ref(number));
+      this.#objects.setStream(number, entries, Buffer.from(marked, 'latin1'));
+    }
+    return run.holdsTags;
   }
 
   #operation(
@@ -184,7 +194,7 @@ export class PageContents {
   #text(run: StreamRun, operation: Operation, work: PageWork | undefined): void {
     const { font } = run;
     if (font === undefined) {
-      this.#findings.add('file', 'fonts', 'a text has no font', work?.number);
+      this.#findings.add('file', 'ISO 32000-1, 9.4', 'a text has no font', work?.number);
       return;
     }
     const shown = operands(run.text, operation)
@@ -230,19 +240,23 @@ export class PageContents {
     run.endArtifact(operation.from);
     const before = this.#forms.get(ref.number);
     if (before !== undefined) {
-      if (before !== isTagged && this.#options.mark) {
-        const what = 'a part that is painted twice has a tag in one place only';
-        this.#findings.add('tags', 'PDF/UA-1, 7.20', what, work?.number);
+      run.holdsTags ||= before.holdsTags;
+      if (this.#options.mark && (before.isTagged !== isTagged || before.holdsTags)) {
+        const what = 'a part with tags is painted twice, as masks and effects do';
+        this.#findings.add('tags', 'ISO 14289-1, 7.20', what, work?.number);
       }
       return;
     }
-    this.#forms.set(ref.number, isTagged);
+    const form = { isTagged, holdsTags: false };
+    this.#forms.set(ref.number, form);
     const own = this.#objects
       .list(entries.get('Matrix'))
       .filter((each) => typeof each === 'number');
     const inner = entries.has('Resources')
       ? this.#objects.dictionary(entries.get('Resources'))
       : resources;
-    this.#stream(ref.number, inner, work, times(matrixOf(own), run.matrix), isTagged, depth + 1);
+    const matrix = times(matrixOf(own), run.matrix);
+    form.holdsTags = this.#stream(ref.number, inner, work, matrix, isTagged, depth + 1);
+    run.holdsTags ||= form.holdsTags;
   }
 }

@@ -39,6 +39,8 @@ export class StreamRun {
   readonly text: string;
   matrix: Matrix;
   font: Font | undefined;
+  /** It has content of the tree of tags, also in what it paints. */
+  holdsTags = false;
   /** The most states that were kept at a time. */
   deepest = 0;
   readonly #states: GraphicsState[] = [];
@@ -74,6 +76,7 @@ export class StreamRun {
   begin(operation: Operation, marked: Marked): void {
     if (marked.isTagged) this.endArtifact(operation.from);
     else if (!this.isTagged) this.paint(operation);
+    this.holdsTags ||= marked.id !== undefined;
     this.#marks.push(marked);
   }
 

@@ -84,7 +84,12 @@ export class StructureTree {
     const own = this.#objects.name(entries.get('S'));
     if (own === undefined) return undefined;
     if (depth > MAX_DEPTH) {
-      this.#findings.add('tags', 'tags', 'elements lie within each other too deeply', pageAbove);
+      this.#findings.add(
+        'tags',
+        'ISO 14289-1, 7.1',
+        'elements lie within each other too deeply',
+        pageAbove,
+      );
       return undefined;
     }
     const page = this.#pageOf(entries) ?? pageAbove;
