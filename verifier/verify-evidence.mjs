@@ -201,18 +201,23 @@ async function provedEvent(place, { index, event: text, proof }, { note, size, r
   return { ...event, index, time, leaf: base64(leaf), file };
 }
 
-/** The events of one conversion, in the log's order, those of its own stream without a gap. */
+/** The events of one conversion, in the log's order, those of its stream and of its deliveries' without a gap. */
 export async function provedEvents(place, entries, checkpoint, id) {
   const events = [];
   for (const entry of entries) events.push(await provedEvent(place, entry, checkpoint));
-  const own = events.filter(({ stream }) => stream === `conversion-${id}`);
-  for (const [n, { file, revision }] of own.entries()) mustBe(file, 'revision', n, revision);
   const ofAccount = `account-${events[0]?.data.accountId}`;
   const begin = events.slice(0, 2).map(({ type }) => type);
   mustBe(place, 'its beginning', 'CreditDebited,ConversionRequested', begin.join());
-  for (const [n, { file, stream, index, data }] of events.entries()) {
+  const counts = new Map();
+  for (const [n, { file, stream, revision, index, data }] of events.entries()) {
     mustBe(file, 'conversion', id, data.conversionId);
-    if (!own.includes(events[n])) mustBe(file, 'stream', ofAccount, stream);
+    const own = data.deliveryId ? `delivery-${data.deliveryId}` : `conversion-${id}`;
+    if (stream !== own) mustBe(file, 'stream', ofAccount, stream);
+    else {
+      const count = counts.get(own) ?? 0;
+      mustBe(file, 'revision', count, revision);
+      counts.set(own, count + 1);
+    }
     mustBe(file, 'in order', true, n === 0 || index > events[n - 1].index);
   }
   return events;

@@ -17,7 +17,12 @@ import {
   signNote,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
-import { describe, verifyEvidence } from '../../verifier/verify-evidence.mjs';
+import {
+  describe,
+  type Entry,
+  provedEvents,
+  verifyEvidence,
+} from '../../verifier/verify-evidence.mjs';
 import type { Api } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';
 import { appendNext } from '../support/events.ts';
@@ -31,6 +36,8 @@ import {
   textOf,
   unfoundAt,
 } from '../support/evidence.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startWebhookApi } from '../support/webhooks.ts';
 
 const PDF = Buffer.from('%PDF-1.7 the PDF of this test\n%%EOF\n');
 
@@ -227,6 +234,32 @@ void test('an event of another stream is none of the conversion', async (t) => {
   }
   const { zip, key } = await bundleOf(api, id);
   t.match(await differenceIn(zip, key), { at: { of: 'stream' }, found: `conversion-${other}` });
+});
+
+void test('the deliveries of a conversion are proved with it, none of their tries left out', async (t) => {
+  const w = await startWebhookApi(t);
+  const receiver = await startReceiver(t);
+  receiver.answerWith((response) => response.writeHead(500).end());
+  await w.create(receiver.url);
+  const id = await w.end(await w.request());
+  const [tried] = await receiver.count(1);
+  await w.inState(tried?.id ?? '', { tries: 1 });
+  receiver.answerWith((response) => response.writeHead(204).end());
+  await w.callAs('POST', `/webhooks/deliveries/${tried?.id}/redeliver/`);
+  await w.inState(tried?.id ?? '', { status: 'delivered' });
+
+  const { zip, key } = await bundleOf(w.api, id);
+  const { events } = await verifyEvidence(zip, [key]);
+  t.strictSame(
+    events.slice(-3).map(({ type }) => type),
+    ['DeliveryAttempted', 'RedeliveryRequested', 'DeliveryAttempted'],
+  );
+  const lines = textOf(filesOf(zip), 'events.jsonl').trimEnd().split('\n');
+  const entries = lines.map((line) => JSON.parse(line) as Entry);
+  const [size = '', root = ''] = textOf(filesOf(zip), 'checkpoint').split('\n').slice(1);
+  const checkpoint = { note: textOf(filesOf(zip), 'checkpoint'), size, root };
+  const leftOut = entries.toSpliced(-2, 1);
+  await t.rejects(provedEvents('events', leftOut, checkpoint, id), /revision/);
 });
 
 void test('a bundle has what is left, and says what is not there', async (t) => {
