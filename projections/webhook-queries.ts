@@ -8,6 +8,9 @@ import type {
 } from '../src/domain/choices.ts';
 import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
+/** Begins the name of the receiver that stands for the URLs of all requests of an account, which follows. */
+export const OF_REQUESTS = 'url/';
+
 export interface WebhookRow {
   readonly id: string;
   readonly accountId: string;

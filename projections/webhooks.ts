@@ -12,7 +12,7 @@ import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { creditHandlers } from './webhook-credits.ts';
 import { endpointHandlers, UNLESS_ERASED } from './webhook-endpoints.ts';
-import type { DeliveryRow } from './webhook-queries.ts';
+import { type DeliveryRow, OF_REQUESTS } from './webhook-queries.ts';
 
 /**
  * `secret_prefix` and `secret_at` are of the newest secret. `failing_since` and `failed_at`: the first and the last of
@@ -156,7 +156,7 @@ function deliveryHandlers(db: Database) {
      WHERE account_id = ? AND enabled = 1 ORDER BY position`,
   );
   const urlOf = db.prepare<[string], Receiver>(
-    `SELECT NULL AS webhookId, url, 'url/' || account_id AS receiver FROM webhook_urls WHERE subject = ?`,
+    `SELECT NULL AS webhookId, url, '${OF_REQUESTS}' || account_id AS receiver FROM webhook_urls WHERE subject = ?`,
   );
   const insertUrl = db.prepare(
     `INSERT INTO webhook_urls (subject, account_id, url) SELECT @subject, @accountId, @url ${UNLESS_ERASED}`,

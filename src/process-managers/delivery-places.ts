@@ -10,7 +10,12 @@ interface Delivery {
   readonly id: string;
   readonly accountId: string;
   readonly receiver: string;
+  /** Where it came with a request. */
+  readonly url?: string;
 }
+
+/** The URLs of an account's requests may lead anywhere, so that each delivery has a place to go to of its own. */
+const placeOf = ({ id, receiver, url }: Delivery): string => (url === undefined ? receiver : id);
 
 interface Receiver {
   readonly accountId: string;
@@ -54,12 +59,13 @@ export class DeliveryPlaces {
   begin(delivery: Delivery): AbortSignal | undefined {
     const { id, accountId, receiver } = delivery;
     if (this.#underWay.has(id)) return undefined;
-    const known = this.#remember(receiver, accountId);
-    if (!this.#mayBeSent(receiver)) return undefined;
+    const place = placeOf(delivery);
+    const known = this.#remember(place, accountId);
+    if (!this.#mayBeSent(place)) return undefined;
     this.#turns += 1;
-    known.turn = this.#turns;
+    this.#remember(receiver, accountId).turn = this.#turns;
     const ending = new AbortController();
-    const underWay = { delivery, ending, places: placesFor(receiver, known) };
+    const underWay = { delivery, ending, places: placesFor(place, known) };
     this.#count(underWay.places, 1);
     this.#underWay.set(id, underWay);
     return ending.signal;
@@ -69,12 +75,12 @@ export class DeliveryPlaces {
   moveTo(host: string, id: string): boolean {
     const underWay = this.#underWay.get(id);
     if (underWay === undefined) return false;
-    const { accountId, receiver } = underWay.delivery;
-    const known = this.#remember(receiver, accountId);
+    const place = placeOf(underWay.delivery);
+    const known = this.#remember(place, underWay.delivery.accountId);
     known.host = host;
     this.#count(underWay.places, -1);
-    underWay.places = placesFor(receiver, known);
-    const hasPlace = underWay.places.every((place) => this.#isFree(place));
+    underWay.places = placesFor(place, known);
+    const hasPlace = underWay.places.every((each) => this.#isFree(each));
     if (!hasPlace) underWay.places = [];
     this.#count(underWay.places, 1);
     return hasPlace;
@@ -94,13 +100,16 @@ export class DeliveryPlaces {
   }
 
   /** Whether a receiver took its last delivery. */
-  answered({ receiver, accountId }: Delivery, took: boolean): void {
-    this.#remember(receiver, accountId).isFailing = !took;
+  answered(delivery: Delivery, took: boolean): void {
+    const place = placeOf(delivery);
+    if (place === delivery.id) this.#receivers.delete(place);
+    else this.#remember(place, delivery.accountId).isFailing = !took;
   }
 
-  /** Leaves a receiver alone for a time. */
-  rest({ receiver, accountId }: Delivery, ms: number): void {
-    this.#remember(receiver, accountId).restsUntil = performance.now() + ms;
+  /** Leaves a receiver alone for a time, or this delivery where its URL came with a request. */
+  rest(delivery: Delivery, ms: number): void {
+    const known = this.#remember(placeOf(delivery), delivery.accountId);
+    known.restsUntil = performance.now() + ms;
   }
 
   /** Its owner may have changed where it is. */

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type DeliveryRow,
   type DisablingDue,
+  OF_REQUESTS,
   senderQueries,
 } from '../../projections/webhook-queries.ts';
 import { type WebhookBodyDependencies, webhookBody } from '../accounts/webhook-body.ts';
@@ -35,6 +36,9 @@ const SAME_BODY_MS = 1000;
 const STOP_MS = 2000;
 /** Choosing takes this part of the time at most, however much waits: it is all that ends of deliveries ask for. */
 const CHOOSING_PART = 0.1;
+
+/** So many deliveries to the URLs of an account's requests are looked at, as their hosts may be full. */
+const MAX_LOOKED_AT = 32;
 
 /** Events that make deliveries due, or leave room for others. */
 const WAKING = [
@@ -200,7 +204,8 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     const now = clock.now();
     const queries = readModel.query(senderQueries);
     for (const receiver of places.inTurn(queries.receiversDue(now))) {
-      for (const row of queries.dueTo(receiver, now, LIMITS.receiver)) begin(row);
+      const most = receiver.startsWith(OF_REQUESTS) ? MAX_LOOKED_AT : LIMITS.receiver;
+      for (const row of queries.dueTo(receiver, now, most)) begin(row);
     }
     const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);
     timer = setTimeout(() => loop.wake(), Math.max(0, next));

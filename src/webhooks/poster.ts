@@ -185,7 +185,11 @@ function answerOf(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const end = (): void => void request.destroy(within.reason as Error);
   within.addEventListener('abort', end, { once: true });
-  request.once('response', resolve);
+  let isAnswered = false;
+  request.once('response', (answer) => {
+    isAnswered = true;
+    resolve(answer);
+  });
   let before = 0;
   request.on('information', () => {
     before += 1;
@@ -194,7 +198,9 @@ function answerOf(
   // Later ones too, or they would end the process.
   request.on('error', reject);
   // An upgrade that nobody asked for closes without an error.
-  request.once('close', () => reject(failure('invalid-answer')));
+  request.once('close', () => {
+    if (!isAnswered) reject(failure('invalid-answer'));
+  });
   if (within.aborted) end();
   else request.end(body);
   return promise.finally(() => within.removeEventListener('abort', end));

@@ -107,3 +107,24 @@ void test('there are so many in all', (t) => {
   t.strictSame([...places.inTurn(['x'])], ['x']);
   t.end();
 });
+
+void test('the URL of one request keeps those of other requests from nothing', (t) => {
+  const places = new DeliveryPlaces();
+  const all = many(LIMITS.account + 4, 'url/one', 'one').map((each) => ({
+    ...each,
+    url: 'sealed',
+  }));
+  t.equal(beginAll(places, all).length, LIMITS.account, 'the account has its part');
+  t.strictSame([...places.inTurn(['url/one', 'b'])], ['b'], 'and is not asked before one ends');
+  const moved = all.slice(0, LIMITS.account).map(({ id }) => places.moveTo('full.example', id));
+  t.equal(moved.filter(Boolean).length, LIMITS.accountAtHost);
+  for (const { id } of all) places.end(id);
+  const [failing, resting, good] = all;
+  if (!failing || !resting || !good) throw new Error('there are more');
+  places.answered(failing, false);
+  places.rest(resting, 60_000);
+  t.strictSame([...places.inTurn(['b', 'url/one'])], ['b', 'url/one'], 'it comes in its turn');
+  t.equal(places.begin(resting), undefined, 'what could not be tried rests alone');
+  t.equal(beginAll(places, all.slice(2)).length, LIMITS.account);
+  t.end();
+});
