@@ -18,6 +18,7 @@ import { createOutput } from '../../src/commands/output.ts';
 import type { ClientConfig } from '../../src/config/client-config.ts';
 import { cliJson, runCli, runCommand } from '../support/cli.ts';
 import { commandContext } from '../support/command-context.ts';
+import { eventually } from '../support/deadline.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
 import { startService } from '../support/service.ts';
@@ -261,6 +262,46 @@ void test('the command line is a client of a running service', async (whole) => 
     await t.rejects(service.client(former.api_key).account(), { code: 'unauthorized' }, 'replaced');
     const stopped = await onTerminal(place, 'login', [['Server', '\u0003']]);
     t.match(stopped, { code: 1, screen: /The sign-in was cancelled/ });
+  });
+
+  await whole.test('a batch is listed, fetched, and followed to its delivery', async (t) => {
+    const place = createPlace(t);
+    const client: ClientConfig = { server: service.url, apiKey, loginFile: loginFileOf(place) };
+    const requests = [{ html: '<p>One</p>' }, { html: '<p>Two</p>', filename: 'Two' }];
+    const api = service.client(apiKey);
+    await ask(client, 'webhooks', 'create', 'https://hooks.invalid/', '--types', 'batch.ended');
+    const { id } = await api.batches.create(requests, { reference: 'Letters' });
+    await eventually('its end', async () => (await api.batches.get(id)).ended_at);
+    const counts = { status: 'ended', total: 2, pending: 0, completed: 2, failed: 0 };
+    t.match(await ask(client, 'batches', 'list'), {
+      json: [{ id, ...counts, reference: 'Letters' }],
+      rows: [[id, 'ended', Date, 2, 0, 2, 0, 'Letters']],
+    });
+    t.match((await ask(client, 'batches', 'get', id)).json, { id, conversions: { length: 2 } });
+    const zip = join(place.tmpDir, 'letters.zip');
+    t.match((await ask(client, 'batches', 'zip', id, '-o', zip)).json, { id, path: zip });
+    t.equal(readFileSync(zip).subarray(0, 2).toString(), 'PK');
+    t.strictSame((await ask(client, 'batches', 'cancel', id)).json, { id });
+    await t.rejects(ask(client, 'batches', 'get', `batch_${'0'.repeat(26)}`), {
+      code: 'not_found',
+    });
+    const { json } = await eventually('a delivery', async () => {
+      const found = await ask(client, 'webhooks', 'deliveries', '--limit', '1');
+      return found.rows.length === 0 ? undefined : found;
+    });
+    const [{ id: deliveryId }] = json as [{ id: string }];
+    t.match((await ask(client, 'webhooks', 'deliveries', deliveryId)).json, {
+      id: deliveryId,
+      type: 'batch.ended',
+    });
+    const told = await runCli(service.place, ['history', id]);
+    t.match(told.stdout, new RegExp(`The batch ${id} of 2 PDFs was requested\\. .*\\n`));
+    t.match(told.stdout, `The batch ${id} ended: 2 completed, 0 failed.`);
+    t.match(told.stdout, /in the batch batch_\w+\.  conv_\w+ Two\.pdf/);
+    t.match(await runCli(service.place, ['history', 'batch_none']), {
+      code: 1,
+      stderr: /There is no batch batch_none/,
+    });
   });
 });
 
