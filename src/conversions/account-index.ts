@@ -1,4 +1,5 @@
 /** The index of one account as of a place in its history. It takes in what is older, and what has happened since. */
+import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { accountQueries } from '../../projections/accounts.ts';
 import {
@@ -10,7 +11,7 @@ import { type HistoryQueries, historyQueries } from '../../projections/history.t
 import type { Open } from '../documents/keys/vault.ts';
 import type { EventType } from '../domain/events.ts';
 import type { OpenedSlice } from './opening-thread.ts';
-import { enter, entryOf } from './search-entry.ts';
+import { enter, entryOf, type SearchEntry } from './search-entry.ts';
 import { SearchIndex } from './search-index.ts';
 
 /** The queries of one moment. Good until the next `await`. */
@@ -39,10 +40,29 @@ const CHANGES: readonly EventType[] = [
 ];
 /** Events that are looked through between two looks at the clock: each may bring a conversion with many words. */
 const CHANGES_AT_ONCE = 20;
-/** The longest that other requests wait for what has happened since, in milliseconds. */
+/** The longest that other requests wait for what is taken in, in milliseconds. */
 const TURN_MS = 8;
 /** Rows that are read, opened and taken in at once. */
 export const SLICE = 250;
+
+/**
+ * Takes in one after the other, with turns of others between: a conversion may bring a thousand words.
+ * @param takeIn returns false where no more is to be taken in
+ * @returns false where it did so
+ */
+export async function inTurns(
+  entries: OpenedSlice,
+  takeIn: (entry: SearchEntry) => boolean,
+): Promise<boolean> {
+  let until = performance.now() + TURN_MS;
+  for (const entry of entries) {
+    if (!takeIn(entry)) return false;
+    if (performance.now() < until) continue;
+    await setImmediate();
+    until = performance.now() + TURN_MS;
+  }
+  return true;
+}
 
 export class AccountIndex {
   readonly index = new SearchIndex();
@@ -71,14 +91,13 @@ export class AccountIndex {
     return rows;
   }
 
-  /** Takes in older conversions. @returns false where it has become too large for all of them */
-  takeIn(entries: OpenedSlice, mostBytes: number): boolean {
-    for (const entry of entries) {
+  /** Takes in older conversions. Resolves to false where it has become too large for all of them. */
+  takeIn(entries: OpenedSlice, mostBytes: number): Promise<boolean> {
+    return inTurns(entries, (entry) => {
       enter(this.index, entry);
       this.#lowest = entry.number;
-      if (this.index.bytes > mostBytes) return false;
-    }
-    return true;
+      return this.index.bytes <= mostBytes;
+    });
   }
 
   /** Takes in what has happened since, for as long as a turn may last. @returns true once that is all */

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { type HistoryQueries, historyQueries } from '../../projections/history.ts';
 import { Semaphore } from '../async/semaphore.ts';
+import { Turns } from '../async/turns.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { Budget, BudgetExceeded, type Budgets } from '../limits/budgets.ts';
@@ -74,8 +75,7 @@ export class LookBacks {
   readonly #deps: LookBackDependencies;
   readonly #limits: LookBackLimits;
   readonly #slots: Semaphore;
-  /** The last look-back of each account that has any under way. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
   /** The folds of late, by what they answer; the latest is the last. */
   readonly #kept = new Map<string, Fold>();
 
@@ -104,12 +104,8 @@ export class LookBacks {
   }
 
   /** Runs the work when it is its turn: an account's go one after the other, so that it keeps nobody else waiting. */
-  async #inTurn<T>(accountId: string, { gone }: Asker, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(accountId);
-    const { promise, resolve: end } = Promise.withResolvers<void>();
-    this.#turns.set(accountId, promise);
-    try {
-      await before;
+  #inTurn<T>(accountId: string, { gone }: Asker, work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(accountId, async () => {
       const late = AbortSignal.timeout(this.#limits.ms);
       const free = await this.#slots.acquire(gone ? AbortSignal.any([late, gone]) : late);
       if (free === undefined) throw this.#tooMany();
@@ -120,10 +116,7 @@ export class LookBacks {
         counted?.();
         free();
       }
-    } finally {
-      end();
-      if (this.#turns.get(accountId) === promise) this.#turns.delete(accountId);
-    }
+    });
   }
 
   /** Good until the next `await`. */

@@ -5,13 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { ConversionStatus } from '../../projections/conversion-pages.ts';
 import type { ConversionQueries, ConversionRow } from '../../projections/conversions.ts';
 import { Semaphore } from '../async/semaphore.ts';
+import { Turns } from '../async/turns.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import { openerOf, type Vault } from '../documents/keys/vault.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Page, Slice } from '../read-model/rows.ts';
 import { isoTime } from '../time/clock.ts';
-import { AccountIndex, momentQueries, SLICE } from './account-index.ts';
+import { AccountIndex, inTurns, momentQueries, SLICE } from './account-index.ts';
 import { type OpenedSlice, OpeningThread } from './opening-thread.ts';
 import { enter, statusNumber } from './search-entry.ts';
 import { type Chunk, SearchIndex } from './search-index.ts';
@@ -73,6 +74,7 @@ export class ConversionSearches {
   readonly #thread = new OpeningThread();
   readonly #underWay = new Map<string, Promise<AccountIndex>>();
   readonly #large = new Semaphore(1);
+  readonly #pastTurns = new Turns();
   readonly #past = new Semaphore(1);
 
   constructor(deps: SearchDependencies, mostBytes: number) {
@@ -108,42 +110,48 @@ export class ConversionSearches {
 
   /**
    * The same as of an earlier moment, whose tables `read` asks each time. Its index is not kept, so that searches of the
-   * past go one after the other.
+   * past go one after the other; an account with several waits for its own before it waits for others.
    * @param gone aborted once nobody waits for it
    * @throws {KeyErased}
    * @throws {ServiceError} `validation_error` where the account has more conversions than are searched at once
    */
-  async past(
+  past(
     accountId: string,
     search: ConversionSearch,
     slice: Slice,
     read: <R>(from: (queries: ConversionQueries) => R) => Promise<R>,
     gone: AbortSignal,
   ): Promise<Page<ConversionRow>> {
-    const release = await this.#past.acquire(gone);
-    try {
-      gone.throwIfAborted();
-      const key = await this.#key(accountId);
-      const index = new SearchIndex();
-      const { first } = await read((queries) => queries.numbersIn(accountId, search));
-      for (let below = Number.MAX_SAFE_INTEGER; below > first; ) {
-        const rows = await read((queries) => queries.searchRows(accountId, below - 1, SLICE));
-        const entries = await this.#thread.open({ accountId, key, rows });
+    return this.#pastTurns.run(accountId, async () => {
+      const release = await this.#past.acquire(gone);
+      try {
         gone.throwIfAborted();
-        for (const entry of entries) enter(index, entry);
-        below = entries.at(-1)?.number ?? first;
-        if (index.bytes > OWN_SHARE * this.#mostBytes && below > first) {
-          throw tooMany(((await read((queries) => queries.timeOf(accountId, below))) ?? 0) + 1);
+        const key = await this.#key(accountId);
+        const index = new SearchIndex();
+        const { first } = await read((queries) => queries.numbersIn(accountId, search));
+        for (let below = Number.MAX_SAFE_INTEGER; below > first; ) {
+          const rows = await read((queries) => queries.searchRows(accountId, below - 1, SLICE));
+          const entries = await this.#thread.open({ accountId, key, rows });
+          gone.throwIfAborted();
+          await inTurns(entries, (entry) => {
+            enter(index, entry);
+            return !gone.aborted;
+          });
+          gone.throwIfAborted();
+          below = entries.at(-1)?.number ?? first;
+          if (index.bytes > OWN_SHARE * this.#mostBytes && below > first) {
+            throw tooMany(((await read((queries) => queries.timeOf(accountId, below))) ?? 0) + 1);
+          }
         }
+        const found = await read((queries) =>
+          index.find(questionOf(search, queries, accountId, slice)),
+        );
+        const rows = await read((queries) => queries.byNumbers(accountId, found.numbers));
+        return { rows, total: found.total };
+      } finally {
+        release?.();
       }
-      const found = await read((queries) =>
-        index.find(questionOf(search, queries, accountId, slice)),
-      );
-      const rows = await read((queries) => queries.byNumbers(accountId, found.numbers));
-      return { rows, total: found.total };
-    } finally {
-      release?.();
-    }
+    });
   }
 
   /** Forgets what it has of the account. */
@@ -194,8 +202,8 @@ export class ConversionSearches {
         const next = this.#thread.open({ accountId, key, rows });
         // It is awaited in the next round, if there is one.
         next.catch(() => {});
-        const entries = await opening;
-        if (entries && !made.takeIn(entries, OWN_SHARE * this.#mostBytes)) return made;
+        const entries = (await opening) ?? [];
+        if (!(await made.takeIn(entries, OWN_SHARE * this.#mostBytes))) return made;
         if (rows.length === 0) return made;
         opening = next;
       }
