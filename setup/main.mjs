@@ -53,6 +53,10 @@ async function setUp(purpose) {
     await bringPackages('tools for the OpenAPI document', tools, { dev: false });
     const { bringPythonPackages } = await import('./python.mjs');
     await bringPythonPackages(join(root, 'test', 'webhook-tools'), 'checks of webhooks by Python');
+    const { bringJavaPackages } = await import('./maven.mjs');
+    const pdfTools = join(root, 'test', 'pdf-tools');
+    await bringJavaPackages(join(pdfTools, 'verapdf'), 'checks of PDFs by veraPDF');
+    await bringJavaPackages(join(pdfTools, 'mustang'), 'checks of electronic invoices by Mustang');
   }
   return 0;
 }

@@ -41,6 +41,11 @@ const PROGRAMS = {
       // Its package starts a server, which tests do not need.
       unit: 'prometheus',
     },
+    {
+      tests: 'checks of PDFs by veraPDF and Mustang',
+      packages: ['maven', 'default-jdk-headless'],
+      isThere: () => isInstalled('mvn') && isInstalled('javac'),
+    },
   ],
 };
 

@@ -204,6 +204,13 @@ void test('every example does what it says', async (t) => {
     sub.equal(info['Title'], 'Invoice 2026-0412');
   });
 
+  await t.test('an electronic invoice', { skip: noShell }, async (sub) => {
+    const said = await run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed' });
+    sub.match(said, /^PDF syntax \(qpdf\): (valid|not checked, for qpdf is not installed)\n/);
+    sub.match(said, /\nFactur-X \(Mustang\): not checked, for not-installed is not installed\n$/);
+    sub.match((await openPdf(pdf)).text, 'Printing of letters');
+  });
+
   await t.test('many documents', { skip: noPython }, async (sub) => {
     const [pages, pdfs] = [join(folder, 'pages'), join(folder, 'pdfs')];
     mkdirSync(join(pages, 'my pictures'), { recursive: true });

@@ -1,0 +1,124 @@
+/** What a PDF claims to be, checked by veraPDF and Mustang: documents of the corpus, and the invoice of examples/. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import tap, { test } from 'tap';
+import type { Conformance } from '../../src/domain/request-document.ts';
+import { BUSINESS } from '../renderer/corpus/business.ts';
+import { CONTENT } from '../renderer/corpus/content.ts';
+import { LAYOUT } from '../renderer/corpus/layout.ts';
+import { PAGED } from '../renderer/corpus/paged.ts';
+import { SCRIPTED } from '../renderer/corpus/scripted.ts';
+import { startTestRenderer } from '../support/renderer.ts';
+import { accountId } from '../support/samples.ts';
+
+const TOOLS = join(import.meta.dirname, '../pdf-tools');
+const EXAMPLE = join(import.meta.dirname, '../../examples/e-invoice');
+const CORPUS = [...BUSINESS, ...PAGED, ...LAYOUT, ...CONTENT, ...SCRIPTED];
+/** More than a hundred of them: a test file has so much time. */
+const DOCUMENTS = CORPUS.filter((_, n) => n % 5 < 3);
+/** By conformance: veraPDF's name of it. */
+const FLAVOURS = {
+  'pdfa-2b': '2b',
+  'pdfa-2u': '2u',
+  'pdfa-3b': '3b',
+  'pdfa-3u': '3u',
+  'pdfa-3a': '3a',
+  'pdfua-1': 'ua1',
+} as const;
+
+const lacks = (tool: string): string | false =>
+  !existsSync(join(TOOLS, tool, 'lib')) && `${tool} is missing: npm run test:interop brings it`;
+
+/** @throws what the program said, unless its status is 0 */
+async function java(tool: string, ...args: readonly string[]): Promise<string> {
+  const classes = ['-cp', join(TOOLS, tool, 'lib', '*')];
+  const { stdout } = await promisify(execFile)('java', [...classes, ...args], {
+    maxBuffer: 2 ** 28,
+    timeout: 400_000,
+  });
+  return stdout;
+}
+
+interface Report {
+  readonly report: {
+    readonly jobs: readonly {
+      readonly itemDetails: { readonly name: string };
+      readonly validationResult?: readonly { readonly compliant: boolean }[];
+    }[];
+  };
+}
+
+/** Has veraPDF check files, and names those that are not what they claim. */
+async function faulty(flavour: string, files: readonly string[]): Promise<readonly string[]> {
+  const cli = 'org.verapdf.apps.GreenfieldCliWrapper';
+  const said = await java('verapdf', cli, '--format', 'json', '-f', flavour, ...files).catch(
+    // Its status is 1 where one is not valid.
+    (error: unknown) => String(Reflect.get(Object(error), 'stdout')),
+  );
+  const { jobs } = (JSON.parse(said) as Report).report;
+  if (jobs.length !== files.length) throw new Error(`veraPDF looked at ${jobs.length} files`);
+  return jobs
+    .filter(({ validationResult }) => validationResult?.[0]?.compliant !== true)
+    .map(({ itemDetails }) => itemDetails.name);
+}
+
+const renderer = await startTestRenderer();
+tap.teardown(() => renderer.close());
+const account = accountId();
+
+/** Prints documents as what each can be of what is asked for, and returns the files by what they claim. */
+async function print(
+  folder: string,
+  documents: typeof DOCUMENTS,
+  conformance: readonly Conformance[],
+): Promise<ReadonlyMap<Conformance, readonly string[]>> {
+  mkdirSync(folder, { recursive: true });
+  const claims = new Map<Conformance, string[]>(conformance.map((each) => [each, []]));
+  for (const [n, { html, frame, options }] of documents.entries()) {
+    const request = { html, ...frame, pdf: { conformance, conformance_required: false } };
+    const made = { print_background: true, ...options, tagged: true };
+    const result = await renderer.render(request, made, 60_000, account);
+    if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
+    const path = join(folder, `${n}.pdf`);
+    writeFileSync(path, await readFile(result.path));
+    await rm(result.path);
+    for (const claim of result.conformance ?? []) claims.get(claim)?.push(path);
+  }
+  return claims;
+}
+
+void test('veraPDF agrees with every claim', { skip: lacks('verapdf') }, async (t) => {
+  const folder = t.testdir();
+  const few = DOCUMENTS.filter((_, n) => n % 14 === 0);
+  const rounds: readonly (readonly [Conformance[], typeof DOCUMENTS, number])[] = [
+    [['pdfa-3u', 'pdfua-1'], DOCUMENTS, 70],
+    [['pdfa-2b'], few, 8],
+    [['pdfa-2u'], few, 8],
+    [['pdfa-3b'], few, 8],
+    [['pdfa-3a'], few, 5],
+  ];
+  for (const [asked, documents, least] of rounds) {
+    const claims = await print(join(folder, asked.join('-')), documents, asked);
+    for (const [claim, files] of claims) {
+      t.ok(files.length >= least, `${files.length} of ${documents.length} claim ${claim}`);
+      t.strictSame(await faulty(FLAVOURS[claim], files), [], `and are ${claim}`);
+    }
+  }
+});
+
+void test('an electronic invoice is valid', { skip: lacks('mustang') }, async (t) => {
+  const pdf = {
+    conformance: ['pdfa-3b', 'pdfua-1'],
+    invoice: { xml: readFileSync(join(EXAMPLE, 'invoice.xml'), 'base64'), profile: 'EN 16931' },
+  } as const;
+  const html = readFileSync(join(EXAMPLE, 'page.html'), 'utf8');
+  const path = join(t.testdir(), 'invoice.pdf');
+  const bytes = await renderer.bytes({ html, pdf }, { print_background: true }, account);
+  writeFileSync(path, bytes);
+  const said = await java('mustang', join(TOOLS, 'mustang/Check.java'), path);
+  t.match(said, /<summary status="valid"\/>\s*<\/validation>/);
+  t.match(said, 'urn:cen.eu:en16931:2017');
+});
