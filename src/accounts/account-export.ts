@@ -191,8 +191,8 @@ async function* batchLines(deps: ExportDependencies, accountId: string): AsyncGe
   );
   for await (const rows of pages) {
     for (const row of rows) {
-      const { conversionsOf: idsOf } = deps.readModel.query(batchQueries);
-      yield line(await batchRecord(deps.vault, row, idsOf(row.id)));
+      const ids = deps.readModel.query(batchQueries).conversionsOf(row.id);
+      yield line(await batchRecord(deps.vault, row, ids));
     }
   }
 }

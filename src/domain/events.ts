@@ -322,10 +322,9 @@ export type DomainEvent = EventOf<EventType>;
  */
 export const SCHEMA_VERSION = 1;
 
+type Upcaster = (data: object) => object;
 /**
  * Lifts the data of an older event, one version at a time: `UPCASTERS[type][n]` takes version n to
  * n + 1. Empty while every event is of the first version.
  */
-export const UPCASTERS: Partial<
-  Record<EventType, Readonly<Record<number, (data: object) => object>>>
-> = {};
+export const UPCASTERS: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {};

@@ -285,7 +285,7 @@ void test('credits, keys and the account, at the same time', async (t) => {
   const same = await Promise.all(
     Array.from({ length: 5 }, () => post(api, key, { requests: letters(2) }, headers)),
   );
-  t.equal(new Set(same.map(({ text }) => text)).size, 1, 'byte for byte');
+  t.equal(new Set(same.map((each) => each.text)).size, 1, 'byte for byte');
   const replayed = same.filter((each) => each.headers.get('idempotent-replayed') === 'true');
   t.equal(replayed.length, 4);
   t.equal(await creditsOf(api, key), 2);
