@@ -164,13 +164,18 @@ export const webhooksDeliveries: Run = async (invocation, context) => {
 
 export const webhooksRedeliver: Run = async (invocation, context) => {
   const since = textOption(invocation, 'since');
-  const { client } = await serviceOf(invocation, context);
   const id = firstOf(invocation);
+  if (since === undefined && id.startsWith('webhook_')) {
+    throw new UsageError('Give --since, the time from which on what failed is sent again.');
+  }
+  const { client } = await serviceOf(invocation, context);
   if (since === undefined) {
     tellDelivery(context.output, await client.webhooks.redeliver(id));
     return;
   }
   const again = await client.webhooks.redeliverFailed(id, since);
   context.output.json(again);
-  context.output.line(`Deliveries that are sent again: ${again.deliveries}.`);
+  context.output.line(
+    `Failed deliveries that are sent again: ${again.deliveries}. One that waits for its next try is sent now by its own id.`,
+  );
 };

@@ -119,7 +119,9 @@ async function nameOf(
   if (actor.kind === 'operator') return 'the operator of the service';
   if (actor.kind === 'key') {
     const key = (await consistentQuery(deps, apiKeyQueries)).byId(actor.id);
-    return key === undefined ? 'an API key' : await deps.vault.unseal(accountId, key.name);
+    return key === undefined
+      ? 'an API key'
+      : `the key ${await deps.vault.unseal(accountId, key.name)}`;
   }
   const { state } = await deps.actors.read(accountAggregate, accountId);
   return await deps.vault.unseal(accountId, state.email);

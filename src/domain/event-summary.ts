@@ -29,13 +29,15 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditGranted: (data) => `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`,
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
-  ConversionRequested: ({ source, filename, reference, tags, batchId }) => {
+  ConversionRequested: ({ source, filename, reference, tags, batchId, retryOf }) => {
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
     const names = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
     const what = last === undefined ? '' : `, with ${names}`;
-    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${batchId === undefined ? '' : `, in the batch ${batchId}`}.`;
+    const again = retryOf === undefined ? '' : `, once more for ${retryOf}`;
+    const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
+    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${again}${within}.`;
   },
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined

@@ -63,6 +63,8 @@ export class Peers {
 
   delete(groupId: number): void {
     this.#groups.delete(groupId);
+    // Another process may get its number.
+    this.#lastOwner = 0;
   }
 
   /** Never rejects. Where the system does not tell, every process of this host counts as ours. */

@@ -343,7 +343,7 @@ void test('a batch is cancelled: what has not ended fails, and its credit comes 
   });
   for (const id of open) {
     const { body } = await api.call('GET', `${BASE}/conversions/${id}/`, { key });
-    const told = { failure_code: 'cancelled', error_message: 'Cancelled by test.' };
+    const told = { failure_code: 'cancelled', error_message: 'Cancelled by the key test.' };
     t.match(body, { status: 'failed', batch: batch.body['id'], ...told });
   }
   await eventually('credits', async () => ((await creditsOf(api, key)) === 4 ? true : undefined));

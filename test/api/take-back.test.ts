@@ -81,7 +81,10 @@ void test('what waits or runs is cancelled by its account, and its credit comes 
     t.match({ status: answer.status, text: answer.text }, { status: 204, text: '' });
     t.strictSame(await areKept(api, await blobsOf(api, id)), [false], 'its request is gone');
     const cancelled = { status: 'failed', failure_code: 'cancelled' };
-    t.match((await api.get(id)).body, { ...cancelled, error_message: 'Cancelled by test.' });
+    t.match((await api.get(id)).body, {
+      ...cancelled,
+      error_message: 'Cancelled by the key test.',
+    });
   }
   for (const [method, path, message] of [
     ['GET', 'request', 'The request was deleted when the conversion was cancelled.'],
@@ -262,6 +265,8 @@ void test('a request is converted once more, whether it completed or failed', as
   t.notOk('retry_of' in (await api.get(first)).body);
   const list = await api.call('GET', `${BASE}/conversions/`, { key });
   t.match(list.body, [{ id: second, retry_of: first }, { id: first }]);
+  const history = await api.call('GET', `${BASE}/conversions/${second}/events/`, { key });
+  t.match(history.text, `a reference and tags, once more for ${first}.`);
 
   const headers = await signedIn(api, email);
   const requests = await Promise.all(

@@ -162,6 +162,7 @@ void test('the command line is a client of a running service', async (whole) => 
     t.match(off.json, { enabled: false, types: ['credits.low'], disabled_reason: 'owner' });
     const since = ['--since', '2026-01-01T00:00:00Z'];
     await t.rejects(hook('redeliver', hookId, ...since), /switched off. Switch it on first/);
+    await t.rejects(hook('redeliver', hookId), /Give --since/);
     await hook('update', hookId, '--enable');
     t.match((await hook('redeliver', hookId, ...since)).json, { deliveries: 0 });
     t.strictSame((await hook('deliveries', '--webhook', hookId)).json, []);

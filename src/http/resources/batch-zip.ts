@@ -137,7 +137,10 @@ async function* zipOf(
     const { id } = row;
     const content = await opened(ctx, deps, accountId, { id, document });
     if (content === undefined) continue;
-    await recordDownload(ctx, deps, { accountId, conversionId: id });
+    await recordDownload(ctx, deps, { accountId, conversionId: id }).catch((error: unknown) => {
+      content.destroy();
+      throw error;
+    });
     const file = new ZipPassThrough(name);
     [file.os, file.attrs] = [UNIX, READABLE];
     zip.add(file);
