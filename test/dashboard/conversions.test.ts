@@ -104,8 +104,10 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.waitForURL(new RegExp(`q=${failed}`));
     t.strictSame(await inspectState(page, 'conversions-filtered'), []);
     await page.setViewportSize({ width: 375, height: 740 });
+    const folded = button(page, 'Filters (1 in force)');
+    await folded.waitFor();
     t.equal(await button(page, /Source/).count(), 0, 'folded on a narrow screen');
-    await button(page, 'Filters (1 in force)').click();
+    await folded.click();
     await button(page, /Source/).waitFor();
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goBack();
