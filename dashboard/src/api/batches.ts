@@ -30,7 +30,8 @@ export const batchQuery = (id: string) =>
 
 /** One page of the events of a batch and its conversions, oldest first. */
 export const batchEventsPage = (id: string, page: number, isRunning: boolean) => ({
-  key: [...BATCHES, 'one', id, 'events'],
+  // The end of the batch is an event, too: asked for once more after it.
+  key: [...BATCHES, 'one', id, 'events', isRunning],
   page,
   size: EVENTS_PAGE_SIZE,
   ask: (query: { readonly page: number; readonly page_size: number }, signal: AbortSignal) =>
