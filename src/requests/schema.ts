@@ -1,5 +1,6 @@
 import Type, { type Static, type TObjectOptions, type TProperties } from 'typebox';
 import { PAGE_SIZES } from '../domain/choices.ts';
+import { DEFAULT_OPTIONS } from '../domain/event-fields.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
 import { PDF_FORMS, Pdf } from './pdf-schema.ts';
@@ -17,12 +18,12 @@ const Closed = <P extends TProperties>(properties: P, options: TObjectOptions = 
 const Switch = (usual: boolean, description: string) =>
   Type.Optional(Type.Boolean({ default: usual, description }));
 
-const Margin = (side: string) =>
+const Margin = (side: 'top' | 'right' | 'bottom' | 'left') =>
   Type.Optional(
     Type.String({
       pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$',
       maxLength: 32,
-      default: '1cm',
+      default: DEFAULT_OPTIONS[`margin_${side}`],
       description: `The ${side} margin: a decimal number with the unit px, cm, in or mm.`,
     }),
   );
@@ -85,19 +86,25 @@ export const ConversionRequest = Closed({
     }),
   ),
   page_size: Type.Optional(
-    Type.Enum([...PAGE_SIZES], { default: 'A4', description: 'The paper size.' }),
+    Type.Enum([...PAGE_SIZES], {
+      default: DEFAULT_OPTIONS.page_size,
+      description: 'The paper size.',
+    }),
   ),
-  landscape: Switch(false, 'Print in landscape orientation.'),
+  landscape: Switch(DEFAULT_OPTIONS.landscape, 'Print in landscape orientation.'),
   margin_top: Margin('top'),
   margin_right: Margin('right'),
   margin_bottom: Margin('bottom'),
   margin_left: Margin('left'),
-  print_background: Switch(false, 'Print background colours and images.'),
+  print_background: Switch(
+    DEFAULT_OPTIONS.print_background,
+    'Print background colours and images.',
+  ),
   scale: Type.Optional(
     Type.Number({
       minimum: 0.1,
       maximum: 2,
-      default: 1,
+      default: DEFAULT_OPTIONS.scale,
       description: 'The scale of the content.',
     }),
   ),
@@ -111,10 +118,13 @@ export const ConversionRequest = Closed({
   ),
   header_html: Template('top'),
   footer_html: Template('bottom'),
-  prefer_css_page_size: Switch(false, 'Let the @page size of the document override page_size.'),
+  prefer_css_page_size: Switch(
+    DEFAULT_OPTIONS.prefer_css_page_size,
+    'Let the @page size of the document override page_size.',
+  ),
   media: Type.Optional(
     Type.Enum(['print', 'screen'], {
-      default: 'print',
+      default: DEFAULT_OPTIONS.media,
       description: 'The CSS media type.',
     }),
   ),
@@ -159,8 +169,8 @@ export const ConversionRequest = Closed({
       },
     ),
   ),
-  tagged: Switch(true, 'Make an accessible (tagged) PDF.'),
-  outline: Switch(false, 'Make bookmarks from the headings.'),
+  tagged: Switch(DEFAULT_OPTIONS.tagged, 'Make an accessible (tagged) PDF.'),
+  outline: Switch(DEFAULT_OPTIONS.outline, 'Make bookmarks from the headings.'),
   metadata: Type.Optional(
     Closed(
       {
@@ -190,7 +200,7 @@ export const ConversionRequest = Closed({
       description: 'Cookies to set before url is opened. Allowed with url only.',
     }),
   ),
-  javascript: Switch(true, 'Let the page run scripts.'),
+  javascript: Switch(DEFAULT_OPTIONS.javascript, 'Let the page run scripts.'),
   fail_on: Type.Optional(
     Type.Array(Type.Enum([...SHORTCOMINGS]), {
       maxItems: 10,

@@ -1,10 +1,11 @@
 /** Well-formed values for tests that care about something else. */
 import type { BlobKind } from '../../src/domain/blob-key.ts';
-import type {
-  BlobRef,
-  PdfDigest,
-  PrintOptions,
-  RenderTimings,
+import {
+  type BlobRef,
+  DEFAULT_OPTIONS,
+  type PdfDigest,
+  type PrintOptions,
+  type RenderTimings,
 } from '../../src/domain/event-fields.ts';
 import type { RenderManifest } from '../../src/domain/render-manifest.ts';
 
@@ -38,21 +39,7 @@ export const PDF: PdfDigest = { sha256: sha256(70), bytes: 10 };
 export const REQUEST_HMAC = sha256(80);
 export const CONTENT_KEY = Buffer.alloc(32, 5);
 
-export const OPTIONS: PrintOptions = {
-  page_size: 'A4',
-  landscape: false,
-  margin_top: '1cm',
-  margin_right: '1cm',
-  margin_bottom: '1cm',
-  margin_left: '1cm',
-  print_background: false,
-  scale: 1,
-  prefer_css_page_size: false,
-  media: 'print',
-  tagged: true,
-  outline: false,
-  javascript: true,
-};
+export const OPTIONS: PrintOptions = DEFAULT_OPTIONS;
 
 export const TIMINGS: RenderTimings = { queued: 1, load: 2, ready: 3, print: 4, store: 5 };
 
