@@ -9,7 +9,9 @@ const ID_CHARACTERS = 'conv_'.length + 26;
 /** Bytes that an entry takes beside its characters, and a posting. Measured, roughly. */
 const ENTRY_BYTES = 190;
 const POSTING_BYTES = 8;
+/** What at least so many conversions have is kept as bits, once it was asked for. */
 const MANY = 1_024;
+/** Sets of bits that are kept of each kind: the one that was asked for longest ago goes first. */
 const MOST_KEPT = 32;
 
 /** A word or term; `head` is its newest posting. */

@@ -1,6 +1,6 @@
 /** Webhooks over real HTTP: endpoints, what they are told, tries over days, redelivery, rotation, switching off. */
 import { Webhook } from 'standardwebhooks';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { verifyWebhook, WebhookRefused } from '../../client/src/webhooks.ts';
 import { RETRY_PAUSES_MS } from '../../src/domain/webhook-delivery.ts';
 import { MAX_WEBHOOKS } from '../../src/domain/webhooks.ts';
@@ -116,7 +116,8 @@ void test('an endpoint is told of ends, signed, with the record of the API', asy
   t.equal((await w.callAs('GET', `/webhooks/deliveries/${first.id}/`)).status, 404);
 });
 
-void test('tries: ten over three days, under one id, then once more when asked', async (t) => {
+/** An endpoint whose receiver answers 500, and a delivery that it has refused once. */
+async function startRefused(t: Test) {
   const w = await startWebhookApi(t, KEPT);
   const receiver = await startReceiver(t);
   receiver.answerWith((response) => response.writeHead(500).end());
@@ -125,6 +126,11 @@ void test('tries: ten over three days, under one id, then once more when asked',
   const [first] = await receiver.count(1);
   const id = first?.id ?? '';
   await w.inState(id, { tries: 1 });
+  return { w, receiver, webhook, id };
+}
+
+void test('tries: ten over three days, under one id, then once more when asked', async (t) => {
+  const { w, receiver, webhook, id } = await startRefused(t);
   for (const [n, pause] of RETRY_PAUSES_MS.entries()) {
     await w.inState(id, { tries: n + 1 });
     w.pass(pause * 0.89);
@@ -159,14 +165,7 @@ void test('tries: ten over three days, under one id, then once more when asked',
 });
 
 void test('a delivery is sent again while it waits, and not to an endpoint that is off', async (t) => {
-  const w = await startWebhookApi(t, KEPT);
-  const receiver = await startReceiver(t);
-  receiver.answerWith((response) => response.writeHead(500).end());
-  const { id: webhook } = await w.create(receiver.url, ENDED);
-  await w.end(await w.request());
-  const [first] = await receiver.count(1);
-  const id = first?.id ?? '';
-  await w.inState(id, { tries: 1 });
+  const { w, receiver, webhook, id } = await startRefused(t);
   t.equal((await w.callAs('POST', `/webhooks/deliveries/${id}/redeliver/`)).status, 202);
   await receiver.count(2);
   await w.inState(id, { tries: 2, status: 'waiting' });
