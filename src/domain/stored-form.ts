@@ -1,4 +1,4 @@
-/** The shorter form that events have in the log. */
+/** The shorter form that events have in the log since version 2. Logs of version 1 hold requests of both forms. */
 import { blobKey } from './blob-key.ts';
 import { type BlobRef, DEFAULT_OPTIONS, type PrintOptions } from './event-fields.ts';
 import type { DomainEvent, EventType } from './events.ts';

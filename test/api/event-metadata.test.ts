@@ -3,7 +3,7 @@ import { type Test, test } from 'tap';
 import { operatorContext } from '../../src/actors/command-context.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
 import type { EventMetadata } from '../../src/domain/event-metadata.ts';
-import type { EventType } from '../../src/domain/events.ts';
+import { type EventType, SCHEMA_VERSION } from '../../src/domain/events.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
@@ -44,7 +44,7 @@ async function complete(
       actor,
       requestId: metadata.requestId,
       time: api.clock.time,
-      schemaVersion: 1,
+      schemaVersion: SCHEMA_VERSION,
     },
     event.type,
   );

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { test } from 'tap';
+import { SCHEMA_VERSION } from '../../../src/domain/events.ts';
 import { eventId } from '../../../src/time/ids.ts';
 import {
   account,
@@ -116,7 +117,7 @@ const forgeries: readonly Forgery[] = [
   },
   {
     name: 'a schema version that would keep upcasters busy for ever',
-    edit: (db) => set(db, 16, 'metadata', '"schemaVersion":1', '"schemaVersion":-1e15'),
+    edit: (db) => set(db, 16, 'metadata', `"schemaVersion":${SCHEMA_VERSION}`, '"schemaVersion":-1e15'),
     at: { position: '16' },
     found: CHANGED,
     alone: { at: { position: '16' }, found: /schemaVersion/ },
