@@ -35,6 +35,7 @@ CREATE TABLE conversions (
   retry_of TEXT,
   batch_id TEXT,
   retention_seconds INTEGER,
+  retention_of_account INTEGER,
   filename TEXT,
   reference TEXT,
   tags TEXT,
@@ -65,7 +66,7 @@ CREATE TABLE conversion_failures (
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 14,
+  version: 15,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -76,8 +77,8 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
-         retry_of, batch_id, retention_seconds, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, batch_id, retention_seconds, retention_of_account, filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -100,7 +101,8 @@ export const conversions: Projection = {
         const { actor } = event.metadata as EventMetadata;
         const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
-        const marks = [source, key, retryOf, batchId, retentionSeconds];
+        const ofAccount = data.retentionOfAccount ? 1 : null;
+        const marks = [source, key, retryOf, batchId, retentionSeconds, ofAccount];
         const texts = [filename, reference, tags, address];
         insert.run(accountId, total, conversionId, requestedAt, time, ...marks, ...texts);
       },
@@ -154,8 +156,10 @@ export interface ConversionRow {
   readonly retryOf?: string;
   /** The batch that it was asked for in, if it was one. */
   readonly batchId?: string;
-  /** What its request says of how long it is kept; `requestedRetentionMs` has the meaning. */
+  /** What its request or account says of how long it is kept; `requestedRetentionMs` has the meaning. */
   readonly retentionSeconds?: number;
+  /** Present if the account says so, and not the request. */
+  readonly retentionOfAccount?: 1;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
   /** The caller's own name for it. Sealed. */
@@ -234,8 +238,8 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, key_id AS keyId,
-  retry_of AS retryOf, batch_id AS batchId, retention_seconds AS retentionSeconds, filename, reference, tags, address,
-  title, document, pdf, pages, warnings, conformance, expired`;
+  retry_of AS retryOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
+  retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

@@ -31,7 +31,10 @@ export interface ConversionNames {
   title?: string;
   /** The id of the batch, if the conversion was requested in one. */
   batch?: string;
-  /** The seconds for which it is kept after its end, if its request or the setting of its account gave them. */
+  /**
+   * The seconds for which it is kept after its end, if its request gave them. Lists and webhooks have those of the setting
+   * of its account, too.
+   */
   retention_seconds?: number;
 }
 

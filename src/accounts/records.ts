@@ -112,7 +112,7 @@ export async function batchRecord<T extends string | undefined>(
 
 /**
  * The record of a conversion as lists show it, or by itself. By itself it has its names only where its request gave it
- * one: clients that know of no names get none.
+ * one, and the retention where its request gave that: clients that know of neither get neither.
  * @param fileUrl the link of a completed one, if there is one to give
  */
 export async function conversionRecord<T extends string | undefined>(
@@ -122,6 +122,7 @@ export async function conversionRecord<T extends string | undefined>(
   fileUrl?: (id: string) => string,
 ) {
   const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage } = row;
+  const showsRetention = form === 'listed' || row.retentionOfAccount === undefined;
   const isNamed = form === 'listed' || (row.filename ?? row.reference ?? row.tags) !== undefined;
   const record = {
     id,
@@ -130,7 +131,8 @@ export async function conversionRecord<T extends string | undefined>(
     ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
     ...(row.batchId !== undefined && { batch: row.batchId }),
-    ...(row.retentionSeconds !== undefined && { retention_seconds: row.retentionSeconds }),
+    ...(showsRetention &&
+      row.retentionSeconds !== undefined && { retention_seconds: row.retentionSeconds }),
   };
   if (status === 'failed' && failedAt !== undefined && errorMessage !== undefined) {
     return {

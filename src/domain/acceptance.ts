@@ -36,8 +36,10 @@ interface Owner {
 }
 
 /** Nothing is kept longer than its account says, also a retry of what was requested before it said so. */
-const retentionOf = ({ retentionSeconds: own }: Owner, asked = own) =>
-  own === undefined ? {} : { retentionSeconds: Math.min(own, asked ?? own) };
+const retentionOf = ({ retentionSeconds: own }: Owner, asked = Number.POSITIVE_INFINITY) =>
+  own === undefined || asked <= own
+    ? {}
+    : { retentionSeconds: own, retentionOfAccount: true as const };
 
 /** The debit and the request of one conversion. */
 function paid(

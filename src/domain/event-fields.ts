@@ -125,6 +125,8 @@ const RequestMarks = {
    * Absent: as long as the service keeps them.
    */
   retentionSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum })),
+  /** `retentionSeconds` is the setting of the account, and not of the request. Absent in version 1. */
+  retentionOfAccount: Type.Optional(Type.Literal(true)),
 };
 export const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;

@@ -158,3 +158,28 @@ void test('what a request asked for ends by the clock, and is kept through a ret
   await retention.stop();
   t.notOk(expired.some(({ stream }) => stream.endsWith(long)));
 });
+
+void test("a record by itself has the retention of its request, and lists also the account's", async (t) => {
+  const api = await startWithConversion(t);
+  const { key, id: accountId } = api.account;
+  const change = { type: 'ChangeRetention', accountId, retentionSeconds: 60 } as const;
+  await sendToAccount(api, change, api.context());
+  const plain = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  const id = plain.body['id'] as string;
+  t.strictSame((await api.get(id)).body, plain.body, 'a plain request is answered as before');
+  await api.complete(accountId, id, PDF);
+  const retried = await api.call('POST', `${BASE}/conversions/${id}/retry/`, { key });
+  const again = retried.body['id'] as string;
+  const asked = await request(api, 30);
+  const alone = async (each: string) => (await api.get(each)).body['retention_seconds'];
+  t.strictSame(
+    [await alone(id), await alone(again), await alone(asked)],
+    [undefined, undefined, 30],
+  );
+  const list = await api.call('GET', `${BASE}/conversions/?page_size=3`, { key });
+  t.match(list.body, [
+    { id: asked, retention_seconds: 30 },
+    { id: again, retention_seconds: 60 },
+    { id, retention_seconds: 60 },
+  ]);
+});

@@ -70,7 +70,7 @@ export const Conversion = Closed({
   ),
   retention_seconds: Type.Optional(
     Count(
-      'The seconds for which it is kept after its end, if its request or the setting of its account gave them.',
+      'The seconds for which it is kept after its end, if its request gave them. Lists and webhooks have those of the setting of its account, too.',
       3600,
     ),
   ),

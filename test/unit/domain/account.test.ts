@@ -160,11 +160,15 @@ void test('an account may keep its documents shorter, and no request longer than
     const command = { ...request(1, NOW), facts } as AccountCommand;
     const decided = account.decide(command, fold(account, [opened, granted(1), ...before]));
     const event = (decided as readonly AccountEvent[])[1];
-    return event?.type === 'ConversionRequested' && event.data.retentionSeconds;
+    if (event?.type !== 'ConversionRequested') throw new Error('It was not accepted.');
+    const { retentionSeconds, retentionOfAccount } = event.data;
+    return retentionOfAccount ? [retentionSeconds] : retentionSeconds;
   };
   t.strictSame([kept([]), kept([], 90)], [undefined, 90]);
-  t.strictSame([kept([own(60)]), kept([own(60)], 90), kept([own(60)], 0)], [60, 60, 0]);
-  t.strictSame([kept([own(60), own()]), kept([own(0)], 90)], [undefined, 0]);
+  const ofAccount = [60];
+  t.strictSame([kept([own(60)]), kept([own(60)], 90)], [ofAccount, ofAccount], 'as marked');
+  t.strictSame([kept([own(60)], 60), kept([own(60)], 0)], [60, 0], 'as its request says');
+  t.strictSame([kept([own(60), own()]), kept([own(0)], 90)], [undefined, [0]]);
   t.end();
 });
 
