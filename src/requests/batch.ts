@@ -79,7 +79,8 @@ export async function checkBatchRequest<Kept>(
 ): Promise<CheckedBatch<Kept>> {
   const { requests: _, webhook_url: url, ...common } = check(body, issues);
   const ofBatch = url === undefined ? common : { ...common, webhook_url: url };
-  const { texts } = checkCommon(ofBatch, issues, rules);
+  // The defaults are checked by the rules of a request that has them.
+  const { texts } = checkConversionRequest({ html: '<p>', ...ofBatch }, issues, rules);
   const list: unknown = Reflect.get(body, 'requests');
   const isList = Array.isArray(list) && list.length <= MAX_BATCH;
   if (!isList && !issues.has('requests')) issues.add('requests', 'Is required.');
@@ -110,16 +111,6 @@ export async function checkBatchRequest<Kept>(
   }
   const { filename: __, address: ___, ...ownTexts } = texts;
   return { requests: kept, texts: ownTexts };
-}
-
-/** Checks the defaults by the rules of a request that has them. */
-function checkCommon(
-  common: object,
-  issues: ValidationIssues,
-  rules: RequestRules,
-): CheckedRequest {
-  const given = Object.entries(common).filter(([name]) => !issues.has(name));
-  return checkConversionRequest({ html: '<p>', ...Object.fromEntries(given) }, issues, rules);
 }
 
 /** Names the place of a request that is too large by itself. */

@@ -17,10 +17,16 @@ function fileNameOf(issues: ValidationIssues, asked: string): string {
   return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
 }
 
-function checkTags(issues: ValidationIssues, tags: Readonly<Record<string, string>>): void {
+/**
+ * Adds what the schema of the tags cannot say.
+ * @param tags as they are sent, so that what the schema finds wrong with one hides nothing of the others
+ */
+export function checkTags(issues: ValidationIssues, tags: unknown): void {
+  if (typeof tags !== 'object' || tags === null) return;
   for (const [name, value] of Object.entries(tags)) {
     const field = `tags.${name}`;
     if (!TAG_NAME.test(name)) issues.add(field, TAG_NAME_FORM);
+    if (typeof value !== 'string' || value === '') continue;
     if (value.trim() === '') issues.add(field, 'Must not be blank.');
     if (!ONE_LINE.test(value)) issues.add(field, ONE_LINE_FORM);
   }
@@ -44,13 +50,12 @@ function readable(path: string): string {
   }
 }
 
-/** Checks the texts by which a conversion is found, and returns those that it has. */
+/** Checks the texts by which a conversion is found, but for its tags, and returns those that it has. */
 export function requestTexts(
   issues: ValidationIssues,
   { filename, reference, tags, url }: ConversionRequest,
 ): RequestTexts {
   if (reference?.trim() === '') issues.add('reference', 'Must not be blank.');
-  if (tags !== undefined) checkTags(issues, tags);
   const address = url === undefined ? undefined : addressOf(url);
   return {
     ...(filename !== undefined && { filename: fileNameOf(issues, filename) }),

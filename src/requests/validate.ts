@@ -15,7 +15,7 @@ import { refusalOfUrl } from '../egress/policy.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
-import { requestTexts } from './names.ts';
+import { checkTags, requestTexts } from './names.ts';
 import { checkPdf, pdfRequest } from './pdf.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -102,7 +102,9 @@ export function checkConversionRequest(
     sent instanceof FormBody ? bodyOfForm(sent, ConversionRequest.properties, issues) : sent;
   checkSize(body, rules.maxHtmlBytes);
   const source = checkSource(issues, body);
-  const request = withoutFaulty(check(body, issues), issues);
+  const shaped = check(body, issues);
+  checkTags(issues, shaped.tags);
+  const request = withoutFaulty(shaped, issues);
   const options = printOptions(request);
   if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {

@@ -216,8 +216,8 @@ void test('what is wrong: nothing is accepted, and each fault is named by the nu
     ['neither html nor url', { requests: [{}] }, ['requests.0.html', 'requests.0.url']],
     [
       'wrong defaults',
-      { requests: letters(2), priority: 'high', reference: '', tags: { 'A B': 'c' } },
-      ['priority', 'reference', 'tags.A B'],
+      { requests: letters(2), priority: 'high', reference: '', tags: { 'A B': 'c', d: '' } },
+      ['priority', 'reference', 'tags.A B', 'tags.d'],
     ],
     [
       'too long a retention',

@@ -246,8 +246,11 @@ const refusals: [string, unknown, string[]][] = [
   ],
   [
     'values of tags',
-    { html: HTML_OK, tags: { empty: '', long: 'x'.repeat(201), number: 1, list: ['x'] } },
-    ['tags.empty', 'tags.list', 'tags.long', 'tags.number'],
+    {
+      html: HTML_OK,
+      tags: { empty: '', long: 'x'.repeat(201), number: 1, list: ['x'], 'A B': 'x', c: ' ', D: '' },
+    },
+    ['tags.A B', 'tags.D', 'tags.c', 'tags.empty', 'tags.list', 'tags.long', 'tags.number'],
   ],
   ['fail_on', { html: HTML_OK, fail_on: ['timeout', 'x'] }, ['fail_on.1']],
   ['headers with html', { html: HTML_OK, headers: { a: 'b' } }, ['headers']],
