@@ -117,7 +117,8 @@ const forgeries: readonly Forgery[] = [
   },
   {
     name: 'a schema version that would keep upcasters busy for ever',
-    edit: (db) => set(db, 16, 'metadata', `"schemaVersion":${SCHEMA_VERSION}`, '"schemaVersion":-1e15'),
+    edit: (db) =>
+      set(db, 16, 'metadata', `"schemaVersion":${SCHEMA_VERSION}`, '"schemaVersion":-1e15'),
     at: { position: '16' },
     found: CHANGED,
     alone: { at: { position: '16' }, found: /schemaVersion/ },
