@@ -5,7 +5,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import tap, { test } from 'tap';
+import { INVOICE_PROFILES, type InvoiceProfile } from '../../src/domain/invoice-profiles.ts';
 import type { Conformance } from '../../src/domain/request-document.ts';
+import { issueOfInvoice } from '../../src/requests/invoice.ts';
 import { BUSINESS } from '../renderer/corpus/business.ts';
 import { CONTENT } from '../renderer/corpus/content.ts';
 import { LAYOUT } from '../renderer/corpus/layout.ts';
@@ -110,15 +112,28 @@ void test('veraPDF agrees with every claim', { skip: lacks('verapdf') }, async (
 });
 
 void test('an electronic invoice is valid', { skip: lacks('mustang') }, async (t) => {
-  const pdf = {
-    conformance: ['pdfa-3b', 'pdfua-1'],
-    invoice: { xml: readFileSync(join(EXAMPLE, 'invoice.xml'), 'base64'), profile: 'EN 16931' },
-  } as const;
+  const folder = t.testdir();
   const html = readFileSync(join(EXAMPLE, 'page.html'), 'utf8');
-  const path = join(t.testdir(), 'invoice.pdf');
-  const bytes = await renderer.bytes({ html, pdf }, { print_background: true }, account);
-  writeFileSync(path, bytes);
-  const said = await java('mustang', join(TOOLS, 'mustang/Check.java'), path);
-  t.match(said, /<summary status="valid"\/>\s*<\/validation>/);
-  t.match(said, 'urn:cen.eu:en16931:2017');
+  await java('mustang', join(TOOLS, 'mustang/Invoices.java'), folder);
+  const profiles = Object.keys(INVOICE_PROFILES) as InvoiceProfile[];
+  const invoices = [
+    { profile: 'EN 16931' as const, xml: readFileSync(join(EXAMPLE, 'invoice.xml')) },
+    ...profiles.map((profile) => ({ profile, xml: readFileSync(join(folder, `${profile}.xml`)) })),
+  ];
+  const paths: string[] = [];
+  for (const [n, { profile, xml }] of invoices.entries()) {
+    t.equal(issueOfInvoice(xml, profile), undefined, `${profile} is taken`);
+    const invoice = { xml: xml.toString('base64'), profile };
+    const pdf = { conformance: ['pdfa-3b', 'pdfua-1'] as const, invoice };
+    const bytes = await renderer.bytes({ html, pdf }, { print_background: true }, account);
+    const path = join(folder, `${n}.pdf`);
+    writeFileSync(path, bytes);
+    paths.push(path);
+  }
+  const said = await java('mustang', join(TOOLS, 'mustang/Check.java'), ...paths);
+  const valid = said.match(/<summary status="valid"\/>\s*<\/validation>/g);
+  t.equal(valid?.length, invoices.length, 'Mustang says so of each');
+  for (const guideline of ['minimum', 'basicwl', 'basic', 'extended', 'xrechnung_3.0']) {
+    t.match(said, `:${guideline}<`);
+  }
 });

@@ -32,6 +32,14 @@ const formatted = (value: number | undefined, format: (value: number) => string)
 const time = (iso: string | undefined) =>
   iso === undefined ? undefined : <Time iso={iso} relative={false} />;
 
+/** `['pdfa-3b', 'pdfua-1']` → `PDF/A-3b, PDF/UA-1`. */
+const conformances = (names: readonly string[]): string =>
+  names
+    .map((name) =>
+      name.replace(/^pdf(a|ua)-/, (_, family: string) => `PDF/${family.toUpperCase()}-`),
+    )
+    .join(', ') || 'nothing that was asked for';
+
 /** A conversion in numbers. */
 export function ConversionFacts({ record }: { readonly record: Conversion }) {
   const { id, created_at, completed_at, failed_at, duration_ms, pages, bytes, sha256 } = record;
@@ -58,6 +66,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         [record.failure_code === 'cancelled' ? 'Cancelled' : 'Failed']: time(failed_at),
         Duration: formatted(duration_ms, formatDuration),
         Pages: formatted(pages, formatNumber),
+        'Conforms to': record.pdf && conformances(record.pdf.conformance),
         Size: formatted(bytes, formatBytes),
         Attempts: attempts === 0 ? undefined : attempts,
         Renderer: renderer,
