@@ -157,6 +157,18 @@ export interface PrintOptions {
    * @default true
    */
   javascript?: boolean;
+  /**
+   * The same request gives the same bytes, on the same Chrome and fonts: time stands still, and random numbers follow from
+   * the request.
+   * @default false
+   */
+  deterministic?: boolean;
+  /**
+   * The time at which the clock of a deterministic document begins, and its PDF is dated to.
+   * @default '2000-01-01T00:00:00Z'
+   * @example '2026-11-26T12:00:00Z'
+   */
+  deterministic_time?: string;
   /** The name under which the PDF is downloaded. Default: the conversion's id. */
   filename?: string;
   /**

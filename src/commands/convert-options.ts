@@ -197,6 +197,14 @@ const LOADING: Flags = {
   },
 };
 
+const SAME_BYTES: Flags = {
+  deterministic: { help: 'the same bytes each time, on the same Chrome and fonts' },
+  'deterministic-time': {
+    value: 'time',
+    help: 'where its clock begins, such as 2026-11-26T12:00:00Z (default 2000-01-01T00:00:00Z)',
+  },
+};
+
 const KEEPING: Flags = {
   'retention-seconds': {
     value: 'seconds',
@@ -215,6 +223,7 @@ const FLAGS = [
   ...below('PDF:', PDF),
   ...below('Conformance and attachments:', CONFORMING),
   ...below('Loading:', LOADING),
+  ...below('The same bytes each time:', SAME_BYTES),
   ...below('Queue:', WAITING),
   ...below('Retention:', KEEPING),
 ];

@@ -28,6 +28,7 @@ function describe(manifest: RenderManifest): string[] {
     `  times     ${times.join(', ')} ms`,
     `  waits     ${waited.length === 0 ? 'none' : `${waited.join(', ')} ms`}`,
     `  fonts     ${fonts.join(', ') || 'none'}`,
+    ...(manifest.font_files ?? []).map(({ file, sha256 }) => `    ${file} ${sha256}`),
     ...(resources.length === 0 ? [] : ['  resources']),
     ...resources.flatMap(resourceLines),
     ...more(manifest.resources_left_out),

@@ -79,6 +79,10 @@ export const PrintOptions = Type.Object({
   tagged: Type.Boolean(),
   outline: Type.Boolean(),
   javascript: Type.Boolean(),
+  /** The same request gives the same bytes. */
+  deterministic: Type.Boolean(),
+  /** ISO 8601: where the clock of such a page begins. */
+  deterministic_time: Type.Optional(Type.String()),
 });
 export type PrintOptions = Static<typeof PrintOptions>;
 
@@ -97,6 +101,7 @@ export const DEFAULT_OPTIONS: PrintOptions = {
   tagged: true,
   outline: false,
   javascript: true,
+  deterministic: false,
 };
 
 /** The texts that the caller gave a conversion beside its content, each of them sealed. */

@@ -43,6 +43,8 @@ export interface PageManifest extends Pick<RequestDocument, 'wait_for'> {
   readonly chrome: ManifestChrome;
   /** Names of the fonts that the PDF holds glyphs of, as the PDF has them. */
   readonly fonts: readonly string[];
+  /** Of a deterministic document: the files of those fonts that are installed. Others are among the resources. */
+  readonly font_files?: readonly ManifestFontFile[];
   /** The resources that were fetched or asked for, in order. The client's HTML is not among them. */
   readonly resources: readonly ManifestResource[];
   readonly resources_left_out: number;
@@ -52,6 +54,15 @@ export interface PageManifest extends Pick<RequestDocument, 'wait_for'> {
   readonly console_errors_left_out: number;
   /** The waits for the document, in order. */
   readonly waits: readonly ManifestWait[];
+}
+
+export interface ManifestFontFile {
+  /** As in `fonts`. */
+  readonly name: string;
+  /** The file's name, without its folder. */
+  readonly file: string;
+  /** Hex. */
+  readonly sha256: string;
 }
 
 export interface ManifestChrome {

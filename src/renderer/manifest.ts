@@ -16,6 +16,7 @@ import type { EgressSession, Received } from './egress/session.ts';
 /** The size as JSON of each list that a page can make long. */
 const RESOURCES_BYTES = MAX_MANIFEST_BYTES - 112 * 1024;
 const OTHER_LIST_BYTES = 32 * 1024;
+const FONT_FILES_BYTES = 8 * 1024;
 
 export interface ManifestParts
   extends Pick<CompletedOutcome, 'timings' | 'pdf' | 'pages' | 'conformance'> {
@@ -42,7 +43,7 @@ function thatFit<T>(list: readonly T[], bytes: number = OTHER_LIST_BYTES): reado
 /** @returns at most `MAX_MANIFEST_BYTES` in UTF-8 */
 export function composeManifest(parts: ManifestParts): string {
   const { job, attempt, renderer, takenAt, timings, pdf, pages, conformance } = parts;
-  const { wait_for, ...page } = parts.page;
+  const { wait_for, font_files, ...page } = parts.page;
   const resources = thatFit(page.resources, RESOURCES_BYTES);
   const errors = thatFit(page.console_errors);
   const manifest: RenderManifest = {
@@ -64,6 +65,7 @@ export function composeManifest(parts: ManifestParts): string {
     ...page,
     waits: page.waits.map((each) => ({ ...each, ms: tenths(each.ms) })),
     fonts: thatFit(page.fonts),
+    ...(font_files && { font_files: thatFit(font_files, FONT_FILES_BYTES) }),
     tunnels: thatFit(page.tunnels),
     resources,
     resources_left_out: page.resources_left_out + page.resources.length - resources.length,

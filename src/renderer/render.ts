@@ -2,6 +2,7 @@
 
 import { resultWithin } from '../async/with-timeout.ts';
 import type { PrintOptions } from '../domain/event-fields.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
 import { PageFailure, TabCrashed } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import { loadDocument } from './chrome/load.ts';
@@ -10,6 +11,7 @@ import { readPageErrors } from './chrome/page-log.ts';
 import { printPage, savePrinted } from './chrome/print.ts';
 import { settle } from './chrome/settle.ts';
 import type { Tab } from './chrome/tab.ts';
+import { fixedTime } from './deterministic.ts';
 import type { EgressSession } from './egress/session.ts';
 import { finishPrinted } from './finishing.ts';
 import { pageManifest } from './manifest.ts';
@@ -48,11 +50,13 @@ export async function renderDocument(
   const readyAt = performance.now();
 
   const framed = request.header_html !== undefined || request.footer_html !== undefined;
-  const stream = await printPage(tab, options, request).catch((cause: unknown) => {
+  const dated = fixedTime(options);
+  const templates = dated === undefined ? request : await datedTemplates(page, dated);
+  const stream = await printPage(tab, options, templates).catch((cause: unknown) => {
     throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
   });
   const [printed, errors, title] = await Promise.all([
-    savePrinted(tab, { request, options, outputPath }, stream),
+    savePrinted(tab, { request, options, outputPath, fixedTime: dated }, stream),
     readPageErrors(tab),
     answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, ''),
     page.hashes.settled(),
@@ -87,6 +91,30 @@ async function answerOf<T>({ worlds, tab }: Page, question: string, otherwise: T
   // The script that keeps it from answering would keep the next document waiting.
   if (answer === undefined) tab.markTainted();
   return answer ?? otherwise;
+}
+
+/** As Chrome writes the time of printing into headers and footers. */
+const TEMPLATE_DATE = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'short',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+
+/** The request with headers and footers that show a fixed time. */
+async function datedTemplates(page: Page, time: number): Promise<RequestDocument> {
+  const { request } = page;
+  const date = JSON.stringify(TEMPLATE_DATE.format(time));
+  const withDate = async (template: string | undefined): Promise<string | undefined> =>
+    template && (await answerOf(page, `dated(${JSON.stringify(template)}, ${date})`, template));
+  const [header_html, footer_html] = [
+    await withDate(request.header_html),
+    await withDate(request.footer_html),
+  ];
+  return {
+    ...request,
+    ...(header_html !== undefined && { header_html }),
+    ...(footer_html !== undefined && { footer_html }),
+  };
 }
 
 async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<void> {

@@ -1,7 +1,5 @@
 /** A render worker: one thread, one Chrome with warm tabs, an egress proxy for each tab, one document at a time. */
-import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { resultWithin } from '../async/with-timeout.ts';
 import { errorMessage } from '../errors/error-message.ts';
@@ -14,8 +12,10 @@ import { Deadline } from './chrome/deadline.ts';
 import { followPage, type Page } from './chrome/page.ts';
 import { takePicture } from './chrome/picture.ts';
 import type { Tab, TabProxy } from './chrome/tab.ts';
+import { fixWorld } from './deterministic.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
+import { InstalledFonts } from './installed-fonts.ts';
 import type {
   RenderResult,
   RenderTask,
@@ -36,32 +36,7 @@ const USED_TOO_MUCH =
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
 const tell = (message: WorkerMessage): void => parentPort?.postMessage(message, []);
 
-const run = promisify(execFile);
-/** The families that Chrome takes if a document names none that is there, and for `system-ui`, as frameworks name it. */
-const DEFAULT_FAMILIES = ['Times New Roman', 'Arial', 'Courier New', 'system-ui'];
-/**
- * The names of the installed fonts but for those of the default families. A Chrome process takes the fallback font that
- * it found first for a character, whatever language asks next. So it serves no document after one that used these.
- * Undefined if fontconfig cannot be asked: then a process serves one document.
- */
-async function findFallbackFonts(): Promise<ReadonlySet<string> | undefined> {
-  try {
-    const own = DEFAULT_FAMILIES.map((name) => run('fc-match', ['-f', '%{family[0]}', name]));
-    const defaults = new Set((await Promise.all(own)).map(({ stdout }) => stdout));
-    const { stdout } = await run('fc-list', ['-f', '%{family[0]}\t%{postscriptname}\n']);
-    const fonts = stdout.split('\n').map((line) => line.split('\t'));
-    return new Set(
-      fonts.flatMap(([family = '', name = '']) => (defaults.has(family) ? [] : [name])),
-    );
-  } catch {
-    return undefined;
-  }
-}
-const fallbackFonts = findFallbackFonts();
-const usedFallback = async (fonts: readonly string[]): Promise<boolean> => {
-  const known = await fallbackFonts;
-  return known === undefined || fonts.some((name) => known.has(name));
-};
+const fonts = new InstalledFonts();
 
 /** The Chromes of this worker, which alone may use the proxies. */
 const peers = new Peers();
@@ -114,9 +89,11 @@ function beginSession({ proxy }: Tab): EgressSession {
   return own.beginSession();
 }
 
-async function take({ accountId, request }: RenderTask): Promise<TakenTab> {
+async function take({ accountId, request, options }: RenderTask): Promise<TakenTab> {
   await cleaning;
-  return await browsers.take(accountId, request.html === undefined ? 'url' : 'html');
+  // The window of a deterministic document is opened when its clock is fixed.
+  const needsBlank = request.html === undefined || options.deterministic;
+  return await browsers.take(accountId, needsBlank ? 'url' : 'html');
 }
 
 /** The document that is being rendered. */
@@ -151,13 +128,16 @@ async function render(task: RenderTask): Promise<RenderResult> {
     session = beginSession(taken.tab);
     const { chrome } = taken.browser;
     taken.tab.begin(deadline);
+    if (task.options.deterministic) await fixWorld(taken.tab, task.request, task.options);
     page = followPage(taken.tab, task.request, deadline, session);
     const rendered = await renderDocument(chrome, page, task, session);
     completed = true;
-    reusable = !(await usedFallback(rendered.fonts));
+    reusable = !(await fonts.usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);
     if (incomplete !== undefined) throw incomplete;
-    return { kind: 'completed', ...rendered };
+    if (!task.options.deterministic) return { kind: 'completed', ...rendered };
+    const font_files = await fonts.filesOf(rendered.fonts);
+    return { kind: 'completed', ...rendered, page: { ...rendered.page, font_files } };
   } catch (error) {
     await rm(task.outputPath, { force: true });
     const failure = failureOf(error, taken?.browser);

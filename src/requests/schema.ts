@@ -201,6 +201,18 @@ export const ConversionRequest = Closed({
     }),
   ),
   javascript: Switch(DEFAULT_OPTIONS.javascript, 'Let the page run scripts.'),
+  deterministic: Switch(
+    DEFAULT_OPTIONS.deterministic,
+    'The same request gives the same bytes, on the same Chrome and fonts: the clock of the page stands at deterministic_time and runs ahead only for what its scripts wait for, random numbers follow from the request, the time zone is UTC and the language en-US, and the PDF is dated to that time.',
+  ),
+  deterministic_time: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'The time at which the clock of a deterministic document begins, with a time zone, from the year 1970 to 9999. 2000-01-01T00:00:00Z unless given.',
+      examples: ['2026-11-26T12:00:00Z'],
+    }),
+  ),
   fail_on: Type.Optional(
     Type.Array(Type.Enum([...SHORTCOMINGS]), {
       maxItems: 10,

@@ -120,6 +120,7 @@ export function checkConversionRequest(
     if (template !== undefined) checkTemplate(issues, field, template);
   }
   checkMargins(issues, options);
+  if (request.deterministic_time !== undefined) checkTime(issues, request);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.pdf !== undefined) checkPdf(issues, request.pdf, options.tagged);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
@@ -166,6 +167,20 @@ function checkMargins(issues: ValidationIssues, options: PrintOptions): void {
     const message = `${first} and ${second} leave no room on the page: ${page} is ${+size.toFixed(1)} mm ${extent}.`;
     issues.add(first, message);
     issues.add(second, message);
+  }
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+function checkTime(issues: ValidationIssues, request: ConversionRequest): void {
+  const { deterministic, deterministic_time: time = '' } = request;
+  const form = 'Must be a time with its time zone, such as 2026-11-26T12:00:00Z.';
+  const at = TIME.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(at) || at < 0 || new Date(at).getUTCFullYear() > 9999) {
+    issues.add('deterministic_time', form);
+  }
+  if (deterministic !== true) {
+    issues.add('deterministic_time', 'Needs deterministic: set that to true.');
   }
 }
 

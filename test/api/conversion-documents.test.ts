@@ -29,6 +29,8 @@ const FULL = {
   outline: true,
   metadata: { title: 'A title', keywords: ['a', 'b'] },
   javascript: true,
+  deterministic: true,
+  deterministic_time: '2026-11-26T12:00:00Z',
   fail_on: ['timeout'],
   filename: 'letter.pdf',
   reference: 'Order 1',

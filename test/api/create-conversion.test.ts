@@ -196,6 +196,23 @@ const refusals: [string, unknown, string[]][] = [
   ['tagged', { html: HTML_OK, tagged: 'no' }, ['tagged']],
   ['outline', { html: HTML_OK, outline: 'no' }, ['outline']],
   ['javascript', { html: HTML_OK, javascript: 'no' }, ['javascript']],
+  ['deterministic', { html: HTML_OK, deterministic: 'yes' }, ['deterministic']],
+  [
+    'a time of a document that is not deterministic',
+    { html: HTML_OK, deterministic_time: '2026-11-26T12:00:00Z' },
+    ['deterministic_time'],
+  ],
+  ...[
+    'today',
+    '2026-11-26',
+    '2026-11-26T12:00:00',
+    '2026-13-26T12:00:00Z',
+    '1969-12-31T00:00:00Z',
+  ].map((time): [string, unknown, string[]] => [
+    `the time ${time}`,
+    { html: HTML_OK, deterministic: true, deterministic_time: time },
+    ['deterministic_time'],
+  ]),
   [
     'metadata',
     { html: HTML_OK, metadata: { title: 1, author: 'x'.repeat(1025), keywords: ['', 2], y: 1 } },
@@ -395,6 +412,8 @@ void test('every option is taken', async (t) => {
     headers: { 'X-Mine': 'yes', Authorization: 'Bearer x' },
     cookies: [{ name: 'a', value: 'b', domain: '.example.com', path: '/', same_site: 'Lax' }],
     javascript: false,
+    deterministic: true,
+    deterministic_time: '2026-11-26T12:00:00.5+01:00',
     fail_on: ['resource_error', 'http_status', 'console_error', 'timeout'],
     filename: 'A report',
     reference: 'مرجع <b>4711</b> 🂡',

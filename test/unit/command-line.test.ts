@@ -231,6 +231,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tag a:b --tag c:d:e ' +
     '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
+    '--deterministic --deterministic-time 2026-11-26T12:00:00Z ' +
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
     '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum';
   const options = conversionOptions(invocationOf(words(line)));
@@ -269,6 +270,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     fail_on: ['timeout', 'http_status'],
     priority: 'low',
     retention_seconds: 60,
+    deterministic: true,
+    deterministic_time: '2026-11-26T12:00:00Z',
     pdf: {
       conformance: ['pdfa-3u', 'pdfua-1'],
       conformance_required: false,

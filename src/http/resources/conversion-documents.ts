@@ -113,6 +113,16 @@ export const RenderManifest = Type.Object({
     flags: list(Text('--headless'), 'The command line.'),
   }),
   fonts: list(Text('DejaVuSans'), 'The fonts that the PDF has glyphs of.'),
+  font_files: Type.Optional(
+    list(
+      Type.Object({
+        name: Text('DejaVuSans'),
+        file: Text('DejaVuSans.ttf'),
+        sha256: Text(SHA256),
+      }),
+      'Of a deterministic document: the files of those fonts that are installed with the service.',
+    ),
+  ),
   resources: list(Resource, 'What was fetched or asked for, in order.'),
   resources_left_out: Count('Resources beyond the list.', 1024),
   tunnels: list(

@@ -92,6 +92,8 @@ export interface PrintOrder {
   readonly options: PrintOptions;
   /** A file that is not there yet. */
   readonly outputPath: string;
+  /** The PDF is dated to this. */
+  readonly fixedTime?: number | undefined;
 }
 
 /**
@@ -100,13 +102,13 @@ export interface PrintOrder {
  */
 export async function savePrinted(
   tab: Tab,
-  { request, options, outputPath }: PrintOrder,
+  { request, options, outputPath, fixedTime }: PrintOrder,
   stream: string,
 ): Promise<PdfFile> {
   const { html, metadata } = request;
   const origin = html === undefined ? undefined : tab.window?.origin;
   const syntheticOrigin = origin && `${origin}/`;
-  const details = { path: outputPath, metadata, syntheticOrigin };
+  const details = { path: outputPath, metadata, syntheticOrigin, fixedTime };
   const file = await savePdf(pdfParts(tab, stream), details).catch((error: unknown) => {
     throw error instanceof PdfTooLarge ? new PageFailure('too_large', error.message) : error;
   });

@@ -73,6 +73,8 @@ interface Advance {
   readonly frameEvery: number;
   /** True if its clock does not run ahead after this. */
   readonly isLast: boolean;
+  /** Also the timers that are left to real time come. */
+  readonly all?: true;
 }
 
 /** Lets the clock of a window begin again, for the document that is written into it. */
@@ -132,6 +134,17 @@ export class RunAhead {
   async pass(ms: number): Promise<void> {
     if (this.#budgetMs === 0) return;
     await this.#ask({ by: ms, frameEvery: COARSE_FRAME_MS, isLast: this.#left <= 0 });
+  }
+
+  /** Lets so much time pass for a document whose clock would else stand: all that is due comes, and each answer. */
+  async waitAll(ms: number): Promise<void> {
+    const { requests } = this.#page;
+    for (let left = ms; left > 0; left -= SHORT_STEP_MS) {
+      if (requests.busy) await this.#untilAnswered();
+      const by = Math.min(left, SHORT_STEP_MS);
+      await this.#ask({ by, frameEvery: COARSE_FRAME_MS, isLast: false, all: true });
+    }
+    if (requests.busy) await this.#untilAnswered();
   }
 
   /** Notes for the record what was still to come at the end. */

@@ -38,7 +38,7 @@ export async function settle(
   media: 'print' | 'screen',
 ): Promise<Settled> {
   const { tab, request } = page;
-  if (request.wait_for) await waitFor(page, request.wait_for);
+  if (request.wait_for) await waitFor(page, request.wait_for, new RunAhead(page));
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!hasLoaded) await tab.send('Page.stopLoading', undefined);
   const runAhead = new RunAhead(page);
@@ -58,18 +58,22 @@ export async function settle(
 }
 
 /**
- * Waits for what the client asked for, in real time: a selector, a delay, a silent network, in this order.
+ * Waits for what the client asked for: a selector, a delay, a silent network, in this order. It waits in real time, but in
+ * a deterministic document by its clock.
  * @throws {PageFailure} `selector_missing` when the selector does not appear
  */
 async function waitFor(
   page: Page,
   { selector, delay_ms, network_idle }: NonNullable<RequestDocument['wait_for']>,
+  runAhead: RunAhead,
 ): Promise<void> {
   const { tab, requests, deadline, waits } = page;
-  if (selector !== undefined) await waits.measure('selector', waitForSelector(page, selector));
+  if (selector !== undefined)
+    await waits.measure('selector', waitForSelector(page, selector, runAhead));
   if (delay_ms !== undefined) {
     const ms = Math.min(delay_ms, deadline.share('delay'));
-    await waits.measure('delay', tab.untilGone(delay(ms)), () => ms === delay_ms);
+    const passed = tab.isFixed ? runAhead.waitAll(ms) : tab.untilGone(delay(ms));
+    await waits.measure('delay', passed, () => ms === delay_ms);
   }
   if (network_idle === true) {
     const idle = requests.idle(IDLE_MS).then(() => true);
@@ -78,7 +82,11 @@ async function waitFor(
   }
 }
 
-async function waitForSelector({ tab, worlds, deadline }: Page, selector: string): Promise<void> {
+async function waitForSelector(
+  { tab, worlds, deadline }: Page,
+  selector: string,
+  runAhead: RunAhead,
+): Promise<void> {
   const started = performance.now();
   const end = started + deadline.share('selector');
   const look = () => worlds.ask<boolean | 'invalid'>(`has(${JSON.stringify(selector)})`);
@@ -91,7 +99,8 @@ async function waitForSelector({ tab, worlds, deadline }: Page, selector: string
       const message = `The selector to wait for did not appear within ${seconds} seconds: ${selector}`;
       throw new PageFailure('selector_missing', message);
     }
-    await tab.untilGone(delay(SELECTOR_POLL_MS));
+    if (tab.isFixed) await runAhead.waitAll(SELECTOR_POLL_MS);
+    else await tab.untilGone(delay(SELECTOR_POLL_MS));
   }
 }
 

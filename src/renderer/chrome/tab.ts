@@ -14,7 +14,7 @@ import {
 import { ChromeGone, crashReason, PageFailure } from '../browser/failure.ts';
 import { Deadline } from './deadline.ts';
 import { Frames } from './frames.ts';
-import { type TabIds, Targets } from './targets.ts';
+import { type FixedWorld, type TabIds, Targets } from './targets.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Of a picture: it is to show what is there, and to be small. */
@@ -23,6 +23,8 @@ const JPEG = { format: 'jpeg', quality: 50 } as const;
 const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 20 };
 /** A browser that takes longer for a step of opening a tab is not going to. */
 const OPEN_TIMEOUT_MS = 10_000;
+/** The site of every deterministic document. Each is in a browser context of its own. */
+const FIXED_SITE = 'document.invalid';
 // Evaluates once a window has had its load event. Browsers keep a window's name, size, place and orientation over every
 // navigation: all of that is told, as one text.
 const LOADED = `new Promise((resolve) => {
@@ -68,7 +70,7 @@ export class Tab {
   readonly proxy: TabProxy | undefined;
   readonly frames: Frames;
   /** The domain of every document's host in this tab. One site needs one process. */
-  readonly site = `${randomBytes(10).toString('hex')}.invalid`;
+  site = `${randomBytes(10).toString('hex')}.invalid`;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
   readonly clockChannel = randomBytes(10).toString('hex');
   /** What its first window was like. */
@@ -84,6 +86,7 @@ export class Tab {
   #ofDocument: (() => void)[] = [];
   #deadline = new Deadline(OPEN_TIMEOUT_MS);
   #tainted = false;
+  #isFixed = false;
 
   private constructor(connection: Connection, ids: TabIds, proxy: TabProxy | undefined) {
     this.#connection = connection;
@@ -184,6 +187,20 @@ export class Tab {
   /** True once something happened after which it must not be used again. */
   get tainted(): boolean {
     return this.#tainted;
+  }
+
+  /** True if time and chance are the same for its document each time. */
+  get isFixed(): boolean {
+    return this.#isFixed;
+  }
+
+  /** Fixes time and chance for one document in a tab that was never used. No other follows. */
+  async fix(world: FixedWorld): Promise<void> {
+    this.#isFixed = true;
+    this.#tainted = true;
+    // A page can ask for its own address.
+    this.site = FIXED_SITE;
+    await this.#targets.fix(world);
   }
 
   /** Begins a document: every command ends by its deadline, and handlers are its own. */

@@ -10,6 +10,18 @@ import type { Command, Connection, EventParams, Params } from '../browser/connec
 const MAX_SESSIONS = 100;
 const TIMEOUT_MS = 10_000;
 const PAGE_CLOCK = readFileSync(new URL('in-page/page-clock.js', import.meta.url), 'utf8');
+const readFixedWorld = (): string =>
+  readFileSync(new URL('in-page/fixed-world.js', import.meta.url), 'utf8');
+
+/** What a deterministic document is told of time and chance. */
+export interface FixedWorld {
+  /** Milliseconds since the epoch: where its clock begins. */
+  readonly time: number;
+  /** Four whole numbers of 32 bits. */
+  readonly seed: readonly number[];
+  readonly timezone: string;
+  readonly locale: string;
+}
 
 /** What Chrome calls a tab. */
 export interface TabIds {
@@ -32,8 +44,14 @@ const OF_THE_BROWSER = attachTo('shared_worker');
 export class Targets {
   readonly #connection: Connection;
   readonly #ids: TabIds;
+  readonly #clockChannel: string;
   /** Is run in each frame before its document's scripts. */
-  readonly #clockSource: string;
+  #clockSource: string;
+  #clockScript = '';
+  /** Is run in each worker before its scripts, if anything is. */
+  #workerSource: string | undefined;
+  /** The reader's place, where it is not that of the machine. */
+  #place: Pick<FixedWorld, 'timezone' | 'locale'> | undefined;
   readonly #onTaint: () => void;
   readonly #sessions: Set<string>;
   readonly #workers = new Set<string>();
@@ -55,7 +73,8 @@ export class Targets {
     const { sessionId: own } = ids;
     this.#connection = connection;
     this.#ids = ids;
-    this.#clockSource = `(() => { ${PAGE_CLOCK}; startPageClock(${JSON.stringify(clockChannel)}) })()`;
+    this.#clockChannel = JSON.stringify(clockChannel);
+    this.#clockSource = `(() => { ${PAGE_CLOCK}; startPageClock(${this.#clockChannel}) })()`;
     this.#onTaint = onTaint;
     this.#sessions = new Set([own]);
     this.#off = [
@@ -72,13 +91,46 @@ export class Targets {
 
   async start(): Promise<void> {
     const { sessionId } = this.#ids;
-    const clock = { source: this.#clockSource };
     await Promise.all([
-      this.#connection.send('Page.addScriptToEvaluateOnNewDocument', clock, TIMEOUT_MS, sessionId),
+      this.#addClock(),
       this.#connection.send('Target.setDiscoverTargets', { discover: true }, TIMEOUT_MS, sessionId),
       this.#connection.send('Target.setAutoAttach', OF_THE_BROWSER, TIMEOUT_MS),
       this.#connection.send('Target.setAutoAttach', OF_A_PAGE, TIMEOUT_MS, sessionId),
     ]);
+  }
+
+  /** Gives its next documents, and the workers that they start, a fixed world. It cannot be taken back. */
+  async fix({ time, seed, timezone, locale }: FixedWorld): Promise<void> {
+    const identifier = this.#clockScript;
+    const { sessionId } = this.#ids;
+    const source = readFixedWorld();
+    const call = `startFixedWorld(${time}, ${JSON.stringify(seed)})`;
+    const start = `startPageClock(${this.#clockChannel}, () => ${call})`;
+    this.#clockSource = `(() => { ${source}; ${PAGE_CLOCK}; ${start} })()`;
+    this.#workerSource = `(() => { ${source}; ${call} })()`;
+    this.#place = { timezone, locale };
+    const send = <M extends Command>(method: M, params: Params<M>) =>
+      this.#connection.send(method, params, TIMEOUT_MS, sessionId);
+    await Promise.all([
+      send('Page.removeScriptToEvaluateOnNewDocument', { identifier }),
+      this.#addClock(),
+      send('Emulation.setTimezoneOverride', { timezoneId: timezone }),
+      send('Emulation.setLocaleOverride', { locale }),
+      // Animations stand at their beginning until they are brought to their end.
+      send('Animation.enable', undefined).then(() =>
+        send('Animation.setPlaybackRate', { playbackRate: 0 }),
+      ),
+    ]);
+  }
+
+  async #addClock(): Promise<void> {
+    const { identifier } = await this.#connection.send(
+      'Page.addScriptToEvaluateOnNewDocument',
+      { source: this.#clockSource },
+      TIMEOUT_MS,
+      this.#ids.sessionId,
+    );
+    this.#clockScript = identifier;
   }
 
   /** True for the session of the page and those of what it started. */
@@ -109,7 +161,16 @@ export class Targets {
       if (targetInfo.type === 'iframe') {
         send('Page.enable', {});
         send('Page.addScriptToEvaluateOnNewDocument', { source: this.#clockSource });
-      } else if (targetInfo.type !== 'service_worker') this.#workers.add(sessionId);
+        if (this.#place !== undefined) {
+          send('Emulation.setTimezoneOverride', { timezoneId: this.#place.timezone });
+          send('Emulation.setLocaleOverride', { locale: this.#place.locale });
+        }
+      } else {
+        if (targetInfo.type !== 'service_worker') this.#workers.add(sessionId);
+        if (this.#workerSource !== undefined) {
+          send('Runtime.evaluate', { expression: this.#workerSource });
+        }
+      }
       send('Network.enable', {});
       send('Target.setAutoAttach', OF_A_PAGE);
     }

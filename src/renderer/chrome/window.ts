@@ -58,7 +58,8 @@ export async function openWindow(tab: Tab): Promise<void> {
     // No script hears that its document is left: what it would send then is not part of what was printed.
     await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
   }
-  const origin = `http://${randomBytes(10).toString('hex')}.${tab.site}`;
+  const host = tab.isFixed ? 'the' : randomBytes(10).toString('hex');
+  const origin = `http://${host}.${tab.site}`;
   const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
   if (errorText !== undefined || loaderId === undefined) {
     throw new ChromeGone('Chrome opens no window.');

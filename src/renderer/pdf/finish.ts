@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { RequestDocument } from '../../domain/request-document.ts';
+import { FixedMarks } from './fixed-marks.ts';
 import { LinkRemover } from './links.ts';
 import { appendInfo, FontNames } from './objects.ts';
 import { PdfReader, pageCount } from './reader.ts';
@@ -24,6 +25,8 @@ export interface SaveOptions {
   readonly path: string;
   readonly metadata: RequestDocument['metadata'];
   readonly syntheticOrigin: string | undefined;
+  /** Milliseconds since the epoch: the PDF is dated to this, and names nothing that is of its process alone. */
+  readonly fixedTime?: number | undefined;
 }
 
 /** The message is for people. */
@@ -51,18 +54,21 @@ export async function savePdf(
       for (let done = 0; done < content.length; ) done += writeSync(file, content, done);
       bytes += content.length;
     };
+    const fixer = options.fixedTime === undefined ? undefined : new FixedMarks(options.fixedTime);
+    const fixed = (content: Buffer, isLast = false): Buffer =>
+      fixer?.push(content, isLast) ?? content;
     const links = new LinkRemover(options.syntheticOrigin);
     const fonts = new FontNames();
     let received = 0;
     for await (const content of parts) {
       received += content.length;
       fonts.push(content);
-      write(links.push(content));
+      write(fixed(links.push(content)));
       if (received > MAX_PDF_BYTES) {
         throw new PdfTooLarge(`The PDF is larger than ${MAX_PDF_BYTES / 1024 / 1024} MiB.`);
       }
     }
-    write(links.end());
+    write(fixed(links.end(), true));
     const reader = PdfReader.open(file, bytes);
     const pages = pageCount(reader);
     if (pages > MAX_PAGES)

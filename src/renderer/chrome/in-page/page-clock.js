@@ -9,8 +9,9 @@
  * that the worlds of a document share and that `document.open` leaves alone.
  *
  * @param {string} channel the name of these events
+ * @param {() => void} [fix] makes time stand still but for what runs ahead
  */
-function startPageClock(channel) {
+function startPageClock(channel, fix) {
   const { apply, construct, get } = Reflect;
   const { assign, defineProperty, getOwnPropertyDescriptor } = Object;
   const { parse, stringify } = JSON;
@@ -18,6 +19,8 @@ function startPageClock(channel) {
   const { performance, CustomEvent } = window;
   // The first document of a frame may share its window with the next one, and with it this clock.
   if (!performance.dispatchEvent(new CustomEvent(channel, { cancelable: true }))) return;
+  const elapsed = performance.now.bind(performance);
+  fix?.();
   const answer = performance.dispatchEvent.bind(performance);
   const reportError = window.reportError.bind(window);
   const queueMicrotask = window.queueMicrotask.bind(window);
@@ -227,13 +230,13 @@ function startPageClock(channel) {
   });
 
   /**
-   * @param {{ by: number, frameEvery: number, within: number, isLast: boolean }} order milliseconds: of the page's time,
-   *   between two frames, of real time
+   * @param {{ by: number, frameEvery: number, within: number, isLast: boolean, all?: true }} order milliseconds: of the
+   *   page's time, between two frames, of real time; `all`: also timers that are left to real time are called
    * @param {() => void} done
    */
-  const runAhead = ({ by, frameEvery, within, isLast }, done) => {
+  const runAhead = ({ by, frameEvery, within, isLast, all }, done) => {
     const end = now() + by;
-    const stopAt = realNow() + within;
+    const stopAt = elapsed() + within;
     let frameAt = min(end, now() + frameEvery);
     /** @param {number} time by the page's clock, which goes there unless it is past it */
     const reach = (time) => {
@@ -249,7 +252,7 @@ function startPageClock(channel) {
       done();
     };
     const step = () => {
-      if (realNow() > stopAt) {
+      if (elapsed() > stopAt) {
         finish();
         return;
       }
@@ -257,7 +260,7 @@ function startPageClock(channel) {
       let id = 0;
       let due = NEVER_MS;
       timers.forEach((timer, each) => {
-        if (!timer.draws || timer.due >= due) return;
+        if (!(timer.draws || all) || timer.due >= due) return;
         id = each;
         due = timer.due;
       });

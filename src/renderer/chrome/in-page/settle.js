@@ -264,7 +264,22 @@
   /** False if Chrome takes its own language for that of the page. */
   const namesLanguage = () => has(':root[lang], meta[http-equiv="content-language" i]');
 
-  const asked = { complete, lacking, has, title, namesLanguage };
+  /**
+   * The template of a header or footer with the date written into it, where Chrome would write the time of printing.
+   * @type {(template: string, date: string) => string}
+   */
+  const dated = (template, date) => {
+    const parsed = new DOMParser().parseFromString(template, 'text/html');
+    const places = parsed.querySelectorAll('.date');
+    if (places.length === 0) return template;
+    for (const each of places) {
+      each.classList.remove('date');
+      each.textContent = date;
+    }
+    return `${parsed.head.innerHTML}${parsed.body.innerHTML}`;
+  };
+
+  const asked = { complete, lacking, dated, has, title, namesLanguage };
   const settle = { clock, frames, screens, scroll, rest, finish, ...asked };
   Object.assign(globalThis, { settle });
 })();
