@@ -12,6 +12,7 @@ CREATE TABLE accounts (
   id TEXT NOT NULL UNIQUE,
   email TEXT NOT NULL,
   plan TEXT NOT NULL,
+  public_name TEXT,
   credits INTEGER NOT NULL DEFAULT 0,
   operator INTEGER NOT NULL DEFAULT 0,
   must_change_password INTEGER NOT NULL,
@@ -20,7 +21,7 @@ CREATE TABLE accounts (
 
 export const accounts: Projection = {
   name: 'accounts',
-  version: 3,
+  version: 4,
   tables: ['accounts'],
   ddl,
   handlers(db) {
@@ -29,6 +30,7 @@ export const accounts: Projection = {
        VALUES (?, ?, ?, ?, ?, ?)`,
     );
     const setPlan = db.prepare('UPDATE accounts SET plan = ? WHERE id = ?');
+    const setPublicName = db.prepare('UPDATE accounts SET public_name = ? WHERE id = ?');
     const addCredits = db.prepare('UPDATE accounts SET credits = credits + ? WHERE id = ?');
     const setOperator = db.prepare('UPDATE accounts SET operator = ? WHERE id = ?');
     const setPasswordChanged = db.prepare(
@@ -42,6 +44,9 @@ export const accounts: Projection = {
       },
       PlanChanged({ accountId, plan }) {
         setPlan.run(plan, accountId);
+      },
+      PublicNameChanged({ accountId, name = null }) {
+        setPublicName.run(name, accountId);
       },
       CreditGranted({ accountId, amount }) {
         addCredits.run(amount, accountId);
@@ -73,6 +78,8 @@ export interface AccountRow {
   /** Sealed: the keyring's `unseal` reads it. */
   readonly email: string;
   readonly plan: Plan;
+  /** The name that strangers are told who check a PDF of it; null: none. Sealed. */
+  readonly publicName: string | null;
   readonly credits: number;
   /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
@@ -105,7 +112,7 @@ const rowOf = ({ operator, mustChangePassword, ...row }: Stored): AccountRow => 
 });
 
 export function accountQueries(db: Database): AccountQueries {
-  const select = `SELECT id, email, plan, credits, operator, must_change_password AS mustChangePassword,
+  const select = `SELECT id, email, plan, public_name AS publicName, credits, operator, must_change_password AS mustChangePassword,
     created_at AS createdAt FROM accounts`;
   const byId = db.prepare<[string], Stored>(`${select} WHERE id = ?`);
   const all = db.prepare<[number, number], Stored>(`${select} ORDER BY position LIMIT ? OFFSET ?`);

@@ -229,6 +229,11 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
    * @param accountId looks at this account's conversions alone
    */
   byPdf(sha256: string, accountId?: string): ConversionRow | undefined;
+  /**
+   * The first of the completed conversions, by the hash of the PDF, then by account and number, from a hash on.
+   * @param afterAccount only those of that very hash, and of accounts after this one
+   */
+  fromPdf(sha256: string, afterAccount?: string): ConversionRow | undefined;
   /** In the order of the numbers; those that the account has not are left out. */
   byNumbers(accountId: string, numbers: readonly number[]): readonly ConversionRow[];
   /** Up to the number, newest first. */
@@ -250,6 +255,14 @@ export function conversionQueries(db: Database): ConversionQueries {
      WHERE pdf IS NOT NULL AND pdf ->> '$.sha256' = ? AND (? IS NULL OR account_id = ?)
      ORDER BY completed_at, id LIMIT 1`,
   );
+  const hashed = (
+    condition: string,
+  ) => `SELECT ${COLUMNS} FROM conversions INDEXED BY conversions_by_pdf
+    WHERE pdf IS NOT NULL AND ${condition} ORDER BY pdf ->> '$.sha256', account_id, number LIMIT 1`;
+  const fromPdf = db.prepare<[string], StoredConversion>(hashed("pdf ->> '$.sha256' >= ?"));
+  const ofNextAccount = db.prepare<[string, string], StoredConversion>(
+    hashed("pdf ->> '$.sha256' = ? AND account_id > ?"),
+  );
   const pages = conversionPages<StoredConversion>(db, COLUMNS);
   const byNumber = db.prepare<[string, number], StoredConversion>(
     `SELECT ${COLUMNS} FROM conversions WHERE account_id = ? AND number = ?`,
@@ -269,6 +282,11 @@ export function conversionQueries(db: Database): ConversionQueries {
     },
     byPdf(sha256, accountId) {
       const stored = byPdf.get(sha256, accountId ?? null, accountId ?? null);
+      return stored && toRow(stored);
+    },
+    fromPdf(sha256, afterAccount) {
+      const stored =
+        afterAccount === undefined ? fromPdf.get(sha256) : ofNextAccount.get(sha256, afterAccount);
       return stored && toRow(stored);
     },
     page(accountId, page) {

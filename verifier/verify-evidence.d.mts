@@ -97,6 +97,16 @@ export interface ProvedEvent {
   readonly leaf: string;
 }
 
+/**
+ * @param entry the hash of an event, its number and its proof
+ * @throws {Difference} the log of that checkpoint does not have the hash there
+ */
+export declare function mustBeInLog(
+  file: string,
+  entry: { readonly index: number; readonly leaf: Uint8Array; readonly proof: string },
+  checkpoint: { readonly note: string; readonly size: string; readonly root: string },
+): Promise<void>;
+
 /** @throws {Difference} an event is not in the log, or not one of that conversion */
 export declare function provedEvents(
   place: string,

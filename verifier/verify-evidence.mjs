@@ -187,15 +187,20 @@ async function rootFrom(leaf, index, size, proof) {
   return last === 0n ? base64(hash) : 'too short a proof';
 }
 
-/** An event whose text is as the log has it, by its https://c2sp.org/tlog-proof. */
-async function provedEvent(place, { index, event: text, proof }, { note, size, root }) {
-  const file = `${place}, event ${index}`;
+/** The hash of an event is in the log, by its https://c2sp.org/tlog-proof. */
+export async function mustBeInLog(file, { index, leaf, proof }, { note, size, root }) {
   const end = proof.indexOf('\n\n');
   const [format, indexLine, ...hashes] = proof.slice(0, end).split('\n');
   mustBe(file, 'proof', `c2sp.org/tlog-proof@v1, index ${index}`, `${format}, ${indexLine}`);
   mustBe(file, 'checkpoint', note, proof.slice(end + 2));
-  const leaf = await sha256(Uint8Array.of(0), utf8(text));
   mustBe(file, 'root hash', root, await rootFrom(leaf, index, size, hashes.map(fromBase64)));
+}
+
+/** An event whose text is as the log has it. */
+async function provedEvent(place, { index, event: text, proof }, checkpoint) {
+  const file = `${place}, event ${index}`;
+  const leaf = await sha256(Uint8Array.of(0), utf8(text));
+  await mustBeInLog(file, { index, leaf, proof }, checkpoint);
   const event = JSON.parse(text);
   const time = new Date(event.metadata.time).toISOString();
   return { ...event, index, time, leaf: base64(leaf), file };

@@ -39,6 +39,7 @@ import {
   type LedgerEntry,
   type NewApiKey,
   type TokenPair,
+  type PublicName,
   type Verification,
 } from './types.ts';
 import { untilEnded } from './until-ended.ts';
@@ -46,6 +47,8 @@ import { Webhooks } from './webhooks.ts';
 
 type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
+
+const PUBLIC_NAME = '/account/public-name/';
 
 export class PressledgerClient {
   readonly #baseUrl: string;
@@ -224,6 +227,22 @@ export class PressledgerClient {
   /** Retrieves the account that the credential belongs to, as it is now or was at `asOf`. */
   account({ signal, ...moment }: CallOptions & AsOf = {}): Promise<Account> {
     return this.#json({ path: withMoment('/account/', moment), signal });
+  }
+
+  /** Retrieves the name that people are told who check a PDF of the account in public. */
+  publicName({ signal }: CallOptions = {}): Promise<PublicName> {
+    return this.#json({ path: PUBLIC_NAME, signal });
+  }
+
+  /** Has people who check a PDF of the account in public be told this name. The service does not check it. */
+  setPublicName(name: string, { signal }: CallOptions = {}): Promise<PublicName> {
+    const body = { name };
+    return this.#json({ method: 'PUT', path: PUBLIC_NAME, body, repeatable: true, signal });
+  }
+
+  /** Removes that name. */
+  removePublicName(options: CallOptions = {}): Promise<void> {
+    return this.#remove(PUBLIC_NAME, options);
   }
 
   /** Lists one page of grants, debits and refunds, newest first. */

@@ -198,6 +198,11 @@ export interface ConversionProof {
   readonly entries: readonly ProvenEvent[];
 }
 
+export interface PublicName {
+  /** The name that people are told who check a PDF of the account in public; null: none. */
+  readonly name: string | null;
+}
+
 export interface LedgerEntry {
   id: string;
   type: 'grant' | 'debit' | 'refund';

@@ -33,6 +33,7 @@ import {
   sessionRecord,
   warningsOf,
 } from './records.ts';
+import { publicNameOf } from './public-name.ts';
 import { webhookRecord } from './webhook-records.ts';
 import { wholeList } from './whole-list.ts';
 
@@ -90,7 +91,10 @@ export async function* exportAccount(
   const { email } = account;
   const hold = holdRecord(holdInForce(state, now));
   yield { name: 'README.txt', content: whole(README(email, isoTime(now))) };
-  yield { name: 'account.json', content: whole(json({ ...account, hold })) };
+  yield {
+    name: 'account.json',
+    content: whole(json({ ...account, public_name: await publicNameOf(deps, accountId), hold })),
+  };
   yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
   yield { name: 'webhooks.json', content: whole(json(await webhooksOf(deps, accountId))) };
   yield { name: 'sessions.json', content: whole(json(await sessionsOf(deps, accountId, now))) };

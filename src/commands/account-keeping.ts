@@ -53,6 +53,24 @@ export const accountRetention: Run = async (invocation, context) => {
   });
 };
 
+export const accountPublicName: Run = async (invocation, context) => {
+  const [, given] = invocation.positionals;
+  const remove = invocation.values['remove'] === true;
+  if (remove && given !== undefined) throw new UsageError('Give <name> or --remove, not both.');
+  await onAccount(invocation, context, async (api, id, email) => {
+    const client = api.as(id);
+    if (remove) await client.removePublicName();
+    const { name } =
+      given === undefined ? await client.publicName() : await client.setPublicName(given);
+    context.output.json({ id, email, public_name: name });
+    context.output.line(
+      name === null
+        ? `${email} is not named to people who check its PDFs.`
+        : `People who check a PDF of ${email} are told the name ${name}.`,
+    );
+  });
+};
+
 export const accountHold: Run = async (invocation, context) => {
   const asked = untilOf(invocation);
   const release = invocation.values['release'] === true;

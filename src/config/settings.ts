@@ -140,6 +140,12 @@ export const SETTINGS = {
   rateLimitAnonymous: rateLimit('ANONYMOUS', 30, 'address without a credential'),
   rateLimitDashboard: rateLimit('DASHBOARD', 300, 'account in the dashboard'),
   trustProxy: api('TRUST_PROXY', boolean, false, 'true: X-Forwarded-For names the client'),
+  publicVerify: api(
+    'PUBLIC_VERIFY',
+    boolean,
+    false,
+    'true: anybody may ask whether the service made a PDF, by its hash',
+  ),
   corsOrigins: api(
     'CORS_ORIGINS',
     origins,

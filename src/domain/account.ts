@@ -33,6 +33,7 @@ export type AccountEvent = EventOf<
   | 'AccountOpened'
   | 'PlanChanged'
   | 'RetentionChanged'
+  | 'PublicNameChanged'
   | 'CreditGranted'
   | 'CreditDebited'
   | 'BatchRequested'
@@ -99,6 +100,8 @@ export type AccountCommand = { readonly accountId: string } & (
     }
   | { readonly type: 'ChangePlan'; readonly plan: Plan }
   | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
+  /** The name is sealed; without one there is none from then on. */
+  | { readonly type: 'ChangePublicName'; readonly name?: string }
   | ({ readonly type: 'GrantCredits' } & CreditGrant)
   | {
       readonly type: 'ChangePassword';
@@ -146,6 +149,8 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       return { ...state, plan: event.data.plan };
     case 'RetentionChanged':
       return { ...state, retentionSeconds: event.data.retentionSeconds };
+    case 'PublicNameChanged':
+      return state;
     case 'CreditGranted': {
       const { amount, idempotencyKey, grantedAt } = event.data;
       const granted = { ...state, credits: state.credits + amount };
@@ -237,6 +242,11 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       if (retentionSeconds === state.retentionSeconds) return [];
       const own = retentionSeconds === undefined ? {} : { retentionSeconds };
       return [{ type: 'RetentionChanged', data: { accountId, ...own } }];
+    }
+    case 'ChangePublicName': {
+      const { name } = command;
+      const own = name === undefined ? {} : { name };
+      return [{ type: 'PublicNameChanged', data: { accountId, ...own } }];
     }
     case 'GrantCredits':
       return grantCredits(state, command);

@@ -43,6 +43,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     data.retentionSeconds === undefined
       ? 'Documents are kept as long as the service keeps them.'
       : `Documents of new conversions are kept for ${counted(data.retentionSeconds, 'second')} at most.`,
+  PublicNameChanged: (data) =>
+    data.name === undefined
+      ? 'The account is not named any more to people who check its PDFs.'
+      : 'The account set the name that people who check its PDFs are told.',
   BatchRequested: (data) =>
     `The batch ${data.batchId} of ${counted(data.total, 'PDF')} was requested.`,
   BatchCancelled: (data) =>

@@ -63,7 +63,8 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
     link: [],
     none: [showRateLimit(deps)],
   };
-  for (const { method, path, auth, handler } of ROUTES) {
+  for (const { method, path, auth, needs, handler } of ROUTES) {
+    if (needs !== undefined && !deps.config[needs]) continue;
     router[method](pattern(path), ...admission[auth], handler(deps));
   }
   return router;

@@ -53,6 +53,8 @@ import {
   getReferencePage,
   getReferenceScript,
 } from './resources/service.ts';
+import { getOffers, verifyInPublic } from './resources/public-check.ts';
+import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
 import { deleteConversion, postRetry } from './resources/take-back.ts';
 import {
@@ -118,11 +120,21 @@ export const ROUTES: readonly Route[] = [
   api('get', '/batches/{id}/events/', 'caller', listBatchEvents),
   api('get', '/batches/{id}/zip/', 'caller', getBatchZip),
   api('post', '/verify/', 'caller', verifyPdf),
+  {
+    ...verifyInPublic,
+    method: 'post',
+    path: '/verify/public',
+    auth: 'address',
+    needs: 'publicVerify',
+  },
   open('/files/{id}.pdf', 'link', getFile),
   api('get', '/account/', 'caller', getAccount),
   api('get', '/account/ledger/', 'caller', listLedger),
   api('get', '/account/usage/', 'caller', getUsage),
   api('get', '/account/events/', 'caller', listAccountEvents),
+  api('get', '/account/public-name/', 'caller', getPublicName),
+  api('put', '/account/public-name/', 'caller', putPublicName),
+  api('delete', '/account/public-name/', 'caller', deletePublicName),
   api('post', '/account/password/', 'session', changeOwnPassword),
   api('get', '/sessions/', 'session', listSessions),
   api('delete', '/sessions/{id}/', 'session', deleteSession),
@@ -150,6 +162,7 @@ export const ROUTES: readonly Route[] = [
   internal('post', '/dashboard/session', 'page', openDashboardSession),
   internal('get', '/dashboard/session', 'cookie', renewDashboardSession),
   internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
+  internal('get', '/dashboard/offers', 'none', getOffers),
   api('get', '/operator/status/', 'operator', getStatus),
   api('get', '/operator/failures/', 'operator', listFailures),
   api('get', '/operator/projections/', 'operator', listProjections),

@@ -21,7 +21,7 @@ const BACKLOG = 4096;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Every method that some route has. */
-const METHODS = 'DELETE, GET, HEAD, PATCH, POST';
+const METHODS = 'DELETE, GET, HEAD, PATCH, POST, PUT';
 /** Connections beyond the budget that may be told so; what comes then is not accepted. */
 const REFUSED_CONNECTIONS = 256;
 const REFUSED_MS = 5_000;

@@ -96,7 +96,12 @@ export async function startApi(
   };
   const logged: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
-  const config = readConfig({ RATE_LIMIT_PRO: '100000', RATE_LIMIT_ANONYMOUS: '100000', ...env });
+  const config = readConfig({
+    RATE_LIMIT_PRO: '100000',
+    RATE_LIMIT_ANONYMOUS: '100000',
+    PUBLIC_VERIFY: 'true',
+    ...env,
+  });
   const database = openEmbeddedDatabase(join(root, 'pressledger.db'));
   const serverUrl = process.env['API_EVENT_STORE'] === 'server' ? emptyLogUrl() : undefined;
   const store: EventStore =

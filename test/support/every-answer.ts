@@ -101,6 +101,10 @@ async function driveRefusals(t: Test, given: Answered) {
     );
   }
   given.add(unbuilt);
+  const closed = await startApi(t, { env: { PUBLIC_VERIFY: 'false' } });
+  await closed.call('POST', '/verify/public', { body: { sha256: '0'.repeat(64) } });
+  await closed.call('GET', '/dashboard/offers');
+  given.add(closed);
 }
 
 async function driveSessions(api: Api, email: string): Promise<void> {
@@ -300,6 +304,16 @@ async function driveSuccesses(t: Test, given: Answered) {
   for (const path of ['/account/', ...lists, events, `${events}?page=0`]) {
     await api.call('GET', BASE + path, { key });
   }
+  await api.call('POST', '/verify/public', { body: { sha256 } });
+  const inPublic = () =>
+    api.call('POST', '/verify/public', { body: { sha256: record.body['sha256'] } });
+  await inPublic();
+  const publicName = `${BASE}/account/public-name/`;
+  await api.call('PUT', publicName, { key, body: { name: 'Ada' } });
+  await inPublic();
+  await api.call('GET', publicName, { key });
+  await api.call('DELETE', publicName, { key });
+  await api.call('GET', '/dashboard/offers');
   await driveWebhooks(api, { id: accountId, key }, async () => {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     await api.complete(accountId, String(body['id']), PDF);

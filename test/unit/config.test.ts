@@ -77,6 +77,7 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
   rateLimitAnonymous: [30, { '1': 1 }, ['0', 'x']],
   rateLimitDashboard: [300, { '1': 1 }, ['0', 'x']],
   trustProxy: [false, { true: true, false: false, '1': true, '0': false }, ['yes', 'TRUE', '2']],
+  publicVerify: [false, { true: true, '0': false }, ['yes']],
   corsOrigins: [
     [],
     {

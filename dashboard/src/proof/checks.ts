@@ -7,7 +7,12 @@ import {
   type Entry,
   type Found,
   GROUPS,
+  fromBase64,
   type Group,
+  mustBeInLog,
+  mustBeSigned,
+  openNote,
+  parseKey,
   type ProvedEvent,
   provedEvents,
   verifyEvidence,
@@ -25,6 +30,7 @@ import {
   type Checkpoint,
   type DoStep,
   type PlainDifference,
+  type PublicAnswer,
   plainDifference,
 } from './steps.ts';
 
@@ -98,6 +104,52 @@ function documentOf(events: readonly ProvedEvent[], sha256: string) {
   const at = { file: 'the event ConversionCompleted', of: 'SHA-256 of the PDF' };
   throw new Difference(at, sha256, pdf?.sha256 ?? 'none');
 }
+
+/**
+ * Checks what strangers can: a signed log has an event of that hash, and its keys have signed that the event names the
+ * PDF. What the event says is its account's, so that nobody else can compare the two.
+ * @param pdfSha256 hex digits
+ */
+export const checkPublicProof = (
+  { created_at: created, checkpoint: note, entries }: PublicAnswer,
+  pdfSha256: string,
+  dependencies: CheckDependencies,
+): Check => ({
+  plan: ['keys', 'checkpoint', 'history', 'entry', 'statement'],
+  run: async (doStep) => {
+    const { log, keeper } = dependencies;
+    const inForce = await log.keys();
+    const kept = keeper.read();
+    const { keys } = await doStep('keys', () => trustedKeys(inForce, kept));
+    const opened = await doStep('checkpoint', () => openCheckpoint(note, keys));
+    await checkHistory(doStep, opened, inForce, kept, dependencies);
+    const { origin, size, root } = opened;
+    const { index, leaf, statement } = await doStep('entry', async () => {
+      const [entry, ...others] = entries;
+      if (entry === undefined || others.length > 0) {
+        throw new Difference({ file: 'the answer', of: 'entries' }, 1, entries.length);
+      }
+      const hashed = { ...entry, leaf: fromBase64(entry.leaf) };
+      await mustBeInLog(`event ${entry.index}`, hashed, { note, size: `${size}`, root });
+      return entry;
+    });
+    await doStep('statement', async () => {
+      const place = 'the statement';
+      const parsed = await Promise.all(keys.map((key) => parseKey(key, 1)));
+      const { lines, signers } = await openNote(place, statement, parsed);
+      mustBeSigned(place, parsed, signers);
+      const expected = [
+        'pressledger-pdf/v1',
+        `origin ${origin}`,
+        `sha256 ${pdfSha256}`,
+        `created ${created}`,
+        `event ${index} ${leaf}`,
+      ].join(', ');
+      if (lines.join(', ') === expected) return { statement };
+      throw new Difference({ file: place, of: 'text' }, expected, lines.join(', '));
+    });
+  },
+});
 
 /** The verifier's report on a bundle, as a worker can send it. */
 export type BundleResult =

@@ -97,6 +97,34 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
       </p>
     ),
   },
+  entry: {
+    title: 'Hash of the event in the log',
+    failed:
+      'The proof does not fit the log. It was altered, or the service shows another log than the one that it signed.',
+    found: ({ index, leaf }) => (
+      <p>
+        The hash of event {index} leads to the root hash above:{' '}
+        <code className={styles.value}>{leaf}</code>
+      </p>
+    ),
+  },
+  statement: {
+    title: 'Statement about the PDF',
+    failed: 'No key of the service has signed that this event is about this PDF.',
+    found: ({ statement }) => (
+      <>
+        <p>
+          A key of the service has signed that this event names this PDF. The event itself belongs
+          to its account, so this browser cannot read it and takes the service’s word for that. An
+          owner who shows the bundle of evidence proves it without the service.
+        </p>
+        <details>
+          <summary>Show the statement</summary>
+          <pre className={styles.value}>{statement}</pre>
+        </details>
+      </>
+    ),
+  },
   growth: {
     title: 'Same log as in the bundle',
     failed:

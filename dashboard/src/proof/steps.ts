@@ -17,6 +17,18 @@ export interface TrustedKeys {
   readonly kept: KeptCheckpoint | undefined;
 }
 
+/** The answer of `POST /verify/public` about a PDF that is known. */
+export interface PublicAnswer {
+  readonly created_at: string;
+  readonly checkpoint: string;
+  readonly entries: readonly {
+    readonly index: number;
+    readonly leaf: string;
+    readonly proof: string;
+    readonly statement: string;
+  }[];
+}
+
 export interface StepFacts {
   readonly keys: TrustedKeys;
   readonly checkpoint: Checkpoint;
@@ -29,6 +41,10 @@ export interface StepFacts {
   };
   readonly events: { readonly events: readonly ProvedEvent[] };
   readonly document: { readonly sha256: string; readonly event: ProvedEvent };
+  /** The hash of an event, of which strangers are told no more. */
+  readonly entry: PublicAnswer['entries'][number];
+  /** The signed words of the service: that event names the PDF. */
+  readonly statement: { readonly statement: string };
   /** The log of today goes on from the one of the bundle. */
   readonly growth: { readonly from: Tree; readonly to: Tree };
   /** Undefined where a later step of the bundle fails: nothing of it is shown then. */

@@ -102,6 +102,18 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account-keeping.ts')).accountRetention(...given),
   },
   {
+    name: 'account public-name',
+    summary: 'Show, set or remove the name that people are told who check a PDF in public.',
+    positionals: { email: ACCOUNT, name: 'the name; without it, the present one is shown' },
+    optionalPositionals: 1,
+    examples: [
+      'account public-name ann@example.com "Ann\'s Bakery"',
+      'account public-name ann@example.com --remove',
+    ],
+    options: { remove: { help: 'tell no name from now on' } },
+    run: async (...given) => (await import('../account-keeping.ts')).accountPublicName(...given),
+  },
+  {
     name: 'account export',
     summary: 'Write everything that is kept about an account to a ZIP archive.',
     positionals: { email: ACCOUNT },

@@ -10,7 +10,7 @@ const ANY_ORIGIN = '*';
 const EXPOSED = Object.keys(HEADERS)
   .filter((name) => name !== 'Set-Cookie')
   .join(', ');
-const METHODS = 'GET, POST, PATCH, DELETE';
+const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = [
   'Authorization',
   'Content-Type',

@@ -119,10 +119,12 @@ export interface Endpoint {
 
 /** An endpoint and its place. */
 export interface Route extends Endpoint {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;
+  /** The setting without which there is no such route. */
+  readonly needs?: 'publicVerify';
   /** True for what only our own pages and their readers use: clients are generated without it. */
   readonly isInternal?: boolean;
 }

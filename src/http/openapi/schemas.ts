@@ -26,6 +26,8 @@ import {
   ServiceStatus,
   SignedCheckpoint,
 } from '../resources/operator-service.ts';
+import { PublicVerification } from '../resources/public-check.ts';
+import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
 import { Session } from '../resources/sessions.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
@@ -72,6 +74,9 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Account,
   LedgerEntry,
   PasswordChange,
+  PublicName,
+  PublicNameChange,
+  PublicVerification,
   Usage,
   UsageDay,
   HistoryEntry,

@@ -17,10 +17,10 @@ import { Closed, Count, Text } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { ownConversion } from './conversions.ts';
 
-const ORIGIN = 'pressledger/0123456789abcdef';
+export const ORIGIN = 'pressledger/0123456789abcdef';
 const KEY = `${ORIGIN}+c74f20a3+AdxWW6UGDTTZMg5ZIY0ilNbvLF8SnEmpmqV2gb8sXbVt`;
-const HASH = 'q1E3Hk0mDk4t0m3yTtY1V5iAz5P0Uu8Yk3rKZ1u2G0Y=';
-const CHECKPOINT = `${ORIGIN}\n4711\n${HASH}\n\n— ${ORIGIN} x08go0mJ…\n`;
+export const HASH = 'q1E3Hk0mDk4t0m3yTtY1V5iAz5P0Uu8Yk3rKZ1u2G0Y=';
+export const CHECKPOINT = `${ORIGIN}\n4711\n${HASH}\n\n— ${ORIGIN} x08go0mJ…\n`;
 
 /** The answer of `GET /tlog/consistency`. */
 export const ConsistencyProof = Closed({

@@ -34,6 +34,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   AccountOpened: 'account',
   PlanChanged: 'account',
   RetentionChanged: 'account',
+  PublicNameChanged: 'account',
   CreditGranted: 'account',
   CreditDebited: 'account',
   ConversionRequested: 'account',

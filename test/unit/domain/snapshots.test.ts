@@ -85,6 +85,7 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     },
     { type: 'PlanChanged', data: { ...owner, plan: 'pro' } },
     { type: 'RetentionChanged', data: { ...owner, retentionSeconds: 60 } },
+    { type: 'PublicNameChanged', data: { ...owner, name: 'sealed' } },
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
     { type: 'SessionsEnded', data: owner },
     { type: 'OperatorGranted', data: owner },

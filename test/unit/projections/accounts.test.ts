@@ -11,6 +11,7 @@ const accountRow = (n: number, plan: string, credits: number, createdAt: number)
   id: accountId(n),
   email: `sealed ${n}`,
   plan,
+  publicName: null,
   credits,
   createdAt,
   isOperator: false,
@@ -45,6 +46,19 @@ void test('accounts: plan, balance, order of opening', async (t) => {
   );
   t.equal(accounts().byId(accountId(2)), undefined);
   t.strictSame(accounts().first(), first);
+});
+
+void test('accounts: the public name, sealed, until it is removed', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  await write(log, [opening(1, 5)]);
+  const publicName = () => readModel.query(accountQueries).byId(accountId(1))?.publicName;
+  for (const name of ['sealed', 'sealed too', undefined]) {
+    const data = { accountId: accountId(1), ...(name !== undefined && { name }) };
+    await runner.waitFor(
+      await log.append(`account-${accountId(1)}`, { type: 'PublicNameChanged', data }),
+    );
+    t.equal(publicName(), name ?? null);
+  }
 });
 
 void test('accounts: who is an operator', async (t) => {

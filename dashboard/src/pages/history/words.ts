@@ -35,6 +35,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   EmailReserved: true,
   PlanChanged: true,
   RetentionChanged: true,
+  PublicNameChanged: true,
   OperatorGranted: true,
   OperatorRevoked: true,
   CreditGranted: true,
