@@ -239,6 +239,37 @@ export interface PdfOptions {
     /** The profile that the XML names as its guideline. */
     profile: 'MINIMUM' | 'BASIC WL' | 'BASIC' | 'EN 16931' | 'EXTENDED' | 'XRECHNUNG';
   };
+  /**
+   * The pages to keep, in this order. Unlike `page_ranges` it drops the tags of the document.
+   * @example '3, 1-2'
+   */
+  pages?: string;
+  /** Degrees to turn all pages, clockwise. */
+  rotate?: 90 | 180 | 270;
+  /** Encrypts the PDF. Not with `conformance` or `invoice`. */
+  encrypt?: PdfEncryption;
+  /**
+   * Make the PDF smaller, and linearise it, so that its first page shows early.
+   * @default false
+   */
+  optimize?: boolean;
+}
+
+/** AES with 256 bits. At least one password is needed. */
+export interface PdfEncryption {
+  /** Whoever opens the PDF needs it. */
+  user_password?: string;
+  /** Lifts the restrictions of `permissions`. */
+  owner_password?: string;
+  /** What readers allow without the owner password: all that is not `false`. */
+  permissions?: {
+    print?: boolean;
+    copy?: boolean;
+    modify?: boolean;
+    annotate?: boolean;
+    fill_forms?: boolean;
+    assemble?: boolean;
+  };
 }
 
 export interface PdfAttachment {

@@ -102,6 +102,7 @@ export interface FailedConversion extends ConversionNames {
     | 'too_large'
     | 'incomplete'
     | 'not_conforming'
+    | 'unreadable_pdf'
     | 'renderer_failed'
     | 'account_erased'
     | 'cancelled';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { PAGE_SIZES } from '../domain/choices.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import { CONFORMANCES, SHORTCOMINGS } from '../domain/request-document.ts';
+import { CONFORMANCES, PERMISSIONS, ROTATIONS, SHORTCOMINGS } from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
 import type { PrintOptions } from './service.ts';
 
@@ -156,6 +156,41 @@ const CONFORMING: Flags = {
   },
 };
 
+const FINISHING: Flags = {
+  'keep-pages': {
+    value: 'list',
+    help: 'the pages of the printed PDF to keep, in this order, such as 3,1-2; it loses its tags',
+    path: ['pdf', 'pages'],
+  },
+  rotate: {
+    value: 'degrees',
+    help: `turn all pages clockwise: ${ROTATIONS.join(', ')}`,
+    choices: ROTATIONS.map(String),
+    path: ['pdf', 'rotate'],
+    read: numberOf,
+  },
+  'user-password': {
+    value: 'password',
+    help: 'encrypt the PDF; whoever opens it needs this password',
+    path: ['pdf', 'encrypt', 'user_password'],
+  },
+  'owner-password': {
+    value: 'password',
+    help: 'encrypt the PDF; this password lifts what --deny denies',
+    path: ['pdf', 'encrypt', 'owner_password'],
+  },
+  deny: {
+    value: 'list',
+    help: `what readers do not allow without the owner password: ${PERMISSIONS.join(',')}`,
+    path: ['pdf', 'encrypt', 'permissions'],
+    read: (value) => Object.fromEntries(value.split(',').map((each) => [each, false])),
+  },
+  optimize: {
+    help: 'make the PDF smaller, and linearise it for the web',
+    path: ['pdf', 'optimize'],
+  },
+};
+
 const LOADING: Flags = {
   media: choice('media', ['print', 'screen']),
   'no-javascript': { help: 'do not run scripts' },
@@ -222,6 +257,7 @@ const FLAGS = [
   ...below('Page:', PAGE),
   ...below('PDF:', PDF),
   ...below('Conformance and attachments:', CONFORMING),
+  ...below('Finished PDF:', FINISHING),
   ...below('Loading:', LOADING),
   ...below('The same bytes each time:', SAME_BYTES),
   ...below('Queue:', WAITING),

@@ -19,6 +19,7 @@ export const FAILURE_CODES = [
   'too_large',
   'incomplete',
   'not_conforming',
+  'unreadable_pdf',
   'renderer_failed',
   'account_erased',
   'cancelled',

@@ -24,6 +24,27 @@ export const RELATIONSHIPS = [
   'Unspecified',
 ] as const;
 
+export const ROTATIONS = [90, 180, 270] as const;
+/** Degrees, clockwise. */
+export type Rotation = (typeof ROTATIONS)[number];
+
+/** What readers allow those who have no owner password; all of it unless said. */
+export const PERMISSIONS = [
+  'print',
+  'copy',
+  'modify',
+  'annotate',
+  'fill_forms',
+  'assemble',
+] as const;
+
+/** At least one of the passwords is there. */
+export interface Encryption {
+  readonly user_password?: string;
+  readonly owner_password?: string;
+  readonly permissions?: { readonly [K in (typeof PERMISSIONS)[number]]?: boolean };
+}
+
 /** What is to be done with the PDF when it is printed. */
 export interface PdfRequest {
   readonly conformance?: readonly Conformance[];
@@ -43,6 +64,12 @@ export interface PdfRequest {
     readonly xml: string;
     readonly profile: InvoiceProfile;
   };
+  /** The pages to keep, in this order. */
+  readonly pages?: string;
+  readonly rotate?: Rotation;
+  /** Excludes conformance. */
+  readonly encrypt?: Encryption;
+  readonly optimize?: boolean;
 }
 
 /**

@@ -1,4 +1,7 @@
-/** The work that a request asks for on its printed PDF. A plain request loads nothing of it. */
+/**
+ * The work that a request asks for on its printed PDF. A plain request loads nothing of it. The order is the one of
+ * `finishPrinted`; nothing comes after what signs.
+ */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { PrintOptions } from '../domain/event-fields.ts';
@@ -9,6 +12,7 @@ import { PageFailure } from './browser/failure.ts';
 import type { RenderedDocument } from './messages.ts';
 import type { PdfFile } from './pdf/finish.ts';
 import type { DocumentPlan, FinishedDocument } from './pdf/finish-document.ts';
+import type { Work, WorkResult, WorkStep } from './pdf/work-plan.ts';
 
 /** The document is read whole, and has some objects of the thread's memory for each of its own. */
 const MAX_PDF_BYTES = 64 * 1024 * 1024;
@@ -52,6 +56,34 @@ function planOf(request: PdfRequest, options: PrintOptions, namesLanguage: boole
   };
 }
 
+export interface WorkLimits {
+  /** Milliseconds that remain of the conversion's time. */
+  remaining(): number;
+  /** Aborted when nobody needs the PDF any more. */
+  readonly unneeded: AbortSignal;
+}
+
+/** @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout` */
+export async function worked(work: Work, limits: WorkLimits): Promise<WorkResult> {
+  const [{ workOnPdf }, { WorkFailure }] = await Promise.all([
+    import('./pdf/work.ts'),
+    import('./pdf/qpdf.ts'),
+  ]);
+  try {
+    return await workOnPdf(work, limits.remaining(), limits.unneeded);
+  } catch (error) {
+    throw error instanceof WorkFailure ? new PageFailure(error.fault, error.message) : error;
+  }
+}
+
+/** Changes of the pages, which come before all else. */
+function stepsOf({ pages, rotate }: PdfRequest): readonly WorkStep[] {
+  return [
+    ...(pages === undefined ? [] : [{ type: 'pages', pages } as const]),
+    ...(rotate === undefined ? [] : [{ type: 'rotate', rotate } as const]),
+  ];
+}
+
 async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocument> {
   const [{ finishDocument }, { PdfTooComplex }] = await Promise.all([
     import('./pdf/finish-document.ts'),
@@ -65,47 +97,78 @@ async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocu
 }
 
 /**
- * Attaches files and makes the PDF conform. Its file has other content then.
+ * Does what is asked for: choose and turn pages, attach, conform or encrypt, optimise. Its file has other content then.
  * @param namesLanguage false if the language that the PDF names is Chrome's own
- * @throws {PageFailure} `not_conforming`, `too_large`
+ * @throws {PageFailure} `not_conforming`, `too_large`, `page_range`, `timeout`
  */
 export async function finishPrinted(
   printed: PdfFile,
   request: PdfRequest,
-  options: PrintOptions,
-  namesLanguage: boolean,
+  { options, namesLanguage, limits }: FinishingContext,
 ): Promise<{
   readonly file: PdfFile;
   readonly reached: Pick<RenderedDocument, 'conformance' | 'shortfalls'>;
 }> {
-  const plan = planOf(request, options, namesLanguage);
   if (printed.bytes > MAX_PDF_BYTES) {
     const most = `${MAX_PDF_BYTES / 1024 / 1024} MiB`;
     throw new PageFailure('too_large', `The PDF is larger than ${most}: it cannot be worked on.`);
   }
-  const { bytes, conformance, findings } = await finished(await readFile(printed.path), plan);
+  let content: Buffer = await readFile(printed.path);
+  let { pages } = printed;
+  const steps = stepsOf(request);
+  if (steps.length > 0) {
+    const changed = await worked({ sources: [{ content }], steps }, limits);
+    content = bufferOf(changed.content);
+    pages = changed.pages;
+  }
+  const plan = planOf(request, options, namesLanguage);
+  let reached = {};
+  if (plan.attachments.length > 0 || plan.conformance.length > 0) {
+    const made = await finished(content, plan);
+    content = made.bytes;
+    reached = reachedBy(made, plan, request);
+  }
+  const { encrypt, optimize } = request;
+  if (encrypt !== undefined || optimize === true) {
+    const last = await worked({ sources: [{ content }], steps: [], encrypt, optimize }, limits);
+    content = bufferOf(last.content);
+  }
+  await writeFile(printed.path, content);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return { file: { ...printed, sha256, bytes: content.length, pages }, reached };
+}
+
+export interface FinishingContext {
+  readonly options: PrintOptions;
+  readonly namesLanguage: boolean;
+  readonly limits: WorkLimits;
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** @throws {PageFailure} `not_conforming` */
+function reachedBy(
+  { conformance, findings }: FinishedDocument,
+  plan: DocumentPlan,
+  request: PdfRequest,
+): Pick<RenderedDocument, 'conformance' | 'shortfalls'> {
   const missed = plan.conformance.filter((each) => !conformance.includes(each));
+  const names = missed.map((each) => NAMES[each]).join(' and ');
   if (missed.length > 0 && request.conformance_required !== false) {
     const named = findings.slice(0, MAX_NAMED).join('; ');
     const more = findings.length - MAX_NAMED;
     const rest = more > 0 ? `; and ${more} more` : '';
-    const names = missed.map((each) => NAMES[each]).join(' and ');
     throw new PageFailure(
       'not_conforming',
       `The document cannot conform to ${names}: ${named}${rest}. ` +
         'Change the page, or set pdf.conformance_required to false to get the PDF without.',
     );
   }
-  await writeFile(printed.path, bytes);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const names = missed.map((each) => NAMES[each]).join(' and ');
   return {
-    file: { ...printed, sha256, bytes: bytes.length },
-    reached: {
-      ...(plan.conformance.length > 0 && { conformance }),
-      ...(missed.length > 0 && {
-        shortfalls: findings.map((each) => `The PDF does not conform to ${names}: ${each}.`),
-      }),
-    },
+    ...(plan.conformance.length > 0 && { conformance }),
+    ...(missed.length > 0 && {
+      shortfalls: findings.map((each) => `The PDF does not conform to ${names}: ${each}.`),
+    }),
   };
 }

@@ -33,6 +33,7 @@ export async function renderDocument(
   page: Page,
   { request, options, outputPath }: RenderTask,
   session: EgressSession,
+  unneeded: AbortSignal,
 ): Promise<RenderedDocument> {
   const { tab, deadline } = page;
   const started = performance.now();
@@ -64,12 +65,11 @@ export async function renderDocument(
   for (const image of broken) page.requests.noteBroken(image);
   const finished =
     request.pdf &&
-    (await finishPrinted(
-      printed,
-      request.pdf,
+    (await finishPrinted(printed, request.pdf, {
       options,
-      await answerOf(page, 'namesLanguage()', false),
-    ));
+      namesLanguage: await answerOf(page, 'namesLanguage()', false),
+      limits: { remaining: () => deadline.remaining(), unneeded },
+    }));
   const file = finished?.file ?? printed;
   const [load, ready] = [loadedAt - started, readyAt - loadedAt];
   return {

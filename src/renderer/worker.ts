@@ -97,17 +97,17 @@ async function take({ accountId, request, options }: RenderTask): Promise<TakenT
 }
 
 /** The document that is being rendered. */
-let underWay: { tab?: Tab; isGivenUp: boolean } | undefined;
+let underWay: { tab?: Tab; readonly unneeded: AbortController } | undefined;
 const GIVEN_UP = new PageFailure('cancelled', 'The conversion was cancelled.');
 
 function giveUp(): void {
   if (underWay === undefined) return;
-  underWay.isGivenUp = true;
+  underWay.unneeded.abort();
   underWay.tab?.giveUp(GIVEN_UP);
 }
 
 async function render(task: RenderTask): Promise<RenderResult> {
-  const own: NonNullable<typeof underWay> = { isGivenUp: false };
+  const own: NonNullable<typeof underWay> = { unneeded: new AbortController() };
   underWay = own;
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
@@ -124,13 +124,13 @@ async function render(task: RenderTask): Promise<RenderResult> {
       throw new Error('Chrome was not up before the time limit.');
     }
     own.tab = taken.tab;
-    if (own.isGivenUp) throw GIVEN_UP;
+    if (own.unneeded.signal.aborted) throw GIVEN_UP;
     session = beginSession(taken.tab);
     const { chrome } = taken.browser;
     taken.tab.begin(deadline);
     if (task.options.deterministic) await fixWorld(taken.tab, task.request, task.options);
     page = followPage(taken.tab, task.request, deadline, session);
-    const rendered = await renderDocument(chrome, page, task, session);
+    const rendered = await renderDocument(chrome, page, task, session, own.unneeded.signal);
     completed = true;
     reusable = !(await fonts.usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);

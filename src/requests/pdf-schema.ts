@@ -1,7 +1,12 @@
 /** The schema of `pdf` in a request: what is to be done with the PDF when it is printed. */
 import Type, { type Static } from 'typebox';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import { CONFORMANCES, RELATIONSHIPS } from '../domain/request-document.ts';
+import {
+  CONFORMANCES,
+  type PERMISSIONS,
+  RELATIONSHIPS,
+  ROTATIONS,
+} from '../domain/request-document.ts';
 
 const MAX_ATTACHMENTS = 50;
 /** A file system takes no longer name, and a PDF no longer media type. */
@@ -63,6 +68,63 @@ const Invoice = Type.Object(
   },
 );
 
+const MAX_PASSWORD_CHARACTERS = 127;
+const MAX_RANGES_CHARACTERS = 256;
+
+export const PageRanges = Type.String({
+  minLength: 1,
+  maxLength: MAX_RANGES_CHARACTERS,
+  description: 'Numbers of pages from 1, and ranges of them.',
+  examples: ['1-5, 8'],
+});
+
+export const Rotation = Type.Enum([...ROTATIONS], { description: 'Degrees, clockwise.' });
+
+const Password = (whose: string) =>
+  Type.Optional(
+    Type.String({ minLength: 1, maxLength: MAX_PASSWORD_CHARACTERS, description: whose }),
+  );
+
+const PERMITTED: Readonly<Record<(typeof PERMISSIONS)[number], string>> = {
+  print: 'Printing.',
+  copy: 'Copying text and pictures.',
+  modify: 'Changes that none of the others names.',
+  annotate: 'Comments.',
+  fill_forms: 'Filling in forms.',
+  assemble: 'Adding, removing and turning pages.',
+};
+const permitted = (name: (typeof PERMISSIONS)[number]) =>
+  Type.Optional(Type.Boolean({ default: true, description: PERMITTED[name] }));
+
+export const Encrypt = Type.Object(
+  {
+    user_password: Password('Whoever opens the PDF needs it. Anybody can open it if left out.'),
+    owner_password: Password(
+      'Lifts the restrictions of permissions. Nobody can lift them if left out.',
+    ),
+    permissions: Type.Optional(
+      Type.Object(
+        {
+          print: permitted('print'),
+          copy: permitted('copy'),
+          modify: permitted('modify'),
+          annotate: permitted('annotate'),
+          fill_forms: permitted('fill_forms'),
+          assemble: permitted('assemble'),
+        },
+        {
+          additionalProperties: false,
+          description: 'What readers allow without the owner password.',
+        },
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Encrypts the PDF (AES, 256 bits). It needs a password, or two.',
+  },
+);
+
 export const Pdf = Type.Object(
   {
     conformance: Type.Optional(
@@ -87,6 +149,19 @@ export const Pdf = Type.Object(
       }),
     ),
     invoice: Type.Optional(Invoice),
+    pages: Type.Optional({
+      ...PageRanges,
+      description:
+        'The pages to keep, in this order. Unlike page_ranges, which prints these pages only, it drops the tags of the document.',
+    }),
+    rotate: Type.Optional({ ...Rotation, description: 'Degrees to turn all pages, clockwise.' }),
+    encrypt: Type.Optional(Encrypt),
+    optimize: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Make the PDF smaller, and linearise it, so that its first page shows early.',
+      }),
+    ),
   },
   {
     additionalProperties: false,

@@ -1,6 +1,7 @@
 /** The rules of `pdf` in a request that a schema cannot say. */
+import type { PrintOptions } from '../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import type { Conformance, PdfRequest } from '../domain/request-document.ts';
+import type { Conformance, Encryption, PdfRequest } from '../domain/request-document.ts';
 import { isBase64 } from './files.ts';
 import { issueOfInvoice } from './invoice.ts';
 import type { Pdf } from './pdf-schema.ts';
@@ -14,8 +15,12 @@ const BASE64_FORM = 'Must be base64 with its padding, and without line breaks.';
 const isArchive = (each: Conformance): boolean => each.startsWith('pdfa-');
 const isPartThree = (each: Conformance): boolean => each.startsWith('pdfa-3');
 
-/** Checks what is asked of the PDF. @param isTagged false where the request wants no tags */
-export function checkPdf(issues: ValidationIssues, pdf: Pdf, isTagged: boolean): void {
+/** Checks what is asked of the PDF. */
+export function checkPdf(
+  issues: ValidationIssues,
+  pdf: Pdf,
+  { tagged: isTagged, deterministic }: Pick<PrintOptions, 'tagged' | 'deterministic'>,
+): void {
   const { conformance = [], attachments = [], invoice } = pdf;
   const archives = new Set(conformance.filter(isArchive));
   if (archives.size > 1) {
@@ -25,9 +30,17 @@ export function checkPdf(issues: ValidationIssues, pdf: Pdf, isTagged: boolean):
     if (attachments.length > 0) issues.add('pdf.attachments', what);
     if (invoice !== undefined) issues.add('pdf.invoice', what);
   }
+  checkWork(issues, pdf);
+  if (deterministic && pdf.encrypt !== undefined) {
+    issues.add('deterministic', 'Must not be true with pdf.encrypt, which is different each time.');
+  }
   const needsTags = conformance.find((each) => each === 'pdfua-1' || each === 'pdfa-3a');
   if (needsTags !== undefined && !isTagged) {
     issues.add('tagged', `Must not be false with ${needsTags}, which needs tags.`);
+  }
+  if (needsTags !== undefined && pdf.pages !== undefined) {
+    const what = `Drops the tags that ${needsTags} needs: use page_ranges, which prints these pages only.`;
+    issues.add('pdf.pages', what);
   }
   checkAttachments(issues, attachments, invoice && INVOICE_PROFILES[invoice.profile].filename);
   if (invoice === undefined) return;
@@ -37,14 +50,57 @@ export function checkPdf(issues: ValidationIssues, pdf: Pdf, isTagged: boolean):
   if (issue !== undefined) issues.add('pdf.invoice.xml', issue);
 }
 
-function checkAttachments(
+function checkWork(issues: ValidationIssues, pdf: Pdf): void {
+  if (pdf.pages !== undefined) checkPageRanges(issues, 'pdf.pages', pdf.pages);
+  if (pdf.encrypt === undefined) return;
+  checkEncryption(issues, 'pdf.encrypt', pdf.encrypt);
+  if ((pdf.conformance ?? []).length > 0 || pdf.invoice !== undefined) {
+    const what = 'No conforming PDF may be encrypted: leave conformance and invoice out, or this.';
+    issues.add('pdf.encrypt', what);
+  }
+}
+
+const MAX_PASSWORD_BYTES = 127;
+
+export function checkEncryption(
+  issues: ValidationIssues,
+  field: string,
+  encrypt: Encryption,
+): void {
+  const passwords = ['user_password', 'owner_password'] as const;
+  if (passwords.every((name) => encrypt[name] === undefined)) {
+    issues.add(field, 'Needs a user_password, an owner_password, or both.');
+  }
+  for (const name of passwords) {
+    if (Buffer.byteLength(encrypt[name] ?? '') > MAX_PASSWORD_BYTES) {
+      issues.add(`${field}.${name}`, `Must have at most ${MAX_PASSWORD_BYTES} bytes in UTF-8.`);
+    }
+  }
+}
+
+const MAX_PAGE = 100_000;
+
+export function checkPageRanges(issues: ValidationIssues, field: string, ranges: string): void {
+  for (const range of ranges.split(',')) {
+    const match = /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(range);
+    const first = Number(match?.[1] ?? 0);
+    const last = Number(match?.[2] ?? first);
+    if (first < 1 || last < first || last > MAX_PAGE) {
+      issues.add(field, 'Must be page numbers from 1 and ranges of them, such as 1-5, 8, 11-13.');
+      return;
+    }
+  }
+}
+
+export function checkAttachments(
   issues: ValidationIssues,
   attachments: NonNullable<Pdf['attachments']>,
-  ofInvoice: string | undefined,
+  ofInvoice?: string,
+  place = 'pdf.attachments',
 ): void {
   const names = new Set(ofInvoice === undefined ? [] : [ofInvoice]);
   for (const [n, { filename, content, description }] of attachments.entries()) {
-    const field = `pdf.attachments.${n}`;
+    const field = `${place}.${n}`;
     if (!NAME.test(filename) || filename.trim() === '') {
       issues.add(
         `${field}.filename`,
@@ -62,15 +118,23 @@ function checkAttachments(
 /** What the renderer is to do, with all that follows from what is asked for; undefined where that is nothing. */
 export function pdfRequest(pdf: Pdf | undefined): PdfRequest | undefined {
   if (pdf === undefined) return undefined;
-  const { conformance_required, attachments = [], invoice } = pdf;
+  const { conformance_required, attachments = [], invoice, pages, rotate, encrypt } = pdf;
+  const work = {
+    ...(pages !== undefined && { pages }),
+    ...(rotate !== undefined && { rotate }),
+    ...(encrypt !== undefined && { encrypt }),
+    ...(pdf.optimize === true && { optimize: true }),
+  };
   const asked = [...new Set(pdf.conformance)];
   const conformance: readonly Conformance[] =
     invoice === undefined || asked.some(isPartThree) ? asked : ['pdfa-3b', ...asked];
-  if (conformance.length === 0 && attachments.length === 0) return undefined;
+  const isPlain = conformance.length === 0 && attachments.length === 0;
+  if (isPlain && Object.keys(work).length === 0) return undefined;
   return {
     conformance,
     ...(conformance_required === false && { conformance_required }),
     ...(attachments.length > 0 && { attachments }),
     ...(invoice && { invoice }),
+    ...work,
   };
 }

@@ -16,7 +16,7 @@ import { ServiceError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { checkTags, requestTexts } from './names.ts';
-import { checkPdf, pdfRequest } from './pdf.ts';
+import { checkPageRanges, checkPdf, pdfRequest } from './pdf.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
@@ -114,7 +114,9 @@ export function checkConversionRequest(
     });
     if (refusal !== undefined) issues.add('url', refusal);
   }
-  if (request.page_ranges !== undefined) checkPageRanges(issues, request.page_ranges);
+  if (request.page_ranges !== undefined) {
+    checkPageRanges(issues, 'page_ranges', request.page_ranges);
+  }
   for (const field of ['header_html', 'footer_html'] as const) {
     const template = request[field];
     if (template !== undefined) checkTemplate(issues, field, template);
@@ -122,7 +124,7 @@ export function checkConversionRequest(
   checkMargins(issues, options);
   if (request.deterministic_time !== undefined) checkTime(issues, request);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
-  if (request.pdf !== undefined) checkPdf(issues, request.pdf, options.tagged);
+  if (request.pdf !== undefined) checkPdf(issues, request.pdf, options);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
   const { webhook_url: webhookUrl, retention_seconds: retentionSeconds } = request;
   if (retentionSeconds !== undefined && retentionSeconds > rules.retentionSeconds) {
@@ -181,22 +183,5 @@ function checkTime(issues: ValidationIssues, request: ConversionRequest): void {
   }
   if (deterministic !== true) {
     issues.add('deterministic_time', 'Needs deterministic: set that to true.');
-  }
-}
-
-const MAX_PAGE = 100_000;
-
-function checkPageRanges(issues: ValidationIssues, ranges: string): void {
-  for (const range of ranges.split(',')) {
-    const match = /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(range);
-    const first = Number(match?.[1] ?? 0);
-    const last = Number(match?.[2] ?? first);
-    if (first < 1 || last < first || last > MAX_PAGE) {
-      issues.add(
-        'page_ranges',
-        'Must be page numbers from 1 and ranges of them, such as 1-5, 8, 11-13.',
-      );
-      return;
-    }
   }
 }

@@ -73,6 +73,35 @@ const refusals: readonly (readonly [string, object, readonly string[]])[] = [
     { attachments: [{ ...file, description: 'a\nb' }] },
     ['pdf.attachments.0.description'],
   ],
+  ['no pages', { pages: '' }, ['pdf.pages']],
+  ['pages backwards', { pages: '3-1' }, ['pdf.pages']],
+  ['page 0', { pages: '0-1' }, ['pdf.pages']],
+  ['pages without their tags', { conformance: ['pdfua-1'], pages: '1' }, ['pdf.pages']],
+  ['half a turn too many', { rotate: 360 }, ['pdf.rotate']],
+  ['an angle', { rotate: 45 }, ['pdf.rotate']],
+  ['no password', { encrypt: {} }, ['pdf.encrypt']],
+  ['an empty password', { encrypt: { user_password: '' } }, ['pdf.encrypt.user_password']],
+  [
+    'a password of too many bytes',
+    { encrypt: { owner_password: '€'.repeat(43) } },
+    ['pdf.encrypt.owner_password'],
+  ],
+  [
+    'an unknown permission',
+    { encrypt: { user_password: 'x', permissions: { sing: true } } },
+    ['pdf.encrypt.permissions.sing'],
+  ],
+  [
+    'a conforming PDF that is encrypted',
+    { conformance: ['pdfa-2b'], encrypt: { user_password: 'x' } },
+    ['pdf.encrypt'],
+  ],
+  [
+    'an invoice that is encrypted',
+    { ...invoice(XML), encrypt: { user_password: 'x' } },
+    ['pdf.encrypt'],
+  ],
+  ['no switch', { optimize: 'yes' }, ['pdf.optimize']],
   ['an unknown field', { conform: ['pdfa-3b'] }, ['pdf.conform']],
   ['an unknown profile', invoice(XML, 'COMFORT'), ['pdf.invoice.profile']],
   ['no profile', { invoice: { xml: base64(XML) } }, ['pdf.invoice.profile']],
@@ -100,6 +129,9 @@ void test('what is asked of the PDF is checked field by field', async (t) => {
     t.strictSame(refusal(answer), { status: 400, error: 'validation_error', details }, name);
     api.clock.time += 1_000;
   }
+  const locked = { html: HTML, deterministic: true, pdf: { encrypt: { user_password: 'x' } } };
+  const once = { status: 400, error: 'validation_error', details: ['deterministic'] };
+  t.strictSame(refusal(await api.call('POST', PATH, { key, body: locked })), once);
   for (const conformance of ['pdfua-1', 'pdfa-3a']) {
     const body = { html: HTML, tagged: false, pdf: { conformance: [conformance] } };
     const answer = await api.call('POST', PATH, { key, body });
@@ -115,6 +147,11 @@ void test('it is kept with the document, encrypted, and an invoice asks for PDF/
     [{}, undefined],
     [{ conformance: [], attachments: [], conformance_required: true }, undefined],
     [{ conformance: ['pdfua-1', 'pdfua-1'] }, { conformance: ['pdfua-1'] }],
+    [{ optimize: false }, undefined],
+    [
+      { pages: '2, 1', rotate: 270, encrypt: { user_password: 'x' }, optimize: true },
+      { pages: '2, 1', rotate: 270, encrypt: { user_password: 'x' }, optimize: true },
+    ],
     [{ attachments: [file] }, { conformance: [], attachments: [file] }],
     [
       { ...invoice(XML), conformance: ['pdfua-1'], conformance_required: false },

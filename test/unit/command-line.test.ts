@@ -233,7 +233,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
     '--deterministic --deterministic-time 2026-11-26T12:00:00Z ' +
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
-    '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum';
+    '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum ' +
+    '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -284,6 +285,14 @@ void test('the flags of convert are the options of the interface', (t) => {
         },
       ],
       invoice: { xml: fileInBase64('LICENSE'), profile: 'MINIMUM' },
+      pages: '2,1',
+      rotate: 90,
+      encrypt: {
+        user_password: 'u',
+        owner_password: 'o',
+        permissions: { print: false, copy: false },
+      },
+      optimize: true,
     },
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);

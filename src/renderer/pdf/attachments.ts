@@ -1,5 +1,6 @@
 /** Files that lie within a PDF (ISO 32000-2, 7.11.4, and the associated files of ISO 19005-3). */
 import { createHash } from 'node:crypto';
+import { nameTree } from './bookmarks.ts';
 import type { PdfObjects } from './pdf-objects.ts';
 import { dictionary, Name, PdfString, type PdfValue } from './values.ts';
 
@@ -14,7 +15,10 @@ export interface Attachment {
 
 const byBytes = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
-/** @param modified the date that the document names as its own, as a PDF writes it */
+/**
+ * Adds files to those that there are: two may have one name.
+ * @param modified the date that the document names as its own, as a PDF writes it
+ */
 export function attach(
   objects: PdfObjects,
   attachments: readonly Attachment[],
@@ -44,17 +48,21 @@ export function attach(
         EF: dictionary({ F: file, UF: file }),
       }),
     );
-    return { key: PdfString.utf16(filename), specification };
+    return [PdfString.utf16(filename), specification] as const;
   });
   // Readers search by halves, some by the bytes and some by the characters: in UTF-16 both have the same order.
-  const sorted = files.toSorted((a, b) => byBytes(a.key.bytes, b.key.bytes));
-  const names: PdfValue[] = sorted.flatMap(({ key, specification }) => [key, specification]);
   const { catalog } = objects;
   const trees = objects.dictionary(catalog.get('Names'));
-  trees.set('EmbeddedFiles', objects.add(dictionary({ Names: names })));
+  const names = new Map<string, readonly [PdfString, PdfValue]>();
+  const known = nameTree(objects, trees.get('EmbeddedFiles'));
+  for (const [key, specification] of [...known, ...files]) {
+    let own = key;
+    for (let n = 2; names.has(own.bytes); n += 1) own = PdfString.utf16(`${key.text} ${n}`);
+    names.set(own.bytes, [own, specification]);
+  }
+  const sorted = [...names.values()].toSorted(([a], [b]) => byBytes(a.bytes, b.bytes));
+  trees.set('EmbeddedFiles', objects.add(dictionary({ Names: sorted.flat() })));
   catalog.set('Names', trees);
-  catalog.set(
-    'AF',
-    files.map(({ specification }) => specification),
-  );
+  const associated = objects.list(catalog.get('AF'));
+  catalog.set('AF', [...associated, ...files.map(([, specification]) => specification)]);
 }

@@ -10,6 +10,7 @@ import { type Attachment, attach } from './attachments.ts';
 import { Findings, type RuleSet } from './findings.ts';
 import { Fonts } from './fonts.ts';
 import { type ContentOptions, PageContents } from './page-content.ts';
+import { pagesOf } from './page-tree.ts';
 import { PdfObjects } from './pdf-objects.ts';
 import { srgbProfile } from './srgb.ts';
 import { StructureTree } from './structure.ts';
@@ -164,21 +165,6 @@ function tagsOf(
     findings.add('tags', 'ISO 14289-1, 7.1', what);
   }
   return { tree, rules: new AccessRules(tree, objects, findings) };
-}
-
-/** The pages in their order. */
-function pagesOf(objects: PdfObjects): Ref[] {
-  const pages: Ref[] = [];
-  const seen = new Set<number>();
-  const waiting = [objects.catalog.get('Pages')];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (!(next instanceof Ref) || seen.has(next.number)) continue;
-    seen.add(next.number);
-    const entries = objects.dictionary(next);
-    if (objects.name(entries.get('Type')) === 'Page') pages.push(next);
-    else waiting.push(...objects.list(entries.get('Kids')).toReversed());
-  }
-  return pages;
 }
 
 function addOutputIntent(objects: PdfObjects, catalog: Dictionary): void {

@@ -61,6 +61,11 @@ const FAILURES: Readonly<Record<FailureCode, Advice>> = {
     action:
       'Change what the message names, or set pdf.conformance_required to false to get the PDF without.',
   },
+  unreadable_pdf: {
+    title: 'A PDF cannot be read',
+    action:
+      'Check that each file is a PDF that opens, and give the password of one that is encrypted.',
+  },
   renderer_failed: {
     title: 'The service failed',
     action: 'Convert again. If it fails again, tell the operator of the service the id.',

@@ -1,0 +1,41 @@
+/** The work on finished PDFs, as it is handed to the thread that does it. */
+import type { Encryption, RequestDocument, Rotation } from '../../domain/request-document.ts';
+import type { Attachment } from './attachments.ts';
+
+export interface WorkSource {
+  readonly content: Uint8Array;
+  readonly password?: string | undefined;
+}
+
+export type WorkStep =
+  /** The pages to keep, in this order: numbers from 1 and ranges of them. */
+  | { readonly type: 'pages'; readonly pages: string }
+  /** Degrees, clockwise; all pages unless some are named. */
+  | { readonly type: 'rotate'; readonly rotate: Rotation; readonly pages?: string | undefined }
+  /** The first page of another PDF, laid over pages. */
+  | { readonly type: 'stamp'; readonly stamp: Uint8Array; readonly pages?: string | undefined }
+  | { readonly type: 'attach'; readonly attachments: readonly Attachment[] }
+  | { readonly type: 'metadata'; readonly metadata: NonNullable<RequestDocument['metadata']> };
+
+/** Several sources are joined first. Encryption and optimising come last. */
+export interface Work {
+  readonly sources: readonly WorkSource[];
+  readonly steps: readonly WorkStep[];
+  readonly encrypt?: Encryption | undefined;
+  readonly optimize?: boolean | undefined;
+}
+
+export type WorkFault = 'unreadable_pdf' | 'too_large' | 'page_range' | 'timeout';
+
+export interface WorkResult {
+  readonly content: Uint8Array;
+  readonly pages: number;
+  /** Its title, as its metadata say; empty where it has none. */
+  readonly title: string;
+  /** The sources that were damaged and have been repaired, from 1. */
+  readonly repaired: readonly number[];
+}
+
+export type WorkAnswer =
+  | { readonly kind: 'done'; readonly result: WorkResult }
+  | { readonly kind: 'failed'; readonly fault: WorkFault; readonly message: string };

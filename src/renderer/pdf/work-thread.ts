@@ -1,0 +1,327 @@
+/** Works on PDFs of strangers, in a thread that may be ended at any time: it has no network, and little memory. */
+import { randomBytes } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Encryption } from '../../domain/request-document.ts';
+import { attach } from './attachments.ts';
+import {
+  type Bookmark,
+  movedBookmarks,
+  readBookmarks,
+  resolveLinks,
+  saveCatalog,
+  writeBookmarks,
+} from './bookmarks.ts';
+import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
+import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
+import { Qpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
+import { type Dictionary, MalformedPdf, PdfString, type PdfValue, type Ref } from './values.ts';
+import type { Work, WorkAnswer, WorkResult, WorkStep } from './work-plan.ts';
+
+/** More than a PDF of ours may have. */
+const MAX_PAGES = 10_000;
+
+interface ThreadData {
+  readonly program: QpdfProgram;
+  readonly work: Work;
+}
+
+/** Without it the file would have another identifier each time. */
+const SAME_ID = { deterministicId: '' } as const;
+/** A PDF with plain tables, as our own reader wants it. */
+const PLAIN = { objectStreams: 'disable', ...SAME_ID } as const;
+
+const COMPACT = {
+  objectStreams: 'generate',
+  linearize: '',
+  compressStreams: 'y',
+  removeUnreferencedResources: 'auto',
+} as const;
+
+const isSame = (pages: readonly number[], count: number): boolean =>
+  pages.length === count && pages.every((page, n) => page === n);
+
+class Workshop {
+  readonly #qpdf: Qpdf;
+  #files = 0;
+
+  constructor(qpdf: Qpdf) {
+    this.#qpdf = qpdf;
+  }
+
+  #place(): string {
+    this.#files += 1;
+    return `/${this.#files}.pdf`;
+  }
+
+  #put(content: Uint8Array): string {
+    const place = this.#place();
+    this.#qpdf.put(place, content);
+    return place;
+  }
+
+  /** Runs a job whose output is a PDF. */
+  #made(job: Readonly<Record<string, unknown>>, what = 'The PDF'): Buffer {
+    const outputFile = this.#place();
+    this.#qpdf.run({ ...job, outputFile }, what);
+    return this.#qpdf.take(outputFile);
+  }
+
+  do({ sources, steps, encrypt, optimize }: Work): WorkResult {
+    const repaired: number[] = [];
+    const plain = sources.map(({ content, password }, n) => {
+      const inputFile = this.#put(content);
+      const outputFile = this.#place();
+      const what = sources.length === 1 ? 'The PDF' : `Source ${n + 1}`;
+      const job = { inputFile, outputFile, ...PLAIN, decrypt: '' };
+      // The tree of its pages is made anew with them: what is wrong with it is seen here.
+      const pages = [{ file: '.', range: '1-z', ...(password !== undefined && { password }) }];
+      const opened = password === undefined ? job : { ...job, password };
+      if (this.#qpdf.run({ ...opened, pages }, what)) repaired.push(n + 1);
+      this.#qpdf.drop(inputFile);
+      return this.#qpdf.take(outputFile);
+    });
+    let content = plain[0] ?? Buffer.alloc(0);
+    if (plain.length > 1) content = this.#joined(plain);
+    for (const step of steps) content = this.#step(content, step);
+    const objects = new PdfObjects(content);
+    const pages = countOf(objects);
+    const title = titleOf(objects);
+    if (encrypt !== undefined || optimize === true)
+      content = this.#written(content, encrypt, optimize);
+    return { content, pages, title, repaired };
+  }
+
+  #step(content: Buffer, step: WorkStep): Buffer {
+    switch (step.type) {
+      case 'pages':
+        return this.#chosen(content, step.pages);
+      case 'rotate':
+        return changed(content, (objects) => {
+          rotate(objects, pagesAt(objects, step.pages), step.rotate);
+        });
+      case 'stamp':
+        return this.#stamped(content, step);
+      case 'attach':
+        return changed(content, (objects) => {
+          dropClaims(objects);
+          attach(objects, step.attachments, undefined);
+          saveCatalog(objects);
+        });
+      case 'metadata':
+        return changed(content, (objects) => setMetadata(objects, step.metadata));
+    }
+  }
+
+  #joined(sources: readonly Buffer[]): Buffer {
+    const bookmarks: Bookmark[] = [];
+    let count = 0;
+    const files = sources.map((source) => {
+      const objects = new PdfObjects(source);
+      const before = count;
+      bookmarks.push(...movedBookmarks(readBookmarks(objects), (page) => before + page));
+      resolveLinks(objects);
+      count += countOf(objects);
+      if (count > MAX_PAGES) throw tooManyPages(count);
+      return this.#put(objects.save());
+    });
+    return this.#assembled(
+      files.map((file) => ({ file, range: '1-z' })),
+      { first: sources[0], bookmarks },
+    );
+  }
+
+  #chosen(content: Buffer, ranges: string): Buffer {
+    const objects = new PdfObjects(content);
+    const count = countOf(objects);
+    const pages = pagesIn(ranges, count);
+    if (isSame(pages, count)) return content;
+    if (pages.length > MAX_PAGES) throw tooManyPages(pages.length);
+    const places = new Map(pages.map((page, n) => [page, n] as const).toReversed());
+    const bookmarks = movedBookmarks(readBookmarks(objects), (page) => places.get(page));
+    resolveLinks(objects);
+    const file = this.#put(objects.save());
+    const range = pages.map((page) => page + 1).join(',');
+    return this.#assembled([{ file, range }], { first: content, bookmarks });
+  }
+
+  /** A new document of these pages: nothing of others is left in it. */
+  #assembled(
+    pages: readonly { readonly file: string; readonly range: string }[],
+    {
+      first,
+      bookmarks,
+    }: { readonly first: Buffer | undefined; readonly bookmarks: readonly Bookmark[] },
+  ): Buffer {
+    const copyAttachmentsFrom = pages.map(({ file }, n) => ({
+      file,
+      ...(pages.length > 1 && { prefix: `${n + 1}/` }),
+    }));
+    const made = this.#made({ empty: '', ...PLAIN, pages, copyAttachmentsFrom });
+    for (const { file } of pages) this.#qpdf.drop(file);
+    return changed(made, (objects) => {
+      writeBookmarks(objects, bookmarks);
+      if (first !== undefined) keepDescription(objects, new PdfObjects(first));
+      for (const page of pagesOf(objects)) {
+        // The tags that it belonged to are not there.
+        const entries = objects.dictionary(page);
+        if (entries.delete('StructParents')) objects.set(page.number, entries);
+      }
+    });
+  }
+
+  #stamped(content: Buffer, { stamp, pages }: Extract<WorkStep, { type: 'stamp' }>): Buffer {
+    const objects = new PdfObjects(content);
+    const count = countOf(objects);
+    const to =
+      pages === undefined
+        ? '1-z'
+        : pagesIn(pages, count)
+            .map((n) => n + 1)
+            .join(',');
+    const file = this.#put(stamp);
+    const inputFile = this.#put(content);
+    const overlay = [{ file, from: '', repeat: '1', to }];
+    const made = this.#made({ inputFile, ...PLAIN, overlay });
+    this.#qpdf.drop(file);
+    this.#qpdf.drop(inputFile);
+    return made;
+  }
+
+  #written(
+    content: Buffer,
+    encrypt: Encryption | undefined,
+    optimize: boolean | undefined,
+  ): Buffer {
+    const inputFile = this.#put(content);
+    return this.#made({
+      inputFile,
+      // Readers of PDF/A want it.
+      newlineBeforeEndstream: '',
+      ...(optimize === true && COMPACT),
+      ...(encrypt === undefined ? SAME_ID : { encrypt: encryption(encrypt) }),
+    });
+  }
+}
+
+const yes = (allowed = true): 'y' | 'n' => (allowed ? 'y' : 'n');
+
+/** AES with 256 bits. Without a password for its owner, nobody has one. */
+function encryption({ user_password, owner_password, permissions = {} }: Encryption) {
+  const { print = true, copy, modify, annotate, fill_forms, assemble } = permissions;
+  return {
+    userPassword: user_password ?? '',
+    ownerPassword: owner_password ?? randomBytes(32).toString('base64url'),
+    '256bit': {
+      print: print ? 'full' : 'none',
+      extract: yes(copy),
+      modifyOther: yes(modify),
+      annotate: yes(annotate),
+      form: yes(fill_forms),
+      assemble: yes(assemble),
+    },
+  };
+}
+
+function changed(content: Buffer, change: (objects: PdfObjects) => void): Buffer {
+  const objects = new PdfObjects(content);
+  change(objects);
+  return objects.save();
+}
+
+function countOf(objects: PdfObjects): number {
+  const { length } = pagesOf(objects);
+  if (length > MAX_PAGES) throw tooManyPages(length);
+  if (length === 0) throw new WorkFailure('unreadable_pdf', 'The PDF has no pages.');
+  return length;
+}
+
+const tooManyPages = (count: number): WorkFailure =>
+  new WorkFailure('too_large', `The document has ${count} pages, of at most ${MAX_PAGES}.`);
+
+function pagesIn(ranges: string, count: number): readonly number[] {
+  const pages = pageNumbers(ranges, count);
+  if (pages !== undefined) return pages;
+  const has = count === 1 ? 'one page' : `${count} pages`;
+  throw new WorkFailure(
+    'page_range',
+    `The page range ${ranges} is not in the document: it has ${has}.`,
+  );
+}
+
+function pagesAt(objects: PdfObjects, ranges: string | undefined): readonly Ref[] {
+  const all = pagesOf(objects);
+  if (ranges === undefined) return all;
+  const chosen = new Set(pagesIn(ranges, all.length));
+  return all.filter((_, n) => chosen.has(n));
+}
+
+const DESCRIBED = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'];
+
+function infoOf(objects: PdfObjects): Dictionary {
+  return objects.dictionary(objects.trailer.get('Info'));
+}
+
+function titleOf(objects: PdfObjects): string {
+  const title = objects.resolve(infoOf(objects).get('Title'));
+  return title instanceof PdfString ? title.text : '';
+}
+
+function setInfo(objects: PdfObjects, entries: readonly (readonly [string, PdfValue])[]): void {
+  if (entries.length === 0) return;
+  objects.trailer.set('Info', objects.add(new Map([...infoOf(objects), ...entries])));
+}
+
+/** Takes over what the first of the documents says of itself. */
+function keepDescription(objects: PdfObjects, first: PdfObjects): void {
+  const info = infoOf(first);
+  const known = DESCRIBED.map((key) => [key, first.resolve(info.get(key))] as const);
+  setInfo(
+    objects,
+    known.filter(([, value]) => value instanceof PdfString),
+  );
+  const language = first.resolve(first.catalog.get('Lang'));
+  if (!(language instanceof PdfString)) return;
+  objects.catalog.set('Lang', language);
+  saveCatalog(objects);
+}
+
+/** The PDF may have conformed to a standard: what was changed was not checked. */
+function dropClaims(objects: PdfObjects): void {
+  if (objects.catalog.delete('Metadata')) saveCatalog(objects);
+}
+
+function setMetadata(
+  objects: PdfObjects,
+  { title, author, subject, keywords }: Extract<WorkStep, { type: 'metadata' }>['metadata'],
+): void {
+  const entries = Object.entries({
+    Title: title,
+    Author: author,
+    Subject: subject,
+    Keywords: keywords?.join(', '),
+  }).flatMap(([key, text]) => (text === undefined ? [] : [[key, PdfString.of(text)] as const]));
+  setInfo(objects, entries);
+  dropClaims(objects);
+}
+
+async function answer(): Promise<WorkAnswer> {
+  const { program, work } = workerData as ThreadData;
+  try {
+    return { kind: 'done', result: new Workshop(await Qpdf.start(program)).do(work) };
+  } catch (error) {
+    if (error instanceof WorkFailure) {
+      return { kind: 'failed', fault: error.fault, message: error.message };
+    }
+    if (error instanceof PdfTooComplex) {
+      return { kind: 'failed', fault: 'too_large', message: error.message };
+    }
+    if (error instanceof MalformedPdf) {
+      const message = 'The PDF is damaged in a way that cannot be repaired.';
+      return { kind: 'failed', fault: 'unreadable_pdf', message };
+    }
+    throw error;
+  }
+}
+
+const told = await answer();
+parentPort?.postMessage(told, []);

@@ -1,0 +1,96 @@
+/** Work on printed PDFs that a request asks for: pages, turns, encryption, size; and what our own pass makes of it. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import tap, { test } from 'tap';
+import type { PdfRequest } from '../../src/domain/request-document.ts';
+import { openPdf } from '../support/pdf.ts';
+import { startTestRenderer } from '../support/renderer.ts';
+import { accountId } from '../support/samples.ts';
+import { page, times } from './corpus/document.ts';
+
+const renderer = await startTestRenderer();
+tap.teardown(() => renderer.close());
+
+const ACCOUNT = accountId();
+const html = page(
+  'Three pages',
+  'h1{break-before:page}h1:first-child{break-before:auto}',
+  times(3, (n) => `<h1 id=p${n}>Page ${n}</h1><a href="#p2">to two</a>`),
+);
+
+const printed = async (pdf: PdfRequest) =>
+  await renderer.render({ html, pdf }, { outline: true }, undefined, ACCOUNT);
+const bytesOf = async (pdf: PdfRequest) =>
+  await renderer.bytes({ html, pdf }, { outline: true }, ACCOUNT);
+
+const hasQpdf = spawnSync('qpdf', ['--version']).status === 0;
+
+/** What qpdf says of a file. Without qpdf it is undefined: the set-up says that it is missing. */
+function asked(pdf: Buffer, ...question: readonly string[]): string | undefined {
+  if (!hasQpdf) return undefined;
+  const path = join(renderer.directory, 'finished.checked');
+  writeFileSync(path, pdf);
+  return execFileSync('qpdf', [...question, path], { encoding: 'utf8' });
+}
+
+void test('pages are kept in the order that is asked for, with their bookmarks and links', async (t) => {
+  const pdf = await bytesOf({ pages: '3, 1-2' });
+  const { pages, outline, info, tagged } = await openPdf(pdf);
+  t.strictSame(
+    pages.map(({ text }) => /Page \d/.exec(text)?.[0]),
+    ['Page 3', 'Page 1', 'Page 2'],
+  );
+  t.strictSame(outline, ['Page 1', 'Page 2', 'Page 3'], 'bookmarks have their order');
+  t.strictSame(
+    pages.map(({ annotations }) => annotations),
+    [1, 1, 1],
+  );
+  t.equal(info['Title'], 'Three pages');
+  t.equal(tagged, false, 'as is documented');
+  t.notMatch(asked(pdf, '--check') ?? '', /WARNING/);
+  const one = await openPdf(await bytesOf({ pages: '2' }));
+  t.strictSame(one.outline, ['Page 2'], 'what leads to pages that are gone is gone');
+  const beyond = await printed({ pages: '1,4' });
+  t.match(beyond, {
+    kind: 'failed',
+    code: 'page_range',
+    message: 'The page range 1,4 is not in the document: it has 3 pages.',
+  });
+});
+
+void test('the same work on the same document gives the same bytes', async (t) => {
+  const request = { html, pdf: { pages: '2-3', optimize: true } } as const;
+  const once = async () => await renderer.bytes(request, { deterministic: true }, ACCOUNT);
+  t.ok((await once()).equals(await once()));
+});
+
+void test('a turned page conforms as it did', async (t) => {
+  const pdf = await bytesOf({ rotate: 90, conformance: ['pdfa-3b', 'pdfua-1'], optimize: true });
+  const { pages, tagged } = await openPdf(pdf);
+  t.ok((pages[0]?.width ?? 0) > (pages[0]?.height ?? 0), 'it lies on its side');
+  t.equal(tagged, true);
+  t.match(pdf.toString('latin1'), '<pdfaid:part>3</pdfaid:part>', 'its claim can be read');
+  const said = asked(pdf, '--check') ?? 'File is linearized';
+  t.match(said, 'File is linearized');
+  t.notMatch(said, /WARNING/);
+});
+
+void test('an encrypted PDF opens with its password, and denies what was denied', async (t) => {
+  const file = { filename: 'a.csv', content: 'MQ==', type: 'text/csv' };
+  const pdf = await bytesOf({
+    encrypt: { user_password: '@ö--x', permissions: { print: false, copy: false } },
+    attachments: [file],
+    optimize: true,
+  });
+  await t.rejects(openPdf(pdf), 'without its password it does not open');
+  const said = asked(pdf, '--password=@ö--x', '--show-encryption');
+  if (said === undefined) return;
+  t.match(
+    said,
+    /R = 6[\s\S]*extract for any purpose: not allowed[\s\S]*print high resolution: not allowed/,
+  );
+  t.match(said, 'modify annotations: allowed');
+  t.match(said, 'stream encryption method: AESv3');
+  t.match(asked(pdf, '--password=@ö--x', '--list-attachments'), 'a.csv');
+});

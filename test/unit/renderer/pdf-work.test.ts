@@ -1,0 +1,165 @@
+/** Work on PDFs of strangers: what is made of them, and that hostile ones end with words, in bounded time and memory. */
+import { deflateSync } from 'node:zlib';
+import { test } from 'tap';
+import { WorkFailure, withMemoryOf } from '../../../src/renderer/pdf/qpdf.ts';
+import { workOnPdf } from '../../../src/renderer/pdf/work.ts';
+import type { Work } from '../../../src/renderer/pdf/work-plan.ts';
+import { openPdf } from '../../support/pdf.ts';
+import { pdfOf, pdfOfObjects } from '../../support/written-pdf.ts';
+
+const LONG_MS = 120_000;
+
+const done = async (work: Work) => {
+  const result = await workOnPdf(work, LONG_MS);
+  return { ...result, content: Buffer.from(result.content) };
+};
+const source = (content: Uint8Array, password?: string) => ({ content, password });
+
+const catalog = '<</Type/Catalog/Pages 2 0 R>>';
+const stream = (entries: string, content: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`<<${entries}/Length ${content.length}>>\nstream\n`),
+    content,
+    Buffer.from('\nendstream'),
+  ]);
+/** A table of 120 MB that packs into 120 kB. */
+const BOMB = deflateSync(Buffer.alloc(120 * 2 ** 20, 1), { level: 1 });
+
+const text = async (content: Uint8Array): Promise<readonly string[]> =>
+  (await openPdf(Buffer.from(content))).pages.map((each) => each.text);
+
+void test('documents are joined with their bookmarks, links, names and files', async (t) => {
+  const first = pdfOf(['One', 'Two'], { title: 'First', bookmarks: true });
+  const second = pdfOf(['Three'], { title: 'Second', bookmarks: true });
+  const file = { filename: 'a.txt', type: 'text/plain', relationship: 'Data' };
+  const attached = await done({
+    sources: [source(first)],
+    steps: [{ type: 'attach', attachments: [{ ...file, content: Buffer.from('1') }] }],
+  });
+  const joined = await done({
+    sources: [source(attached.content), source(second)],
+    steps: [{ type: 'attach', attachments: [{ ...file, content: Buffer.from('2') }] }],
+  });
+  t.equal(joined.pages, 3);
+  t.equal(joined.title, 'First');
+  const opened = await openPdf(joined.content);
+  t.strictSame(
+    opened.pages.map((each) => each.text),
+    ['One', 'Two', 'Three'],
+  );
+  t.strictSame(opened.outline, ['One', 'Two', 'Three']);
+  t.equal(
+    joined.content.toString('latin1').match(/\/F \(a\.txt\)/g)?.length,
+    2,
+    'both files are there',
+  );
+  const again = await done({
+    sources: [source(joined.content)],
+    steps: [
+      { type: 'pages', pages: '3,1' },
+      { type: 'rotate', rotate: 270, pages: '1' },
+      { type: 'metadata', metadata: { title: 'Zwei für eins', keywords: ['a', 'b'] } },
+    ],
+    optimize: true,
+  });
+  const end = await openPdf(again.content);
+  t.strictSame(await text(again.content), ['Three', 'One']);
+  t.strictSame(end.outline, ['One', 'Three']);
+  t.equal(end.info['Title'], 'Zwei für eins');
+  t.equal(end.info['Keywords'], 'a, b');
+  t.notOk(again.content.includes(deflateSync('(Two) Tj')), 'nothing of a dropped page is left');
+});
+
+void test('an encrypted document needs its password', async (t) => {
+  const plain = pdfOf(['Secret']);
+  const locked = await done({
+    sources: [source(plain)],
+    steps: [],
+    encrypt: { user_password: 'pass' },
+  });
+  t.equal(locked.pages, 1);
+  const opened = await done({ sources: [source(locked.content, 'pass')], steps: [] });
+  t.strictSame(await text(opened.content), ['Secret']);
+  for (const password of [undefined, 'other']) {
+    const work = { sources: [source(plain), source(locked.content, password)], steps: [] };
+    await t.rejects(workOnPdf(work, LONG_MS), {
+      fault: 'unreadable_pdf',
+      message: 'Source 2 is encrypted: give its password, or send it without.',
+    });
+  }
+});
+
+const HOSTILE: readonly (readonly [string, Buffer, RegExp])[] = [
+  ['nothing', Buffer.alloc(0), /is not a PDF/],
+  ['text', Buffer.from('hello'), /is not a PDF/],
+  ['a name only', Buffer.from('%PDF-1.7\n%%EOF\n'), /is (damaged|not a PDF)/],
+  ['an end of a file only', pdfOf(['x']).subarray(-300), /is damaged|is not a PDF/],
+  [
+    'pages within themselves',
+    pdfOfObjects([catalog, '<</Type/Pages/Count 1/Kids[2 0 R]>>']),
+    /damaged|no pages/,
+  ],
+  ['no pages', pdfOfObjects([catalog, '<</Type/Pages/Count 0/Kids[]>>']), /no pages|damaged/],
+  ['a catalog of nothing', pdfOfObjects(['null']), /damaged|no pages/],
+  ['arrays without end', pdfOfObjects([`<</Type/Catalog/A ${'['.repeat(200_000)}`]), /./],
+  [
+    'a damaged table',
+    Buffer.from(pdfOf(['x']).toString('latin1').replace(/0{6}/g, '000012')),
+    /damaged/,
+  ],
+  [
+    'a bomb',
+    Buffer.concat([
+      Buffer.from('%PDF-1.7\n1 0 obj\n'),
+      stream('/Type/XRef/Size 9/W[1 2 1]/Root 2 0 R/Filter/FlateDecode', BOMB),
+      Buffer.from('\nendobj\nstartxref\n9\n%%EOF\n'),
+    ]),
+    /damaged|more memory/,
+  ],
+];
+
+void test('a hostile document ends with words', async (t) => {
+  for (const [name, content, said] of HOSTILE) {
+    const steps = [{ type: 'pages', pages: '1' } as const];
+    try {
+      const result = await workOnPdf(
+        { sources: [source(content)], steps, optimize: true },
+        LONG_MS,
+      );
+      t.ok(result.pages > 0, `${name}: has pages`);
+      t.ok(said.source === '^$' || said.source === '.', `${name}: was expected to fail`);
+    } catch (error) {
+      if (!(error instanceof WorkFailure)) throw error;
+      t.match(error.message, said, `${name}: ${error.message}`);
+    }
+  }
+});
+
+void test('too many pages are refused', async (t) => {
+  const many = pdfOf(Array.from({ length: 300 }, () => 'x'));
+  const pages = Array.from({ length: 40 }, () => '1-300').join(',');
+  const work = { sources: [source(many)], steps: [{ type: 'pages', pages }] } as const;
+  await t.rejects(workOnPdf(work, LONG_MS), {
+    fault: 'too_large',
+    message: 'The document has 12000 pages, of at most 10000.',
+  });
+});
+
+void test('the work ends at its deadline, and when nobody needs it', async (t) => {
+  const work = { sources: [source(pdfOf(['x']))], steps: [] };
+  await t.rejects(workOnPdf(work, 1), { message: /time limit/, fault: 'timeout' });
+  const given = new AbortController();
+  const working = workOnPdf(work, LONG_MS, given.signal);
+  given.abort();
+  await t.rejects(working, { message: /time limit/, fault: 'timeout' });
+});
+
+void test('the program gets no more memory than it is given', (t) => {
+  const head = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+  const program = Uint8Array.from([...head, 5, 7, 1, 1, 0x80, 0x02, 0x80, 0x80, 0x02]);
+  const changed = withMemoryOf(program, 8192);
+  t.strictSame([...changed], [...head, 5, 7, 1, 1, 0x80, 0x02, 0x80, 0xc0, 0x00]);
+  const unbounded = Uint8Array.from([...head, 5, 3, 1, 0, 1]);
+  t.throws(() => withMemoryOf(unbounded, 8192), /another way/);
+  t.end();
+});
