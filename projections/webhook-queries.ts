@@ -110,7 +110,7 @@ const DELIVERY = `SELECT id, account_id AS accountId, message, event_id AS event
 export function webhookQueries(db: Database): WebhookQueries {
   const byId = db.prepare<[string], StoredWebhook>(`${WEBHOOK} WHERE id = ?`);
   const page = db.prepare<[string, number, number], StoredWebhook>(
-    `${WEBHOOK} WHERE account_id = ? ORDER BY position DESC LIMIT ? OFFSET ?`,
+    `${WEBHOOK} WHERE account_id = +? ORDER BY position DESC LIMIT +? OFFSET +?`,
   );
   const count = db
     .prepare<[string], number>('SELECT count(*) FROM webhooks WHERE account_id = ?')
@@ -151,7 +151,7 @@ export function webhookQueries(db: Database): WebhookQueries {
         .get(values);
       const rows = db
         .prepare<[object], Stored<DeliveryRow>>(
-          `${DELIVERY} ${where} ORDER BY created_at DESC, position DESC, id DESC LIMIT @limit OFFSET @offset`,
+          `${DELIVERY} ${where} ORDER BY created_at DESC, number DESC LIMIT @limit OFFSET @offset`,
         )
         .all({ ...values, limit, offset });
       return { rows: rows.map(toDelivery), total: total ?? 0 };
@@ -194,14 +194,16 @@ export function senderQueries(db: Database): SenderQueries {
     )
     .pluck();
   const dueTo = db.prepare<[string, number, number], Stored<DeliveryRow>>(
-    `${DELIVERY} WHERE receiver = ? AND status = 'waiting' AND next_at <= ? AND NOT EXISTS (
-       SELECT 1 FROM webhook_deliveries AS earlier WHERE earlier.status = 'waiting'
-         AND earlier.lane = webhook_deliveries.lane AND earlier.position < webhook_deliveries.position)
-     ORDER BY next_at, position LIMIT ?`,
+    `${DELIVERY} INDEXED BY webhook_deliveries_by_receiver
+     WHERE receiver = +? AND status = 'waiting' AND next_at <= ? AND NOT EXISTS (
+       SELECT 1 FROM webhook_deliveries AS earlier INDEXED BY webhook_deliveries_of_subject
+       WHERE earlier.subject = webhook_deliveries.subject AND earlier.receiver = webhook_deliveries.receiver
+         AND earlier.number < webhook_deliveries.number AND earlier.status = 'waiting')
+     ORDER BY next_at, number LIMIT +?`,
   );
   const next = db
     .prepare<[number], number | null>(
-      `SELECT min(next_at) FROM webhook_deliveries WHERE status = 'waiting' AND next_at > ?`,
+      `SELECT min(next_at) FROM webhook_deliveries WHERE status = 'waiting' AND next_at > 0 AND next_at > ?`,
     )
     .pluck();
   const disabling = db.prepare<[number], DisablingDue>(

@@ -19,8 +19,9 @@ import { type DeliveryRow, OF_REQUESTS } from './webhook-queries.ts';
  * the tries that failed one after the other, none before `changed_at`, when its owner last changed it; `gone`: the last
  * one was answered 410.
  *
- * A delivery's `receiver` is its endpoint, or `url/` and its account. Deliveries of one `lane` go one after the other:
- * those about one conversion to one receiver. `next_at` 0: at once. What waits behind another is due with it.
+ * A delivery's `receiver` is its endpoint, or `url/` and its account. Deliveries about one subject to one receiver go one
+ * after the other. `next_at` 0: at once. What waits behind another is due with it. `number` counts deliveries in the
+ * order of their events, so that those of the same time lie together: a commit writes each page that it has changed.
  */
 const ddl = `
 CREATE TABLE webhooks (
@@ -62,16 +63,15 @@ CREATE TABLE webhook_credits (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE webhook_erased_accounts (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TABLE webhook_deliveries (
-  id TEXT PRIMARY KEY,
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
-  position INTEGER NOT NULL,
   event_id TEXT NOT NULL,
   message TEXT NOT NULL,
   webhook_id TEXT,
   url TEXT,
   subject TEXT,
   receiver TEXT NOT NULL,
-  lane TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'waiting',
   round INTEGER NOT NULL DEFAULT 0,
   attempt INTEGER NOT NULL DEFAULT 0,
@@ -82,16 +82,13 @@ CREATE TABLE webhook_deliveries (
   answer_status INTEGER,
   failure TEXT,
   dropped TEXT
-) STRICT, WITHOUT ROWID;
-CREATE INDEX webhook_deliveries_of_account ON webhook_deliveries (account_id, created_at, position);
-CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, created_at, position);
-CREATE INDEX webhook_deliveries_of_subject ON webhook_deliveries (subject, created_at, position);
-CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (webhook_id, created_at, position)
-  WHERE status = 'failed';
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at, position) WHERE status = 'waiting';
-CREATE INDEX webhook_deliveries_by_receiver ON webhook_deliveries (receiver, next_at, position)
-  WHERE status = 'waiting';
-CREATE INDEX webhook_deliveries_lanes ON webhook_deliveries (lane, position) WHERE status = 'waiting';`;
+) STRICT;
+CREATE INDEX webhook_deliveries_of_account ON webhook_deliveries (account_id, created_at);
+CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, created_at);
+CREATE INDEX webhook_deliveries_of_subject ON webhook_deliveries (subject, receiver);
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (webhook_id, created_at) WHERE status = 'failed';
+CREATE INDEX webhook_deliveries_later ON webhook_deliveries (next_at) WHERE status = 'waiting' AND next_at > 0;
+CREATE INDEX webhook_deliveries_by_receiver ON webhook_deliveries (receiver, next_at) WHERE status = 'waiting';`;
 
 /** Tries that fail one after the other count together unless they are further apart than this. */
 const APART_MS = 48 * 60 * 60 * 1000;
@@ -111,7 +108,7 @@ const timeOf = ({ metadata }: RecordedEvent): number => (metadata as EventMetada
 
 export const webhooks: Projection = {
   name: 'webhooks',
-  version: 4,
+  version: 5,
   tables: [
     'webhooks',
     'webhook_default_secrets',
@@ -153,7 +150,7 @@ type Handlers = Parameters<typeof typedHandlers>[0];
 function deliveryHandlers(db: Database) {
   const endpointsOf = db.prepare<[string], Receiver & { readonly types: string }>(
     `SELECT id AS webhookId, NULL AS url, id AS receiver, types FROM webhooks
-     WHERE account_id = ? AND enabled = 1 ORDER BY position`,
+     WHERE account_id = +? AND enabled = 1 ORDER BY position`,
   );
   const urlOf = db.prepare<[string], Receiver>(
     `SELECT NULL AS webhookId, url, '${OF_REQUESTS}' || account_id AS receiver FROM webhook_urls WHERE subject = ?`,
@@ -163,22 +160,26 @@ function deliveryHandlers(db: Database) {
   );
   const removeUrl = db.prepare('DELETE FROM webhook_urls WHERE subject = ?');
   const insert = db.prepare(
-    `INSERT INTO webhook_deliveries (id, account_id, position, event_id, message, webhook_id, url, subject,
-       receiver, lane, created_at, next_at)
-     VALUES (@id, @accountId, @position, @eventId, @message, @webhookId, @url, @subject, @receiver, @lane, @createdAt,
-       coalesce((SELECT max(next_at) FROM webhook_deliveries WHERE lane = @lane AND status = 'waiting'), 0))
+    `INSERT INTO webhook_deliveries (id, account_id, event_id, message, webhook_id, url, subject, receiver, created_at,
+       next_at)
+     VALUES (@id, @accountId, @eventId, @message, @webhookId, @url, @subject, @receiver, @createdAt,
+       coalesce((SELECT max(next_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_of_subject
+         WHERE subject = +@subject AND receiver = +@receiver AND status = 'waiting'), 0))
      ON CONFLICT DO NOTHING`,
   );
-  const attempted = db.prepare(
+  const attempted = db.prepare<
+    [object],
+    { readonly receiver: string; readonly subject: string | null }
+  >(
     `UPDATE webhook_deliveries SET status = CASE WHEN @outcome = 'retry' THEN status ELSE @outcome END,
        round = @round, attempt = @attempt, tries = tries + 1, next_at = coalesce(@nextAt, next_at),
        tried_at = @attemptedAt, answer_status = @status, failure = @failure,
        dropped = CASE WHEN @outcome = 'retry' THEN dropped END
-     WHERE id = @deliveryId`,
+     WHERE id = @deliveryId RETURNING receiver, subject`,
   );
-  const laneDue = db.prepare(
-    `UPDATE webhook_deliveries SET next_at = ? WHERE status = 'waiting'
-       AND lane = (SELECT lane FROM webhook_deliveries WHERE id = ?)`,
+  const othersDue = db.prepare(
+    `UPDATE webhook_deliveries INDEXED BY webhook_deliveries_of_subject SET next_at = @nextAt
+     WHERE subject = @subject AND receiver = @receiver AND status = 'waiting'`,
   );
   const answered = db.prepare(
     'UPDATE webhooks SET failing_since = NULL, failed_at = NULL, gone = 0 WHERE id = ? AND failing_since IS NOT NULL',
@@ -204,7 +205,7 @@ function deliveryHandlers(db: Database) {
   const failedAgain = db.prepare(
     `${AGAIN}, round = round + 1 WHERE id IN (
        SELECT id FROM webhook_deliveries WHERE webhook_id = @webhookId AND status = 'failed' AND created_at >= @since
-       ORDER BY created_at, position, id LIMIT ${MAX_REDELIVERIES})`,
+       ORDER BY created_at, number LIMIT ${MAX_REDELIVERIES})`,
   );
 
   const add = (
@@ -215,10 +216,8 @@ function deliveryHandlers(db: Database) {
     event: RecordedEvent,
     id = deliveryIdOf(event.id, receiver),
   ): void => {
-    const { id: eventId, position } = event;
-    const lane = subject === undefined ? id : `${receiver}/${subject}`;
-    const to = { webhookId, url, receiver, lane, subject: subject ?? null };
-    insert.run({ id, accountId, position, eventId, message, ...to, createdAt: timeOf(event) });
+    const to = { webhookId, url, receiver, subject: subject ?? null };
+    insert.run({ id, accountId, eventId: event.id, message, ...to, createdAt: timeOf(event) });
   };
   const tell = (
     accountId: string,
@@ -267,8 +266,8 @@ function deliveryHandlers(db: Database) {
       const { webhookId, deliveryId, attemptedAt: at, nextAt = null, status = null } = data;
       const { round, attempt, outcome, failure = null } = data;
       const of = { round, attempt, outcome, status, failure, nextAt, attemptedAt: at };
-      attempted.run({ deliveryId, ...of });
-      laneDue.run(nextAt ?? 0, deliveryId);
+      const sent = attempted.get({ deliveryId, ...of });
+      if (typeof sent?.subject === 'string') othersDue.run({ ...sent, nextAt: nextAt ?? 0 });
       if (webhookId === undefined) return;
       if (outcome === 'delivered') answered.run(webhookId);
       else failed.run({ webhookId, at, gone: Number(status === GONE) });

@@ -150,8 +150,10 @@ export class Actor<State, Command, Event extends DomainEvent> {
   }
 
   async #handle(waiting: readonly Waiting<State, Command, Event>[]): Promise<void> {
-    let isCurrent = this.#cached === undefined || this.#inDoubt;
-    let base = (!isCurrent && this.#cached) || (await this.#current());
+    const isUnread = this.#cached === undefined || this.#inDoubt;
+    const begins = isUnread && waiting.every(({ context }) => context.beginsStream === true);
+    let isCurrent = isUnread && !begins;
+    let base = begins ? this.#none() : (!isCurrent && this.#cached) || (await this.#current());
     for (let attempt = 1; attempt <= this.#limits.attempts; attempt += 1) {
       const batch = this.#decide(base, waiting);
       if (batch.events.length === 0) {
@@ -253,8 +255,12 @@ export class Actor<State, Command, Event extends DomainEvent> {
         return events.length < limit ? version : this.#catchUp(version);
       }
     }
+    return this.#catchUp(this.#none());
+  }
+
+  #none(): Version<State> {
     const { initialState: state } = this.type.decider;
-    return this.#catchUp({ state, revision: -1, position: undefined, eventId: undefined });
+    return { state, revision: -1, position: undefined, eventId: undefined };
   }
 
   /** The stream as of now, from a version of it; that very version where nothing came since. */

@@ -14,6 +14,8 @@ export interface CommandContext {
   readonly laterMetadata?: Omit<EventMetadata, 'schemaVersion'>;
   /** Decided in an append of its own: its events are as many as one append takes. */
   readonly isLarge?: boolean;
+  /** Its stream most likely has no events: it is decided so without a look, which the append proves. */
+  readonly beginsStream?: boolean;
 }
 
 export interface Accepted<State, Event> {

@@ -66,7 +66,10 @@ export class ActorSystem {
     command: Command,
     context: CommandContext,
   ): Promise<Outcome<State, Event>> {
-    return this.#actor(type, id).send(command, context);
+    const actor = this.#actor(type, id);
+    const outcome = actor.send(command, context);
+    if (type.isBrief === true) void this.#forgetIdle(type.stream(id), actor);
+    return outcome;
   }
 
   /**
@@ -129,6 +132,11 @@ export class ActorSystem {
     return new Actor(type, stream, this.#store, this.#snapshots, this.#limits, (err) =>
       this.#log?.error({ err, stream }, 'an actor state could not be saved'),
     );
+  }
+
+  async #forgetIdle(stream: string, actor: Resident): Promise<void> {
+    await actor.idle();
+    if (!actor.isBusy && this.#actors.get(stream)?.actor === actor) this.#actors.delete(stream);
   }
 
   #releaseIdle(): void {

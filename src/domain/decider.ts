@@ -40,4 +40,6 @@ export interface AggregateType<State, Command, Event extends DomainEvent> {
   readonly stream: (id: string) => string;
   readonly decider: Decider<State, Command, Event>;
   readonly snapshot: SnapshotCodec<State>;
+  /** Its streams have few events, which come far apart: their state is not kept in memory. */
+  readonly isBrief?: boolean;
 }

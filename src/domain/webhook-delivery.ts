@@ -120,6 +120,7 @@ export const deliveryAggregate: AggregateType<DeliveryState, DeliveryCommand, De
   name: 'delivery',
   stream: deliveryStream,
   decider: delivery,
+  isBrief: true,
   snapshot: {
     version: 1,
     encode: (state) => state,

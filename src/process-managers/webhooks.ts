@@ -36,6 +36,8 @@ const SAME_BODY_MS = 1000;
 const STOP_MS = 2000;
 /** Choosing takes this part of the time at most, however much waits: it is all that ends of deliveries ask for. */
 const CHOOSING_PART = 0.1;
+/** What becomes due within it is chosen together: what is sent together is recorded together. */
+const CHOOSING_PAUSE_MS = 10;
 
 /** So many deliveries to the URLs of an account's requests are looked at, as their hosts may be full. */
 const MAX_LOOKED_AT = 32;
@@ -146,7 +148,8 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
       jitter: Math.random(),
       at: clock.now(),
     };
-    const context = serviceContext(`${id}/${round}/${attempt}`, row.eventId, subject ?? id);
+    const about = serviceContext(`${id}/${round}/${attempt}`, row.eventId, subject ?? id);
+    const context = { ...about, beginsStream: attempt === 1 && round === 0 };
     const outcome = await actors.send(deliveryAggregate, id, command, context);
     if (!outcome.accepted) throw new Error(`${command.type} was refused.`);
     const [event] = outcome.events;
@@ -219,7 +222,9 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     const began = performance.now();
     choose();
     const pause = (performance.now() - began) * (1 / CHOOSING_PART - 1);
-    await delay(pause, undefined, { signal: stopping }).catch(() => {});
+    await delay(Math.max(CHOOSING_PAUSE_MS, pause), undefined, { signal: stopping }).catch(
+      () => {},
+    );
   };
 
   const loop = startBackgroundLoop('webhooks', step, logger);

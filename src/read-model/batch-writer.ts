@@ -45,7 +45,7 @@ export class BatchWriter {
   readonly #handlersOfAll: Handler[] = [];
   readonly #readCheckpoints;
   readonly #dataVersion;
-  readonly #writeCheckpoint;
+  readonly #writeCheckpoints;
   readonly #writeLastEvent;
   readonly #transaction;
   /** The `data_version` at the last look: until it changes, nobody else has written. */
@@ -66,8 +66,11 @@ export class BatchWriter {
     });
     this.#readCheckpoints = checkpointsOf(db);
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-    this.#writeCheckpoint = db.prepare<[bigint, string]>(
-      'UPDATE checkpoints SET position = ? WHERE projection = ?',
+    // A projection of another release stays where it is: its tables do.
+    const names = projections.map(({ name }) => `'${name}'`).join();
+    this.#writeCheckpoints = db.prepare<{ readonly position: bigint }>(
+      `UPDATE checkpoints SET position = @position
+       WHERE position < @position AND projection IN (${names})`,
     );
     this.#writeLastEvent = db.prepare<[bigint, string, number, string]>(
       `INSERT INTO last_event VALUES (1, ?, ?, ?, ?)
@@ -110,9 +113,7 @@ export class BatchWriter {
     const last = events.at(-1);
     if (last === undefined || this.#lowest() >= last.position) return 'applied';
     for (const event of events) this.#dispatch(event);
-    for (const { projection, position } of this.#states) {
-      if (position < last.position) this.#writeCheckpoint.run(last.position, projection.name);
-    }
+    this.#writeCheckpoints.run({ position: last.position });
     this.#writeLastEvent.run(last.position, last.stream, last.revision, last.id);
     return 'applied';
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { test } from 'tap';
 import { StagedBlob } from '../../src/documents/port.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
@@ -9,6 +10,8 @@ import { accountId, blobRef, conversionId, sha256 } from '../support/samples.ts'
 
 const ID = accountId();
 const STREAM = accountAggregate.stream(ID);
+
+const beginning = (commandId: string) => ({ ...sentBy(commandId), beginsStream: true });
 
 void test('commands sent together are decided in order and appended together', async (t) => {
   const { system, store } = startNode(t, testDirectory(t));
@@ -198,6 +201,29 @@ void test('a command whose event is not of its shape fails alone', async (t) => 
     { reason: TypeError },
     { value: { state: { credits: 13 } } },
   ]);
+});
+
+void test('a command that begins its stream looks for none, and finds one by its conflict', async (t) => {
+  const dir = testDirectory(t);
+  const [one, two] = [startNode(t, dir), startNode(t, dir)];
+  const opened = await one.system.send(accountAggregate, ID, OPEN, beginning('open'));
+  t.match(opened, { accepted: true, revision: 1 });
+  t.strictSame(one.store.reads, []);
+  const again = await two.system.send(accountAggregate, ID, OPEN, beginning('open again'));
+  t.match(again, { accepted: true, events: [], revision: 1 }, 'it was opened before');
+  t.strictSame(await one.store.readStream(STREAM, { from: 2 }), []);
+});
+
+void test('the state of a stream that has few events is not kept', async (t) => {
+  const { system, store } = startNode(t, testDirectory(t));
+  const brief = { ...accountAggregate, isBrief: true };
+  store.faults.push('acknowledgement lost');
+  await t.rejects(system.send(brief, ID, OPEN, beginning('open')), EventStoreUnavailable);
+  t.match(await system.send(brief, ID, OPEN, beginning('open')), { accepted: true, events: [] });
+  const grants = [1, 2, 3].map((n) => system.send(brief, ID, grant(n), sentBy(`grant-${n}`)));
+  t.match(await Promise.all(grants), [{ revision: 2 }, { revision: 3 }, { revision: 4 }]);
+  await setImmediate();
+  t.equal(system.cached, 0);
 });
 
 void test('after close, commands that wait are answered and new ones refused', async (t) => {

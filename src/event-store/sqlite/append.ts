@@ -58,7 +58,8 @@ export class EventWriter {
       db.prepare<[number, string, number, string, string, string, string]>(INSERT_EVENT);
     this.#lastRevision = db
       .prepare<[string], number>(
-        'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
+        // For the `+`, see read.ts.
+        'SELECT revision FROM events WHERE stream = +? ORDER BY revision DESC LIMIT 1',
       )
       .pluck();
   }

@@ -11,8 +11,11 @@ import {
 const DEFAULT_LIMIT = 1_000;
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata';
-/** SQLite recompiles a statement whenever a bare `LIMIT ?` is bound; it does not for an expression. */
-const LIMIT = 'LIMIT ? + 0';
+/**
+ * SQLite recompiles a statement at each use where a bare `?` stands behind `LIMIT`, or is equal to a column and the
+ * rows are sorted: it looks for a better plan. It does not for an expression, as `+?` is one.
+ */
+const LIMIT = 'LIMIT +?';
 type Row = readonly [number, string, number, string, string, string, string];
 
 function recorded(row: Row): RecordedEvent {
@@ -87,7 +90,7 @@ export class EventReader {
   constructor(db: Database) {
     this.#stream = db
       .prepare<[string, number, number], Row>(
-        `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ?
+        `SELECT ${COLUMNS} FROM events WHERE stream = +? AND revision >= ?
          ORDER BY revision ${LIMIT}`,
       )
       .raw();
