@@ -180,6 +180,22 @@ module.exports = {
       'An adapter knows its port and its driver.',
     ),
     only(
+      'signing',
+      '^src/signing/',
+      ['^src/signing/', PLAIN],
+      'What reads keys and signs knows nothing of the service.',
+    ),
+    {
+      name: 'signing-is-loaded-late',
+      comment: 'Most requests and accounts sign nothing.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/signing/' },
+      to: {
+        path: '^src/signing/',
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
+    },
+    only(
       'archive-places',
       '^src/archive/places/',
       ['^src/archive/places/', '^src/documents/', PLAIN],
@@ -341,6 +357,7 @@ module.exports = {
         '^src/documents/(decryption|encryption)\\.ts$',
         '^src/documents/keys/vault\\.ts$',
         '^src/transparency-log/',
+        '^src/signing/',
         '^src/webhooks/signature\\.ts$',
         '^src/(time/(clock|ids)|config/copyable-command|errors/errors|observe/log)\\.ts$',
         PLAIN,

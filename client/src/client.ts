@@ -1,5 +1,4 @@
 /** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
-
 import { withTimeout } from './back-off.ts';
 import { Batches } from './batches.ts';
 import type { ConversionOptions } from './conversion-options.ts';
@@ -27,6 +26,7 @@ import {
   type QueryFilter,
 } from './pages.ts';
 import { Session } from './session.ts';
+import { Signature } from './signature.ts';
 import { bearer, bodyOf, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import {
   type AcceptedConversion,
@@ -59,6 +59,8 @@ export class PressledgerClient {
   readonly batches: Batches;
   /** Endpoints that are told of events, and what was delivered to them. */
   readonly webhooks: Webhooks;
+  /** The certificate that PDFs are signed with. */
+  readonly signature: Signature;
 
   /** @throws {TypeError} `server` is not the address of a service */
   constructor(options: ClientOptions) {
@@ -82,7 +84,8 @@ export class PressledgerClient {
       renew: () => this.#session.renew(),
     });
     const requests: ConstructorParameters<typeof Batches>[0] &
-      ConstructorParameters<typeof Webhooks>[0] = {
+      ConstructorParameters<typeof Webhooks>[0] &
+      ConstructorParameters<typeof Signature>[0] = {
       json: (method, path, rest) => this.#json({ method, path, ...rest }),
       remove: (path, rest) => this.#remove(path, rest),
       page: (path, query, filter) => this.#page(path, query, filter),
@@ -90,6 +93,7 @@ export class PressledgerClient {
     };
     this.batches = new Batches(requests);
     this.webhooks = new Webhooks(requests);
+    this.signature = new Signature(requests);
   }
 
   /**
@@ -205,9 +209,7 @@ export class PressledgerClient {
     return this.#page('/conversions/', { page, pageSize, asOf, signal }, filter);
   }
 
-  /**
-   * Iterates over all conversions of the account, newest first, page by page.
-   */
+  /** Iterates over all conversions of the account, newest first, page by page. */
   conversions(query: Omit<PageQuery, 'page'> & ConversionFilter = {}) {
     return everyItem((page) => this.listConversions({ ...query, page }));
   }

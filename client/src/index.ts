@@ -11,6 +11,7 @@ export {
 } from './errors.ts';
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';
+export type { SignatureCertificate } from './signature.ts';
 export type * from './types.ts';
 export {
   type DeliveryFilter,

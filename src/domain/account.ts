@@ -23,6 +23,13 @@ import {
   rememberKey,
   type StoredKeys,
 } from './idempotency.ts';
+import {
+  type AccountSignature,
+  changeSignature,
+  type RemoveSignature,
+  type SetSignature,
+  signatureIn,
+} from './signature.ts';
 
 export { CREDITS_PER_CONVERSION } from './acceptance.ts';
 export { type AcceptedConversion, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
@@ -47,6 +54,8 @@ export type AccountEvent = EventOf<
   | 'HoldReleased'
   | 'AccountErased'
   | 'ErasureCompleted'
+  | 'SignatureSet'
+  | 'SignatureRemoved'
 >;
 
 export interface AccountState {
@@ -66,6 +75,7 @@ export interface AccountState {
   readonly plan: Plan;
   /** Its own, for what is requested from now on; undefined: that of the service. */
   readonly retentionSeconds: number | undefined;
+  readonly signature: AccountSignature | undefined;
   readonly credits: number;
   /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
@@ -83,6 +93,7 @@ const initialState: AccountState = {
   mustChangePassword: false,
   plan: 'free',
   retentionSeconds: undefined,
+  signature: undefined,
   credits: 0,
   refunds: 0,
   keys: noKeys,
@@ -110,6 +121,8 @@ export type AccountCommand = { readonly accountId: string } & (
       readonly epoch?: number;
     }
   | { readonly type: 'EndSessions' }
+  | SetSignature
+  | RemoveSignature
   | { readonly type: 'GrantOperator' | 'RevokeOperator' }
   | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
   | { readonly type: 'ReleaseHold'; readonly now: number }
@@ -190,6 +203,10 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       };
     case 'SessionsEnded':
       return { ...state, sessionEpoch: state.sessionEpoch + 1 };
+    case 'SignatureSet':
+      return { ...state, signature: signatureIn(event) };
+    case 'SignatureRemoved':
+      return { ...state, signature: undefined };
     case 'OperatorGranted':
       return { ...state, isOperator: true };
     case 'OperatorRevoked':
@@ -257,6 +274,9 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
     case 'EndSessions':
       return [{ type: 'SessionsEnded', data: { accountId } }];
+    case 'SetSignature':
+    case 'RemoveSignature':
+      return changeSignature(state.signature, command);
     case 'GrantOperator':
       return state.isOperator ? [] : [{ type: 'OperatorGranted', data: { accountId } }];
     case 'RevokeOperator':
@@ -297,7 +317,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 9,
+    version: 10,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

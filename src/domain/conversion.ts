@@ -3,7 +3,7 @@
 import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
-import type { BlobRef, Conformances, PdfDigest, RenderTimings } from './event-fields.ts';
+import type { BlobRef, PdfDigest, PdfFacts, RenderTimings } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { isNews, noOutcomes, type Outcome, type Outcomes, outcomeOf } from './late-outcomes.ts';
 
@@ -75,12 +75,8 @@ export type ConversionCommand =
       readonly timings: RenderTimings;
       readonly chrome: string;
       readonly manifest: BlobRef;
-      /** Sealed. */
-      readonly warnings?: string;
-      /** Sealed. */
-      readonly title?: string;
-      readonly conformance?: Conformances;
-    } & OutcomeOf)
+    } & PdfFacts &
+      OutcomeOf)
   | ({
       readonly type: 'FailConversion';
       readonly code: ConversionFailureCode;
@@ -227,7 +223,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
-      const { manifest, warnings, title, conformance } = command;
+      const { manifest, warnings, title, conformance, signature } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         {
@@ -246,6 +242,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             ...(warnings === undefined ? {} : { warnings }),
             ...(title === undefined ? {} : { title }),
             ...(conformance === undefined ? {} : { conformance }),
+            ...(signature === undefined ? {} : { signature }),
             completedAt: at,
           },
         },

@@ -63,6 +63,25 @@ export const Conformances = Type.Array(Type.Enum([...CONFORMANCES]), {
 });
 export type Conformances = Static<typeof Conformances>;
 
+/** The level of a PDF's signature (PAdES), and the SHA-256 of its certificate, hex. */
+export const SignatureFacts = Type.Object(
+  { level: Type.Enum(['B-B', 'B-T']), certificate: Sha256 },
+  { additionalProperties: false },
+);
+export type SignatureFacts = Static<typeof SignatureFacts>;
+
+/** What is said of a PDF that was made; each is absent where there is nothing to say. */
+export const PdfFacts = Type.Object({
+  /** Texts for the client, about what the page lacked: a JSON array of strings. */
+  warnings: Type.Optional(Sealed),
+  /** The title of the page. */
+  title: Type.Optional(Sealed),
+  /** What the PDF conforms to, of what was asked for. */
+  conformance: Type.Optional(Conformances),
+  signature: Type.Optional(SignatureFacts),
+});
+export type PdfFacts = Static<typeof PdfFacts>;
+
 /** The options that say nothing about the client's content, with the defaults filled in. */
 export const PrintOptions = Type.Object({
   page_size: Type.Enum([...PAGE_SIZES]),
@@ -132,6 +151,8 @@ const RequestMarks = {
   retentionSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum })),
   /** `retentionSeconds` is the setting of the account, and not of the request. Absent in version 1. */
   retentionOfAccount: Type.Optional(Type.Literal(true)),
+  /** The PDF is to be signed, by its account's certificate or that of the service; absent: it is not. */
+  signedBy: Type.Optional(Type.Enum(['account', 'service'])),
 };
 export const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;

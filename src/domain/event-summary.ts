@@ -57,6 +57,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
   PasswordChanged: () => 'The password was changed, and all sessions ended.',
   SessionsEnded: () => 'All sessions were ended.',
+  SignatureSet: (data) =>
+    `The certificate that signs PDFs was set. It is valid until ${isoDate(data.notAfter)}.`,
+  SignatureRemoved: () => 'The certificate that signed PDFs was removed.',
   OperatorGranted: () => 'The account was made an operator of the service.',
   OperatorRevoked: () => 'The account is no longer an operator of the service.',
   HoldPlaced: (data) => {

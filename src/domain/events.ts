@@ -11,12 +11,12 @@ import {
   AccountId,
   BatchId,
   BlobRef,
-  Conformances,
   ConversionId,
   Count,
   KeyId,
   maximum,
   PdfDigest,
+  PdfFacts,
   Plan,
   PrintOptions,
   RenderTimings,
@@ -28,6 +28,7 @@ import {
   Time,
 } from './event-fields.ts';
 import { LOG_EVENT_SCHEMAS } from './log-events.ts';
+import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
 
 /** Data schema of every event type, by name. */
@@ -143,12 +144,7 @@ export const EVENT_SCHEMAS = {
     chrome: Type.String(),
     /** A `RenderManifest`: it goes with the PDF, its hash stays. */
     manifest: BlobRef,
-    /** Texts for the client, about what the page lacked: a JSON array of strings. */
-    warnings: Type.Optional(Sealed),
-    /** The title of the page; absent where it had none. */
-    title: Type.Optional(Sealed),
-    /** What the PDF conforms to, of what was asked for; absent where nothing was. */
-    conformance: Type.Optional(Conformances),
+    ...PdfFacts.properties,
     completedAt: Time,
   }),
   ConversionFailed: Type.Object({
@@ -261,6 +257,7 @@ export const EVENT_SCHEMAS = {
   /** Once for each account: another one gets an address only after its account was erased. */
   EmailReserved: Type.Object({ accountId: AccountId }),
 
+  ...SIGNATURE_EVENT_SCHEMAS,
   ...WEBHOOK_EVENT_SCHEMAS,
 } as const;
 

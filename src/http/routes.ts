@@ -65,6 +65,7 @@ import {
   getTile,
   getTimestamp,
 } from './resources/transparency-log.ts';
+import { deleteSignature, getSignature, putSignature } from './resources/signature.ts';
 import { getUsage } from './resources/usage.ts';
 import { getDelivery, listDeliveries, postRedelivery } from './resources/webhook-deliveries.ts';
 import {
@@ -135,6 +136,9 @@ export const ROUTES: readonly Route[] = [
   api('get', '/account/public-name/', 'caller', getPublicName),
   api('put', '/account/public-name/', 'caller', putPublicName),
   api('delete', '/account/public-name/', 'caller', deletePublicName),
+  api('get', '/account/signature/', 'caller', getSignature),
+  api('put', '/account/signature/', 'caller', putSignature),
+  api('delete', '/account/signature/', 'caller', deleteSignature),
   api('post', '/account/password/', 'session', changeOwnPassword),
   api('get', '/sessions/', 'session', listSessions),
   api('delete', '/sessions/{id}/', 'session', deleteSession),

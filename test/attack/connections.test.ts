@@ -98,7 +98,7 @@ void test('CONNECT is answered and ended, and its resets harm nobody', async (t)
   const tunnel = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
   const { status, headers, text } = partsOf(await rawHttp(portOf(api), tunnel));
   t.equal(status, 405);
-  t.equal(headers.get('allow'), 'DELETE, GET, HEAD, PATCH, POST');
+  t.equal(headers.get('allow'), 'DELETE, GET, HEAD, PATCH, POST, PUT');
   t.match(JSON.parse(text), { error: 'method_not_allowed', message: /proxy/ });
   t.ok(headers.get('x-request-id'));
   for (let n = 0; n < 20; n += 1) {

@@ -14,6 +14,7 @@ import { type Api, BASE, type CallOptions, PASSWORD, startApi } from './api.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
+import { makeSigner, P12_PASSWORD } from './certificates.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
@@ -202,6 +203,16 @@ async function completeHuge(api: Api, accountId: string, conversionId: string): 
   await api.actors.send(conversionAggregate, conversionId, command, api.context());
 }
 
+async function driveSignature(t: Test, api: Api, key: string): Promise<void> {
+  const body = { p12: makeSigner(t).p12.toString('base64'), password: P12_PASSWORD };
+  const call = (method: string, sent?: object) =>
+    api.call(method, `${BASE}/account/signature/`, { key, ...optional('body', sent) });
+  await call('PUT', body);
+  await call('PUT', { ...body, password: 'x' });
+  await call('GET');
+  await call('DELETE');
+}
+
 async function driveSuccesses(t: Test, given: Answered) {
   const api = await startApi(t, { env: { RETENTION_SECONDS: '60' } });
   const { id: accountId, email, key } = await api.newAccount();
@@ -318,6 +329,7 @@ async function driveSuccesses(t: Test, given: Answered) {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     await api.complete(accountId, String(body['id']), PDF);
   });
+  await driveSignature(t, api, key);
   const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });
   await api.call('DELETE', `${BASE}/api-keys/${String(made.body['id'])}/`, { key });
   const auth = (what: string, body: object) =>

@@ -41,6 +41,16 @@ export const CONTENT_KEY = Buffer.alloc(32, 5);
 
 export const OPTIONS: PrintOptions = DEFAULT_OPTIONS;
 
+/** The certificate of an account, as its events have it. */
+export const SIGNATURE = {
+  secret: 'v1.s',
+  subject: 'v1.n',
+  issuer: 'v1.i',
+  notBefore: NOW,
+  notAfter: NOW + 30 * DAY_MS,
+  certificate: sha256(7),
+};
+
 export const TIMINGS: RenderTimings = { queued: 1, load: 2, ready: 3, print: 4, store: 5 };
 
 /** The manifest of a page with one image and one font. */

@@ -159,6 +159,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['conversions open ../a', /<id> is that of a conversion/],
     ['conversions get conv_1 --server http://h', /no key for http:\/\/h/],
     ['keys create --server http://h --api-key k', /--name is needed/],
+    ['signature set a.p12', /Give --password-stdin/],
     ['webhooks create', /<url> .* is missing/],
     ['webhooks update webhook_1 --server http://h --api-key k', /Say what to change/],
     ['webhooks update webhook_1 --enable --disable', /exclude each other/],
@@ -352,6 +353,7 @@ void test('help of a group names its commands and no other', (t) => {
     [
       'conversions',
       'keys',
+      'signature',
       'batches',
       'webhooks',
       'account',

@@ -57,6 +57,8 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/service/metrics.ts', 'src/observe/metrics/metrics.ts'),
     imports('src/observe/log.ts', 'src/observe/tracing/opentelemetry.ts'),
   ],
+  signing: [imports('src/signing/cms.ts', 'src/log/attestation/port.ts', typeOnly)],
+  'signing-is-loaded-late': [imports('src/accounts/signature.ts', 'src/signing/identity.ts')],
   documents: [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],
   's3-driver': [
     imports('src/documents/s3-location.ts', 'node_modules/@aws-sdk/client-s3/index.js'),

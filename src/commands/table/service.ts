@@ -260,6 +260,32 @@ export const USE: readonly Command[] = [
     options: SERVICE_OPTIONS,
     run: async (...given) => (await import('../keys.ts')).keysRevoke(...given),
   },
+  {
+    name: 'signature set',
+    summary:
+      'Set the certificate that PDFs of your account are signed with; its key is kept sealed.',
+    examples: ['signature set ada.p12 --password-stdin < password.txt'],
+    positionals: { file: 'a PKCS#12 file (.p12, .pfx) with the certificate and its key' },
+    options: {
+      'password-stdin': { help: 'read the password of the file from standard input' },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../signature.ts')).signatureSet(...given),
+  },
+  {
+    name: 'signature show',
+    summary: 'Show whose certificate signs PDFs of your account, and when it expires.',
+    examples: ['signature show'],
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../signature.ts')).signatureShow(...given),
+  },
+  {
+    name: 'signature remove',
+    summary: 'Remove the certificate that PDFs of your account are signed with.',
+    examples: ['signature remove'],
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../signature.ts')).signatureRemove(...given),
+  },
 ];
 
 export const VERIFY: readonly Command[] = [

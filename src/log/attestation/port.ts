@@ -26,11 +26,11 @@ export interface TimestampAuthority {
   /** Its host, for messages. */
   readonly name: string;
   /**
-   * Gets a timestamp of the SHA-256 of a text, verified but for its certificate.
+   * Gets a timestamp of the SHA-256 of a text or of bytes, verified but for its certificate.
    * @returns the TimeStampToken, DER
    * @throws {Error} there is none that holds; one line
    */
-  timestamp(text: string, stopping: AbortSignal): Promise<Buffer>;
+  timestamp(content: string | Buffer, stopping: AbortSignal): Promise<Buffer>;
 }
 
 export interface Attestors {

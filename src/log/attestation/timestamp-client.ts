@@ -1,4 +1,4 @@
-/** Asks a timestamp authority (RFC 3161, over HTTP) when a text was there. */
+/** Asks a timestamp authority (RFC 3161, over HTTP) when a text, or a signature, was there. */
 import { randomBytes } from 'node:crypto';
 import { errorMessage } from '../../errors/error-message.ts';
 import type { TimestampAuthority } from './port.ts';
@@ -10,11 +10,11 @@ const TST_INFO = '1.2.840.113549.1.9.16.1.4';
 export function createTimestampAuthority(url: string, timeoutMs = 10_000): TimestampAuthority {
   return {
     name: new URL(url).host,
-    timestamp: async (text, stopping) => {
+    timestamp: async (content, stopping) => {
       // Loading it takes longer than it is used, and most deployments have no authority.
       const pki = await import('pkijs');
       const asn1 = await import('asn1js');
-      const message = Buffer.from(text);
+      const message = typeof content === 'string' ? Buffer.from(content) : content;
       const messageImprint = await pki.MessageImprint.create('SHA-256', message);
       // 64 bits as a positive integer, in the one form that DER has for it.
       const nonce = Buffer.concat([Buffer.from([1]), randomBytes(7)]);

@@ -44,6 +44,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   SessionsEnded: 'account',
   OperatorGranted: 'account',
   OperatorRevoked: 'account',
+  SignatureSet: 'account',
+  SignatureRemoved: 'account',
   HoldPlaced: 'account',
   HoldReleased: 'account',
   AccountErased: 'account',

@@ -19,6 +19,7 @@ import {
   NOW,
   OPTIONS,
   REQUEST_HMAC,
+  SIGNATURE,
   sha256,
 } from '../../support/samples.ts';
 
@@ -186,6 +187,26 @@ void test('plan and password', (t) => {
   const judged: AccountCommand = { ...newPassword, epoch: 0 };
   given(t, account, opened).when(judged).thenEvents(changed);
   given(t, account, opened, changed).when(judged).thenRejected('unauthorized');
+  t.end();
+});
+
+void test('the certificate for signatures is set, replaced and removed', (t) => {
+  const set = (signature = SIGNATURE): AccountEvent => ({
+    type: 'SignatureSet',
+    data: { accountId: ID, ...signature, setAt: NOW },
+  });
+  const other = { ...SIGNATURE, secret: 'v1.o' };
+  const command = { type: 'SetSignature', accountId: ID, signature: other, now: NOW } as const;
+  given(t, account, opened, set()).when(command).thenEvents(set(other));
+  t.strictSame(fold(account, [opened, set(), set(other)]).signature, other);
+  const removed: AccountEvent = {
+    type: 'SignatureRemoved',
+    data: { accountId: ID, removedAt: NOW },
+  };
+  const remove = { type: 'RemoveSignature', accountId: ID, now: NOW } as const;
+  given(t, account, opened, set()).when(remove).thenEvents(removed);
+  given(t, account, opened, set(), removed).when(remove).thenRejected('not_found');
+  t.equal(fold(account, [opened, set(), erased]).signature, undefined);
   t.end();
 });
 

@@ -32,6 +32,7 @@ import {
   ORIGIN,
   PDF,
   REQUEST_HMAC,
+  SIGNATURE,
   sessionId,
   sha256,
   TIMINGS,
@@ -88,6 +89,8 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'PublicNameChanged', data: { ...owner, name: 'sealed' } },
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
     { type: 'SessionsEnded', data: owner },
+    { type: 'SignatureSet', data: { ...owner, ...SIGNATURE, setAt: NOW } },
+    { type: 'SignatureRemoved', data: { ...owner, removedAt: NOW } },
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
@@ -275,7 +278,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '9: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,credits,refunds,keys',
+    '10: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,signature,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

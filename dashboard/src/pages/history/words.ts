@@ -60,6 +60,8 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   SessionRevoked: true,
   SessionsEnded: true,
   PasswordChanged: true,
+  SignatureSet: true,
+  SignatureRemoved: true,
   SignInRefused: true,
   SignInsLeftOut: true,
   WebhookCreated: true,

@@ -1,0 +1,106 @@
+/** The certificate that an account signs its PDFs with: checked and sealed when it comes, never shown again. */
+import type { CommandContext } from '../actors/system.ts';
+import { Semaphore } from '../async/semaphore.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { type AccountSignature, NO_SIGNATURE } from '../domain/signature.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { isoTime } from '../time/clock.ts';
+import { type AccountDependencies, sendToAccount } from './accounts.ts';
+
+type Dependencies = Pick<AccountDependencies, 'actors'> & {
+  readonly vault: Pick<Vault, 'seal' | 'unseal'>;
+};
+
+export interface SignatureRecord {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly not_after: string;
+}
+
+/** Old files take seconds of work: one at a time leaves the rest to others. */
+const opening = new Semaphore(1);
+
+const wrong = (field: string, message: string, cause: unknown): ServiceError =>
+  new ServiceError('validation_error', `${field}: ${message}`, {
+    details: { [field]: [message] },
+    cause,
+  });
+
+async function openFile(file: Buffer, password: string, now: number) {
+  // Loading it takes longer than most requests, and few accounts sign.
+  const [{ invalidAt, openPkcs12 }, { UnreadableKey, WRONG_PASSWORD }] = await Promise.all([
+    import('../signing/identity.ts'),
+    import('../signing/pkcs12.ts'),
+  ]);
+  const release = await opening.acquire();
+  try {
+    const identity = await openPkcs12(file, password);
+    const invalid = invalidAt(identity, now);
+    if (invalid !== undefined) throw new UnreadableKey(`${invalid} Give one that is valid.`);
+    return identity;
+  } catch (error) {
+    if (!(error instanceof UnreadableKey)) throw error;
+    throw wrong(error.message === WRONG_PASSWORD ? 'password' : 'p12', error.message, error);
+  } finally {
+    release();
+  }
+}
+
+async function recordOf(
+  { vault }: Pick<Dependencies, 'vault'>,
+  accountId: string,
+  { subject, issuer, notAfter }: Pick<AccountSignature, 'subject' | 'issuer' | 'notAfter'>,
+): Promise<SignatureRecord> {
+  const unseal = (sealed: string) => vault.unseal(accountId, sealed);
+  const [whose, by] = await Promise.all([unseal(subject), unseal(issuer)]);
+  return { subject: whose, issuer: by, not_after: isoTime(notAfter) };
+}
+
+/**
+ * @param file a PKCS#12 file
+ * @throws {ServiceError} `validation_error`: it cannot be read, or nothing can be signed with it
+ */
+export async function setSignature(
+  deps: Dependencies,
+  accountId: string,
+  { file, password }: { readonly file: Buffer; readonly password: string },
+  context: CommandContext,
+): Promise<SignatureRecord> {
+  const now = context.metadata.time;
+  const identity = await openFile(file, password, now);
+  const { identityText } = await import('../signing/identity.ts');
+  const seal = (text: string) => deps.vault.seal(accountId, text);
+  const [secret, subject, issuer] = await Promise.all(
+    [identityText(identity), identity.subject, identity.issuer].map(seal) as [
+      Promise<string>,
+      Promise<string>,
+      Promise<string>,
+    ],
+  );
+  const { notBefore, notAfter, sha256: certificate } = identity;
+  const signature = { secret, subject, issuer, notBefore, notAfter, certificate };
+  await sendToAccount(deps, { type: 'SetSignature', accountId, signature, now }, context);
+  return await recordOf(deps, accountId, signature);
+}
+
+/** @throws {ServiceError} `not_found` */
+export async function signatureOf(
+  deps: Dependencies,
+  accountId: string,
+  asOf?: bigint,
+): Promise<SignatureRecord> {
+  const { state } = await deps.actors.read(accountAggregate, accountId, asOf);
+  if (state.signature !== undefined) return await recordOf(deps, accountId, state.signature);
+  throw new ServiceError('not_found', NO_SIGNATURE);
+}
+
+/** @throws {ServiceError} `not_found` */
+export const removeSignature = async (
+  deps: Pick<Dependencies, 'actors'>,
+  accountId: string,
+  context: CommandContext,
+): Promise<void> => {
+  const now = context.metadata.time;
+  await sendToAccount(deps, { type: 'RemoveSignature', accountId, now }, context);
+};
