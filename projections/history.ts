@@ -9,7 +9,7 @@ import { countingOf, countWhile, type Slice } from '../src/read-model/rows.ts';
 /**
  * `number` counts an account's events from 1, so that a page is found without skipping rows. `time` never
  * decreases with it (renderers' clocks differ), and neither does `position`, so that both are found by halving.
- * `subject_id` is that of the conversion that an event is about, else of the batch.
+ * `subject_id` is that of the conversion that an event is about, else of the batch, as of a delivery of its end.
  */
 const ddl = `
 CREATE TABLE history (
@@ -41,7 +41,7 @@ function actorText({ actor }: EventMetadata): string {
 
 export const history: Projection = {
   name: 'history',
-  version: 4,
+  version: 5,
   tables: ['history', 'history_totals'],
   ddl,
   handlers(db) {
@@ -62,16 +62,10 @@ export const history: Projection = {
       const metadata = event.metadata as EventMetadata;
       const { total, time } = book.get(accountId, metadata.time) ?? {};
       const { position, stream, revision, type } = event;
-      const { kind } = metadata.actor;
-      const of = [
-        stream,
-        revision,
-        type,
-        kind,
-        actorText(metadata),
-        conversionId ?? batchId ?? null,
-        time,
-      ];
+      const { actor, correlationId } = metadata;
+      const batch = batchId ?? (correlationId.startsWith('batch_') ? correlationId : null);
+      const by = [actor.kind, actorText(metadata)];
+      const of = [stream, revision, type, ...by, conversionId ?? batch, time];
       insert.run(accountId, total, position, ...of);
     };
     return Object.fromEntries(EVENT_TYPES.map((type) => [type, enter]));
@@ -128,7 +122,11 @@ export interface HistoryQueries {
     after: number,
     upTo: number,
     types: readonly string[],
-  ): readonly { readonly position: bigint; readonly conversionId: string }[];
+  ): readonly {
+    readonly number: number;
+    readonly position: bigint;
+    readonly conversionId: string;
+  }[];
   /** Counts the events of the selection up to the number; stops at the limit. */
   countSelected(selection: EventSelection, upTo: number, limit: number): number;
   /** Events of the selection after one number and up to the other, oldest first. */
@@ -169,8 +167,11 @@ export function historyQueries(db: Database): HistoryQueries {
     .pluck()
     .safeIntegers();
   const changesOf = db
-    .prepare<[string, number, number, string], { position: bigint; conversionId: string }>(
-      `SELECT max(number), position, subject_id AS conversionId FROM history NOT INDEXED
+    .prepare<
+      [string, number, number, string],
+      { number: bigint; position: bigint; conversionId: string }
+    >(
+      `SELECT max(number) AS number, position, subject_id AS conversionId FROM history NOT INDEXED
        WHERE account_id = ? AND number > ? AND number <= ? AND subject_id IS NOT NULL
          AND type IN (SELECT value FROM json_each(?))
        GROUP BY subject_id ORDER BY 1`,
@@ -223,7 +224,9 @@ export function historyQueries(db: Database): HistoryQueries {
       ),
     position: (accountId, number) => positionOf.get(accountId, number),
     changes: (accountId, after, upTo, types) =>
-      changesOf.all(accountId, after, upTo, JSON.stringify(types)),
+      changesOf
+        .all(accountId, after, upTo, JSON.stringify(types))
+        .map((change) => ({ ...change, number: Number(change.number) })),
     countSelected: (selection, upTo, limit) =>
       countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
     selected: (selection, after, upTo) => selected(selection, { after, upTo }),

@@ -241,7 +241,8 @@ export async function redeliver(
       round: round + 1,
       at: context.metadata.time,
     } as const;
-    orThrow(await deps.actors.send(deliveryAggregate, id, command, context));
+    const metadata = { ...context.metadata, correlationId: subject ?? id };
+    orThrow(await deps.actors.send(deliveryAggregate, id, command, { ...context, metadata }));
   }
   return await deliveryOf(deps, accountId, id);
 }

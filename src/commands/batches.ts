@@ -1,8 +1,8 @@
 /** Batches of an account at a service: listed, read, cancelled, and their PDFs in one ZIP file. */
 import { Readable } from 'node:stream';
-import { type Invocation, type Run, requiredOption, UsageError } from './command.ts';
+import { counted, type Invocation, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
-import { dateOf, limitOf, recordRows, serviceOf, take } from './service.ts';
+import { dateOf, isPressledgerError, limitOf, recordRows, serviceOf, take } from './service.ts';
 
 /** @throws {UsageError} */
 function idOf({ positionals: [id = ''] }: Invocation): string {
@@ -57,7 +57,22 @@ export const batchesZip: Run = async (invocation, context) => {
   await checkOutputFile(path);
   const { client } = await serviceOf(invocation, context);
   const partial = invocation.values['partial'] === true;
-  const open = async () => Readable.fromWeb(await client.batches.zip(id, { partial }));
+  const zip = async () => {
+    try {
+      return await client.batches.zip(id, { partial });
+    } catch (error) {
+      if (!isPressledgerError(error, 'not_ready')) throw error;
+      const { total, pending } = await client.batches.get(id);
+      const left = `${id} has not ended: ${pending} of ${counted(total, 'conversion')} are unfinished`;
+      throw new Error(
+        partial
+          ? `${left}, and none has a PDF yet. Wait, and repeat the command.`
+          : `${left}. Wait, and repeat the command, or take the PDFs that are there with --partial.`,
+        { cause: error },
+      );
+    }
+  };
+  const open = async () => Readable.fromWeb(await zip());
   const { bytes } = await writeOutputFile(open, path, context.outputMode);
   context.output.json({ id, path, bytes });
   context.output.line(`The PDFs of ${id} are in ${path}.`);

@@ -101,6 +101,8 @@ export const conversionsGet: Run = async (invocation, context) => {
 
 /** Answers that are the same for each further id. */
 const ENDS_ALL: ReadonlySet<number> = new Set([401, 403]);
+/** A restart of the service, or of a proxy before it, takes less. */
+const LONGEST_LOST_MS = 60_000;
 
 export const conversionsDelete: Run = async (invocation, context) => {
   const ids = idsOf(invocation);
@@ -120,14 +122,23 @@ export const conversionsDelete: Run = async (invocation, context) => {
   }
   const conversions: { id: string; status?: string; error_message?: string }[] = [];
   let cancelled = 0;
-  // One by one: each request counts in the rate limit, and a refusal says when it is over.
+  // One by one: each request counts in the rate limit, and a refusal says when it is over. To repeat one is safe.
   for (const id of ids) {
     try {
-      const { status, isCancelled } = await whenFree(() => takeBack(id), [429]);
+      const { status, isCancelled } = await whenFree(() => takeBack(id), {
+        statuses: [429, 503],
+        // The first one tells whether there is a service at all.
+        lostMs: conversions.length === 0 ? 0 : LONGEST_LOST_MS,
+      });
       conversions.push({ id, status });
       if (isCancelled) cancelled += 1;
     } catch (error) {
-      if (!isPressledgerError(error) || ENDS_ALL.has(error.status)) throw error;
+      if (!isPressledgerError(error) || ENDS_ALL.has(error.status)) {
+        output.note(
+          `${conversions.length} of ${counted(ids.length, 'conversion')} were dealt with before. Repeat the command for the rest.`,
+        );
+        throw error;
+      }
       conversions.push({ id, error_message: error.message });
       output.note(`${id}: ${error.message}`);
     }

@@ -81,6 +81,16 @@ function targetsOf(pages: readonly string[], folder: string): ReadonlyMap<string
   );
 }
 
+/** What a service does not take in a name, and a name that is too long for it. */
+const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029/\\]/gu;
+const MAX_NAME = 200;
+
+/** Names a page of a file as its PDF, so that lists show which it is before it is printed, too. */
+function nameOf(file: string): Pick<ConversionOptions, 'filename'> {
+  const filename = basename(file).replaceAll(NOT_IN_NAMES, ' ').trim();
+  return filename.length > MAX_NAME ? {} : { filename };
+}
+
 /** The same as long as the page, its files and its options are the same: a second run costs nothing twice. */
 const keyOf = (page: string, options: ConversionOptions): string =>
   createHash('sha256')
@@ -111,12 +121,13 @@ export async function convertMany(
   const one = async (page: string): Promise<Outcome> => {
     const { options, beside } = await prepare(page);
     const idempotencyKey = keyOf(page, options);
+    const file = targets.get(page) ?? '';
+    const named = options.url === undefined ? { ...nameOf(file), ...options } : options;
     const own: Interrupt = { signal: interrupt.signal, left: '' };
     asked.set(page, own);
     const { record, notLoaded, others, open } = await whenFree(
-      () => convert({ options, beside, context: quiet, interrupt: own, idempotencyKey }),
-      [429, 503],
-      interrupt.signal,
+      () => convert({ options: named, beside, context: quiet, interrupt: own, idempotencyKey }),
+      { statuses: [429, 503], signal: interrupt.signal },
     );
     const { id } = record;
     if (record.status === 'failed') {
@@ -128,7 +139,6 @@ export async function convertMany(
       const lacks = `${counted(notLoaded.length, 'resource')} could not be loaded`;
       return { page, id, status: 'failed', error_message: lacks, ...told };
     }
-    const file = targets.get(page) ?? '';
     await (await pdfTarget(file, quiet)).write(open);
     return { page, id, status: 'completed', file, ...told };
   };

@@ -212,18 +212,30 @@ export async function take<T>(
 
 const BUSY_SECONDS = 2;
 
+export interface Patience {
+  readonly statuses: readonly number[];
+  /** Milliseconds for which a service that does not answer is asked again. */
+  readonly lostMs?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** Asks again, as long as the service answers with one of the statuses, after the time that it says. */
 export async function whenFree<T>(
   work: () => Promise<T>,
-  statuses: readonly number[],
-  signal?: AbortSignal,
+  { statuses, lostMs = 0, signal }: Patience,
 ): Promise<T> {
+  let lostAt: number | undefined;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!isPressledgerError(error) || !statuses.includes(error.status)) throw error;
-      await pause(1000 * (error.retryAfter ?? BUSY_SECONDS), undefined, { signal });
+      if (error instanceof PressledgerUnreachable) {
+        lostAt ??= performance.now();
+        if (performance.now() >= lostAt + lostMs) throw error;
+      } else if (!isPressledgerError(error) || !statuses.includes(error.status)) throw error;
+      else lostAt = undefined;
+      const seconds = isPressledgerError(error) ? error.retryAfter : undefined;
+      await pause(1000 * (seconds ?? BUSY_SECONDS), undefined, { signal });
     }
   }
 }

@@ -38,7 +38,7 @@ const CHANGES: readonly EventType[] = [
   'ConversionCompleted',
   'ConversionFailed',
 ];
-/** Events that are looked through between two looks at the clock: each may bring a conversion with many words. */
+/** Events whose conversions are looked up at once. */
 const CHANGES_AT_ONCE = 20;
 /** The longest that other requests wait for what is taken in, in milliseconds. */
 const TURN_MS = 8;
@@ -107,16 +107,16 @@ export class AccountIndex {
     while (this.#events < total) {
       if (performance.now() > until) return false;
       const upTo = Math.min(total, this.#events + CHANGES_AT_ONCE);
-      for (const { conversionId } of history.changes(
-        this.#accountId,
-        this.#events,
-        upTo,
-        CHANGES,
-      )) {
+      const changes = history.changes(this.#accountId, this.#events, upTo, CHANGES);
+      for (const { conversionId, number } of changes) {
         const row = conversions.searchRow(conversionId);
         // A row that is older than the index comes in by itself, or is not searched.
-        if (row === undefined || row.number < this.#lowest) continue;
-        enter(this.index, entryOf(row, open, this.index.statusOf(row.number)));
+        if (row !== undefined && row.number >= this.#lowest) {
+          enter(this.index, entryOf(row, open, this.index.statusOf(row.number)));
+        }
+        // Those that are left have later events. Each may bring a thousand words.
+        this.#events = number;
+        if (performance.now() > until) return this.#events === total;
       }
       this.#events = upTo;
     }

@@ -59,7 +59,7 @@ export const operatorLimits = (): LookBackLimits => ({
 
 /** The account's events that are looked through before others' requests have their turn. */
 const SLICE = 200;
-/** Folds that are kept: a reader of one page reads the next. */
+/** Folds that are kept beside those that are held: a reader of one page reads the next. */
 const KEPT = 4;
 const RETRY_SECONDS = 5;
 
@@ -69,6 +69,13 @@ export interface Asker {
   readonly head: bigint;
   /** Aborted when nobody waits for the answer any longer. */
   readonly gone?: AbortSignal;
+  readonly hold?: Hold;
+}
+
+/** Belongs to work that asks several times. */
+export interface Hold {
+  /** What answered it last. */
+  key?: string;
 }
 
 export class LookBacks {
@@ -78,6 +85,7 @@ export class LookBacks {
   readonly #turns = new Turns();
   /** The folds of late, by what they answer; the latest is the last. */
   readonly #kept = new Map<string, Fold>();
+  readonly #holds = new Set<Hold>();
 
   constructor(deps: LookBackDependencies, limits: LookBackLimits) {
     this.#deps = deps;
@@ -101,6 +109,21 @@ export class LookBacks {
       const answer = await this.#answer(view, number, moment, asker, read);
       return { answer, position };
     });
+  }
+
+  /**
+   * Runs work that asks as of the same moment several times, and gives each question the hold: what answers them stays,
+   * however many others ask meanwhile.
+   */
+  async holding<T>(work: (hold: Hold) => Promise<T>): Promise<T> {
+    const hold: Hold = {};
+    this.#holds.add(hold);
+    try {
+      return await work(hold);
+    } finally {
+      this.#holds.delete(hold);
+      this.#closeOldest();
+    }
   }
 
   /** Runs the work when it is its turn: an account's go one after the other, so that it keeps nobody else waiting. */
@@ -146,12 +169,18 @@ export class LookBacks {
     const fold = this.#kept.get(key) ?? (await this.#fold(view, upTo, moment, asker));
     this.#kept.delete(key);
     this.#kept.set(key, fold);
-    const [oldest] = this.#kept;
-    if (this.#kept.size > KEPT && oldest !== undefined) {
-      this.#kept.delete(oldest[0]);
-      oldest[1].close();
-    }
+    if (asker.hold !== undefined) asker.hold.key = key;
+    this.#closeOldest();
     return read(fold.query(view.queries));
+  }
+
+  #closeOldest(): void {
+    const held = new Set(Array.from(this.#holds, ({ key }) => key));
+    const free = [...this.#kept].filter(([key]) => !held.has(key));
+    for (const [key, fold] of free.slice(0, Math.max(0, free.length - KEPT))) {
+      this.#kept.delete(key);
+      fold.close();
+    }
   }
 
   /** Folds what the view shows of the account's events up to the number. */

@@ -21,8 +21,19 @@ export const statusNumber = (status: ConversionStatus): number =>
   CONVERSION_STATUSES.indexOf(status) + 1;
 const COMPLETED = statusNumber('completed');
 
-/** @param before the status that the index has of it; 0: none, for it has nothing of it yet */
+/**
+ * A conversion whose texts cannot be read is found by all else of it, and keeps no other from being found.
+ * @param before the status that the index has of it; 0: none, for it has nothing of it yet
+ */
 export function entryOf(row: SearchRow, open: Open, before = 0): SearchEntry {
+  try {
+    return readEntry(row, open, before);
+  } catch {
+    return readEntry(row, () => undefined, before);
+  }
+}
+
+function readEntry(row: SearchRow, open: Open, before: number): SearchEntry {
   const { number, id } = row;
   const status = statusNumber(row.status);
   const words: string[] = [];

@@ -9,7 +9,7 @@ export type Actor =
 
 /** Facts about every event beside its data. They are stored with it, and versioned as it is. */
 export interface EventMetadata {
-  /** The id of the conversion or, where a batch is requested, of that; else the id of the command. */
+  /** The id of the conversion or, where it is about a batch, of that; else the id of the command. */
   readonly correlationId: string;
   /** The id of the event or command that caused it. */
   readonly causationId: string;

@@ -1,5 +1,5 @@
 /** The query parameter `as_of`: the answer as it was at an earlier moment. */
-import type { View } from '../conversions/look-back.ts';
+import type { Hold, View } from '../conversions/look-back.ts';
 import { type Moment, momentIn } from '../conversions/moment.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { ValidationIssues } from '../requests/validation.ts';
@@ -30,6 +30,9 @@ export function momentOf(
   return momentIn(text, present, (problem) => issues.add('as_of', problem));
 }
 
+export const lookBacksFor = (ctx: HttpContext, deps: RouteDependencies) =>
+  isByOperatorSocket(ctx) ? deps.operatorLookBacks : deps.lookBacks;
+
 /** Reads from the queries of the caller's view as they answer now, or did at the moment. */
 export async function readAsOf<Q, R>(
   ctx: HttpContext,
@@ -37,13 +40,14 @@ export async function readAsOf<Q, R>(
   moment: Moment | undefined,
   view: Omit<View<Q>, 'accountId'>,
   read: (queries: Q) => R,
+  hold?: Hold,
 ): Promise<R> {
   const { asOf: head } = ctx.state;
   if (moment === undefined) return read(await consistentQuery(deps, view.queries, head));
   const whole = { ...view, accountId: callerOf(ctx).accountId };
-  const asker = { head: head ?? (await deps.store.head()), gone: disconnection(ctx) };
-  const lookBacks = isByOperatorSocket(ctx) ? deps.operatorLookBacks : deps.lookBacks;
-  const { answer, position } = await lookBacks.read(whole, moment, asker, read);
+  const from = { head: head ?? (await deps.store.head()), gone: disconnection(ctx) };
+  const asker = hold === undefined ? from : { ...from, hold };
+  const { answer, position } = await lookBacksFor(ctx, deps).read(whole, moment, asker, read);
   ctx.set('Pressledger-As-Of', String(position));
   return answer;
 }

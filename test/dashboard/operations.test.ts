@@ -178,8 +178,11 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await toast(page, 'New documents are kept for 2 hours at most.').waitFor();
     await page.getByText('At most 2 hours.').waitFor();
     sub.strictSame(await inspectState(page, 'operations-account-retention'), []);
-    await button(page, 'End the own retention').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'End the own retention' }).click();
+    await button(page, 'Use the service’s retention').click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Use the service’s retention' })
+      .click();
     await page.getByText(/The account has no retention of its own/).waitFor();
 
     await page.getByLabel('End of the hold').fill('2001-01-01T00:00');

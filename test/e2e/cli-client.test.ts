@@ -268,10 +268,16 @@ void test('the command line is a client of a running service', async (whole) => 
   await whole.test('a batch is listed, fetched, and followed to its delivery', async (t) => {
     const place = createPlace(t);
     const client: ClientConfig = { server: service.url, apiKey, loginFile: loginFileOf(place) };
-    const requests = [{ html: '<p>One</p>' }, { html: '<p>Two</p>', filename: 'Two' }];
+    const slow = { html: '<p>One</p>', wait_for: { delay_ms: 2000 } };
+    const requests = [slow, { html: '<p>Two</p>', filename: 'Two' }];
     const api = service.client(apiKey);
     await ask(client, 'webhooks', 'create', 'https://hooks.invalid/', '--types', 'batch.ended');
     const { id } = await api.batches.create(requests, { reference: 'Letters' });
+    const zip = join(place.tmpDir, 'letters.zip');
+    await t.rejects(
+      ask(client, 'batches', 'zip', id, '-o', zip),
+      /has not ended: [12] of 2 conversions are unfinished\. .* with --partial\./,
+    );
     await eventually('its end', async () => (await api.batches.get(id)).ended_at);
     const counts = { status: 'ended', total: 2, pending: 0, completed: 2, failed: 0 };
     t.match(await ask(client, 'batches', 'list'), {
@@ -279,7 +285,6 @@ void test('the command line is a client of a running service', async (whole) => 
       rows: [[id, 'ended', Date, 2, 0, 2, 0, 'Letters']],
     });
     t.match((await ask(client, 'batches', 'get', id)).json, { id, conversions: { length: 2 } });
-    const zip = join(place.tmpDir, 'letters.zip');
     t.match((await ask(client, 'batches', 'zip', id, '-o', zip)).json, { id, path: zip });
     t.equal(readFileSync(zip).subarray(0, 2).toString(), 'PK');
     t.strictSame((await ask(client, 'batches', 'cancel', id)).json, { id });
@@ -298,6 +303,7 @@ void test('the command line is a client of a running service', async (whole) => 
     const told = await runCli(service.place, ['history', id]);
     t.match(told.stdout, new RegExp(`The batch ${id} of 2 PDFs was requested\\. .*\\n`));
     t.match(told.stdout, `The batch ${id} ended: 2 completed, 0 failed.`);
+    t.match(told.stdout, /Try 1 to deliver batch\.ended to webhook_/);
     t.match(told.stdout, /in the batch batch_\w+\.  conv_\w+ Two\.pdf/);
     t.match(await runCli(service.place, ['history', 'batch_none']), {
       code: 1,

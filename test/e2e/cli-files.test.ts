@@ -142,6 +142,10 @@ void test('several pages and folders are converted at once, and a second run cos
   t.match(first.stderr, /2 of 3 pages done, 1 failed[^]*1 of 3 pages failed/);
   t.match((await openPdf(readFileSync(join(pdfs, 'page.pdf')))).text, /A page[^]*by a module/);
   t.match((await openPdf(readFileSync(join(pdfs, 'page (2).pdf')))).text, /Another page/);
+  const names = async () =>
+    (await cliJson(place, ['conversions', 'list', ...there])) as { name: string }[];
+  const listed = (await names()).map(({ name }) => name).toSorted();
+  t.strictSame(listed, ['page (2).pdf', 'page.pdf'], 'each has the name of its PDF');
   writeFileSync(join(folder, 'style.css'), 'p { color: #000000 }');
   const second = JSON.parse((await convert()).stdout) as typeof document;
   const [changed, , same] = document.conversions.map(

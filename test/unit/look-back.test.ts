@@ -2,7 +2,12 @@
 import { type Test, test } from 'tap';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
 import { ledger, ledgerQueries } from '../../projections/ledger.ts';
-import { type LookBackLimits, LookBacks, operatorLimits } from '../../src/conversions/look-back.ts';
+import {
+  type Asker,
+  type LookBackLimits,
+  LookBacks,
+  operatorLimits,
+} from '../../src/conversions/look-back.ts';
 import type { Moment } from '../../src/conversions/moment.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { Budget, BudgetExceeded } from '../../src/limits/budgets.ts';
@@ -36,13 +41,18 @@ async function open(t: Test, limits: Partial<LookBackLimits> = {}, steps = histo
       until = promise;
       return resolve;
     },
-    balances: async (account: number, moment: Moment = { position: head }, gone?: AbortSignal) => {
+    lookBacks,
+    balances: async (
+      account: number,
+      moment: Moment = { position: head },
+      more: Pick<Asker, 'gone' | 'hold'> = {},
+    ) => {
       const view = {
         accountId: accountId(account),
         projection: ledger,
         queries: ledgerQueries,
       };
-      const asker = { head, ...(gone && { gone }) };
+      const asker = { head, ...more };
       const { answer } = await lookBacks.read(view, moment, asker, (queries) =>
         queries.page(view.accountId, FIRST_PAGE).rows.map(({ balance }) => balance),
       );
@@ -123,7 +133,7 @@ void test('nothing more is read for a client that has gone', async (t) => {
   const { block, balances, reads } = await open(t);
   const answer = block();
   const gone = new AbortController();
-  const waiting = balances(1, undefined, gone.signal);
+  const waiting = balances(1, undefined, { gone: gone.signal });
   await settle(reads);
   gone.abort();
   answer();
@@ -149,6 +159,25 @@ void test('the latest folds are kept, and the others made again', async (t) => {
   t.strictSame([latest.answer, oldest.answer], [first[6], first[0]]);
   t.equal(latest.reads, 0, 'no event is read for it');
   t.ok(oldest.reads > 0);
+});
+
+void test('what is asked several times stays, however many others ask meanwhile', async (t) => {
+  const { balances, reads, lookBacks } = await open(t, {}, history(8, 40));
+  const readsOf = async (ask: () => Promise<unknown>) => {
+    reads.length = 0;
+    await ask();
+    return reads.length;
+  };
+  const askOthers = async () => {
+    for (let account = 2; account <= 8; account += 1) await balances(account);
+  };
+  await lookBacks.holding(async (hold) => {
+    t.ok((await readsOf(() => balances(1, undefined, { hold }))) > 0);
+    await askOthers();
+    t.equal(await readsOf(() => balances(1, undefined, { hold })), 0);
+  });
+  await askOthers();
+  t.ok((await readsOf(() => balances(1))) > 0, 'and no longer than that');
 });
 
 /** Debits with requests between them, all in one stream. */

@@ -7,6 +7,7 @@ import {
 } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { conversionRecord } from '../../accounts/records.ts';
+import type { Hold } from '../../conversions/look-back.ts';
 import type { Moment } from '../../conversions/moment.ts';
 import {
   type AcceptedConversion,
@@ -20,7 +21,7 @@ import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { checkConversionRequest, type RequestRules } from '../../requests/validate.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
-import { momentOf, readAsOf } from '../as-of.ts';
+import { lookBacksFor, momentOf, readAsOf } from '../as-of.ts';
 import {
   accountInView,
   callerOf,
@@ -292,14 +293,22 @@ export const listConversions: Endpoint = {
     const moment = momentOf(ctx, deps, issues);
     issues.throwIfAny();
     const view = { projection: conversions, queries: conversionQueries };
-    const read = <R>(from: (queries: ConversionQueries) => R) =>
-      readAsOf(ctx, deps, moment, view, from);
+    const read = <R>(from: (queries: ConversionQueries) => R, hold?: Hold) =>
+      readAsOf(ctx, deps, moment, view, from, hold);
     const found = async () => {
       if (!needsIndex(search)) {
         return await read((queries) => queries.page(accountId, { ...page, ...search }));
       }
       if (moment !== undefined) {
-        return await deps.searches.past(accountId, search, page, read, disconnection(ctx));
+        return await lookBacksFor(ctx, deps).holding((hold) =>
+          deps.searches.past(
+            accountId,
+            search,
+            page,
+            (from) => read(from, hold),
+            disconnection(ctx),
+          ),
+        );
       }
       const head = ctx.state.asOf ?? (await deps.store.head());
       return await deps.searches.page(accountId, search, page, head);

@@ -44,7 +44,7 @@ void test('each filter, and all of them together, finds what it should', (t) => 
   const handlers = history.handlers(db);
   for (const { n, type, actor, conversion, account } of EVENTS) {
     const data = { accountId: account, ...(conversion && { conversionId: conversion }) };
-    const metadata = { actor, time: NOW + n };
+    const metadata = { actor, time: NOW + n, correlationId: conversion ?? 'cmd_1' };
     handlers[type]?.({
       position: BigInt(n),
       stream: 's',

@@ -24,7 +24,7 @@ function spanText(seconds: number): string {
 }
 
 export function retentionText(seconds: number | null): string {
-  if (seconds === null) return 'As that of others';
+  if (seconds === null) return 'As the service keeps documents';
   return seconds === 0 ? 'Until the first download' : `At most ${spanText(seconds)}`;
 }
 
@@ -32,7 +32,7 @@ const path = (id: string) => ({ path: { id } });
 
 async function reset(id: string): Promise<void> {
   await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/retention/', { params: path(id) }));
-  announce('New documents are kept as long as those of others.');
+  announce('New documents are kept as long as those of other accounts.');
   // Not awaited: the dialog gives the focus back to its button, which then goes.
   void forgetAccounts();
 }
@@ -55,20 +55,23 @@ export function RetentionSection({ account }: { readonly account: AccountDetails
       actions={
         current !== null && (
           <ConfirmButton
-            text="End the own retention"
-            title={`End the own retention of ${email}?`}
-            action="End the own retention"
+            text="Use the service’s retention"
+            title={`Use the service’s retention for ${email}?`}
+            action="Use the service’s retention"
             actionLook="primary"
             onConfirm={() => reset(id)}
           >
-            <p>New documents of the account are then kept as long as those of others.</p>
+            <p>
+              New documents of the account are then kept as long as the service keeps those of other
+              accounts.
+            </p>
           </ConfirmButton>
         )
       }
     >
       <p>
         {current === null
-          ? 'The account has no retention of its own: its documents are kept as long as those of others.'
+          ? 'The account has no retention of its own: its documents are kept as long as the service keeps those of other accounts.'
           : `${retentionText(current)}.`}
       </p>
       <SendForm action="Set the retention" look="secondary" layout="line" onSend={change}>
