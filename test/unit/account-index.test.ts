@@ -9,6 +9,10 @@ import { write } from '../support/log.ts';
 import { openProjected } from '../support/projected.ts';
 import { accountId, conversionId } from '../support/samples.ts';
 
+const broken = (): never => {
+  throw new Error('a fault');
+};
+
 const named = (n: number): Step => {
   const { stream, events } = request(n, 1);
   const name = ({ type, data }: DomainEvent) =>
@@ -57,9 +61,6 @@ void test('a conversion whose texts cannot be read is found by all else of it', 
     hasWarnings: 1,
   };
   const rest = { words: '', terms: 'source url\0warnings' };
-  const broken = (): never => {
-    throw new Error('a fault');
-  };
   for (const open of [broken, (sealed: string) => sealed]) {
     t.match(entryOf(row, open), { number: 7, id: row.id, ...rest });
   }
