@@ -19,6 +19,7 @@ import { session } from './session/session.ts';
 import { signInSearch } from './session/sign-in-search.ts';
 import { AppShell } from './ui/AppShell.tsx';
 import { NotFoundPage, PageError } from './ui/LonePage.tsx';
+import { FrameOfAnybody } from './ui/PublicFrame.tsx';
 
 /** Stated, for a page asks for the routes: their types would else be made of its own. */
 type Load = () => Promise<{ default: () => ReactNode }>;
@@ -43,6 +44,20 @@ const signedIn = createRoute({
     const search = location.href === '/' ? {} : { from: location.href };
     redirect({ to: '/sign-in', search, replace: true, throw: true });
   },
+});
+
+/** Serves people without an account, too: in the frame of the others, if somebody is signed in. */
+const anybody = createRoute({
+  getParentRoute: () => root,
+  id: 'anybody',
+  component: FrameOfAnybody,
+  beforeLoad: async (): Promise<void> => void (await session.isOpen()),
+});
+
+const verify = createRoute({
+  getParentRoute: () => anybody,
+  path: PATHS.verify,
+  component: lazyRouteComponent((): ReturnType<Load> => import('./pages/verify/VerifyPage.tsx')),
 });
 
 /** A page below the frame. Its search parameters are those that `validateSearch` lets through. */
@@ -74,6 +89,7 @@ const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
 
 const routeTree = root.addChildren([
   signIn,
+  anybody.addChildren([verify]),
   signedIn.addChildren([
     page(PATHS.home, () => import('./pages/home/HomePage.tsx')),
     page(
@@ -85,7 +101,6 @@ const routeTree = root.addChildren([
     page(PATHS.batches, () => import('./pages/batches/BatchesPage.tsx'), pageSearch),
     page(PATHS.batch, () => import('./pages/batches/BatchPage.tsx'), pageSearch),
     page(PATHS.playground, () => import('./pages/playground/PlaygroundPage.tsx'), playgroundSearch),
-    page(PATHS.verify, () => import('./pages/verify/VerifyPage.tsx')),
     page(PATHS.keys, () => import('./pages/keys/KeysPage.tsx')),
     page(PATHS.webhooks, () => import('./pages/webhooks/WebhooksPage.tsx')),
     page(PATHS.deliveries, () => import('./pages/webhooks/DeliveriesPage.tsx'), deliveriesSearch),

@@ -11,6 +11,7 @@ import {
   type DashboardBrowser,
   inspectPage,
   inspectState,
+  openBrowser,
   signIn,
   startDashboard,
 } from '../support/dashboard-browser.ts';
@@ -82,12 +83,100 @@ async function failure(page: Page): Promise<string> {
   return await page.locator('li[data-look="fails"]').innerText();
 }
 
+void test('a stranger verifies a PDF, and is told who made it', async (whole: Test) => {
+  const dashboard = await startDashboard(whole, { PUBLIC_VERIFY: 'true' });
+  const { service, account } = dashboard;
+  const { pdf, bundle, sha256, id } = await madeFiles(dashboard);
+  const { page, context, complaints } = await openBrowser(whole, service.url);
+  const sent: Request[] = [];
+
+  await whole.test('the page, without signing in', async (t) => {
+    await page.goto('/verify');
+    await page.getByRole('heading', { level: 1, name: 'Verify' }).waitFor();
+    t.strictSame(await inspectPage(page, 'verify-public'), []);
+    page.on('request', (request) => sent.push(request));
+  });
+
+  await whole.test('a PDF of an account without a name', async (t) => {
+    await choose(page, 'receipt.pdf', pdf);
+    await page.getByText(OUTCOME).waitFor();
+    await page.getByText('The account has given no name.').waitFor();
+    t.equal(await held(page), 5);
+    t.strictSame(await inspectState(page, 'verify-public-known'), []);
+    await page.setViewportSize({ width: 320, height: 640 });
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    t.equal(await page.getByText(id).count(), 0, 'no id of the account’s');
+  });
+
+  await whole.test('a PDF that was altered, and a bundle', async (t) => {
+    await choose(page, 'altered.pdf', Buffer.concat([pdf, Buffer.from('\n')]));
+    await page.getByText('This service does not know this file.').waitFor();
+    t.strictSame(await inspectState(page, 'verify-public-unknown'), []);
+    await choose(page, 'evidence.zip', bundle);
+    await page.getByText(OUTCOME).waitFor();
+    t.equal(await held(page), 9);
+  });
+
+  await whole.test('the hash alone was sent, and nothing that names the sender', async (t) => {
+    const posts = sent.filter((request) => request.method() === 'POST');
+    const paths = posts.map((request) => new URL(request.url()).pathname);
+    t.strictSame(paths, ['/verify/public', '/verify/public']);
+    t.equal(posts[0]?.postData(), JSON.stringify({ sha256 }));
+    for (const request of posts) {
+      const names = Object.keys(await request.allHeaders());
+      t.notOk(names.includes('cookie') || names.includes('authorization'));
+    }
+    t.strictSame(await context.cookies(), []);
+  });
+
+  await whole.test('the account sets its name, and a stranger is told it', async (t) => {
+    await signIn(dashboard.page, account);
+    await dashboard.page.goto('/account');
+    await dashboard.page.getByLabel('New name').fill('Ada’s Bakery');
+    await dashboard.page.getByRole('button', { name: 'Set the name' }).click();
+    await dashboard.page.locator('dd', { hasText: 'Ada’s Bakery' }).waitFor();
+    t.strictSame(await inspectState(dashboard.page, 'account-public-name'), []);
+    await page.reload();
+    await choose(page, 'receipt.pdf', pdf);
+    await page.getByText('The account calls itself so.').waitFor();
+    t.equal(await page.locator('bdi').innerText(), 'Ada’s Bakery');
+    await page.getByText(OUTCOME).waitFor();
+    t.strictSame(await inspectState(page, 'verify-public-named'), []);
+  });
+
+  await whole.test(
+    'a deployment that does not offer it says so, and is sent nothing',
+    async (t) => {
+      await page.route('**/dashboard/offers', (route) =>
+        route.fulfill({ json: { public_verify: false } }),
+      );
+      await page.reload();
+      const words = page.getByText('PDFs are checked only for people with an account.');
+      await words.waitFor();
+      t.strictSame(await inspectState(page, 'verify-public-not-offered'), []);
+      const before = sent.length;
+      await choose(page, 'receipt.pdf', pdf);
+      await words.waitFor();
+      t.notOk(sent.slice(before).some((request) => request.method() === 'POST'));
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByLabel('Email').fill(account.email);
+      await page.getByLabel('Password').fill(account.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+      t.equal(new URL(page.url()).pathname, '/verify', 'and comes back');
+    },
+  );
+  whole.strictSame([...complaints, ...dashboard.complaints], []);
+});
+
 void test('a PDF and a bundle are verified in the browser', async (whole: Test) => {
   const dashboard = await startDashboard(whole);
   const { page, account } = dashboard;
   const { id, sha256, pdf, bundle } = await madeFiles(dashboard);
   const sent: Request[] = [];
-  await signIn(page, account, '/verify');
+  await signIn(page, account);
+  await page.goto('/verify');
   await page.getByRole('heading', { level: 1, name: 'Verify' }).waitFor();
   whole.strictSame(await inspectPage(page, 'verify'), []);
   await page.evaluate(RECORD_BODIES);

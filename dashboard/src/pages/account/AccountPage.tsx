@@ -13,12 +13,16 @@ import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { PublicNameSection } from './PublicNameSection.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
 
 export default function AccountPage() {
   const account = useAccount();
   return (
-    <Page title="Account" lead="Who you are here, your password, and where you are signed in.">
+    <Page
+      title="Account"
+      lead="Who you are here and for others, your password, and where you are signed in."
+    >
       <Section title="This account">
         <Loaded query={account} what="the account" lines={3}>
           {({ email, plan, credits, created_at: openedAt, id }) => (
@@ -35,6 +39,7 @@ export default function AccountPage() {
         </Loaded>
       </Section>
       <PasswordSection account={account.data} />
+      <PublicNameSection />
       <SessionsSection />
     </Page>
   );

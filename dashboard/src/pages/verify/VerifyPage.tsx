@@ -1,6 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
 import { errorText } from '../../api/error.ts';
+import { offersQuery } from '../../api/public-check.ts';
+import { session } from '../../session/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { formatBytes } from '../../ui/format.ts';
@@ -11,6 +14,7 @@ import { Loading } from '../../ui/states.tsx';
 import { BundleCheck } from './BundleCheck.tsx';
 import { type ChosenFile, readFile } from './chosen-file.ts';
 import { PdfCheck } from './PdfCheck.tsx';
+import { NotOffered, PublicPdfCheck } from './PublicPdfCheck.tsx';
 import styles from './VerifyPage.module.css';
 
 type Choice =
@@ -19,7 +23,14 @@ type Choice =
   | { readonly state: 'read'; readonly chosen: ChosenFile; readonly number: number }
   | { readonly state: 'refused'; readonly text: string };
 
+const LEAD =
+  'Find out whether this service made a PDF, when and from what. Or check a bundle of evidence.';
+const LEAD_OF_STRANGERS =
+  'Find out whether this service made a PDF, and when. Or check a bundle of evidence. Nobody needs an account for that.';
+
 export default function VerifyPage() {
+  const isStranger = session.state !== 'open';
+  const { data: offers } = useQuery({ ...offersQuery, enabled: isStranger });
   const [choice, setChoice] = useState<Choice>({ state: 'none' });
   const lastNumber = useRef(0);
   const refuse = (text: string) => setChoice({ state: 'refused', text });
@@ -35,10 +46,8 @@ export default function VerifyPage() {
     }
   };
   return (
-    <Page
-      title="Verify"
-      lead="Find out whether this service made a PDF, when and from what. Or check a bundle of evidence."
-    >
+    <Page title="Verify" lead={isStranger ? LEAD_OF_STRANGERS : LEAD}>
+      {offers?.public_verify === false && choice.state !== 'read' && <NotOffered />}
       <FilePicker onFile={(file) => void take(file)} onProblem={refuse} />
       <p className="note">
         The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a
@@ -46,7 +55,9 @@ export default function VerifyPage() {
       </p>
       {choice.state === 'reading' && <Loading label={`Reading ${choice.name}`} />}
       {choice.state === 'refused' && <Notice kind="danger">{choice.text}</Notice>}
-      {choice.state === 'read' && <Result key={choice.number} chosen={choice.chosen} />}
+      {choice.state === 'read' && (
+        <Result key={choice.number} chosen={choice.chosen} isStranger={isStranger} />
+      )}
     </Page>
   );
 }
@@ -85,13 +96,20 @@ function FilePicker({ onFile, onProblem }: FilePickerProps) {
   );
 }
 
-function Result({ chosen: { file, kind, sha256 } }: { readonly chosen: ChosenFile }) {
+interface ResultProps {
+  readonly chosen: ChosenFile;
+  /** Nobody is signed in. */
+  readonly isStranger: boolean;
+}
+
+function Result({ chosen: { file, kind, sha256 }, isStranger }: ResultProps) {
+  const Check = isStranger ? PublicPdfCheck : PdfCheck;
   return (
     <>
       <Section title={file.name} lead={`${formatBytes(file.size)}. SHA-256:`}>
         <Code code={sha256} copyLabel="Copy the SHA-256" wrap />
       </Section>
-      {kind === 'pdf' && <PdfCheck sha256={sha256} />}
+      {kind === 'pdf' && <Check sha256={sha256} />}
       {kind === 'bundle' && <BundleCheck file={file} />}
       {kind === 'empty' && <Notice kind="danger">This file is empty. Nothing was sent.</Notice>}
       {kind === 'other' && (
