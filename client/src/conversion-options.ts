@@ -41,6 +41,16 @@ export interface PrintOptions {
    */
   page_size?: 'A4' | 'Letter' | 'Legal' | 'A3' | 'A5';
   /**
+   * The width of the paper, written like a margin, from `10mm` to `5000mm`. Goes with `height`, and not with `page_size`.
+   * @example '80mm'
+   */
+  width?: string;
+  /**
+   * The height of the paper, with `width`.
+   * @example '200mm'
+   */
+  height?: string;
+  /**
    * Prints in landscape orientation.
    * @default false
    */
@@ -102,6 +112,32 @@ export interface PrintOptions {
    * @default 'print'
    */
   media?: 'print' | 'screen';
+  /**
+   * A style sheet that is added to the page after its own, at most 1 MiB.
+   * @example 'nav, .cookie-banner { display: none }'
+   */
+  css?: string;
+  /**
+   * The colour scheme that the page finds preferred.
+   * @default 'light'
+   */
+  color_scheme?: 'light' | 'dark';
+  /**
+   * The window that scripts and style sheets for the screen see, in CSS pixels, each side from 50 to 5,000. A part that is
+   * left out is that of 800 × 600 with one pixel of the screen for each.
+   * @example { width: 1280, height: 720, device_scale_factor: 2 }
+   */
+  viewport?: { width?: number; height?: number; device_scale_factor?: number };
+  /**
+   * The time zone of the page's clock, by its name in the IANA database.
+   * @example 'Europe/Zurich'
+   */
+  timezone?: string;
+  /**
+   * The language of the browser (BCP 47), by which scripts write dates and numbers.
+   * @example 'de-CH'
+   */
+  locale?: string;
   /** Waits for all that is given. What the page's scripts draw and fetch within `budget_ms` is waited for without it. */
   wait_for?: {
     /**

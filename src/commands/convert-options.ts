@@ -1,7 +1,7 @@
 /** The conversion options as flags of `convert`. */
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { PAGE_SIZES } from '../domain/choices.ts';
+import { COLOR_SCHEMES, PAGE_SIZES } from '../domain/choices.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
 import { CONFORMANCES, PERMISSIONS, ROTATIONS, SHORTCOMINGS } from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
@@ -35,6 +35,19 @@ function jsonOf(value: string, name: string): unknown {
 }
 
 /** @throws {UsageError} */
+function viewportOf(value: string, name: string): unknown {
+  const [, width, height, scale] = /^(\d+)x(\d+)(?:@(\d+(?:\.\d+)?))?$/i.exec(value) ?? [];
+  if (width === undefined || height === undefined) {
+    throw new UsageError(`--${name} must be width x height in pixels, such as 1280x720.`);
+  }
+  return {
+    width: Number(width),
+    height: Number(height),
+    ...(scale !== undefined && { device_scale_factor: Number(scale) }),
+  };
+}
+
+/** @throws {UsageError} */
 function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
   const tags = new Map<string, string>();
   for (const each of given) {
@@ -63,6 +76,8 @@ type Flags = Readonly<Record<string, Flag>>;
 
 const PAGE: Flags = {
   'page-size': choice('size', PAGE_SIZES),
+  width: { value: 'length', help: 'paper of any width, with --height, such as 80mm' },
+  height: { value: 'length', help: 'paper of any height, with --width, such as 200mm' },
   landscape: { help: 'landscape orientation' },
   'margin-top': MARGIN,
   'margin-right': MARGIN,
@@ -96,9 +111,9 @@ const PDF: Flags = {
   },
 };
 
-function contentOf(path: string, name: string): string {
+function contentOf(path: string, name: string, encoding: 'base64' | 'utf8' = 'base64'): string {
   try {
-    return readFileSync(path, 'base64');
+    return readFileSync(path, encoding);
   } catch (cause) {
     throw new UsageError(`--${name}: the file ${path} cannot be read.`, { cause });
   }
@@ -193,6 +208,24 @@ const FINISHING: Flags = {
 
 const LOADING: Flags = {
   media: choice('media', ['print', 'screen']),
+  css: {
+    value: 'file',
+    help: "a style sheet that is added to the page's own",
+    read: (path, name) => contentOf(path, name, 'utf8'),
+  },
+  'color-scheme': {
+    value: 'scheme',
+    help: `the colours that the page finds preferred: ${COLOR_SCHEMES.join(', ')} (default light)`,
+    choices: COLOR_SCHEMES,
+    read: (value) => choiceOf(value, COLOR_SCHEMES) ?? value,
+  },
+  viewport: {
+    value: 'size',
+    help: 'the window that the page sees, such as 1280x720 or 1280x720@2 (default 800x600)',
+    read: viewportOf,
+  },
+  timezone: { value: 'zone', help: "the time zone of the page's clock, such as Europe/Zurich" },
+  locale: { value: 'language', help: 'the language of the browser, such as de-CH' },
   'no-javascript': { help: 'do not run scripts' },
   'wait-for-selector': {
     value: 'selector',

@@ -5,7 +5,7 @@ import { namingOf } from '../accounts/conversion-names.ts';
 import { readContent } from '../documents/decryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
-import type { PrintOptions } from '../domain/event-fields.ts';
+import { type PrintOptions, requestedOptions } from '../domain/event-fields.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { decodeEvent } from '../event-store/codec.ts';
@@ -15,7 +15,7 @@ import { type HistoryDependencies, readEvents } from './history.ts';
 /** A request with the defaults filled in: its HTML or URL with `options` gives the same conversion again. */
 export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
   readonly source: 'html' | 'url';
-  readonly options: PrintOptions &
+  readonly options: Partial<PrintOptions> &
     Omit<RequestDocument, 'html' | 'url'> & {
       readonly filename?: string;
       readonly reference?: string;
@@ -76,7 +76,7 @@ export async function findRequest(
         ...(html === undefined ? {} : { html }),
         ...(url === undefined ? {} : { url }),
         options: {
-          ...data.options,
+          ...requestedOptions(data.options),
           ...others,
           ...(await namingOf(deps.vault, data)),
           ...(data.priority && { priority: data.priority }),

@@ -2,6 +2,7 @@
 
 export const PLANS = ['free', 'starter', 'pro'] as const;
 export const PAGE_SIZES = ['A4', 'Letter', 'Legal', 'A3', 'A5'] as const;
+export const COLOR_SCHEMES = ['light', 'dark'] as const;
 
 /** `dashboard`: of a browser, held by a cookie; `api`: of a program, held by a refresh token. */
 export const SESSION_KINDS = ['dashboard', 'api'] as const;

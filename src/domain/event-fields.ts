@@ -1,7 +1,7 @@
 /** The schemas of fields that events of several kinds have. */
 import Type, { type Static } from 'typebox';
 import { BLOB_KINDS } from './blob-key.ts';
-import { PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
+import { COLOR_SCHEMES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
 import {
   ACCOUNT_ID,
   BATCH_ID,
@@ -82,9 +82,23 @@ export const PdfFacts = Type.Object({
 });
 export type PdfFacts = Static<typeof PdfFacts>;
 
+/** The window that a page sees, in CSS pixels. */
+export const Viewport = Type.Object({
+  width: Type.Integer(),
+  height: Type.Integer(),
+  device_scale_factor: Type.Number(),
+});
+export type Viewport = Static<typeof Viewport>;
+
+/** The window of a request that names none, and each part of it that one leaves out. */
+export const DEFAULT_VIEWPORT: Viewport = { width: 800, height: 600, device_scale_factor: 1 };
+
 /** The options that say nothing about the client's content, with the defaults filled in. */
 export const PrintOptions = Type.Object({
   page_size: Type.Enum([...PAGE_SIZES]),
+  /** With `height`, in the place of `page_size`. */
+  width: Type.Optional(Type.String()),
+  height: Type.Optional(Type.String()),
   landscape: Type.Boolean(),
   margin_top: Type.String(),
   margin_right: Type.String(),
@@ -95,6 +109,12 @@ export const PrintOptions = Type.Object({
   page_ranges: Type.Optional(Type.String()),
   prefer_css_page_size: Type.Boolean(),
   media: Type.Enum(['print', 'screen']),
+  color_scheme: Type.Optional(Type.Enum([...COLOR_SCHEMES])),
+  viewport: Type.Optional(Viewport),
+  /** As `Intl` names it. */
+  timezone: Type.Optional(Type.String()),
+  /** BCP 47, in its canonical form. */
+  locale: Type.Optional(Type.String()),
   tagged: Type.Boolean(),
   outline: Type.Boolean(),
   javascript: Type.Boolean(),
@@ -122,6 +142,12 @@ export const DEFAULT_OPTIONS: PrintOptions = {
   javascript: true,
   deterministic: false,
 };
+
+/** The options without those that others take the place of: what a request for the same says. */
+export function requestedOptions(options: PrintOptions): Partial<PrintOptions> {
+  const { page_size: _, ...others } = options;
+  return options.width === undefined ? options : others;
+}
 
 /** The texts that the caller gave a conversion beside its content, each of them sealed. */
 const RequestTexts = {

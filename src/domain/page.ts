@@ -20,7 +20,15 @@ export const inches = (millimetres: number): number => millimetres / MM_PER_INCH
 export function sheetMillimetres({
   page_size,
   landscape,
-}: Pick<PrintOptions, 'page_size' | 'landscape'>): readonly [width: number, height: number] {
+  width,
+  height,
+}: Pick<PrintOptions, 'page_size' | 'landscape' | 'width' | 'height'>): readonly [
+  width: number,
+  height: number,
+] {
+  if (width !== undefined && height !== undefined) {
+    return [lengthMillimetres(width), lengthMillimetres(height)];
+  }
   const [short, long] = SHEET_MM[page_size];
   return landscape ? [long, short] : [short, long];
 }

@@ -83,6 +83,8 @@ export interface RequestDocument {
   readonly url?: string;
   readonly header_html?: string;
   readonly footer_html?: string;
+  /** A style sheet that is added to the page's own. */
+  readonly css?: string;
   readonly wait_for?: {
     readonly selector?: string;
     readonly delay_ms?: number;

@@ -7,9 +7,6 @@ import { openWindow } from './chrome/window.ts';
 
 /** The moment at which clocks begin that a request gives no time. */
 const USUAL_TIME = Date.UTC(2000, 0, 1);
-/** What a document is told of its reader, unless the request says more. */
-const USUAL_TIMEZONE = 'UTC';
-const USUAL_LOCALE = 'en-US';
 
 /** JSON that does not depend on the order in which members were given. */
 function orderedJson(value: unknown): string {
@@ -27,8 +24,7 @@ export function fixedTime({ deterministic, deterministic_time }: PrintOptions): 
 }
 
 /**
- * Gives the tab's next document a fixed clock, numbers of chance that follow from the request, and a fixed time zone and
- * language.
+ * Gives the tab's next document a fixed clock, and numbers of chance that follow from the request.
  * @param tab one that was never used, without a window
  */
 export async function fixWorld(
@@ -41,8 +37,6 @@ export async function fixWorld(
   await tab.fix({
     time: fixedTime(options) ?? USUAL_TIME,
     seed,
-    timezone: USUAL_TIMEZONE,
-    locale: USUAL_LOCALE,
   });
   if (request.html === undefined) return;
   await openWindow(tab);

@@ -1,7 +1,6 @@
 /** One document, from request to PDF and manifest, in a tab that is its account's. */
 
 import { resultWithin } from '../async/with-timeout.ts';
-import type { PrintOptions } from '../domain/event-fields.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { PageFailure, TabCrashed } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
@@ -10,7 +9,7 @@ import type { Page } from './chrome/page.ts';
 import { readPageErrors } from './chrome/page-log.ts';
 import { printPage, savePrinted } from './chrome/print.ts';
 import { settle } from './chrome/settle.ts';
-import type { Tab } from './chrome/tab.ts';
+import { surround } from './chrome/surroundings.ts';
 import { fixedTime } from './deterministic.ts';
 import type { EgressSession } from './egress/session.ts';
 import { finishPrinted } from './finishing.ts';
@@ -37,14 +36,14 @@ export async function renderDocument(
 ): Promise<RenderedDocument> {
   const { tab, deadline } = page;
   const started = performance.now();
-  await prepare(tab, options);
+  await surround(tab, options);
   const { loaded, capped } = await tab.frames.during(loadDocument(page), UNHURRIED_MS);
   if (loaded) deadline.phase = 'was getting ready';
   const loadedAt = performance.now();
   page.waits.note('load', loadedAt - started, capped);
 
   const { isComplete, broken } = await tab.frames.during(
-    settle(page, loaded, options.media),
+    settle(page, loaded, options),
     request.wait_for ? 0 : UNHURRIED_MS,
   );
   if (loaded && isComplete) deadline.phase = 'was being printed';
@@ -52,7 +51,8 @@ export async function renderDocument(
 
   const framed = request.header_html !== undefined || request.footer_html !== undefined;
   const dated = fixedTime(options);
-  const templates = dated === undefined ? request : await datedTemplates(page, dated);
+  const templates =
+    dated === undefined ? request : await datedTemplates(page, dated, options.timezone);
   const stream = await printPage(tab, options, templates).catch((cause: unknown) => {
     throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
   });
@@ -93,17 +93,15 @@ async function answerOf<T>({ worlds, tab }: Page, question: string, otherwise: T
   return answer ?? otherwise;
 }
 
-/** As Chrome writes the time of printing into headers and footers. */
-const TEMPLATE_DATE = new Intl.DateTimeFormat('en-US', {
-  dateStyle: 'short',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
-
-/** The request with headers and footers that show a fixed time. */
-async function datedTemplates(page: Page, time: number): Promise<RequestDocument> {
+/** The request with headers and footers that show a fixed time, as Chrome writes the time of printing. */
+async function datedTemplates(
+  page: Page,
+  time: number,
+  timeZone = 'UTC',
+): Promise<RequestDocument> {
   const { request } = page;
-  const date = JSON.stringify(TEMPLATE_DATE.format(time));
+  const form = { dateStyle: 'short', timeStyle: 'short', timeZone } as const;
+  const date = JSON.stringify(new Intl.DateTimeFormat('en-US', form).format(time));
   const withDate = async (template: string | undefined): Promise<string | undefined> =>
     template && (await answerOf(page, `dated(${JSON.stringify(template)}, ${date})`, template));
   const [header_html, footer_html] = [
@@ -115,14 +113,6 @@ async function datedTemplates(page: Page, time: number): Promise<RequestDocument
     ...(header_html !== undefined && { header_html }),
     ...(footer_html !== undefined && { footer_html }),
   };
-}
-
-async function prepare(tab: Tab, { media, javascript }: PrintOptions): Promise<void> {
-  await tab.ping('Emulation.setEmulatedMedia', { media });
-  if (javascript) return;
-  // It would hold for the tab's next document too.
-  tab.markTainted();
-  await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
 }
 
 /** A template that loads a file crashes Chrome each time, but the page may be the reason as well. */

@@ -1,8 +1,8 @@
 import Type, { type Static, type TObjectOptions, type TProperties } from 'typebox';
-import { PAGE_SIZES } from '../domain/choices.ts';
 import { DEFAULT_OPTIONS } from '../domain/event-fields.ts';
 import { SHORTCOMINGS } from '../domain/request-document.ts';
 import { MAX_FILES } from './files.ts';
+import { PAGE_FORMS, PAPER, SURROUNDINGS } from './page-schema.ts';
 import { PDF_FORMS, Pdf } from './pdf-schema.ts';
 
 const MAX_URL_CHARACTERS = 2048;
@@ -17,16 +17,6 @@ const Closed = <P extends TProperties>(properties: P, options: TObjectOptions = 
 
 const Switch = (usual: boolean, description: string) =>
   Type.Optional(Type.Boolean({ default: usual, description }));
-
-const Margin = (side: 'top' | 'right' | 'bottom' | 'left') =>
-  Type.Optional(
-    Type.String({
-      pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$',
-      maxLength: 32,
-      default: DEFAULT_OPTIONS[`margin_${side}`],
-      description: `The ${side} margin: a decimal number with the unit px, cm, in or mm.`,
-    }),
-  );
 
 const Template = (place: string) =>
   Type.Optional(
@@ -85,17 +75,7 @@ export const ConversionRequest = Closed({
         'Files that html refers to by relative URLs, such as style.css or img/logo.png: the name to the content in base64. With html only.',
     }),
   ),
-  page_size: Type.Optional(
-    Type.Enum([...PAGE_SIZES], {
-      default: DEFAULT_OPTIONS.page_size,
-      description: 'The paper size.',
-    }),
-  ),
-  landscape: Switch(DEFAULT_OPTIONS.landscape, 'Print in landscape orientation.'),
-  margin_top: Margin('top'),
-  margin_right: Margin('right'),
-  margin_bottom: Margin('bottom'),
-  margin_left: Margin('left'),
+  ...PAPER,
   print_background: Switch(
     DEFAULT_OPTIONS.print_background,
     'Print background colours and images.',
@@ -128,6 +108,7 @@ export const ConversionRequest = Closed({
       description: 'The CSS media type.',
     }),
   ),
+  ...SURROUNDINGS,
   wait_for: Type.Optional(
     Closed(
       {
@@ -273,17 +254,11 @@ export const ConversionRequest = Closed({
   ),
 });
 
-const MARGIN_FORM =
-  'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
-
 export const ONE_LINE_FORM = 'Must not contain control characters or line ends.';
 
 /** The patterns above, in words. */
 export const CONVERSION_REQUEST_FORMS = {
-  margin_top: MARGIN_FORM,
-  margin_right: MARGIN_FORM,
-  margin_bottom: MARGIN_FORM,
-  margin_left: MARGIN_FORM,
+  ...PAGE_FORMS,
   'cookies.*.path': 'Must begin with a slash.',
   filename: 'Must not contain slashes, backslashes, control characters or line ends.',
   reference: ONE_LINE_FORM,

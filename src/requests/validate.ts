@@ -9,13 +9,13 @@ import {
   type RequestMarks,
   type RequestTexts,
 } from '../domain/event-fields.ts';
-import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { refusalOfUrl } from '../egress/policy.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { checkTags, requestTexts } from './names.ts';
+import { checkPaper, surroundings } from './page.ts';
 import { checkPageRanges, checkPdf, pdfRequest } from './pdf.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
@@ -47,10 +47,10 @@ function printOptions(request: ConversionRequest): PrintOptions {
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {
-  const { html, files, url, header_html, footer_html, wait_for, metadata } = request;
+  const { html, files, url, header_html, footer_html, css, wait_for, metadata } = request;
   const { headers, cookies, fail_on } = request;
   const pdf = pdfRequest(request.pdf);
-  const content = { html, files, url, header_html, footer_html, wait_for, metadata };
+  const content = { html, files, url, header_html, footer_html, css, wait_for, metadata };
   const parts = { ...content, headers, cookies, fail_on, pdf };
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 }
@@ -105,7 +105,7 @@ export function checkConversionRequest(
   const shaped = check(body, issues);
   checkTags(issues, shaped.tags);
   const request = withoutFaulty(shaped, issues);
-  const options = printOptions(request);
+  const options = { ...printOptions(request), ...surroundings(issues, request) };
   if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {
     const refusal = refusalOfUrl(request.url, {
@@ -117,11 +117,11 @@ export function checkConversionRequest(
   if (request.page_ranges !== undefined) {
     checkPageRanges(issues, 'page_ranges', request.page_ranges);
   }
+  checkPaper(issues, request, options);
   for (const field of ['header_html', 'footer_html'] as const) {
     const template = request[field];
     if (template !== undefined) checkTemplate(issues, field, template);
   }
-  checkMargins(issues, options);
   if (request.deterministic_time !== undefined) checkTime(issues, request);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.pdf !== undefined) checkPdf(issues, request.pdf, options);
@@ -146,30 +146,6 @@ export function checkConversionRequest(
     },
     document: requestDocument(request),
   };
-}
-
-/** Less than a point of room is none. */
-const LEAST_ROOM_MM = 25.4 / 72;
-
-/** Margins must leave room on the page; a page whose size its style sheet chooses is not known yet. */
-function checkMargins(issues: ValidationIssues, options: PrintOptions): void {
-  if (options.prefer_css_page_size) return;
-  const [width, height] = sheetMillimetres(options);
-  const sides = [
-    ['margin_left', 'margin_right', 'wide', width],
-    ['margin_top', 'margin_bottom', 'high', height],
-  ] as const;
-  for (const [first, second, extent, size] of sides) {
-    if (
-      size - lengthMillimetres(options[first]) - lengthMillimetres(options[second]) >=
-      LEAST_ROOM_MM
-    )
-      continue;
-    const page = `${options.page_size}${options.landscape ? ' landscape' : ''}`;
-    const message = `${first} and ${second} leave no room on the page: ${page} is ${+size.toFixed(1)} mm ${extent}.`;
-    issues.add(first, message);
-    issues.add(second, message);
-  }
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;

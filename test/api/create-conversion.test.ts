@@ -65,7 +65,8 @@ void test('every spelling of an address that is not public is refused at once', 
 
 const URL_OK = 'https://example.com/';
 const HTML_OK = '<p>x</p>';
-const refusals: [string, unknown, string[]][] = [
+type Refused = [what: string, body: unknown, details: string[]];
+const refusals: Refused[] = [
   ['neither html nor url', {}, ['html', 'url']],
   ['html and url', { html: HTML_OK, url: URL_OK }, ['html', 'url']],
   ['null is not given', { html: null, url: null, scale: null }, ['html', 'url']],
@@ -177,6 +178,44 @@ const refusals: [string, unknown, string[]][] = [
     { html: HTML_OK, landscape: true, page_size: 'A5', margin_top: '74mm', margin_bottom: '3in' },
     ['margin_bottom', 'margin_top'],
   ],
+  ['width alone', { html: HTML_OK, width: '80mm' }, ['width']],
+  ['height alone', { html: HTML_OK, height: '80mm', landscape: false }, ['height']],
+  ['a side without unit', { html: HTML_OK, width: '80', height: '1em' }, ['height', 'width']],
+  ['sides too short', { html: HTML_OK, width: '9.9mm', height: '37px' }, ['height', 'width']],
+  ['sides too long', { html: HTML_OK, width: '5001mm', height: '200in' }, ['height', 'width']],
+  [
+    'paper by name and by its sides',
+    { html: HTML_OK, page_size: 'A4', landscape: true, width: '80mm', height: '80mm' },
+    ['landscape', 'page_size'],
+  ],
+  [
+    'margins that meet on it',
+    { html: HTML_OK, width: '19mm', height: '80mm' },
+    ['margin_left', 'margin_right'],
+  ],
+  ['css', { html: HTML_OK, css: '' }, ['css']],
+  ['css of more than 1 MiB', { html: HTML_OK, css: 'ä'.repeat(524_289) }, ['css']],
+  ['color_scheme', { html: HTML_OK, color_scheme: 'auto' }, ['color_scheme']],
+  ['viewport', { html: HTML_OK, viewport: '800x600' }, ['viewport']],
+  [
+    'within viewport',
+    {
+      html: HTML_OK,
+      viewport: { width: 49, height: 5001, device_scale_factor: 0.4, mobile: true },
+    },
+    ['viewport.device_scale_factor', 'viewport.height', 'viewport.mobile', 'viewport.width'],
+  ],
+  [
+    'too many pixels',
+    { html: HTML_OK, viewport: { width: 2001, height: 2000, device_scale_factor: 2 } },
+    ['viewport'],
+  ],
+  ...['', 'Mars/Olympus', '+01:00', 'Europe/Zurich ', 'x'.repeat(65)].map(
+    (timezone): Refused => ['timezone', { html: HTML_OK, timezone }, ['timezone']],
+  ),
+  ...['', 'de_CH', 'tlh', 'not a language', '*', 'en-'.repeat(40)].map(
+    (locale): Refused => ['locale', { html: HTML_OK, locale }, ['locale']],
+  ),
   ['an empty page_ranges', { html: HTML_OK, page_ranges: '' }, ['page_ranges']],
   ['page 0', { html: HTML_OK, page_ranges: '0' }, ['page_ranges']],
   ['a backward range', { html: HTML_OK, page_ranges: '3-2' }, ['page_ranges']],
@@ -405,6 +444,11 @@ void test('every option is taken', async (t) => {
     footer_html: 'plain',
     prefer_css_page_size: true,
     media: 'screen',
+    css: 'p { color: red }',
+    color_scheme: 'dark',
+    viewport: { width: 1280, height: 720, device_scale_factor: 2 },
+    timezone: 'Asia/Kathmandu',
+    locale: 'sr-Latn-RS',
     wait_for: { selector: '#done', delay_ms: 10_000, network_idle: true },
     tagged: false,
     outline: true,
@@ -434,6 +478,8 @@ void test('every option is taken', async (t) => {
     { html: '<!doctype html><!-- x --><title>t</title>' },
     { html: 'text first, then <br> alone' },
     { html: `${'word '.repeat(50_000)}<p>late</p>` },
+    { html: HTML_OK, width: '10mm', height: '5000mm', margin_left: '0px', margin_right: '0px' },
+    { html: HTML_OK, css: 'x'.repeat(1_048_576), viewport: {}, timezone: 'utc', locale: 'EN-us' },
     {
       html: '<svg xmlns="http://www.w3.org/2000/svg"/>',
       margin_left: '29.6cm',

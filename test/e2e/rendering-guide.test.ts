@@ -38,6 +38,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   Figures: [/Annual report\s+Annual report\s+Page 1 of 2/, /Figures\s+Annual report\s+Page 2 of 2/],
   '@bottom-right': [/^Page 1 of 2\s+Cover$/, /^Draft\s+Page 2 of 2\s+Chapter$/],
   'break-before: page; }\n  h3': [/^Statement$/, /Date[^]*day 1\b/, /Date[^]*day 60\b/],
+  'new Date(0)': [/^1\.1\.1970, 01:00:00$/],
 };
 
 void test('every example of the guide to rendering is printed as it says', async (t) => {

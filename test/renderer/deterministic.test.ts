@@ -102,6 +102,11 @@ void test('time, chance and place are fixed, in frames and workers too', async (
   t.match(later.text, '2026-11-26T11:00:00.000Z');
   t.equal(later.created, "D:20261126110000+00'00'");
   t.not(numbers(later), numbers(first), 'another request has other numbers');
+  const place = { timezone: 'Pacific/Chatham', locale: 'de-DE' };
+  const [elsewhere, there] = await both(request, { ...options, ...place });
+  t.equal(elsewhere.sha256, there.sha256);
+  t.match(elsewhere.text, /^1\/1\/00, 1:45\sPM/m);
+  t.match(elsewhere.text, /invalid\/ de-DE Pacific\/Chatham/);
 });
 
 void test('waits go by the clock of the page, however long', async (t) => {

@@ -231,6 +231,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tag a:b --tag c:d:e ' +
+    '--width 80mm --height 200mm --css LICENSE --color-scheme DARK --viewport 1280x720@1.5 ' +
+    '--timezone Europe/Zurich --locale de-CH ' +
     '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
     '--deterministic --deterministic-time 2026-11-26T12:00:00Z ' +
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
@@ -258,6 +260,13 @@ void test('the flags of convert are the options of the interface', (t) => {
     footer_html: '<p>f',
     prefer_css_page_size: true,
     media: 'screen',
+    width: '80mm',
+    height: '200mm',
+    css: readFileSync('LICENSE', 'utf8'),
+    color_scheme: 'dark',
+    viewport: { width: 1280, height: 720, device_scale_factor: 1.5 },
+    timezone: 'Europe/Zurich',
+    locale: 'de-CH',
     tagged: false,
     outline: true,
     javascript: false,

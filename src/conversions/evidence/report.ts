@@ -135,7 +135,9 @@ export function reportHtml(facts: EvidenceFacts): string {
     return row(name, opened === undefined ? undefined : decrypted(opened));
   };
   const tags = Object.entries(tagsIn(sealedText(facts, 'tags')) ?? {});
-  const options = Object.entries(requested.options).map(([name, value]) => `${name} ${value}`);
+  const options = Object.entries(requested.options).map(
+    ([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -35,7 +35,8 @@ export const StoredRequest = Closed({
   html,
   url,
   options: Closed(fields, {
-    description: 'The other fields of the request, with the defaults filled in.',
+    description:
+      'The other fields of the request, with the defaults filled in of those that go with it.',
   }),
 });
 

@@ -4,10 +4,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { resultWithin } from '../../async/with-timeout.ts';
+import type { PrintOptions } from '../../domain/event-fields.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { PageFailure } from '../browser/failure.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
 import { type ClockState, isActive, RunAhead } from './run-ahead.ts';
+import { endTall, makeTall, mediaOf, mostTall } from './surroundings.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
 const MAX_ROUNDS = 4;
@@ -30,31 +32,50 @@ export interface Settled {
 /**
  * Waits for what the client and the page's scripts ask for, and until all of it is there.
  * @param hasLoaded false when the load event was given up
- * @param media the medium that the page is printed for
+ * @param options those that the page is printed with
  */
 export async function settle(
   page: Page,
   hasLoaded: boolean,
-  media: 'print' | 'screen',
+  { media, color_scheme, viewport }: PrintOptions,
 ): Promise<Settled> {
   const { tab, request } = page;
+  await addStyle(page, color_scheme);
   if (request.wait_for) await waitFor(page, request.wait_for, new RunAhead(page));
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!hasLoaded) await tab.send('Page.stopLoading', undefined);
   const runAhead = new RunAhead(page);
-  const state = await endDrawing(page, runAhead);
+  const state = await endDrawing(page, runAhead, viewport);
   runAhead.noteUnfinished(state);
   // The page may have moved on to another document by itself.
   await untilWhole(page, page.navigation.ended());
-  const settled = await untilComplete(page);
+  const settled = await untilComplete(page, color_scheme);
   if (!settled.isComplete) await tab.send('Page.stopLoading', undefined);
   if (state.asksPrint && media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
-    await tab.send('Emulation.setEmulatedMedia', { media: '' });
+    await tab.send('Emulation.setEmulatedMedia', mediaOf('', color_scheme));
     await drawFrames(page, 2);
   }
   await untilWhole(page, page.navigation.ended());
   return settled;
+}
+
+/** The silence after which nothing more that a style sheet names is under way. */
+const STYLED_MS = 10;
+
+/** Adds the client's style sheet to the document, unless it has it, and lets the images that it names come. */
+async function addStyle(page: Page, scheme: PrintOptions['color_scheme']): Promise<void> {
+  const { worlds, requests, waits, request } = page;
+  if (request.css === undefined && scheme === undefined) return;
+  const asked = `style(${JSON.stringify((request.css ?? '').replace(/^\uFEFF/, ''))}, ${JSON.stringify(scheme ?? '')})`;
+  const isNew = await upTo(page, 'rest', worlds.ask<boolean>(asked));
+  if (isNew !== true || !requests.busy) return;
+  const come = upTo(
+    page,
+    'requests',
+    requests.idle(STYLED_MS).then(() => true),
+  );
+  await waits.measure('requests', come, (done) => done === true);
 }
 
 /**
@@ -110,7 +131,11 @@ async function waitForSelector(
  * for what only frames bring, and none for pages without scripts.
  * @returns what its scripts asked for
  */
-async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
+async function endDrawing(
+  page: Page,
+  runAhead: RunAhead,
+  viewport: PrintOptions['viewport'],
+): Promise<ClockState> {
   const { tab, worlds } = page;
   let shown = 0;
   let drawn = -1;
@@ -122,7 +147,7 @@ async function endDrawing(page: Page, runAhead: RunAhead): Promise<ClockState> {
     const frames = watches > 0 ? 2 : 1;
     // A page whose scripts have ended, and hear of nothing, looks the same in a window of any height.
     const mayLook = watches + state.hears > 0 || isActive(state);
-    const height = mayLook ? await showWhole(page, runAhead, frames, shown) : shown;
+    const height = mayLook ? await showWhole(page, runAhead, viewport, frames, shown) : shown;
     if (height > shown || watches > drawn) {
       if (height === shown) {
         await drawFrames(page, frames);
@@ -154,6 +179,7 @@ async function drawFrames(page: Page, count: number): Promise<void> {
 async function showWhole(
   page: Page,
   runAhead: RunAhead,
+  viewport: PrintOptions['viewport'],
   frames: number,
   shown: number,
 ): Promise<number> {
@@ -166,22 +192,17 @@ async function showWhole(
   const screens = async () => (await ask<[height: number, screen: number]>('screens()')) ?? [0, 0];
   const [height, screen] = await screens();
   if (height <= Math.max(screen, shown)) return shown;
-  const most = MAX_SCREENS * screen;
+  const most = Math.max(screen, Math.min(MAX_SCREENS * screen, mostTall(viewport)));
   const show = async (): Promise<boolean> => {
     // An observer tells of what comes into view only if it was out of view in a frame before.
     if (frames > 1) await draw('frames(1)');
-    await tab.send('Emulation.setDeviceMetricsOverride', {
-      width: 0,
-      height: Math.min(Math.ceil(height), most),
-      deviceScaleFactor: 0,
-      mobile: false,
-    });
+    await makeTall(tab, viewport, Math.min(Math.ceil(height), most));
     let isShown = await draw(`frames(${frames}, true)`);
     if (isShown) await runAhead.pass(SHOWN_MS);
     const [now, tall] = await screens();
     const isScrolled = now > tall;
     if (isScrolled && height > most) isShown = await draw(`scroll(${MAX_SCREENS})`);
-    await tab.send('Emulation.clearDeviceMetricsOverride', undefined);
+    await endTall(tab, viewport);
     // No time is left: a page that began to scroll now would be printed somewhere on its way.
     if (!isShown) return false;
     const goesOn = isScrolled && height <= most;
@@ -199,7 +220,7 @@ interface Completed {
   readonly isBeyondLatin: boolean;
 }
 
-async function untilComplete(page: Page): Promise<Settled> {
+async function untilComplete(page: Page, scheme: PrintOptions['color_scheme']): Promise<Settled> {
   const { tab, worlds, navigation, deadline, waits } = page;
   const started = performance.now();
   const end = started + deadline.share('complete');
@@ -212,6 +233,8 @@ async function untilComplete(page: Page): Promise<Settled> {
       return { isComplete: false, broken: [] };
     }
     const seen = navigation.documentId;
+    // The page may have moved on, or replaced its style sheets.
+    await addStyle(page, scheme);
     const asked = worlds.askAll<Completed>('complete()');
     const [main, ...frames] = (await resultWithin(asked, left)) ?? [];
     if (seen !== navigation.documentId) {

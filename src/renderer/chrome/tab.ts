@@ -14,7 +14,7 @@ import {
 import { ChromeGone, crashReason, PageFailure } from '../browser/failure.ts';
 import { Deadline } from './deadline.ts';
 import { Frames } from './frames.ts';
-import { type FixedWorld, type TabIds, Targets } from './targets.ts';
+import { type FixedWorld, type TabIds, Targets, type Workers } from './targets.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Of a picture: it is to show what is there, and to be small. */
@@ -40,13 +40,6 @@ const LOADED = `new Promise((resolve) => {
 export interface LoadedWindow {
   readonly origin: string;
   readonly shape: string;
-}
-
-export interface Workers {
-  /** True when there are some. */
-  readonly any: boolean;
-  /** Resolves when they have ended what they are at. */
-  idle(): Promise<void>;
 }
 
 /** A frame, and the DevTools session that knows it. */
@@ -170,18 +163,7 @@ export class Tab {
 
   /** The workers of its page. */
   get workers(): Workers {
-    const { workers } = this.#targets;
-    return {
-      any: workers.size > 0,
-      // One answers when it has ended what it is at.
-      idle: async () => {
-        await Promise.allSettled(
-          Array.from(workers, (session) =>
-            this.sendTo(session, 'Runtime.evaluate', { expression: '0' }),
-          ),
-        );
-      },
-    };
+    return this.#targets.workers;
   }
 
   /** True once something happened after which it must not be used again. */
@@ -235,6 +217,16 @@ export class Tab {
   async ping<M extends Command>(method: M, params: Params<M>): Promise<void> {
     const answer = await resultWithin(this.send(method, params), this.#deadline.share('ping'));
     if (answer === undefined) throw new ChromeGone('Chrome does not answer.');
+  }
+
+  /**
+   * Tells the page something that holds as long as the tab, and each frame and worker of its own process before it runs.
+   * The tab must not be used again.
+   */
+  async emulate<M extends Command>(method: M, params: Params<M>): Promise<void> {
+    this.markTainted();
+    this.#targets.tellEach(method, params);
+    await this.send(method, params);
   }
 
   /** Resolves when its window has had its load event. */

@@ -19,8 +19,13 @@ export interface FixedWorld {
   readonly time: number;
   /** Four whole numbers of 32 bits. */
   readonly seed: readonly number[];
-  readonly timezone: string;
-  readonly locale: string;
+}
+
+export interface Workers {
+  /** True when there are some. */
+  readonly any: boolean;
+  /** Resolves when they have ended what they are at. */
+  idle(): Promise<void>;
 }
 
 /** What Chrome calls a tab. */
@@ -50,11 +55,11 @@ export class Targets {
   #clockScript = '';
   /** Is run in each worker before its scripts, if anything is. */
   #workerSource: string | undefined;
-  /** The reader's place, where it is not that of the machine. */
-  #place: Pick<FixedWorld, 'timezone' | 'locale'> | undefined;
   readonly #onTaint: () => void;
   readonly #sessions: Set<string>;
   readonly #workers = new Set<string>();
+  /** What each is told before it runs. */
+  readonly #first: ((sessionId: string) => void)[] = [];
   readonly #off: readonly (() => void)[];
   #attached = 0;
 
@@ -100,7 +105,7 @@ export class Targets {
   }
 
   /** Gives its next documents, and the workers that they start, a fixed world. It cannot be taken back. */
-  async fix({ time, seed, timezone, locale }: FixedWorld): Promise<void> {
+  async fix({ time, seed }: FixedWorld): Promise<void> {
     const identifier = this.#clockScript;
     const { sessionId } = this.#ids;
     const source = readFixedWorld();
@@ -108,14 +113,11 @@ export class Targets {
     const start = `startPageClock(${this.#clockChannel}, () => ${call})`;
     this.#clockSource = `(() => { ${source}; ${PAGE_CLOCK}; ${start} })()`;
     this.#workerSource = `(() => { ${source}; ${call} })()`;
-    this.#place = { timezone, locale };
     const send = <M extends Command>(method: M, params: Params<M>) =>
       this.#connection.send(method, params, TIMEOUT_MS, sessionId);
     await Promise.all([
       send('Page.removeScriptToEvaluateOnNewDocument', { identifier }),
       this.#addClock(),
-      send('Emulation.setTimezoneOverride', { timezoneId: timezone }),
-      send('Emulation.setLocaleOverride', { locale }),
       // Animations stand at their beginning until they are brought to their end.
       send('Animation.enable', undefined).then(() =>
         send('Animation.setPlaybackRate', { playbackRate: 0 }),
@@ -138,9 +140,25 @@ export class Targets {
     return this.#sessions.has(sessionId);
   }
 
-  /** The sessions of the workers that run, but for service workers, which end by themselves. */
-  get workers(): ReadonlySet<string> {
-    return this.#workers;
+  /** The workers that run, but for service workers, which end by themselves. */
+  get workers(): Workers {
+    const ask = { expression: '0' };
+    return {
+      any: this.#workers.size > 0,
+      // One answers when it has ended what it is at.
+      idle: async () => {
+        await Promise.allSettled(
+          Array.from(this.#workers, (session) =>
+            this.#connection.send('Runtime.evaluate', ask, TIMEOUT_MS, session),
+          ),
+        );
+      },
+    };
+  }
+
+  /** Has each that starts from now on be told this before it runs. One that knows no such command goes without. */
+  tellEach<M extends Command>(method: M, params: Params<M>): void {
+    this.#first.push((sessionId) => this.#tell(method, params, sessionId));
   }
 
   close(): void {
@@ -161,10 +179,6 @@ export class Targets {
       if (targetInfo.type === 'iframe') {
         send('Page.enable', {});
         send('Page.addScriptToEvaluateOnNewDocument', { source: this.#clockSource });
-        if (this.#place !== undefined) {
-          send('Emulation.setTimezoneOverride', { timezoneId: this.#place.timezone });
-          send('Emulation.setLocaleOverride', { locale: this.#place.locale });
-        }
       } else {
         if (targetInfo.type !== 'service_worker') this.#workers.add(sessionId);
         if (this.#workerSource !== undefined) {
@@ -172,6 +186,7 @@ export class Targets {
         }
       }
       send('Network.enable', {});
+      for (const tell of this.#first) tell(sessionId);
       send('Target.setAutoAttach', OF_A_PAGE);
     }
     send('Runtime.runIfWaitingForDebugger', undefined);

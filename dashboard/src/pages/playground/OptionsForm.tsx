@@ -18,6 +18,8 @@ const GROUPS: readonly Group[] = [
     title: 'Page',
     names: [
       'page_size',
+      'width',
+      'height',
       'media',
       'margin_top',
       'margin_bottom',
@@ -29,6 +31,10 @@ const GROUPS: readonly Group[] = [
       'print_background',
       'prefer_css_page_size',
     ],
+  },
+  {
+    title: 'Surroundings of the page',
+    names: ['css', 'color_scheme', 'viewport', 'timezone', 'locale'],
   },
   { title: 'Header and footer', names: ['header_html', 'footer_html'] },
   { title: 'Document', names: ['filename', 'reference', 'tags', 'metadata', 'tagged', 'outline'] },

@@ -279,7 +279,36 @@
     return `${parsed.head.innerHTML}${parsed.body.innerHTML}`;
   };
 
-  const asked = { complete, lacking, dated, has, title, namesLanguage };
+  /** @type {CSSStyleSheet | undefined} */
+  let added;
+  /** True if the page leaves the choice of its colours to the reader. */
+  const leavesColours = () => {
+    const root = own('documentElement');
+    const chosen = root ? getComputedStyle(root).colorScheme : '';
+    const [meta] = chosen === 'normal' ? find(document, 'meta[name=color-scheme i]') : [];
+    const schemes = `${meta?.content ?? chosen}`.toLowerCase().split(/\s+/);
+    return schemes.includes('light') && schemes.includes('dark');
+  };
+  /**
+   * Adds a style sheet behind those of the page, whose content security policy does not stop it.
+   * @param {string} css
+   * @param {string} scheme the colours that are preferred; empty: those of Chrome. For paper Chrome would take the light ones
+   * @returns {boolean} false if the page has it
+   */
+  const style = (css, scheme) => {
+    const sheets = own('adoptedStyleSheets');
+    if (added && sheets.includes(added)) return false;
+    added ??= new CSSStyleSheet();
+    const colours =
+      scheme !== '' && leavesColours() ? `:root{color-scheme:${scheme}!important}` : '';
+    added.replaceSync(`${css}\n${colours}`);
+    sheets.push(added);
+    // Images are asked for when their elements get their style.
+    own('documentElement')?.getBoundingClientRect();
+    return true;
+  };
+
+  const asked = { complete, lacking, dated, has, title, namesLanguage, style };
   const settle = { clock, frames, screens, scroll, rest, finish, ...asked };
   Object.assign(globalThis, { settle });
 })();

@@ -1,0 +1,142 @@
+/** The schemas of the paper, and of the surroundings that a page finds. */
+import Type from 'typebox';
+import { COLOR_SCHEMES, PAGE_SIZES } from '../domain/choices.ts';
+import { DEFAULT_OPTIONS, DEFAULT_VIEWPORT } from '../domain/event-fields.ts';
+
+const LENGTH = { pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$', maxLength: 32 };
+
+/** The shortest and the longest side of a sheet, in millimetres. */
+export const MIN_SIDE_MM = 10;
+export const MAX_SIDE_MM = 5_000;
+
+export const MAX_CSS_BYTES = 1024 * 1024;
+/** As many pixels of the screen are in the window of a page at most. */
+export const MAX_WINDOW_PIXELS = 16_000_000;
+/** Any subtag that matters is within this. */
+const MAX_LOCALE_CHARACTERS = 100;
+const MAX_TIMEZONE_CHARACTERS = 64;
+
+const Margin = (side: 'top' | 'right' | 'bottom' | 'left') =>
+  Type.Optional(
+    Type.String({
+      ...LENGTH,
+      default: DEFAULT_OPTIONS[`margin_${side}`],
+      description: `The ${side} margin: a decimal number with the unit px, cm, in or mm.`,
+    }),
+  );
+
+const Side = (side: 'width' | 'height', other: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      ...LENGTH,
+      description: `The ${side} of the paper, written like a margin, from 10mm to 5000mm. Goes with ${other}, and not with page_size.`,
+      examples: [example],
+    }),
+  );
+
+/** The paper and its margins. */
+export const PAPER = {
+  page_size: Type.Optional(
+    Type.Enum([...PAGE_SIZES], {
+      default: DEFAULT_OPTIONS.page_size,
+      description: 'The paper size.',
+    }),
+  ),
+  width: Side('width', 'height', '80mm'),
+  height: Side('height', 'width', '200mm'),
+  landscape: Type.Optional(
+    Type.Boolean({
+      default: DEFAULT_OPTIONS.landscape,
+      description: 'Print in landscape orientation.',
+    }),
+  ),
+  margin_top: Margin('top'),
+  margin_right: Margin('right'),
+  margin_bottom: Margin('bottom'),
+  margin_left: Margin('left'),
+};
+
+/** What a page finds around it, and what is added to it. */
+export const SURROUNDINGS = {
+  css: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_CSS_BYTES,
+      description:
+        'A style sheet that is added to the page after its own, at most 1 MiB. A content security policy of the page does not stop it. @import in it is not followed.',
+      examples: ['nav, .cookie-banner { display: none }'],
+    }),
+  ),
+  color_scheme: Type.Optional(
+    Type.Enum([...COLOR_SCHEMES], {
+      description: 'The colour scheme that the page finds preferred. light unless given.',
+    }),
+  ),
+  viewport: Type.Optional(
+    Type.Object(
+      {
+        width: Type.Optional(
+          Type.Integer({
+            minimum: 50,
+            maximum: 5_000,
+            default: DEFAULT_VIEWPORT.width,
+            description: 'CSS pixels.',
+            examples: [1280],
+          }),
+        ),
+        height: Type.Optional(
+          Type.Integer({
+            minimum: 50,
+            maximum: 5_000,
+            default: DEFAULT_VIEWPORT.height,
+            description: 'CSS pixels.',
+            examples: [720],
+          }),
+        ),
+        device_scale_factor: Type.Optional(
+          Type.Number({
+            minimum: 0.5,
+            maximum: 4,
+            default: DEFAULT_VIEWPORT.device_scale_factor,
+            description: 'Pixels of the screen for each CSS pixel.',
+            examples: [2],
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'The window that scripts and style sheets for the screen see. It has at most 16,000,000 pixels of the screen. The width of a PDF follows from its paper.',
+      },
+    ),
+  ),
+  timezone: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_TIMEZONE_CHARACTERS,
+      description: "The time zone of the page's clock, by its name in the IANA database.",
+      examples: ['Europe/Zurich'],
+    }),
+  ),
+  locale: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_LOCALE_CHARACTERS,
+      description:
+        'The language of the browser (BCP 47), by which scripts write dates and numbers. It is asked of web servers too, in Accept-Language.',
+      examples: ['de-CH'],
+    }),
+  ),
+};
+
+const LENGTH_FORM =
+  'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
+
+export const PAGE_FORMS = {
+  width: LENGTH_FORM,
+  height: LENGTH_FORM,
+  margin_top: LENGTH_FORM,
+  margin_right: LENGTH_FORM,
+  margin_bottom: LENGTH_FORM,
+  margin_left: LENGTH_FORM,
+} as const;
