@@ -39,7 +39,7 @@ const NOTHING = {
   scripts: 0,
   /** How often they asked for what only a drawn frame tells: what is in view, sizes, canvases of another thread. */
   watches: 0,
-  /** How often they asked to hear of scrolling, and of the window's size. */
+  /** How often they asked to hear of what happens with a frame: scrolling, the window's size. */
   hears: 0,
   /** True when they asked about the print medium. */
   asksPrint: false,

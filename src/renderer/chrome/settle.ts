@@ -126,9 +126,9 @@ async function waitForSelector(
 }
 
 /**
- * Lets scripts end what they draw and animations come to their end. A page with scripts gets one frame: it brings
- * listeners the news of scrolling and sizes, which would else be on paper by chance. More are drawn for pages that ask
- * for what only frames bring, and none for pages without scripts.
+ * Lets scripts end what they draw and animations come to their end. A page that listens to what happens with frames, such as
+ * scrolling, gets one: its listeners would else hear of it by chance. Pages that ask for what only frames tell get more, and
+ * others none.
  * @returns what its scripts asked for
  */
 async function endDrawing(
@@ -138,7 +138,7 @@ async function endDrawing(
 ): Promise<ClockState> {
   const { tab, worlds } = page;
   let shown = 0;
-  let drawn = -1;
+  let drawn = 0;
   for (let round = 0; ; round += 1) {
     const state = await runAhead.run();
     if (round === MAX_ROUNDS || (state.scripts === 0 && worlds.isOne)) return state;
@@ -148,9 +148,9 @@ async function endDrawing(
     // A page whose scripts have ended, and hear of nothing, looks the same in a window of any height.
     const mayLook = watches + state.hears > 0 || isActive(state);
     const height = mayLook ? await showWhole(page, runAhead, viewport, frames, shown) : shown;
-    if (height > shown || watches > drawn) {
+    if (height > shown || watches > drawn || round === 0) {
       if (height === shown) {
-        await drawFrames(page, frames);
+        if (watches + state.hears > 0) await drawFrames(page, frames);
         await upTo(page, 'rest', worlds.ask('rest()'));
       }
       shown = height;

@@ -75,13 +75,18 @@ function startPageClock(channel, fix) {
   count(IntersectionObserver.prototype, 'observe');
   count(ResizeObserver.prototype, 'observe');
   count(HTMLCanvasElement.prototype, 'transferControlToOffscreen');
+  // They are made in idle moments, of which Chrome has some only when it draws.
+  count(HTMLCanvasElement.prototype, 'toBlob');
+  count(OffscreenCanvas.prototype, 'convertToBlob');
   count(Document.prototype, 'startViewTransition');
   count(window, 'matchMedia', (query) => {
     seen.watches += 1;
     if (/print/i.test(String(query))) seen.asksPrint = true;
   });
+  // All that a frame tells listeners, but for the ends of animations: those are looked for.
+  const told = /^(?:scroll|resize|focus|pagereveal$|contentvisibility)/;
   count(EventTarget.prototype, 'addEventListener', (type) => {
-    if (type === 'scroll' || type === 'resize') seen.hears += 1;
+    if (told.test(String(type))) seen.hears += 1;
   });
 
   /**
@@ -187,7 +192,6 @@ function startPageClock(channel, fix) {
   });
   const { setTimeout, clearTimeout, scheduler } = window;
   assign(window, {
-    // Chrome has idle moments only when it draws.
     /** @param {(deadline: object) => void} callback */
     requestIdleCallback: (callback) =>
       setTimeout(() => {
@@ -290,7 +294,9 @@ function startPageClock(channel, fix) {
       // An object with a prototype could have a toJSON of the page's.
       __proto__: null,
       ...seen,
-      ...((window.onscroll ?? window.onresize ?? document.onscroll) && { hears: 1 }),
+      ...((window.onscroll ?? window.onresize ?? window.onpagereveal ?? document.onscroll) && {
+        hears: 1,
+      }),
       frames: frames.size,
       timer,
       late,
