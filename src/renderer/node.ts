@@ -8,7 +8,6 @@ import { findInstalledChrome } from './browser/find.ts';
 import { usedBytes } from './browser/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './browser/processes.ts';
 import { JobRun } from './job.ts';
-import { canTellPeers } from './peers.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
 
 export interface RendererSettings {
@@ -95,12 +94,6 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   );
   if (allowPrivateNetwork) {
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
-  }
-
-  if (!canTellPeers) {
-    logger.warn(
-      'this system does not tell whose a connection is: while a page renders, every local program can use its network',
-    );
   }
 
   const stop = new AbortController();

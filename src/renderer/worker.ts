@@ -24,7 +24,6 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
-import { Peers } from './peers.ts';
 import { renderDocument } from './render.ts';
 import { incompleteness } from './warnings.ts';
 
@@ -38,8 +37,6 @@ const tell = (message: WorkerMessage): void => parentPort?.postMessage(message, 
 
 const fonts = new InstalledFonts();
 
-/** The Chromes of this worker, which alone may use the proxies. */
-const peers = new Peers();
 /** By their ports. Each tab has its own. */
 const proxies = new Map<number, EgressProxy>();
 /** Resolves when what the last document left is removed: no other one begins before that. */
@@ -49,15 +46,14 @@ async function openProxy(): Promise<TabProxy> {
   const proxy = await startEgressProxy({
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
-    mayConnect: (client) => peers.include(client),
   });
-  const { port } = proxy;
+  const { port, signIn } = proxy;
   proxies.set(port, proxy);
   const close = async (): Promise<void> => {
     proxies.delete(port);
     await proxy.close();
   };
-  return { port, close };
+  return { port, signIn, close };
 }
 
 async function launch(): Promise<LaunchedChrome> {
@@ -67,7 +63,6 @@ async function launch(): Promise<LaunchedChrome> {
     maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
     maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
-  peers.add(launched.pid);
   tell({ kind: 'chromeStarted', pid: launched.pid });
   return launched;
 }
@@ -78,7 +73,6 @@ const browsers = new Browsers({
   maxPageBytes: settings.maxPageMemoryBytes,
   onMissing: (error) => tell({ kind: 'chromeMissing', message: errorMessage(error) }),
   onEnded: ({ pid }) => {
-    peers.delete(pid);
     tell({ kind: 'chromeEnded', pid });
   },
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import tap, { test } from 'tap';
-import { pidsOfGroup } from '../../src/renderer/browser/processes.ts';
+import { processGroup, processIds } from '../../src/renderer/browser/processes.ts';
 import { descendants } from '../support/processes.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
@@ -55,7 +55,7 @@ function theChrome() {
 }
 
 /** Inodes of the sockets that processes hold. */
-async function socketsOf(pids: readonly number[]): Promise<ReadonlySet<string>> {
+async function socketsOf(pids: readonly (number | string)[]): Promise<ReadonlySet<string>> {
   const inodes = new Set<string>();
   for (const pid of pids) {
     for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
@@ -82,7 +82,7 @@ async function listening(inodes: ReadonlySet<string>): Promise<readonly number[]
 }
 
 void test('Chrome can be driven by nobody else: it listens nowhere', async (t) => {
-  const sockets = await socketsOf(pidsOfGroup(chrome.pid));
+  const sockets = await socketsOf(processIds().filter((pid) => processGroup(pid) === chrome.pid));
   t.ok(sockets.size > 0, 'its sockets can be seen');
   t.same(await listening(sockets), [], 'none of them listens');
   t.match(chrome.commandLine, /--remote-debugging-pipe/);

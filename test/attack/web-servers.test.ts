@@ -5,6 +5,7 @@ import tap, { test } from 'tap';
 import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
 import type { RenderResult } from '../../src/renderer/messages.ts';
 import { plainText } from '../../src/text/plain-text.ts';
+import { credentialsOf } from '../support/front-proxy.ts';
 import { countingListener } from '../support/listener.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 
@@ -203,17 +204,14 @@ void test('rubbish through a tunnel ends neither a worker nor the page that aske
 });
 
 void test('answers before the answer have a bound', async (t) => {
-  const proxy = await startEgressProxy({
-    allowPrivateNetwork: true,
-    extraPorts: [],
-    mayConnect: () => Promise.resolve(true),
-  });
+  const proxy = await startEgressProxy({ allowPrivateNetwork: true, extraPorts: [] });
   t.teardown(() => proxy.close());
   const job = proxy.beginSession();
   for (const name of names.filter((each) => /^(?:status|blank).* without end/.test(each))) {
     const socket = connect(proxy.port, '127.0.0.1');
     socket.write(
-      `GET ${origin}/${names.indexOf(name)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      `GET ${origin}/${names.indexOf(name)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+        `Proxy-Authorization: ${credentialsOf(proxy)}\r\n\r\n`,
     );
     t.match(await text(socket), /^HTTP\/1\.1 502 Bad Gateway\r\nX-Egress-Failed: invalid-answer/);
   }

@@ -5,19 +5,22 @@ import { BUDGETS } from '../../src/limits/budgets.ts';
 import { CommandRefused } from '../../src/renderer/browser/connection.ts';
 import { type LaunchedChrome, launchChrome } from '../../src/renderer/browser/launch.ts';
 import { Browsers, type TakenTab } from '../../src/renderer/browsers.ts';
+import type { TabProxy } from '../../src/renderer/chrome/tab.ts';
+import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
 import { testDirectory } from '../support/directory.ts';
 import { installedChrome } from '../support/renderer.ts';
 import { isAlive } from '../support/renderer-node.ts';
 
-interface Proxy {
-  readonly port: number;
-  readonly close: () => Promise<void>;
-}
-
-const openProxies = new Set<Proxy>();
-/** Nobody listens there. */
-const openProxy = async (): Promise<Proxy> => {
-  const proxy = { port: 9, close: async () => void openProxies.delete(proxy) };
+const openProxies = new Set<TabProxy>();
+const openProxy = async (): Promise<TabProxy> => {
+  const real = await startEgressProxy({ allowPrivateNetwork: false, extraPorts: [] });
+  const proxy: TabProxy = {
+    ...real,
+    close: () => {
+      openProxies.delete(proxy);
+      return real.close();
+    },
+  };
   openProxies.add(proxy);
   return proxy;
 };

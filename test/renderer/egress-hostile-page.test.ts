@@ -77,8 +77,6 @@ async function visit(
     allowPrivateNetwork: options.allowPrivateNetwork,
     extraPorts: [listener.port],
     resolve: async () => ['127.0.0.1'],
-    // The front proxy stands between.
-    mayConnect: () => Promise.resolve(true),
   });
   t.teardown(() => proxy.close());
   const to: TargetOf = (way, scheme = 'http') =>
@@ -104,7 +102,7 @@ async function visit(
       res.end(hostilePage(to));
     } else res.writeHead(404).end();
   };
-  const front = await startFrontProxy(PAGE_ORIGIN, proxy.port, site);
+  const front = await startFrontProxy(PAGE_ORIGIN, proxy, site);
   t.teardown(() => front.close());
   const job = proxy.beginSession();
 

@@ -17,7 +17,7 @@ import {
   type EgressProxy,
   startEgressProxy,
 } from '../../src/renderer/egress/proxy.ts';
-import { eventually } from '../support/deadline.ts';
+import { credentialsOf } from '../support/front-proxy.ts';
 import { countingListener } from '../support/listener.ts';
 
 /** A proxy that the test closes. */
@@ -25,7 +25,6 @@ async function proxyFor(t: Test, options: Partial<EgressOptions> = {}): Promise<
   const proxy = await startEgressProxy({
     allowPrivateNetwork: false,
     extraPorts: [],
-    mayConnect: () => Promise.resolve(true),
     ...options,
   });
   t.teardown(() => proxy.close());
@@ -57,6 +56,8 @@ interface Ask {
   readonly body?: string;
 }
 
+const headerOf = (proxy: EgressProxy): string => `Proxy-Authorization: ${credentialsOf(proxy)}\r\n`;
+
 /** One plain request through the proxy, as Chrome sends it. */
 async function get(proxy: EgressProxy, url: string, ask: Ask = {}): Promise<Answer> {
   const sent = request({
@@ -65,7 +66,11 @@ async function get(proxy: EgressProxy, url: string, ask: Ask = {}): Promise<Answ
     path: url,
     method: ask.method ?? 'GET',
     agent: false,
-    headers: { host: 'whatever.example', ...ask.headers },
+    headers: {
+      host: 'whatever.example',
+      'Proxy-Authorization': credentialsOf(proxy),
+      ...ask.headers,
+    },
   });
   sent.end(ask.body);
   const [answer] = await once(sent, 'response');
@@ -75,7 +80,7 @@ async function get(proxy: EgressProxy, url: string, ask: Ask = {}): Promise<Answ
 /** A CONNECT through the proxy: the first answer, and the connection. */
 async function tunnelTo(proxy: EgressProxy, authority: string) {
   const socket = connect(proxy.port, '127.0.0.1');
-  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${headerOf(proxy)}\r\n`);
   const [chunk] = await once(socket, 'data');
   return { socket, answer: String(chunk) };
 }
@@ -105,7 +110,6 @@ void test('a page gets what a server sends, and the server sees no proxy', async
   const job = proxy.beginSession();
   const answer = await get(proxy, `http://127.0.0.1:${port}/a/../b?c=d`, {
     headers: {
-      'Proxy-Authorization': 'Basic c2VjcmV0',
       'Proxy-Connection': 'keep-alive',
       Connection: 'keep-alive, x-private',
       'X-Private': '1',
@@ -158,46 +162,43 @@ void test('without an open job nothing passes', async (t) => {
   t.equal(target.tcp, 0);
 });
 
-void test('a connection that may not be used is closed, and no job knows of it', async (t) => {
+void test('a request without the password is closed unanswered, and no job knows of it', async (t) => {
   const target = await countingListener();
   t.teardown(() => target.close());
   let resolved = 0;
-  const checks: ((mayConnect: boolean) => void)[] = [];
   const proxy = await proxyFor(t, {
     allowPrivateNetwork: true,
     resolve: async () => {
       resolved += 1;
       return ['127.0.0.1'];
     },
-    mayConnect: () => new Promise((resolve) => void checks.push(resolve)),
   });
-  const send = async (bytes: string) => {
-    const known = checks.length;
-    const socket = connect(proxy.port, '127.0.0.1');
-    const answer = text(socket).catch(() => '');
-    socket.write(bytes);
-    const check = await eventually('the connection', () => checks[known]);
-    return { socket, answer, check };
-  };
-  const requests = [
-    `GET http://some.example:${target.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`,
-    `CONNECT some.example:${target.port} HTTP/1.1\r\nHost: a\r\n\r\n`,
-  ];
-  for (const bytes of requests) {
-    const job = proxy.beginSession();
-    const refused = await send(bytes);
-    refused.check(false);
-    t.equal(await refused.answer, '');
-    const late = await send(bytes);
-    job.end();
-    const next = proxy.beginSession();
-    late.check(true);
-    t.equal(await late.answer, '', 'a connection of an ended job does not pass to the next');
-    t.match([job, next], [NOTHING, NOTHING]);
-    next.end();
+  const job = proxy.beginSession();
+  const wrong = `Basic ${Buffer.from('chrome:0123').toString('base64')}`;
+  for (const header of ['', `Proxy-Authorization: ${wrong}\r\n`, 'Authorization: Basic\r\n']) {
+    for (const line of [
+      `GET http://some.example:${target.port}/ HTTP/1.1`,
+      `CONNECT some.example:${target.port} HTTP/1.1`,
+      `CONNECT ${new URL(proxy.signIn.url).host}:80 HTTP/1.1`,
+      'GET /json/version HTTP/1.1',
+    ]) {
+      const socket = connect(proxy.port, '127.0.0.1');
+      socket.write(`${line}\r\nHost: a\r\n${header}\r\n`);
+      t.equal(await text(socket), '', `${line} ${header}`);
+    }
   }
+  t.match(job, NOTHING);
   t.equal(resolved, 0);
   t.equal(target.tcp, 0);
+});
+
+void test('the password is asked for at one address, where no job is needed', async (t) => {
+  const proxy = await proxyFor(t);
+  const { url } = proxy.signIn;
+  const asked = await get(proxy, url, { headers: { 'Proxy-Authorization': '' } });
+  t.match(asked, { status: 407, headers: { 'proxy-authenticate': /^Basic / } });
+  t.equal((await get(proxy, url)).status, 204);
+  t.notMatch((await proxyFor(t)).signIn, { url }, 'each proxy has its own');
 });
 
 void test('private addresses, ports and schemes are refused, and nothing reaches them', async (t) => {
@@ -472,10 +473,12 @@ void test('clients keep their connection over several requests', async (t) => {
   proxy.beginSession();
   const socket = connect(proxy.port, '127.0.0.1');
   for (const path of ['a', 'b', 'c']) {
-    socket.write(`GET http://127.0.0.1:${port}/${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(
+      `GET http://127.0.0.1:${port}/${path} HTTP/1.1\r\nHost: x\r\n${headerOf(proxy)}\r\n`,
+    );
     t.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 200 OK/);
   }
-  socket.write('GET http://10.0.0.1:1/ HTTP/1.1\r\nHost: x\r\n\r\n');
+  socket.write(`GET http://10.0.0.1:1/ HTTP/1.1\r\nHost: x\r\n${headerOf(proxy)}\r\n`);
   await once(socket, 'data');
   t.notOk(socket.closed);
   socket.destroy();

@@ -4,21 +4,31 @@
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { EgressProxy } from '../../src/renderer/egress/proxy.ts';
+
+/** The value of the header by which a client of the proxy signs in. */
+export const credentialsOf = ({ signIn: { username, password } }: EgressProxy): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 
 export interface FrontProxy {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** @param site answers for every URL of `origin` */
+/**
+ * Its clients need no password.
+ * @param site answers for every URL of `origin`
+ */
 export async function startFrontProxy(
   origin: string,
-  egressPort: number,
+  egress: EgressProxy,
   site: (url: URL, response: ServerResponse) => void,
 ): Promise<FrontProxy> {
+  const credentials = credentialsOf(egress);
   const onward = (req: IncomingMessage, res: ServerResponse): void => {
-    const { method, url, headers } = req;
-    const sent = request({ host: '127.0.0.1', port: egressPort, method, path: url, headers });
+    const { method, url } = req;
+    const headers = { ...req.headers, 'proxy-authorization': credentials };
+    const sent = request({ host: '127.0.0.1', port: egress.port, method, path: url, headers });
     sent.on('response', (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(res);
@@ -32,11 +42,13 @@ export async function startFrontProxy(
     else onward(req, res);
   });
   server.on('connect', (req: IncomingMessage, client: Socket) => {
-    const egress = connect(egressPort, '127.0.0.1');
-    egress.write(`CONNECT ${req.url} HTTP/1.1\r\nHost: ${req.url}\r\n\r\n`);
-    egress.on('error', () => client.destroy());
-    client.on('error', () => egress.destroy());
-    client.pipe(egress).pipe(client);
+    const onto = connect(egress.port, '127.0.0.1');
+    onto.write(
+      `CONNECT ${req.url} HTTP/1.1\r\nHost: ${req.url}\r\nProxy-Authorization: ${credentials}\r\n\r\n`,
+    );
+    onto.on('error', () => client.destroy());
+    client.on('error', () => onto.destroy());
+    client.pipe(onto).pipe(client);
   });
   const clients = new Set<Socket>();
   server.on('connection', (client) => {

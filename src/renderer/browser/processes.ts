@@ -46,13 +46,6 @@ const startTime = (pid: number): string | undefined => statField(pid, 22);
 
 export const processGroup = (pid: string): number => Number(statField(pid, 5));
 
-/** The processes of a group; none where there is no /proc. */
-export function pidsOfGroup(groupId: number): number[] {
-  return processIds()
-    .filter((pid) => processGroup(pid) === groupId)
-    .map(Number);
-}
-
 /** Ends a process group that this node started. A group that is gone already is fine. */
 export function killGroup(pid: number): void {
   try {

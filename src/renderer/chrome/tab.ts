@@ -52,6 +52,8 @@ export interface Frame {
 export interface TabProxy {
   /** On 127.0.0.1. */
   readonly port: number;
+  /** An address at which it asks for its password, which Chrome must send with each request after that. */
+  readonly signIn: { readonly url: string; readonly username: string; readonly password: string };
   close(): Promise<void>;
 }
 

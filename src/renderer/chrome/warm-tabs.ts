@@ -2,7 +2,7 @@
 import { CommandRefused, type Connection } from '../browser/connection.ts';
 import { ChromeGone } from '../browser/failure.ts';
 import { Tab, type TabProxy } from './tab.ts';
-import { openWindow, resetTab } from './window.ts';
+import { openWindow, resetTab, signIn } from './window.ts';
 
 /** Accounts whose tab is kept. */
 export const WARM_ACCOUNTS = 3;
@@ -129,6 +129,7 @@ export class WarmTabs {
     let tab: Tab | undefined;
     try {
       tab = await Tab.open(this.#connection, proxy);
+      await signIn(tab);
       if (kind === 'html') await openWindow(tab);
       tab.end();
       return tab;

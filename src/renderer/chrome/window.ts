@@ -41,6 +41,30 @@ export function answerOwnPages(tab: Tab, html: string): void {
 }
 
 /**
+ * Gives Chrome the password of the tab's proxy. A context keeps it as long as it is there, whatever is cleared in it.
+ * @throws {ChromeGone} when the proxy does not take it
+ */
+export async function signIn(tab: Tab): Promise<void> {
+  const { url, ...credentials } = tab.proxy?.signIn ?? {};
+  if (url === undefined) return;
+  tab.on('Fetch.requestPaused', ({ requestId }) => {
+    tab.send('Fetch.continueRequest', { requestId }).catch(() => {});
+  });
+  tab.on('Fetch.authRequired', ({ requestId }) => {
+    const authChallengeResponse = { response: 'ProvideCredentials', ...credentials } as const;
+    tab.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
+  });
+  const expression = `fetch('${url}').then(({ ok }) => ok, () => false)`;
+  const [, { result }] = await Promise.all([
+    tab.send('Fetch.enable', { handleAuthRequests: true, patterns: [{ urlPattern: url }] }),
+    tab.send('Runtime.evaluate', { expression, awaitPromise: true }),
+  ]);
+  await tab.send('Fetch.disable', undefined);
+  tab.end();
+  if (result.value !== true) throw new ChromeGone('Chrome cannot use its proxy.');
+}
+
+/**
  * Opens a window at an origin that no other has, for HTML to be written into. Resolves when it has loaded: Chrome answers
  * a navigation before that, and a document written before that can be printed blank. The origin is a random host below
  * `.invalid`, so that documents share nothing and no server is meant; http, because an https page upgrades its http

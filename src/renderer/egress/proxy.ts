@@ -2,6 +2,7 @@
  * The filtering forward proxy that every byte of a page passes: it checks each request's URL and every
  * address of its name, and connects to an address that it checked.
  */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -18,16 +19,23 @@ export interface EgressOptions extends EgressPolicy {
   readonly limits?: Partial<EgressLimits>;
   /** Every address of a name; default: the hosts file and DNS. */
   readonly resolve?: Resolve;
+}
+
+export interface SignIn {
+  readonly username: string;
+  readonly password: string;
   /**
-   * Tells whether a connection is Chrome's. Every other one is closed without an answer, and no session
-   * knows of it. Must not reject.
+   * The one address at which the proxy asks for the password, as secret as that. Chrome sends the password with each request
+   * once it gave it here, also with those of workers and tunnels.
    */
-  readonly mayConnect: (client: Socket) => Promise<boolean>;
+  readonly url: string;
 }
 
 export interface EgressProxy {
   /** The port on 127.0.0.1. */
   readonly port: number;
+  /** What a browser must know: a request without the password is closed unanswered, and no session knows of it. */
+  readonly signIn: SignIn;
   /** @throws {Error} while another session is open: the proxy cannot tell whose a request is */
   beginSession(): EgressSession;
   close(): Promise<void>;
@@ -41,13 +49,18 @@ const KEEP_ALIVE_MS = 60_000;
 export async function startEgressProxy(options: EgressOptions): Promise<EgressProxy> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const resolve = options.resolve ?? (options.allowPrivateNetwork ? resolveBySystem : resolveByDns);
-  /** Every connection, and whether it may be used. */
-  const clients = new Map<Socket, Promise<boolean>>();
+  const password = randomBytes(16).toString('hex');
+  const signIn: SignIn = { username: 'chrome', password, url: `http://${password}.invalid/` };
+  const credentials = Buffer.from(
+    `Basic ${Buffer.from(`${signIn.username}:${password}`).toString('base64')}`,
+  );
+  const clients = new Set<Socket>();
   let session: EgressSession | undefined;
 
-  /** False also for a connection that ended with its session meanwhile: the next has no part in it. */
-  const isAdmitted = async (client: Socket): Promise<boolean> =>
-    (await clients.get(client)) === true && !client.destroyed;
+  const isSignedIn = ({ headers }: IncomingMessage): boolean => {
+    const given = Buffer.from(headers['proxy-authorization'] ?? '');
+    return given.length === credentials.length && timingSafeEqual(given, credentials);
+  };
 
   /** Everything before bytes flow: budget, URL, addresses, and the start of the connection. */
   const open = async (current: EgressSession, url: URL, client: Duplex | ServerResponse) => {
@@ -62,7 +75,6 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   };
 
   const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (!(await isAdmitted(request.socket))) return;
     const current = session;
     const text = request.url ?? '';
     try {
@@ -89,7 +101,6 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   };
 
   const onConnect = async (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    if (!(await isAdmitted(request.socket))) return;
     const current = session;
     const asked = `https://${request.url ?? ''}/`;
     // The form that Chrome, too, knows the site by: without a default port.
@@ -111,35 +122,45 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   server.on('connection', (client) => {
-    const mayConnect = options.mayConnect(client);
-    clients.set(client, mayConnect);
-    void mayConnect.then((may) => may || client.destroy());
+    clients.add(client);
     client.once('close', () => clients.delete(client));
     // Node takes its own listener off at CONNECT; a reset while a name is resolved is not an error.
     client.on('error', () => client.destroy());
     session?.track(client);
   });
-  server.on('request', (request, response) => void onRequest(request, response));
-  server.on('connect', (request, client, head) => void onConnect(request, client, head));
+  server.on('request', (request, response) => {
+    const isKnown = isSignedIn(request);
+    if (request.url === signIn.url) {
+      if (isKnown) response.writeHead(204, { 'Access-Control-Allow-Origin': '*' });
+      else response.writeHead(407, { 'Proxy-Authenticate': 'Basic realm="egress"' });
+      response.end();
+    } else if (isKnown) void onRequest(request, response);
+    else request.socket.destroy();
+  });
+  server.on('connect', (request, client, head) => {
+    if (isSignedIn(request)) void onConnect(request, client, head);
+    else client.destroy();
+  });
   await new Promise<void>((listening, failed) => {
     server.once('error', failed).listen(0, '127.0.0.1', listening);
   });
 
   const onEnd = (): void => {
     session = undefined;
-    for (const client of clients.keys()) client.destroy();
+    for (const client of clients) client.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
+    signIn,
     beginSession: () => {
       if (session !== undefined) throw new Error('The egress proxy has an open session already.');
       session = new EgressSession(limits, onEnd);
-      for (const client of clients.keys()) session.track(client);
+      for (const client of clients) session.track(client);
       return session;
     },
     close: async () => {
       session?.end();
-      for (const client of clients.keys()) client.destroy();
+      for (const client of clients) client.destroy();
       await new Promise((closed) => server.close(closed));
     },
   };
