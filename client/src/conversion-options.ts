@@ -41,7 +41,8 @@ export interface PrintOptions {
    */
   page_size?: 'A4' | 'Letter' | 'Legal' | 'A3' | 'A5';
   /**
-   * The width of the paper, written like a margin, from `10mm` to `5000mm`. Goes with `height`, and not with `page_size`.
+   * The width of the paper, written like a margin, from `10mm` to `5000mm`. Goes with `height` or `single_page`, and not
+   * with `page_size`.
    * @example '80mm'
    */
   width?: string;
@@ -55,6 +56,11 @@ export interface PrintOptions {
    * @default false
    */
   landscape?: boolean;
+  /**
+   * Prints on one page that is as long as the document, at most 5 m.
+   * @default false
+   */
+  single_page?: boolean;
   /**
    * The top margin: a decimal number with the unit `px`, `cm`, `in` or `mm`.
    * @default '1cm'

@@ -76,9 +76,13 @@ type Flags = Readonly<Record<string, Flag>>;
 
 const PAGE: Flags = {
   'page-size': choice('size', PAGE_SIZES),
-  width: { value: 'length', help: 'paper of any width, with --height, such as 80mm' },
+  width: {
+    value: 'length',
+    help: 'paper of any width, with --height or --single-page, such as 80mm',
+  },
   height: { value: 'length', help: 'paper of any height, with --width, such as 200mm' },
   landscape: { help: 'landscape orientation' },
+  'single-page': { help: 'one page as long as the document, at most 5 m' },
   'margin-top': MARGIN,
   'margin-right': MARGIN,
   'margin-bottom': MARGIN,

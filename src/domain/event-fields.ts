@@ -100,6 +100,8 @@ export const PrintOptions = Type.Object({
   width: Type.Optional(Type.String()),
   height: Type.Optional(Type.String()),
   landscape: Type.Boolean(),
+  /** One page as long as the document. */
+  single_page: Type.Boolean(),
   margin_top: Type.String(),
   margin_right: Type.String(),
   margin_bottom: Type.String(),
@@ -129,6 +131,7 @@ export type PrintOptions = Static<typeof PrintOptions>;
 export const DEFAULT_OPTIONS: PrintOptions = {
   page_size: 'A4',
   landscape: false,
+  single_page: false,
   margin_top: '1cm',
   margin_right: '1cm',
   margin_bottom: '1cm',

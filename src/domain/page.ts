@@ -16,21 +16,27 @@ const SHEET_MM: Readonly<Record<PrintOptions['page_size'], readonly [number, num
 
 export const inches = (millimetres: number): number => millimetres / MM_PER_INCH;
 
-/** Width and height of the sheet as it is printed on, in millimetres. */
+/** The shortest and the longest side of a sheet, in millimetres. */
+export const MIN_SIDE_MM = 10;
+export const MAX_SIDE_MM = 5_000;
+
+type Paper = Pick<PrintOptions, 'page_size' | 'landscape' | 'width' | 'height' | 'single_page'>;
+
+/** Width and height of the sheet as it is printed on, in millimetres; the most, where the document decides. */
 export function sheetMillimetres({
   page_size,
   landscape,
   width,
   height,
-}: Pick<PrintOptions, 'page_size' | 'landscape' | 'width' | 'height'>): readonly [
-  width: number,
-  height: number,
-] {
-  if (width !== undefined && height !== undefined) {
-    return [lengthMillimetres(width), lengthMillimetres(height)];
-  }
+  single_page,
+}: Paper): readonly [width: number, height: number] {
   const [short, long] = SHEET_MM[page_size];
-  return landscape ? [long, short] : [short, long];
+  const [across, down] = landscape ? [long, short] : [short, long];
+  const named = single_page ? MAX_SIDE_MM : down;
+  return [
+    width === undefined ? across : lengthMillimetres(width),
+    height === undefined ? named : lengthMillimetres(height),
+  ];
 }
 
 /** A CSS length such as `1.5cm` in millimetres. @throws {TypeError} it is none: requests are checked */

@@ -9,12 +9,14 @@ import type { Page } from './chrome/page.ts';
 import { readPageErrors } from './chrome/page-log.ts';
 import { printPage, savePrinted } from './chrome/print.ts';
 import { settle } from './chrome/settle.ts';
+import { printOnOnePage, type Sheet } from './chrome/single-page.ts';
 import { surround } from './chrome/surroundings.ts';
 import { fixedTime } from './deterministic.ts';
 import type { EgressSession } from './egress/session.ts';
 import { finishPrinted } from './finishing.ts';
 import { pageManifest } from './manifest.ts';
 import type { RenderedDocument, RenderTask } from './messages.ts';
+import type { PdfFile } from './pdf/finish.ts';
 
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;
@@ -53,11 +55,19 @@ export async function renderDocument(
   const dated = fixedTime(options);
   const templates =
     dated === undefined ? request : await datedTemplates(page, dated, options.timezone);
-  const stream = await printPage(tab, options, templates).catch((cause: unknown) => {
-    throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
-  });
+  const print = async (sheet?: Sheet): Promise<string> =>
+    await printPage(tab, options, templates, sheet).catch((cause: unknown) => {
+      throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
+    });
+  const save = async (stream: string): Promise<PdfFile> =>
+    await savePrinted(tab, { request, options, outputPath, fixedTime: dated }, stream);
+  const whole = options.single_page
+    ? printOnOnePage(page, options, async (sheet) => await save(await print(sheet)))
+    : save(await print());
+  // No question reaches a page while it is printed, again and again if need be.
+  if (options.single_page) await whole;
   const [printed, errors, title] = await Promise.all([
-    savePrinted(tab, { request, options, outputPath, fixedTime: dated }, stream),
+    whole,
     readPageErrors(tab),
     answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, ''),
     page.hashes.settled(),

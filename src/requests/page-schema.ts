@@ -5,10 +5,6 @@ import { DEFAULT_OPTIONS, DEFAULT_VIEWPORT } from '../domain/event-fields.ts';
 
 const LENGTH = { pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$', maxLength: 32 };
 
-/** The shortest and the longest side of a sheet, in millimetres. */
-export const MIN_SIDE_MM = 10;
-export const MAX_SIDE_MM = 5_000;
-
 export const MAX_CSS_BYTES = 1024 * 1024;
 /** As many pixels of the screen are in the window of a page at most. */
 export const MAX_WINDOW_PIXELS = 16_000_000;
@@ -25,11 +21,11 @@ const Margin = (side: 'top' | 'right' | 'bottom' | 'left') =>
     }),
   );
 
-const Side = (side: 'width' | 'height', other: string, example: string) =>
+const Side = (side: 'width' | 'height', rest: string, example: string) =>
   Type.Optional(
     Type.String({
       ...LENGTH,
-      description: `The ${side} of the paper, written like a margin, from 10mm to 5000mm. Goes with ${other}, and not with page_size.`,
+      description: `The ${side} of the paper, written like a margin, from 10mm to 5000mm. ${rest}`,
       examples: [example],
     }),
   );
@@ -42,12 +38,19 @@ export const PAPER = {
       description: 'The paper size.',
     }),
   ),
-  width: Side('width', 'height', '80mm'),
-  height: Side('height', 'width', '200mm'),
+  width: Side('width', 'Goes with height or single_page, and not with page_size.', '80mm'),
+  height: Side('height', 'Goes with width, and not with page_size or single_page.', '200mm'),
   landscape: Type.Optional(
     Type.Boolean({
       default: DEFAULT_OPTIONS.landscape,
       description: 'Print in landscape orientation.',
+    }),
+  ),
+  single_page: Type.Optional(
+    Type.Boolean({
+      default: DEFAULT_OPTIONS.single_page,
+      description:
+        'Print on one page that is as long as the document, at most 5 m. Its width is that of page_size, or width. Page breaks and @page of the document do not count.',
     }),
   ),
   margin_top: Margin('top'),

@@ -1,7 +1,7 @@
 /** The rules of the paper, and of the surroundings of a page, that a schema cannot say. */
 import { DEFAULT_VIEWPORT, type PrintOptions } from '../domain/event-fields.ts';
-import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
-import { MAX_CSS_BYTES, MAX_SIDE_MM, MAX_WINDOW_PIXELS, MIN_SIDE_MM } from './page-schema.ts';
+import { lengthMillimetres, MAX_SIDE_MM, MIN_SIDE_MM, sheetMillimetres } from '../domain/page.ts';
+import { MAX_CSS_BYTES, MAX_WINDOW_PIXELS } from './page-schema.ts';
 import type { ConversionRequest } from './schema.ts';
 import type { ValidationIssues } from './validation.ts';
 
@@ -19,19 +19,22 @@ export function checkPaper(
 }
 
 function checkSides(issues: ValidationIssues, request: ConversionRequest): void {
-  const { width, height, page_size, landscape } = request;
-  for (const [side, length, other, otherLength] of [
-    ['width', width, 'height', height],
-    ['height', height, 'width', width],
-  ] as const) {
-    if (length === undefined) continue;
-    const millimetres = lengthMillimetres(length);
+  const { width, height, page_size, landscape, single_page = false } = request;
+  for (const [side, length] of Object.entries({ width, height })) {
+    const millimetres = length === undefined ? MIN_SIDE_MM : lengthMillimetres(length);
     if (millimetres < MIN_SIDE_MM || millimetres > MAX_SIDE_MM) {
       issues.add(side, `Must be from ${MIN_SIDE_MM}mm to ${MAX_SIDE_MM}mm.`);
     }
-    if (otherLength === undefined && !issues.has(other)) {
-      issues.add(side, `Goes with ${other}: give both.`);
+  }
+  if (single_page) {
+    for (const name of ['height', 'page_ranges', 'prefer_css_page_size'] as const) {
+      if (request[name] === undefined || request[name] === false) continue;
+      issues.add(name, 'Cannot be combined with single_page: leave it out.');
     }
+  } else if (width !== undefined && height === undefined && !issues.has('height')) {
+    issues.add('width', 'Goes with height, or with single_page: give one of them.');
+  } else if (height !== undefined && width === undefined && !issues.has('width')) {
+    issues.add('height', 'Goes with width: give both.');
   }
   if (width === undefined && height === undefined) return;
   if (page_size !== undefined) {

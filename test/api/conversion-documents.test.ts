@@ -13,6 +13,7 @@ const FULL = {
   files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
   page_size: 'A5',
   landscape: true,
+  single_page: false,
   margin_top: '2cm',
   margin_right: '1cm',
   margin_bottom: '1cm',

@@ -193,6 +193,24 @@ const refusals: Refused[] = [
     { html: HTML_OK, width: '19mm', height: '80mm' },
     ['margin_left', 'margin_right'],
   ],
+  ['single_page', { html: HTML_OK, single_page: 'yes' }, ['single_page']],
+  [
+    'single_page with what it decides',
+    {
+      html: HTML_OK,
+      single_page: true,
+      width: '80mm',
+      height: '80mm',
+      page_ranges: '1',
+      prefer_css_page_size: true,
+    },
+    ['height', 'page_ranges', 'prefer_css_page_size'],
+  ],
+  [
+    'single_page without room',
+    { html: HTML_OK, single_page: true, width: '20mm', margin_bottom: '5000mm' },
+    ['margin_bottom', 'margin_left', 'margin_right', 'margin_top'],
+  ],
   ['css', { html: HTML_OK, css: '' }, ['css']],
   ['css of more than 1 MiB', { html: HTML_OK, css: 'ä'.repeat(524_289) }, ['css']],
   ['color_scheme', { html: HTML_OK, color_scheme: 'auto' }, ['color_scheme']],
@@ -479,6 +497,8 @@ void test('every option is taken', async (t) => {
     { html: 'text first, then <br> alone' },
     { html: `${'word '.repeat(50_000)}<p>late</p>` },
     { html: HTML_OK, width: '10mm', height: '5000mm', margin_left: '0px', margin_right: '0px' },
+    { html: HTML_OK, single_page: true, width: '5000mm', prefer_css_page_size: false },
+    { html: HTML_OK, single_page: true, landscape: true, page_size: 'A3' },
     { html: HTML_OK, css: 'x'.repeat(1_048_576), viewport: {}, timezone: 'utc', locale: 'EN-us' },
     {
       html: '<svg xmlns="http://www.w3.org/2000/svg"/>',

@@ -5,6 +5,7 @@ import type { RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type Params } from '../browser/connection.ts';
 import { PageFailure } from '../browser/failure.ts';
 import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
+import type { Sheet } from './single-page.ts';
 import type { Tab } from './tab.ts';
 
 /** Few round trips: base64 of this is a message of some megabytes. */
@@ -38,20 +39,24 @@ function withDefaults(
   return `<style class=default>${rules.join('')}</style>${template}`;
 }
 
-function printParams(options: PrintOptions, request: RequestDocument): Params<'Page.printToPDF'> {
+function printParams(
+  options: PrintOptions,
+  request: RequestDocument,
+  sheet?: Sheet,
+): Params<'Page.printToPDF'> {
   const [width, height] = sheetMillimetres(options);
   const { header_html, footer_html } = request;
   const framed = header_html !== undefined || footer_html !== undefined;
   return {
     paperWidth: inches(width),
-    paperHeight: inches(height),
+    paperHeight: sheet?.height ?? inches(height),
     marginTop: marginInches(options.margin_top),
     marginRight: marginInches(options.margin_right),
     marginBottom: marginInches(options.margin_bottom),
     marginLeft: marginInches(options.margin_left),
     printBackground: options.print_background,
     scale: options.scale,
-    pageRanges: options.page_ranges ?? '',
+    pageRanges: sheet?.isCut === true ? '1' : (options.page_ranges ?? ''),
     preferCSSPageSize: options.prefer_css_page_size,
     displayHeaderFooter: framed,
     headerTemplate: framed ? withDefaults(header_html, request, options) : '',
@@ -68,9 +73,10 @@ export async function printPage(
   tab: Tab,
   options: PrintOptions,
   request: RequestDocument,
+  sheet?: Sheet,
 ): Promise<string> {
   try {
-    const { stream } = await tab.send('Page.printToPDF', printParams(options, request));
+    const { stream } = await tab.send('Page.printToPDF', printParams(options, request, sheet));
     if (stream === undefined) throw new Error('Chrome printed without a stream');
     return stream;
   } catch (cause) {

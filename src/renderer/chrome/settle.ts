@@ -9,7 +9,8 @@ import type { RequestDocument } from '../../domain/request-document.ts';
 import { PageFailure } from '../browser/failure.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
 import { type ClockState, isActive, RunAhead } from './run-ahead.ts';
-import { endTall, makeTall, mediaOf, mostTall } from './surroundings.ts';
+import { onePageRules } from './single-page.ts';
+import { endWindow, mediaOf, mostTall, setWindow } from './surroundings.ts';
 
 /** One round may make another one needed: an observer draws a chart, whose end starts a fade. */
 const MAX_ROUNDS = 4;
@@ -37,10 +38,11 @@ export interface Settled {
 export async function settle(
   page: Page,
   hasLoaded: boolean,
-  { media, color_scheme, viewport }: PrintOptions,
+  options: PrintOptions,
 ): Promise<Settled> {
+  const { media, color_scheme, viewport } = options;
   const { tab, request } = page;
-  await addStyle(page, color_scheme);
+  await addStyle(page, options);
   if (request.wait_for) await waitFor(page, request.wait_for, new RunAhead(page));
   // A load that has not ended is given up: Chrome would wait for it again, two seconds, before printing.
   if (!hasLoaded) await tab.send('Page.stopLoading', undefined);
@@ -49,7 +51,7 @@ export async function settle(
   runAhead.noteUnfinished(state);
   // The page may have moved on to another document by itself.
   await untilWhole(page, page.navigation.ended());
-  const settled = await untilComplete(page, color_scheme);
+  const settled = await untilComplete(page, options);
   if (!settled.isComplete) await tab.send('Page.stopLoading', undefined);
   if (state.asksPrint && media === 'print') {
     // Its listeners hear of printing only if the medium changes then.
@@ -64,10 +66,14 @@ export async function settle(
 const STYLED_MS = 10;
 
 /** Adds the client's style sheet to the document, unless it has it, and lets the images that it names come. */
-async function addStyle(page: Page, scheme: PrintOptions['color_scheme']): Promise<void> {
+async function addStyle(page: Page, options: PrintOptions): Promise<void> {
   const { worlds, requests, waits, request } = page;
-  if (request.css === undefined && scheme === undefined) return;
-  const asked = `style(${JSON.stringify((request.css ?? '').replace(/^\uFEFF/, ''))}, ${JSON.stringify(scheme ?? '')})`;
+  const { color_scheme = '', single_page } = options;
+  if (request.css === undefined && color_scheme === '' && !single_page) return;
+  // A byte order mark would be part of the first rule.
+  const own = (request.css ?? '').replace(/^\uFEFF/, '');
+  const sheets = [own, single_page ? onePageRules(options) : ''];
+  const asked = `style(${JSON.stringify(sheets)}, '${color_scheme}')`;
   const isNew = await upTo(page, 'rest', worlds.ask<boolean>(asked));
   if (isNew !== true || !requests.busy) return;
   const come = upTo(
@@ -196,13 +202,13 @@ async function showWhole(
   const show = async (): Promise<boolean> => {
     // An observer tells of what comes into view only if it was out of view in a frame before.
     if (frames > 1) await draw('frames(1)');
-    await makeTall(tab, viewport, Math.min(Math.ceil(height), most));
+    await setWindow(tab, { height: Math.min(Math.ceil(height), most) }, viewport);
     let isShown = await draw(`frames(${frames}, true)`);
     if (isShown) await runAhead.pass(SHOWN_MS);
     const [now, tall] = await screens();
     const isScrolled = now > tall;
     if (isScrolled && height > most) isShown = await draw(`scroll(${MAX_SCREENS})`);
-    await endTall(tab, viewport);
+    await endWindow(tab, viewport);
     // No time is left: a page that began to scroll now would be printed somewhere on its way.
     if (!isShown) return false;
     const goesOn = isScrolled && height <= most;
@@ -220,7 +226,7 @@ interface Completed {
   readonly isBeyondLatin: boolean;
 }
 
-async function untilComplete(page: Page, scheme: PrintOptions['color_scheme']): Promise<Settled> {
+async function untilComplete(page: Page, options: PrintOptions): Promise<Settled> {
   const { tab, worlds, navigation, deadline, waits } = page;
   const started = performance.now();
   const end = started + deadline.share('complete');
@@ -234,7 +240,7 @@ async function untilComplete(page: Page, scheme: PrintOptions['color_scheme']): 
     }
     const seen = navigation.documentId;
     // The page may have moved on, or replaced its style sheets.
-    await addStyle(page, scheme);
+    await addStyle(page, options);
     const asked = worlds.askAll<Completed>('complete()');
     const [main, ...frames] = (await resultWithin(asked, left)) ?? [];
     if (seen !== navigation.documentId) {

@@ -76,17 +76,18 @@ export function mostTall({ width, device_scale_factor }: Window = DEFAULT_VIEWPO
   return Math.min(MAX_TALL, Math.floor(MAX_TALL_PIXELS / (width * device_scale_factor ** 2)));
 }
 
-export async function makeTall(
+/** Gives the window another size. What is left out stays as it is. */
+export async function setWindow(
   tab: Tab,
-  viewport: Window | undefined,
-  height: number,
+  size: { readonly width?: number; readonly height: number },
+  viewport?: Window,
 ): Promise<void> {
   const metrics = viewport ? windowOf(viewport) : OWN;
-  await tab.send('Emulation.setDeviceMetricsOverride', { ...metrics, height });
+  await tab.send('Emulation.setDeviceMetricsOverride', { ...metrics, ...size });
 }
 
-/** Gives a window that was made tall its own height back. */
-export async function endTall(tab: Tab, viewport: Window | undefined): Promise<void> {
+/** Gives the window its own size back. */
+export async function endWindow(tab: Tab, viewport: Window | undefined): Promise<void> {
   if (viewport) await tab.send('Emulation.setDeviceMetricsOverride', windowOf(viewport));
   else await tab.send('Emulation.clearDeviceMetricsOverride', undefined);
 }

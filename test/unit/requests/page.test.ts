@@ -45,7 +45,10 @@ const message = (body: object): string => {
 };
 
 void test('paper is named by a size or by its sides', (t) => {
-  t.match(message({ width: '80mm' }), /^width: Goes with height: give both\.$/);
+  t.match(
+    message({ width: '80mm' }),
+    /^width: Goes with height, or with single_page: give one of them\.$/,
+  );
   t.match(message({ width: '1mm', height: '80mm' }), /^width: Must be from 10mm to 5000mm\.$/);
   t.match(message({ width: 'x' }), /^width: Must be a non-negative decimal number/);
   t.match(

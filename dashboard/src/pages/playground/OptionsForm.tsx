@@ -28,6 +28,7 @@ const GROUPS: readonly Group[] = [
       'scale',
       'page_ranges',
       'landscape',
+      'single_page',
       'print_background',
       'prefer_css_page_size',
     ],

@@ -279,8 +279,8 @@
     return `${parsed.head.innerHTML}${parsed.body.innerHTML}`;
   };
 
-  /** @type {CSSStyleSheet | undefined} */
-  let added;
+  /** @type {CSSStyleSheet[]} */
+  let added = [];
   /** True if the page leaves the choice of its colours to the reader. */
   const leavesColours = () => {
     const root = own('documentElement');
@@ -290,25 +290,52 @@
     return schemes.includes('light') && schemes.includes('dark');
   };
   /**
-   * Adds a style sheet behind those of the page, whose content security policy does not stop it.
-   * @param {string} css
+   * Adds style sheets behind those of the page, whose content security policy does not stop them.
+   * @param {string[]} texts
    * @param {string} scheme the colours that are preferred; empty: those of Chrome. For paper Chrome would take the light ones
-   * @returns {boolean} false if the page has it
+   * @returns {boolean} false if the page has them
    */
-  const style = (css, scheme) => {
+  const style = (texts, scheme) => {
     const sheets = own('adoptedStyleSheets');
-    if (added && sheets.includes(added)) return false;
-    added ??= new CSSStyleSheet();
+    if (added.length > 0 && added.every((each) => sheets.includes(each))) return false;
     const colours =
       scheme !== '' && leavesColours() ? `:root{color-scheme:${scheme}!important}` : '';
-    added.replaceSync(`${css}\n${colours}`);
-    sheets.push(added);
+    // Each is one of its own: a text that is not well formed takes nothing of the next one along.
+    added = [...texts, colours].map((text) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(text);
+      return sheet;
+    });
+    sheets.push(...added);
     // Images are asked for when their elements get their style.
     own('documentElement')?.getBoundingClientRect();
     return true;
   };
+  const PICTURES = 'img,svg,canvas,video,iframe,object,embed,input,textarea,select,button,hr';
+  /** The size of the document, and the lower edge of its last text or picture. */
+  const extent = () => {
+    const root = own('documentElement');
+    const { scrollWidth: width = 0, scrollHeight: height = 0 } = root ?? {};
+    let bottom = 0;
+    /** @param {DOMRect} box */
+    const take = (box) => {
+      if (box.width > 0 && box.height > 0) bottom = Math.max(bottom, box.bottom + scrollY);
+    };
+    const texts =
+      root && Document.prototype.createTreeWalker.call(document, root, NodeFilter.SHOW_TEXT);
+    const range = new Range();
+    for (let text = texts?.nextNode(); text; text = texts?.nextNode()) {
+      if (`${text.nodeValue}`.trim() === '') continue;
+      range.selectNodeContents(text);
+      take(range.getBoundingClientRect());
+    }
+    for (const each of find(document, PICTURES)) {
+      take(Element.prototype.getBoundingClientRect.call(each));
+    }
+    return { width, height, bottom };
+  };
 
-  const asked = { complete, lacking, dated, has, title, namesLanguage, style };
+  const asked = { complete, lacking, dated, has, title, namesLanguage, style, extent };
   const settle = { clock, frames, screens, scroll, rest, finish, ...asked };
   Object.assign(globalThis, { settle });
 })();
