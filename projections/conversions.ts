@@ -1,7 +1,7 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
-import type { BlobRef, Conformances, PdfDigest } from '../src/domain/event-fields.ts';
+import type { BlobRef, Conformances, PdfDigest, Rerender } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, present, type Stored } from '../src/read-model/rows.ts';
@@ -33,6 +33,7 @@ CREATE TABLE conversions (
   source TEXT NOT NULL,
   key_id TEXT,
   retry_of TEXT,
+  rerender_of TEXT,
   batch_id TEXT,
   retention_seconds INTEGER,
   retention_of_account INTEGER,
@@ -46,6 +47,7 @@ CREATE TABLE conversions (
   pages INTEGER,
   warnings TEXT,
   conformance TEXT,
+  rerender TEXT,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
@@ -64,9 +66,11 @@ CREATE TABLE conversion_failures (
   PRIMARY KEY (account_id, block)
 ) STRICT, WITHOUT ROWID;`;
 
+const orNull = (value: object | null): string | null => value && JSON.stringify(value);
+
 export const conversions: Projection = {
   name: 'conversions',
-  version: 15,
+  version: 16,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -77,14 +81,14 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
-         retry_of, batch_id, retention_seconds, retention_of_account, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, rerender_of, batch_id, retention_seconds, retention_of_account, filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
       `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?,
-         title = ?, conformance = ?
+         title = ?, conformance = ?, rerender = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -96,13 +100,13 @@ export const conversions: Projection = {
     return typedHandlers({
       ConversionRequested(data, event) {
         const { accountId, conversionId, requestedAt, source } = data;
-        const { retryOf = null, batchId = null, retentionSeconds = null } = data;
+        const { retryOf = null, rerenderOf = null, batchId = null, retentionSeconds = null } = data;
         const { filename = null, reference = null, tags = null, address = null } = data;
         const { actor } = event.metadata as EventMetadata;
         const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
         const ofAccount = data.retentionOfAccount ? 1 : null;
-        const marks = [source, key, retryOf, batchId, retentionSeconds, ofAccount];
+        const marks = [source, key, retryOf, rerenderOf, batchId, retentionSeconds, ofAccount];
         const texts = [filename, reference, tags, address];
         insert.run(accountId, total, conversionId, requestedAt, time, ...marks, ...texts);
       },
@@ -114,9 +118,8 @@ export const conversions: Projection = {
       },
       ConversionCompleted({ conversionId, document, pdf, pages, completedAt, ...told }) {
         const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
-        const { warnings = null, title = null, conformance } = told;
-        const reached = conformance === undefined ? null : JSON.stringify(conformance);
-        const texts = [warnings, title, reached];
+        const { warnings = null, title = null, conformance = null, rerender = null } = told;
+        const texts = [warnings, title, orNull(conformance), orNull(rerender)];
         complete.run(completedAt, blob, digest, pages, ...texts, conversionId);
       },
       ConversionFailed({ conversionId, code, message, picture, failedAt }) {
@@ -154,6 +157,8 @@ export interface ConversionRow {
   readonly keyId?: string;
   /** The conversion whose request was asked for once more. */
   readonly retryOf?: string;
+  /** The conversion whose request was rendered again, to be compared with its PDF. */
+  readonly rerenderOf?: string;
   /** The batch that it was asked for in, if it was one. */
   readonly batchId?: string;
   /** What its request or account says of how long it is kept; `requestedRetentionMs` has the meaning. */
@@ -179,25 +184,40 @@ export interface ConversionRow {
   readonly warnings?: string;
   /** What the PDF conforms to, if anything was asked for; only when completed. */
   readonly conformance?: Conformances;
+  /** How its PDF compares with that of `rerenderOf`; only when completed. */
+  readonly rerender?: Rerender;
   readonly expired: boolean;
 }
 
 interface StoredConversion
-  extends Omit<Stored<ConversionRow>, 'picture' | 'document' | 'pdf' | 'conformance' | 'expired'> {
+  extends Omit<
+    Stored<ConversionRow>,
+    'picture' | 'document' | 'pdf' | 'conformance' | 'rerender' | 'expired'
+  > {
   readonly picture: string | null;
   readonly document: string | null;
   readonly pdf: string | null;
   readonly conformance: string | null;
+  readonly rerender: string | null;
   readonly expired: number;
 }
 
-const toRow = ({ picture, document, pdf, conformance, expired, ...stored }: StoredConversion) =>
+const toRow = ({
+  picture,
+  document,
+  pdf,
+  conformance,
+  rerender,
+  expired,
+  ...stored
+}: StoredConversion) =>
   present<ConversionRow>({
     ...stored,
     picture: JSON.parse(picture ?? 'null') as BlobRef | null,
     document: JSON.parse(document ?? 'null') as BlobRef | null,
     pdf: JSON.parse(pdf ?? 'null') as PdfDigest | null,
     conformance: JSON.parse(conformance ?? 'null') as Conformances | null,
+    rerender: JSON.parse(rerender ?? 'null') as Rerender | null,
     expired: expired === 1,
   });
 
@@ -243,8 +263,8 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, key_id AS keyId,
-  retry_of AS retryOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
-  retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, expired`;
+  retry_of AS retryOf, rerender_of AS rerenderOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
+  retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, rerender, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

@@ -16,6 +16,7 @@ CREATE TABLE unfinished_conversions (
   attempts INTEGER NOT NULL DEFAULT 0,
   started_at INTEGER,
   trace TEXT,
+  rerender_of TEXT,
   low INTEGER NOT NULL,
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -24,14 +25,14 @@ CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (accoun
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 5,
+  version: 6,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO unfinished_conversions
-         (position, conversion_id, account_id, request, options, requested_at, trace, low)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+         (position, conversion_id, account_id, request, options, requested_at, trace, rerender_of, low)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare(
       `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
@@ -44,7 +45,8 @@ export const unfinishedConversions: Projection = {
     const erase = db.prepare('UPDATE unfinished_conversions SET erased = 1 WHERE account_id = ?');
     return typedHandlers({
       ConversionRequested(data, event) {
-        const { accountId, conversionId, request, options, requestedAt, priority } = data;
+        const { accountId, conversionId, request, options, requestedAt, priority, rerenderOf } =
+          data;
         insert.run(
           event.position,
           conversionId,
@@ -53,6 +55,7 @@ export const unfinishedConversions: Projection = {
           JSON.stringify(options),
           requestedAt,
           (event.metadata as EventMetadata).trace ?? null,
+          rerenderOf ?? null,
           priority === 'low' ? 1 : 0,
         );
       },
@@ -91,6 +94,8 @@ export interface UnfinishedRow {
   readonly startedAt?: number;
   /** The trace that its request belongs to, sealed. */
   readonly trace?: string;
+  /** The conversion whose PDF it is to be compared with. */
+  readonly rerenderOf?: string;
   readonly priority: 'normal' | 'low';
 }
 
@@ -112,6 +117,7 @@ interface StoredUnfinished {
   readonly attempts: bigint;
   readonly started_at: bigint | null;
   readonly trace: string | null;
+  readonly rerender_of: string | null;
   readonly low: bigint;
 }
 
@@ -126,6 +132,7 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
     attempts: Number(stored.attempts),
     startedAt: stored.started_at === null ? null : Number(stored.started_at),
     trace: stored.trace,
+    rerenderOf: stored.rerender_of,
     priority: stored.low === 1n ? 'low' : 'normal',
   });
 }

@@ -186,8 +186,24 @@ export class PressledgerClient {
   }
 
   /** Asks for a new conversion of the request of one that has ended, while it is stored. Repeated as `create` is. */
-  retry(id: string, { idempotencyKey, signal }: CreateOptions = {}): Promise<AcceptedConversion> {
-    const path = `/conversions/${encodeURIComponent(id)}/retry/`;
+  retry(id: string, options: CreateOptions = {}): Promise<AcceptedConversion> {
+    return this.#onceMore(id, 'retry', options);
+  }
+
+  /**
+   * Renders the request of a completed conversion again: the new one's `rerender` says if its PDF is equal. Repeated as
+   * `create` is.
+   */
+  rerender(id: string, options: CreateOptions = {}): Promise<AcceptedConversion> {
+    return this.#onceMore(id, 'rerender', options);
+  }
+
+  #onceMore(
+    id: string,
+    act: 'retry' | 'rerender',
+    { idempotencyKey, signal }: CreateOptions,
+  ): Promise<AcceptedConversion> {
+    const path = `/conversions/${encodeURIComponent(id)}/${act}/`;
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const repeatable = idempotencyKey !== undefined;
     return this.#json({ method: 'POST', path, headers, repeatable, signal });

@@ -16,6 +16,8 @@ export interface AcceptedConversion {
 export interface ConversionNames {
   /** The conversion whose request was asked for once more, if it is a retry. */
   retry_of?: string;
+  /** The conversion whose request was rendered again, if it is to be compared with that. */
+  rerender_of?: string;
   /**
    * The name that lists show: `filename`, else `title`, else host and path of the URL, else the id. In the list of
    * conversions it is always there; elsewhere if the request gave `filename`, `reference` or `tags`.
@@ -47,6 +49,7 @@ export interface UnfinishedConversion extends ConversionNames {
   error_message?: never;
   warnings?: never;
   pdf?: never;
+  rerender?: never;
   pages?: never;
   bytes?: never;
   sha256?: never;
@@ -68,6 +71,13 @@ export interface CompletedConversion extends ConversionNames {
   pdf?: {
     /** What the PDF conforms to, of what was asked for. */
     conformance: PdfConformance[];
+  };
+  /** How the PDF compares with that of `rerender_of`, if it was to be compared. */
+  rerender?: {
+    /** True if all bytes are the same. */
+    equal: boolean;
+    /** The pages that show something else, at most the first 1,000. Absent if equal, and if it is not known. */
+    pages?: number[];
   };
   pages: number;
   /** The size of the PDF. */
@@ -112,6 +122,7 @@ export interface FailedConversion extends ConversionNames {
   completed_at?: never;
   warnings?: never;
   pdf?: never;
+  rerender?: never;
   pages?: never;
   bytes?: never;
   sha256?: never;

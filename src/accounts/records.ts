@@ -129,6 +129,7 @@ export async function conversionRecord<T extends string | undefined>(
     status,
     created_at: isoTime(createdAt),
     ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
+    ...(row.rerenderOf !== undefined && { rerender_of: row.rerenderOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
     ...(row.batchId !== undefined && { batch: row.batchId }),
     ...(showsRetention &&
@@ -152,6 +153,7 @@ export async function conversionRecord<T extends string | undefined>(
     completed_at: isoTime(completedAt),
     ...(warnings && { warnings }),
     ...(row.conformance && { pdf: { conformance: row.conformance } }),
+    ...(row.rerender && { rerender: row.rerender }),
     pages,
     bytes: pdf?.bytes,
     sha256: pdf?.sha256,

@@ -11,7 +11,7 @@ import {
 import { readStoredRequest } from './stored-request.ts';
 
 /** What the first conversion is told apart by: the new one has its own. */
-const NOT_REPEATED: ReadonlySet<string> = new Set(['retryOf', 'batchId']);
+const NOT_REPEATED: ReadonlySet<string> = new Set(['retryOf', 'rerenderOf', 'batchId']);
 
 /** What the caller said of the conversion beside its content. Its texts stay sealed: they are the same account's. */
 function repeatedFacts(requested: EventOf<'ConversionRequested'>['data']): RequestFacts {
@@ -23,6 +23,7 @@ function repeatedFacts(requested: EventOf<'ConversionRequested'>['data']): Reque
 /**
  * Accepts a new conversion of the same request, which is decrypted and stored for it.
  * @param requested of the conversion that has ended
+ * @param as what the new one is to that: once more, or to be compared with its PDF
  * @throws {BlobNotFound} the request is deleted
  * @throws {BlobStoreUnavailable} it is damaged
  * @throws {ServiceError} `insufficient_credits`, `service_unavailable`
@@ -31,16 +32,17 @@ function repeatedFacts(requested: EventOf<'ConversionRequested'>['data']): Reque
 export async function retryConversion(
   deps: AcceptanceDependencies,
   requested: EventOf<'ConversionRequested'>['data'],
+  as: 'retryOf' | 'rerenderOf',
   how: { readonly idempotencyKey?: string; readonly trace?: string | undefined },
   context: CommandContext,
 ): Promise<AcceptedConversion> {
-  const { accountId, conversionId: retryOf, source, options } = requested;
+  const { accountId, conversionId, source, options } = requested;
   const content = await readStoredRequest(deps, requested);
   const request = {
     accountId,
     source,
     options,
-    facts: { ...repeatedFacts(requested), retryOf },
+    facts: { ...repeatedFacts(requested), [as]: conversionId },
     document: new UnencryptedText(content.toString('utf8')),
     ...how,
   };

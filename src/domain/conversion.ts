@@ -223,7 +223,7 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       return open ? requeue(command, state) : [];
     case 'CompleteConversion': {
       const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
-      const { manifest, warnings, title, conformance, signature } = command;
+      const { manifest, warnings, title, conformance, rerender, signature } = command;
       if (!open) return ignore(command, 'completed', state);
       return [
         {
@@ -239,10 +239,11 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
             timings,
             chrome,
             manifest,
-            ...(warnings === undefined ? {} : { warnings }),
-            ...(title === undefined ? {} : { title }),
-            ...(conformance === undefined ? {} : { conformance }),
-            ...(signature === undefined ? {} : { signature }),
+            ...(warnings && { warnings }),
+            ...(title && { title }),
+            ...(conformance && { conformance }),
+            ...(signature && { signature }),
+            ...(rerender && { rerender }),
             completedAt: at,
           },
         },

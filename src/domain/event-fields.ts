@@ -63,6 +63,15 @@ export const Conformances = Type.Array(Type.Enum([...CONFORMANCES]), {
 });
 export type Conformances = Static<typeof Conformances>;
 
+/** How a PDF compares with that of the conversion whose request was rendered again. */
+export const Rerender = Type.Object({
+  /** True if all bytes are the same. */
+  equal: Type.Boolean(),
+  /** The pages that show something else, if it is known; none where only dates and the like differ. Absent if equal. */
+  pages: Type.Optional(Type.Array(Count)),
+});
+export type Rerender = Static<typeof Rerender>;
+
 /** The level of a PDF's signature (PAdES), and the SHA-256 of its certificate, hex. */
 export const SignatureFacts = Type.Object(
   { level: Type.Enum(['B-B', 'B-T']), certificate: Sha256 },
@@ -79,6 +88,8 @@ export const PdfFacts = Type.Object({
   /** What the PDF conforms to, of what was asked for. */
   conformance: Type.Optional(Conformances),
   signature: Type.Optional(SignatureFacts),
+  /** How it compares with an earlier one, if it was to be compared. */
+  rerender: Type.Optional(Rerender),
 });
 export type PdfFacts = Static<typeof PdfFacts>;
 
@@ -169,6 +180,8 @@ const RequestTexts = {
 const RequestMarks = {
   /** The conversion whose request is asked for once more. */
   retryOf: Type.Optional(ConversionId),
+  /** The conversion whose request is rendered again, to be compared with its PDF. */
+  rerenderOf: Type.Optional(ConversionId),
   /** The batch that it was asked for in: its BatchRequested is of the same append. */
   batchId: Type.Optional(BatchId),
   /** Absent: normal. */

@@ -12,6 +12,21 @@ export function sizeText(bytes: number): string {
 const isoDate = (time: number): string => new Date(time).toISOString();
 const was = (count: number): string => (count === 1 ? 'was' : 'were');
 
+/** Pages that a sentence names. */
+const MOST_NAMED = 10;
+
+function comparison(rerender: EventOf<'ConversionCompleted'>['data']['rerender']): string {
+  if (rerender === undefined) return '';
+  const { equal, pages } = rerender;
+  if (equal) return ' It is equal to the first one, byte for byte.';
+  if (pages === undefined) return ' Its bytes differ from those of the first one.';
+  if (pages.length === 0) return ' Its bytes differ from those of the first one, and no page does.';
+  const named = pages.slice(0, MOST_NAMED).join(', ');
+  const more = pages.length > MOST_NAMED ? ' and others' : '';
+  const what = pages.length === 1 ? `page ${named} differs` : `pages ${named}${more} differ`;
+  return ` It differs from the first one: ${what}.`;
+}
+
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {
   LogOpened: () => 'The event log was opened.',
@@ -29,13 +44,14 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditGranted: (data) => `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`,
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
-  ConversionRequested: ({ source, filename, reference, tags, batchId, retryOf }) => {
+  ConversionRequested: ({ source, filename, reference, tags, batchId, retryOf, rerenderOf }) => {
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
     const names = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
     const what = last === undefined ? '' : `, with ${names}`;
-    const again = retryOf === undefined ? '' : `, once more for ${retryOf}`;
+    const retried = retryOf === undefined ? '' : `, once more for ${retryOf}`;
+    const again = rerenderOf === undefined ? retried : `, to be compared with ${rerenderOf}`;
     const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
     return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${again}${within}.`;
   },
@@ -74,7 +90,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   ConversionRequeued: (data) =>
     `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`,
   ConversionCompleted: (data) =>
-    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}.`,
+    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}.${comparison(data.rerender)}`,
   ConversionFailed: (data) =>
     data.code === 'cancelled'
       ? 'The conversion was cancelled.'

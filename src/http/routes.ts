@@ -56,7 +56,7 @@ import {
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
-import { deleteConversion, postRetry } from './resources/take-back.ts';
+import { deleteConversion, postRerender, postRetry } from './resources/take-back.ts';
 import {
   getCheckpoint,
   getConsistency,
@@ -106,6 +106,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/conversions/{id}/', 'caller', getConversion),
   api('delete', '/conversions/{id}/', 'caller', deleteConversion),
   api('post', '/conversions/{id}/retry/', 'caller', postRetry),
+  api('post', '/conversions/{id}/rerender/', 'caller', postRerender),
   api('get', '/conversions/{id}/events/', 'caller', listConversionEvents),
   api('get', '/conversions/{id}/file/', 'caller', getConversionFile),
   api('get', '/conversions/{id}/request/', 'caller', getConversionRequest),

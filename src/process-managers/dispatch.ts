@@ -1,9 +1,11 @@
 /** Offers each accepted, unfinished conversion to the queue: from the log, in order, again after a loss. */
 import { setImmediate as turn } from 'node:timers/promises';
+import { conversionQueries } from '../../projections/conversions.ts';
 import { type UnfinishedRow, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { unlessErased } from '../documents/keys/vault.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
+import type { RenderJob } from '../render-queue/messages.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
@@ -59,6 +61,20 @@ export function startDispatch({
     return unsealed === undefined ? {} : { trace: unsealed };
   };
 
+  /** The PDF that a conversion is to be compared with. Its renderer may read that one too, as long as it is kept. */
+  const originalOf = async ({
+    accountId,
+    rerenderOf,
+  }: UnfinishedRow): Promise<Pick<RenderJob, 'original'>> => {
+    const row = rerenderOf && readModel.query(conversionQueries).byId(rerenderOf);
+    if (!row || row.pdf === undefined) return {};
+    const original = { conversionId: row.id, sha256: row.pdf.sha256 };
+    const key = await unlessErased(vault.contentKey(accountId, row.id));
+    if (row.expired || row.document === undefined || key === undefined) return { original };
+    const { document } = row;
+    return { original: { ...original, document, contentKey: key.toString('base64url') } };
+  };
+
   const step = async (stopping: AbortSignal): Promise<void> => {
     if (sweepDue) {
       // Rows of conversions that have ended must be gone before the rest is offered.
@@ -89,7 +105,8 @@ export function startDispatch({
           const retry = row.attempts > 0 || row.position <= (await before);
           const job = { conversionId, accountId, request, contentKey, options, retry };
           const order = priority === 'low' ? { priority } : {};
-          await queue.offer({ ...job, ...order, ...(await traceOf(row)) });
+          const original = await originalOf(row);
+          await queue.offer({ ...job, ...order, ...original, ...(await traceOf(row)) });
         }
         cursors[priority] = row.position;
       }

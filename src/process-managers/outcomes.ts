@@ -1,5 +1,5 @@
 /** Records what renderers report as events of their conversions, once, however often it is reported. */
-import { conversionQueries } from '../../projections/conversions.ts';
+import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { hasContentOfLength } from '../documents/decryption.ts';
 import { UnencryptedText } from '../documents/encryption.ts';
@@ -15,6 +15,7 @@ import {
   isOpen,
   MAX_ATTEMPTS,
 } from '../domain/conversion.ts';
+import type { Rerender } from '../domain/event-fields.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
 import { errorReason } from '../errors/error-message.ts';
@@ -95,10 +96,21 @@ function withinRoom(report: RenderReport, { budgets, readModel }: Recorder) {
   return failedInstead(report, 'too_large', message);
 }
 
+/** Compares the PDF with the one that it was to be compared with. The hashes are the log's, the pages the renderer's word. */
+function comparedWith(
+  original: ConversionRow | undefined,
+  { pdf, differingPages }: CompletedOutcome,
+): { readonly rerender?: Rerender } {
+  if (original?.pdf === undefined) return {};
+  if (original.pdf.sha256 === pdf.sha256) return { rerender: { equal: true } };
+  return { rerender: { equal: false, ...(differingPages && { pages: differingPages }) } };
+}
+
 async function recordingOf(
   report: RenderReport,
   blobs: BlobStore,
   vault: Seals,
+  original?: ConversionRow,
 ): Promise<Recording> {
   switch (report.kind) {
     case 'started':
@@ -120,7 +132,7 @@ async function recordingOf(
         return recordingOf(failedInstead(report, 'account_erased', UNREADABLE), blobs, vault);
       }
       const staged = content.stage(blobs, { conversionId, contentKey }, 'manifest');
-      const { manifest: _, warnings, title, ...outcome } = report;
+      const { manifest: _, warnings, title, differingPages: _pages, ...outcome } = report;
       const told = warnings && (await sealed(vault, accountId, JSON.stringify(warnings)));
       const named = title && (await sealed(vault, accountId, title));
       const command = {
@@ -129,6 +141,7 @@ async function recordingOf(
         manifest: staged.ref,
         ...(told && { warnings: told }),
         ...(named && { title: named }),
+        ...comparedWith(original, report),
       } as const;
       return { command, blobs: [staged] };
     }
@@ -218,10 +231,7 @@ export function startOutcomes(deps: Recorder): Consumer {
   });
 }
 
-interface Accepted {
-  readonly accountId: string;
-  readonly createdAt: number;
-}
+type Accepted = Pick<ConversionRow, 'accountId' | 'createdAt' | 'rerenderOf'>;
 
 /**
  * The account that a conversion was accepted from, and when, by the log: a renderer's word for it would let
@@ -241,7 +251,7 @@ async function acceptedOf(
 /** @returns the conversion after it */
 async function record(
   report: RenderReport,
-  { createdAt }: Accepted,
+  { createdAt, rerenderOf }: Accepted,
   deps: Recorder,
 ): Promise<ConversionState> {
   const { actors, blobs, vault } = deps;
@@ -267,13 +277,16 @@ async function record(
   };
   const commandId = `${conversionId}/${renderer}/${delivery}/${judged.kind}`;
   const actor = { kind: 'renderer', id: renderer } as const;
-  const state = await send(await recordingOf(judged, blobs, vault), commandId, actor);
+  const original = rerenderOf && deps.readModel.query(conversionQueries).byId(rerenderOf);
+  const recording = await recordingOf(judged, blobs, vault, original || undefined);
+  const state = await send(recording, commandId, actor);
   const isRefused = report.kind === 'started' && !state.tries.includes(delivery) && isOpen(state);
   if (!isRefused) return state;
   const last = { ...report, renderer: 'service', attempt: MAX_ATTEMPTS };
   const brokenOff = failedInstead(last, 'renderer_failed', BROKEN_OFF);
-  const recording = await recordingOf(brokenOff, blobs, vault);
-  return await send(recording, `${conversionId}/broken-off`, { kind: 'service' });
+  return await send(await recordingOf(brokenOff, blobs, vault), `${conversionId}/broken-off`, {
+    kind: 'service',
+  });
 }
 
 /** Says how a conversion ended, why, and where its time went, in milliseconds. */

@@ -16,6 +16,7 @@ import {
   PdfDigest,
   PrintOptions,
   type RenderTimings,
+  Sha256,
   Time,
 } from '../domain/event-fields.ts';
 import {
@@ -31,6 +32,8 @@ export const MAX_TITLE_CHARACTERS = 300;
 export const MAX_PICTURE_BYTES = 300_000;
 
 const MAX_PAGES = 1_000_000;
+/** The most pages that are named of those that differ from an earlier PDF's. */
+export const MAX_DIFFERING_PAGES = 1_000;
 /** Counts against its account's storage. No PDF of ours comes near. */
 const DocumentBytes = Type.Integer({ minimum: 0, maximum: 2 ** 30 });
 /** Characters: a message may quote a selector, a host or Chrome's own words. */
@@ -43,13 +46,25 @@ const exactly = <T extends TProperties>(properties: T) =>
 /** The span that a message belongs to, where it is traced: https://www.w3.org/TR/trace-context/ */
 const Trace = Type.Optional(Type.String({ pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }));
 
+/** 32 bytes in base64url. */
+const ContentKey = Type.String({ pattern: '^[0-9A-Za-z_-]{43}$' });
+
 const Job = exactly({
   conversionId: ConversionId,
   accountId: AccountId,
   /** The `RequestDocument` that the client sent, encrypted. */
   request: BlobRef,
-  /** The key of this conversion's blobs, 32 bytes in base64url. It opens no other conversion's. */
-  contentKey: Type.String({ pattern: '^[0-9A-Za-z_-]{43}$' }),
+  /** The key of this conversion's blobs. It opens no other conversion's. */
+  contentKey: ContentKey,
+  /** The PDF of its account that it is compared with; `document` and its key only as long as that is stored. */
+  original: Type.Optional(
+    exactly({
+      conversionId: ConversionId,
+      sha256: Sha256,
+      document: Type.Optional(BlobRef),
+      contentKey: Type.Optional(ContentKey),
+    }),
+  ),
   options: PrintOptions,
   /** False: nobody has had it before, as far as is known. */
   retry: Type.Boolean(),
@@ -102,6 +117,10 @@ const Completed = exactly({
   ),
   /** What the PDF conforms to, of what was asked for; absent where nothing was. */
   conformance: Type.Optional(Conformances),
+  /** The pages that differ from those of the PDF that it is compared with; absent where that is not known. */
+  differingPages: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: MAX_PAGES }), { maxItems: MAX_DIFFERING_PAGES }),
+  ),
   /** The title of the page, in one line; absent where it has none. */
   title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARACTERS })),
 });
@@ -161,8 +180,13 @@ function parseJson(data: Uint8Array): unknown {
 export function parseJob(data: Uint8Array): RenderJob | undefined {
   const job = parseJson(data);
   if (!isJob.Check(job)) return undefined;
-  const { conversionId, request } = job;
-  return request.key === blobKey(conversionId, 'request', request.sha256) ? job : undefined;
+  const { conversionId, request, original } = job;
+  if (request.key !== blobKey(conversionId, 'request', request.sha256)) return undefined;
+  const { document } = original ?? {};
+  if (original === undefined || document === undefined) return job;
+  return document.key === blobKey(original.conversionId, 'document', document.sha256)
+    ? job
+    : undefined;
 }
 
 /** @returns undefined where it is not a report */

@@ -24,6 +24,7 @@ import {
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { plainText } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
+import { pagesThatDiffer } from './comparison.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
@@ -85,6 +86,8 @@ export class JobRun {
   /** Aborted when nobody needs its result: its conversion has ended without it, or the node stops in a hurry. */
   readonly #unneeded: AbortSignal;
   readonly #ended = new AbortController();
+  /** The pages that differ from the PDF that it is compared with, where that is known. */
+  #differing: number[] | undefined;
   /** The encrypted PDF is the blob store's: there are no files any more. */
   #adopted = false;
 
@@ -168,6 +171,10 @@ export class JobRun {
           ? 'The browser crashed while it rendered the page, on every try.'
           : 'The renderer could not do its work, on every try.';
       return { kind: 'failed', code: result.code, message, retryable: true };
+    }
+    const { original } = this.#job;
+    if (original !== undefined && original.sha256 !== result.sha256) {
+      this.#differing = await pagesThatDiffer(this.#context, this.#job, result);
     }
     // Storing needs no slot. A failure keeps its slot until it is recorded.
     this.#delivery.releaseSlot();
@@ -292,6 +299,7 @@ export class JobRun {
       manifest: composeManifest({ ...about, ...made, ...reached, page }),
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(named !== '' && { title: named }),
+      ...(this.#differing && { differingPages: this.#differing }),
     };
   }
 }

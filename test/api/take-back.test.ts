@@ -296,6 +296,70 @@ void test('a request is converted once more, whether it completed or failed', as
   t.match(refusal(wrong), { status: 400, error: 'validation_error' });
 });
 
+void test('the request of a completed conversion is rendered again, to be compared', async (t) => {
+  const api = await startWithConversion(t);
+  const { id: accountId, key } = api.account;
+  const create = async (): Promise<string> => {
+    const body = { html: '<p>x</p>', reference: '4711' };
+    return String((await api.call('POST', `${BASE}/pdf/`, { key, body })).body['id']);
+  };
+  const rerender = (id: string, headers: Readonly<Record<string, string>> = {}, by = key) =>
+    api.call('POST', `${BASE}/conversions/${id}/rerender/`, { key: by, headers });
+  const [first, failed] = [await create(), await create()];
+  t.strictSame(refusal(await rerender(first)), { status: 409, error: 'not_ready' });
+  await api.complete(accountId, first, PDF);
+  await api.fail(accountId, failed, 'It took too long.');
+  const nothing = await rerender(failed);
+  t.match(nothing, {
+    status: 422,
+    body: { error: 'conversion_failed', message: /no PDF to compare/ },
+  });
+
+  const { credits } = (await api.call('GET', `${BASE}/account/`, { key })).body;
+  const answer = await rerender(first, { 'Idempotency-Key': 'again' });
+  t.equal(answer.status, 202);
+  t.strictSame(Object.keys(answer.body), ['id', 'status', 'created_at']);
+  const second = String(answer.body['id']);
+  t.match((await api.get(second)).body, {
+    rerender_of: first,
+    reference: '4711',
+    status: 'pending',
+  });
+  t.equal(
+    (await api.call('GET', `${BASE}/account/`, { key })).body['credits'],
+    Number(credits) - 1,
+  );
+  t.equal((await rerender(first, { 'Idempotency-Key': 'again' })).text, answer.text);
+  const retried = await api.call('POST', `${BASE}/conversions/${first}/retry/`, {
+    key,
+    headers: { 'Idempotency-Key': 'again' },
+  });
+  t.not(retried.body['id'], second, 'a key of a retry is not that of this');
+  const summary = async (): Promise<string> =>
+    (await api.call('GET', `${BASE}/conversions/${second}/events/`, { key })).text;
+  t.match(await summary(), `to be compared with ${first}.`);
+  await api.complete(accountId, second, PDF, undefined, undefined, {
+    rerender: { equal: false, pages: [2, 7] },
+  });
+  t.match((await api.get(second)).body, {
+    rerender_of: first,
+    rerender: { equal: false, pages: [2, 7] },
+  });
+  t.match(await summary(), 'It differs from the first one: pages 2, 7 differ.');
+  const list = await api.call('GET', `${BASE}/conversions/?reference=4711&status=completed`, {
+    key,
+  });
+  t.match(list.body, [{ id: second, rerender: { equal: false } }, { id: first }]);
+  t.notOk('rerender' in (await api.get(first)).body);
+  await remove(api, first);
+  t.strictSame(refusal(await rerender(first)), { status: 410, error: 'gone' });
+  const stranger = await api.newAccount();
+  t.strictSame(refusal(await rerender(second, {}, stranger.key)), {
+    status: 404,
+    error: 'not_found',
+  });
+});
+
 void test('a retry costs as much and is bounded as the first request is', async (t) => {
   const api = await startWithConversion(t, {
     env: { RATE_LIMIT_FREE: '5', MAX_ACCOUNT_STORED_BYTES: '2000' },

@@ -14,6 +14,9 @@ import { JPEG } from '../support/tiny-images.ts';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
+const threePages = (text: string): string =>
+  `<h1>One</h1><p style="break-before:page">${text}</p><p style="break-before:page">three`;
+
 void test('conversions over HTTP with a real Chrome', async (t) => {
   const origin = await servePages(t, {
     '/hello': { body: '<!doctype html><title>Hi</title><h1>Served by a page</h1>' },
@@ -43,6 +46,31 @@ void test('conversions over HTTP with a real Chrome', async (t) => {
     sub.match((await openPdf(file)).text, /Invoice 4711/);
     kept.push({ id: created.id, hash: sha256(file) });
     sub.notOk('pdf' in record, 'nothing is said of what nobody asked for');
+  });
+
+  await t.test('a request is rendered again, and what differs is named', async (sub) => {
+    const again = async (request: Parameters<typeof client.create>[0]) => {
+      const first = await client.wait((await client.create(request)).id);
+      const second = await client.wait((await client.rerender(first.id)).id);
+      sub.match(second, { status: 'completed', rerender_of: first.id });
+      return { first, second };
+    };
+    const plain = await again({ html: threePages('two') });
+    sub.strictSame(plain.second.rerender?.pages ?? [], [], 'its date alone, if that');
+    const clock = threePages(
+      '<script>document.write(Date.now(), crypto.getRandomValues(new Uint8Array(9)))</script>',
+    );
+    const changing = await again({ html: clock });
+    sub.strictSame(changing.second.rerender, { equal: false, pages: [2] });
+    const optimized = await again({ html: clock, pdf: { optimize: true } });
+    sub.strictSame(optimized.second.rerender, { equal: false, pages: [2] });
+    const sealed = await again({ html: clock, pdf: { encrypt: { user_password: 'secret' } } });
+    sub.strictSame(sealed.second.rerender, { equal: false }, 'nothing is known of its pages');
+    const fixed = await again({ html: clock, deterministic: true });
+    sub.strictSame(fixed.second.rerender, { equal: true });
+    sub.equal(fixed.second.sha256, fixed.first.sha256);
+    const served = await again({ url: `${origin}/hello`, deterministic: true });
+    sub.strictSame(served.second.rerender, { equal: true }, 'a URL is fetched again');
   });
 
   await t.test('a PDF conforms, and its record says so', async (sub) => {

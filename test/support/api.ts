@@ -25,7 +25,7 @@ import { deriveKey } from '../../src/documents/keys/master-key.ts';
 import { createVault } from '../../src/documents/keys/vault.ts';
 import type { ConversionFailureCode } from '../../src/domain/choices.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
-import type { Plan } from '../../src/domain/event-fields.ts';
+import type { PdfFacts, Plan } from '../../src/domain/event-fields.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -261,6 +261,7 @@ export async function startApi(
     pdf: Buffer,
     warnings?: readonly string[],
     title?: string,
+    findings: PdfFacts = {},
   ): Promise<void> {
     const contentKey = await vault.contentKey(accountId, conversionId);
     const owner = { conversionId, contentKey };
@@ -275,6 +276,7 @@ export async function startApi(
       chrome: 'test',
       ...(warnings && { warnings: await vault.seal(accountId, JSON.stringify(warnings)) }),
       ...(title && { title: await vault.seal(accountId, title) }),
+      ...findings,
       ...outcome(accountId, conversionId),
     } as const;
     await actors.send(conversionAggregate, conversionId, command, {

@@ -7,7 +7,7 @@ import type { Account, LedgerEntry } from '../../src/http/resources/account.ts';
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.ts';
 import type { TokenPair } from '../../src/http/resources/auth.ts';
 import type { Batch } from '../../src/http/resources/batches.api.ts';
-import type { Conversion } from '../../src/http/resources/conversions.api.ts';
+import type { Conversion } from '../../src/http/resources/conversion-record.api.ts';
 import type { Verification } from '../../src/http/resources/evidence.ts';
 import type { ConversionProof } from '../../src/http/resources/transparency-log.ts';
 import type { DeliveryWithTries } from '../../src/http/resources/webhook-deliveries.api.ts';

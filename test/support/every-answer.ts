@@ -80,16 +80,16 @@ async function driveRefusals(t: Test, given: Answered) {
   await api.call('POST', `${BASE}/batches/`, { key: poor.key, body: { requests } });
   await sendToAccount(
     api,
-    { type: 'GrantCredits', accountId: poor.id, amount: 1, now: api.clock.now() },
+    { type: 'GrantCredits', accountId: poor.id, amount: 2, now: api.clock.now() },
     api.context(),
   );
-  const last = await api.call('POST', `${BASE}/pdf/`, {
-    key: poor.key,
-    body: { html: '<p>x</p>' },
-  });
-  const lastId = String(last.body['id']);
+  const asked = { key: poor.key, body: { html: '<p>x</p>' } };
+  const doneId = String((await api.call('POST', `${BASE}/pdf/`, asked)).body['id']);
+  const lastId = String((await api.call('POST', `${BASE}/pdf/`, asked)).body['id']);
+  await api.complete(poor.id, doneId, PDF);
   await api.fail(poor.id, lastId, 'x');
   await api.call('POST', `${BASE}/conversions/${lastId}/retry/`, { key: poor.key });
+  await api.call('POST', `${BASE}/conversions/${doneId}/rerender/`, { key: poor.key });
   await api.call('GET', '/nowhere');
   await api.call('PUT', '/healthz');
   given.add(api);
@@ -168,13 +168,14 @@ async function driveBatches(api: Api, accountId: string, key: string): Promise<v
   await call('GET');
 }
 
-/** Asks for a failed conversion once more: what is waiting, what completes and what fails. */
-async function driveRetries(
+/** Asks for a conversion once more: what is waiting, what completes and what fails. */
+async function driveOnceMore(
   api: Api,
-  { accountId, key, failing }: { accountId: string; key: string; failing: string },
+  act: 'retry' | 'rerender',
+  { accountId, key, of: failing }: { accountId: string; key: string; of: string },
 ) {
   const retry = (of: string, idempotencyKey: string, accept = 'application/json') =>
-    api.call('POST', `${BASE}/conversions/${of}/retry/`, {
+    api.call('POST', `${BASE}/conversions/${of}/${act}/`, {
       key,
       headers: { 'Idempotency-Key': idempotencyKey, Prefer: 'wait=0', Accept: accept },
     });
@@ -183,8 +184,10 @@ async function driveRetries(
     String(body['id']),
   );
   const [good = '', bad = ''] = ids;
-  await api.call('POST', `${BASE}/conversions/${good}/retry/`, { key });
-  await api.complete(accountId, good, Buffer.concat([PDF, Buffer.from('another')]));
+  await api.call('POST', `${BASE}/conversions/${good}/${act}/`, { key });
+  const made = Buffer.concat([PDF, Buffer.from(`another by ${act}`)]);
+  const findings = act === 'rerender' ? { rerender: { equal: false, pages: [1] } } : {};
+  await api.complete(accountId, good, made, undefined, undefined, findings);
   await api.fail(accountId, bad, 'x', 'page_status');
   for (const which of ['good', 'bad']) {
     await retry(failing, which);
@@ -267,7 +270,10 @@ async function driveSuccesses(t: Test, given: Answered) {
   await api.complete(accountId, String(ending.body['id']), PDF);
   await repeat('ends', 'application/pdf');
   await repeat('ends', 'application/json');
-  await driveRetries(api, { accountId, key, failing: String(failing.body['id']) });
+  const [failedId, endedId] = [failing, ending].map(({ body }) => String(body['id']));
+  await driveOnceMore(api, 'retry', { accountId, key, of: failedId ?? '' });
+  await driveOnceMore(api, 'rerender', { accountId, key, of: endedId ?? '' });
+  await api.call('POST', `${BASE}/conversions/${failedId}/rerender/`, { key });
   const pictured = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const picturedId = String(pictured.body['id']);
   await api.fail(accountId, picturedId, 'x', 'timeout', Buffer.from('a picture'));
@@ -275,6 +281,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await api.call('GET', `${BASE}/conversions/${picturedId}/picture/`, { key });
   api.clock.time += 61_000;
   await api.call('POST', `${BASE}/conversions/${id}/retry/`, { key });
+  await api.call('POST', `${BASE}/conversions/${id}/rerender/`, { key });
   await repeat('ends', 'application/pdf');
   await api.call('GET', file);
   await api.call('GET', own, { key });

@@ -30,6 +30,10 @@ void test('what renderers report is read as it was said', async (t) => {
   for (const report of all) {
     t.strictSame(parse(report), report, report.kind);
   }
+  for (const differingPages of [[], Array.from({ length: 1_000 }, (_, n) => n + 1)]) {
+    const compared = { ...completedReport(), differingPages };
+    t.strictSame(parse(compared), compared);
+  }
   const half = { ...completedReport(), timings: { ...completedReport().timings, load: 0.25 } };
   t.strictSame(parse(half), half);
   const most = { ...completedReport(), warnings: Array<string>(20).fill('x'.repeat(300)) };
@@ -45,6 +49,8 @@ const REFUSED: Readonly<Record<string, object>> = {
   'a start that is numbered': { ...startedReport(), attempt: 1 },
   'an outcome of no try': { ...failed, attempt: undefined },
   'attempt 0': { ...failed, attempt: 0 },
+  'a page 0 that differs': { ...done, differingPages: [0] },
+  'too many pages that differ': { ...done, differingPages: Array<number>(1_001).fill(1) },
   'attempt 4': { ...done, attempt: 4 },
   'a delivery that is a path': { ...startedReport(), delivery: '../1' },
   'a long name of a delivery': { ...startedReport(), delivery: 'x'.repeat(65) },

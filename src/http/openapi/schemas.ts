@@ -8,7 +8,7 @@ import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
 import { Batch } from '../resources/batches.api.ts';
 import { RenderManifest, StoredRequest } from '../resources/conversion-documents.ts';
-import { Conversion, ConversionStatus } from '../resources/conversions.api.ts';
+import { Conversion, ConversionStatus } from '../resources/conversion-record.api.ts';
 import { DashboardAccess } from '../resources/dashboard-session.ts';
 import { HistoryEntry } from '../resources/history.ts';
 import {

@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox';
 import type { WebhookMessage } from '../../domain/choices.ts';
 import { Account } from '../resources/account.ts';
 import { Batch } from '../resources/batches.api.ts';
-import { Conversion } from '../resources/conversions.api.ts';
+import { Conversion } from '../resources/conversion-record.api.ts';
 import { WEBHOOK_TAG } from '../resources/webhook-deliveries.api.ts';
 import { Webhook } from '../resources/webhooks.api.ts';
 import { Closed, DELIVERY, exampleOf, Text, Timestamp } from './fields.ts';

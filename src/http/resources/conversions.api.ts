@@ -1,173 +1,21 @@
-import Type from 'typebox';
-import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
-import { FAILURE_CODES } from '../../domain/choices.ts';
-import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
-import { CONFORMANCES } from '../../domain/request-document.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { BATCH, Closed, Count, example, Text, Timestamp } from '../openapi/fields.ts';
 import { inHeader, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { CONVERSION_FILTER_PARAMETERS } from './conversion-filter.ts';
+import {
+  Conversion,
+  completed,
+  failed,
+  ID,
+  pending,
+  processing,
+  shownName as name,
+} from './conversion-record.api.ts';
 import { FILE_ANSWERS, FILE_ERRORS, FILE_PARAMETERS } from './files.api.ts';
-
-const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
-const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
-
-export const ConversionStatus = Type.Enum([...CONVERSION_STATUSES], {
-  description: 'pending: waiting; processing: being rendered; completed or failed: ended.',
-});
-
-/** One object for every status: generators of clients make empty classes of a union. */
-export const Conversion = Closed({
-  id: Text(ID, 'The id of the conversion.', { pattern: `^${CONVERSION_ID}$` }),
-  status: ConversionStatus,
-  created_at: Timestamp('The time when the request was accepted.'),
-  retry_of: Type.Optional(
-    Text(
-      'conv_06f3k8r1v2w9x4y5z6a7b8c9cz',
-      'The conversion whose request was asked for once more, if it is a retry.',
-      { pattern: `^${CONVERSION_ID}$` },
-    ),
-  ),
-  name: Type.Optional(
-    Text(
-      'Invoice 4711.pdf',
-      'The name that lists show: filename, else title, else host and path of the URL, else the id. In the list and the stream of conversions it is always there; elsewhere if the request gave filename, reference or tags.',
-      { minLength: 1 },
-    ),
-  ),
-  filename: Type.Optional(
-    Text(
-      'Invoice 4711.pdf',
-      'The name of the PDF when it is downloaded, if the request gave one.',
-      { minLength: 1 },
-    ),
-  ),
-  reference: Type.Optional(
-    Text('Order 2026-4711', 'The reference of the request, if it gave one.', { minLength: 1 }),
-  ),
-  tags: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
-      description: 'The tags of the request, if it gave any.',
-      examples: [{ customer: 'Example Ltd', month: '2026-11' }],
-    }),
-  ),
-  title: Type.Optional(
-    Text(
-      'Invoice',
-      'The title of the page when it was printed, if it had one. It is there where name is.',
-      { minLength: 1 },
-    ),
-  ),
-  batch: Type.Optional(
-    Text(BATCH, 'The id of the batch, if the conversion was requested in one.', {
-      pattern: `^${BATCH_ID}$`,
-    }),
-  ),
-  retention_seconds: Type.Optional(
-    Count(
-      'The seconds for which it is kept after its end, if its request gave them. Lists and webhooks have those of the setting of its account, too.',
-      3600,
-    ),
-  ),
-  file_url: Type.Optional(
-    Text(
-      `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
-      'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link. Once the PDF is deleted, the link is answered with 410.',
-      { format: 'uri' },
-    ),
-  ),
-  completed_at: Type.Optional(
-    Timestamp(
-      'The time when the PDF was stored, if the status is completed.',
-      '2026-11-21T08:15:31.456Z',
-    ),
-  ),
-  error_message: Type.Optional(
-    Text(
-      'The page answered with status 404.',
-      'The reason, if the status is failed, in words that a person can act on.',
-      { minLength: 1 },
-    ),
-  ),
-  warnings: Type.Optional(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      description: 'What was missing when the page was printed, if anything was.',
-      examples: [['https://example.com/logo.png was answered with status 404.']],
-    }),
-  ),
-  pdf: Type.Optional(
-    Closed(
-      {
-        conformance: Type.Array(Type.Enum([...CONFORMANCES]), {
-          description: 'What the PDF conforms to, of what was asked for.',
-          examples: [['pdfa-3b', 'pdfua-1']],
-        }),
-      },
-      { description: 'What was done with the PDF, if the request asked for a conformance.' },
-    ),
-  ),
-  pages: Type.Optional(Count('The number of pages of the PDF, if the status is completed.', 2, 1)),
-  bytes: Type.Optional(Count('The size of the PDF, if the status is completed.', 51_200)),
-  sha256: Type.Optional(
-    Text(SHA256, 'The SHA-256 of the PDF in hexadecimal digits, if the status is completed.', {
-      pattern: '^[0-9a-f]{64}$',
-    }),
-  ),
-  failed_at: Type.Optional(
-    Timestamp('The time when it failed, if the status is failed.', '2026-11-21T08:15:31.456Z'),
-  ),
-  failure_code: Type.Optional(
-    Type.Enum([...FAILURE_CODES], {
-      description: 'The reason for programs, if the status is failed.',
-      examples: ['page_status'],
-    }),
-  ),
-  duration_ms: Type.Optional(
-    Count('The milliseconds from created_at to the end, if it has ended.', 1333),
-  ),
-});
-
-/** A record in each status, with the fields that it then has. */
-const { id, status: _status, created_at, duration_ms, ...ended } = example(Conversion);
-const {
-  retry_of,
-  name,
-  filename: _filename,
-  reference: _reference,
-  tags: _tags,
-  title: _title,
-  batch: _batch,
-  retention_seconds: _retention,
-  warnings: _warnings,
-  pdf: _pdf,
-  error_message,
-  failed_at,
-  failure_code,
-  ...pdf
-} = ended;
-const pending = { id, status: 'pending', created_at };
-const processing = { ...pending, status: 'processing' };
-export const completed = { ...pending, ...pdf, status: 'completed', duration_ms };
-const failed = {
-  ...pending,
-  status: 'failed',
-  error_message,
-  failed_at,
-  failure_code,
-  duration_ms,
-};
-
-/** The records of a retry that has ended. */
-export const retried = {
-  completed: { ...completed, retry_of },
-  failed: { ...failed, retry_of },
-};
 
 // Optional headers have no examples: the reference page would send those with each request.
 

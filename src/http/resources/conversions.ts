@@ -220,7 +220,7 @@ export function requestKeyOf(
   ctx: HttpContext,
   deps: RouteDependencies,
   issues: ValidationIssues,
-  purpose?: `retry/${string}`,
+  purpose?: `${'retry' | 'rerender'}/${string}`,
 ): { readonly idempotencyKey?: string } {
   const key = idempotencyKeyOf(ctx, issues);
   if (key === undefined) return {};

@@ -8,7 +8,7 @@ import { compile } from '../../requests/validation.ts';
 import { accountInView, pathParameter } from '../context.ts';
 import { Closed, Flag, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { Conversion, completed } from './conversions.api.ts';
+import { Conversion, completed } from './conversion-record.api.ts';
 import { ownConversion, recordOf } from './conversions.ts';
 import { countDownload, recordDownload } from './files.ts';
 import { PROVEN_EVENT, ProvenEvent } from './transparency-log.ts';

@@ -9,10 +9,11 @@ import { commandContext, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
-import type { Endpoint } from '../openapi/operation.ts';
+import type { Endpoint, OperationDoc } from '../openapi/operation.ts';
 import { createUntilEnded, hasEnded } from '../waiting.ts';
 import { countBytes, goneText, orGone } from './conversion-documents.ts';
-import { prefer, REQUESTED, retried } from './conversions.api.ts';
+import { rerendered, retried } from './conversion-record.api.ts';
+import { prefer, REQUESTED } from './conversions.api.ts';
 import {
   answerRequested,
   assertRoom,
@@ -47,6 +48,8 @@ export const deleteConversion: Endpoint = {
   },
 };
 
+const NOTHING_TO_COMPARE =
+  'The conversion failed: it has no PDF to compare with. Convert its request once more with POST /conversions/{id}/retry/.';
 const SEND_AGAIN = 'Send it again with POST /pdf/.';
 
 /** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
@@ -61,14 +64,21 @@ async function acceptedEarlier(
   return earlier && { ...earlier, replayed: true };
 }
 
-async function requestOnceMore(ctx: HttpContext, deps: RouteDependencies) {
+async function requestOnceMore(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  act: 'retry' | 'rerender',
+) {
   const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
   const { accountId, id } = row;
   // The same key for another conversion asks for another one.
-  const key = validated((issues) => requestKeyOf(ctx, deps, issues, `retry/${id}`));
+  const key = validated((issues) => requestKeyOf(ctx, deps, issues, `${act}/${id}`));
   const earlier = await acceptedEarlier(deps, accountId, key);
   if (earlier !== undefined) return earlier;
   if (!hasEnded(row)) throw new ServiceError('not_ready', undefined, { retryAfter: POLL_SECONDS });
+  if (act === 'rerender' && row.status === 'failed') {
+    throw new ServiceError('conversion_failed', NOTHING_TO_COMPARE);
+  }
   const message = `${goneText('request', row)} ${SEND_AGAIN}`;
   await assertInRetention(deps, row, message);
   const { requested } = await findRequest(deps, row, ctx.state.asOf);
@@ -78,27 +88,28 @@ async function requestOnceMore(ctx: HttpContext, deps: RouteDependencies) {
   countBytes(ctx, deps, accountId, bytes);
   const how = { ...key, trace: deps.tracing?.current() };
   const context = await commandContext(ctx, deps);
-  return await orGone(retryConversion(deps, requested, how, context), message);
+  const as = act === 'retry' ? 'retryOf' : 'rerenderOf';
+  return await orGone(retryConversion(deps, requested, as, how, context), message);
 }
 
-export const postRetry: Endpoint = {
+/** The operation of a route that asks for a stored request again. */
+const onceMore = (
+  act: 'retry' | 'rerender',
+  doc: Pick<OperationDoc, 'id' | 'summary' | 'description'>,
+  ended: typeof retried | typeof rerendered,
+  failed: OperationDoc['errors'],
+): Endpoint => ({
   doc: {
-    id: 'retryConversion',
+    ...doc,
     tag: 'Conversions',
-    summary: 'Convert a request once more',
-    description:
-      'Makes a new conversion of the stored request of one that has completed or failed, with the same options and names. It costs a credit as the first one did, and its record names that one in retry_of. Request and answer are like those of POST /pdf/, but there is no body.',
     parameters: [
       idempotencyKeyParameter('gets the same response, and no further credit is taken'),
       prefer('With Accept: application/pdf, the response is the PDF itself.'),
     ],
-    answers: { ...REQUESTED, 200: { ...REQUESTED[200], examples: retried } },
+    answers: { ...REQUESTED, 200: { ...REQUESTED[200], examples: ended } },
     errors: {
       insufficient_credits: 'The account has no credits left.',
-      conversion_failed: {
-        when: 'The request waited for the PDF, and the new conversion failed. The credit is refunded.',
-        message: 'The page answered with status 404.',
-      },
+      ...failed,
       rate_limit_exceeded:
         'The rate limit was exceeded, or the documents of the account use all of its storage.',
       validation_error: {
@@ -117,7 +128,41 @@ export const postRetry: Endpoint = {
     const untilEnded = createUntilEnded(deps);
     return async (ctx) => {
       await countAgainstPlan(deps, ctx);
-      await answerRequested(ctx, deps, untilEnded, await requestOnceMore(ctx, deps));
+      await answerRequested(ctx, deps, untilEnded, await requestOnceMore(ctx, deps, act));
     };
   },
-};
+});
+
+export const postRetry = onceMore(
+  'retry',
+  {
+    id: 'retryConversion',
+    summary: 'Convert a request once more',
+    description:
+      'Makes a new conversion of the stored request of one that has completed or failed, with the same options and names. It costs a credit as the first one did, and its record names that one in retry_of. Request and answer are like those of POST /pdf/, but there is no body.',
+  },
+  retried,
+  {
+    conversion_failed: {
+      when: 'The request waited for the PDF, and the new conversion failed. The credit is refunded.',
+      message: 'The page answered with status 404.',
+    },
+  },
+);
+
+export const postRerender = onceMore(
+  'rerender',
+  {
+    id: 'rerenderConversion',
+    summary: 'Render a request again and compare',
+    description:
+      'Makes a new conversion of the stored request of one that has completed, and compares its PDF with the first one. A URL is fetched again. It costs a credit as the first one did. Its record names that one in rerender_of, and once it has completed, rerender says whether the bytes are equal, or which pages show something else. Request and answer are like those of POST /pdf/, but there is no body.',
+  },
+  rerendered,
+  {
+    conversion_failed: {
+      when: 'The conversion failed, so there is no PDF to compare with; or the request waited for the PDF, and the new conversion failed. The credit is refunded.',
+      message: NOTHING_TO_COMPARE,
+    },
+  },
+);

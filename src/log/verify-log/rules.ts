@@ -18,6 +18,7 @@ import type { DomainEvent, EventOf } from '../../domain/events.ts';
 import { IDEMPOTENCY_WINDOW_MS, isForgotten } from '../../domain/idempotency.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { BatchRules } from './batch-rules.ts';
+import { checkComparison } from './comparison.ts';
 import { Broken, Difference, placeOf } from './difference.ts';
 import { EventIds } from './event-ids.ts';
 import { StateTable } from './state-table.ts';
@@ -128,13 +129,20 @@ export class LogRules {
 
   #request(amount: number, { data }: EventOf<'ConversionRequested'>, account: string): void {
     const { accountId, conversionId, requestedAt, idempotencyKey, retentionSeconds } = data;
+    const { rerenderOf } = data;
     const stream = conversionStream(conversionId);
     if (this.#streams.get(stream) !== undefined) {
       throw new Broken(`one request of ${conversionId}`, 'another one');
     }
     const state = keptOf(conversions.initialState);
     const retention = retentionSeconds === undefined ? {} : { retentionSeconds };
-    const conversion = { accountId, amount, state, ...retention };
+    const conversion = {
+      accountId,
+      amount,
+      state,
+      ...retention,
+      ...(rerenderOf && { rerenderOf }),
+    };
     this.#streams.set(stream, { revision: -1, conversion });
     this.unfinished += 1;
     if (idempotencyKey !== undefined) {
@@ -256,6 +264,8 @@ export class LogRules {
           }
           break;
         }
+        known.pdf = data.pdf.sha256;
+        checkComparison(known, data, this.#streams.get(conversionStream(known.rerenderOf ?? '')));
         this.#name(data.conversionId, 'document', data.document, recorded, index);
         this.#name(data.conversionId, 'manifest', data.manifest, recorded, index);
         break;

@@ -19,6 +19,10 @@ export interface Conversion {
   state: KeptState;
   /** What its request says of how long its files are kept. */
   readonly retentionSeconds?: number;
+  /** The conversion whose PDF its own is compared with. */
+  readonly rerenderOf?: string;
+  /** The SHA-256 of its PDF. */
+  pdf?: string;
   /** The event that ended it. */
   end?: { readonly type: 'ConversionCompleted' | 'ConversionFailed'; readonly at: number };
   /** The event of the failure, and its number among those of its account, from 1; until the refund. */

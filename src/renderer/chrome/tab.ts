@@ -81,7 +81,8 @@ export class Tab {
   #ofDocument: (() => void)[] = [];
   #deadline = new Deadline(OPEN_TIMEOUT_MS);
   #tainted = false;
-  #isFixed = false;
+  /** True if time and chance are the same for its document each time. */
+  isFixed = false;
 
   private constructor(connection: Connection, ids: TabIds, proxy: TabProxy | undefined) {
     this.#connection = connection;
@@ -173,15 +174,10 @@ export class Tab {
     return this.#tainted;
   }
 
-  /** True if time and chance are the same for its document each time. */
-  get isFixed(): boolean {
-    return this.#isFixed;
-  }
-
   /** Fixes time and chance for one document in a tab that was never used. No other follows. */
   async fix(world: FixedWorld): Promise<void> {
-    this.#isFixed = true;
-    this.#tainted = true;
+    this.isFixed = true;
+    this.markTainted();
     // A page can ask for its own address.
     this.site = FIXED_SITE;
     await this.#targets.fix(world);

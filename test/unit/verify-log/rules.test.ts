@@ -21,6 +21,7 @@ import {
   conversionId,
   keyId,
   NOW,
+  PDF,
   sessionId,
   sha256,
 } from '../../support/samples.ts';
@@ -101,6 +102,20 @@ const keyed = (n: number, requestedAt: number, key = 5): Step => {
 const begun = [open, asked, start(1, 1)];
 const failed = [...begun, failure(1, 1)];
 const completed = [...begun, completion(1, 1)];
+/** Another conversion of the account, which says how its PDF compares with the first one's. */
+const compared = (equal: boolean, pdf: string, rerenderOf: string = conversionId()): Step[] => {
+  const [debited, requested] = request(2, 1).events(0n) as [DomainEvent, DomainEvent];
+  const [ended] = completion(2, 1).events(0n) as [DomainEvent];
+  const data = { ...ended.data, pdf: { sha256: pdf, bytes: 10 }, rerender: { equal } };
+  return [
+    step(ACCOUNT, debited, {
+      ...requested,
+      data: { ...requested.data, rerenderOf },
+    } as DomainEvent),
+    start(2, 1),
+    step(`conversion-${conversionId(2)}`, { ...ended, data } as DomainEvent),
+  ];
+};
 const used = step(`apikey-${keyId()}`, {
   type: 'KeyUsed',
   data: { accountId: accountId(), keyId: keyId(), usedAt: NOW },
@@ -209,6 +224,12 @@ void test('logs that keep every rule', (t) => {
       : event,
   );
   t.equal(check(moved), '0 unfinished, 0 refunds due', 'a log that was moved, with new positions');
+  for (const [equal, pdf] of [
+    [true, PDF.sha256],
+    [false, sha256(9)],
+  ] as const) {
+    t.equal(check(logOf([...completed, ...compared(equal, pdf)])), '0 unfinished, 0 refunds due');
+  }
   t.end();
 });
 
@@ -281,6 +302,21 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     [/^8: .*0 completed and 0 failed of 2/, open, batchOf(2, [1, 2]), batchEnd(1, 1)],
     [/^13: .*nothing of batch_.* after its end/, ...batched, batchEnd(1, 1), batchEnd(1, 1)],
     [/^1: .*a batch of acct_/, batchEnd(1, 1)],
+    [
+      /^10: .*equal: true, by the hashes, found equal: false/,
+      ...completed,
+      ...compared(false, PDF.sha256),
+    ],
+    [
+      /^10: .*equal: false, by the hashes, found equal: true/,
+      ...completed,
+      ...compared(true, sha256(9)),
+    ],
+    [
+      /^10: .*an earlier PDF of its account/,
+      ...completed,
+      ...compared(true, PDF.sha256, conversionId(3)),
+    ],
   ];
   for (const [told, ...steps] of faults) t.match(check(logOf(steps)), told, `${told}`);
   const late = [failure(1, 1), request(2, 1), start(2, 1), failure(2, 1), refund(2)];

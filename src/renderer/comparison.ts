@@ -1,0 +1,85 @@
+/** Tells which pages of a document that is rendered again differ from those of the first PDF. */
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { resultWithin } from '../async/with-timeout.ts';
+import { readContent } from '../documents/decryption.ts';
+import type { BlobStore } from '../documents/port.ts';
+import type { Logger } from '../observe/log.ts';
+import { MAX_DIFFERING_PAGES, type RenderJob } from '../render-queue/messages.ts';
+import type { PdfFile } from './pdf/finish.ts';
+
+/** Both are read whole, and have some objects of memory for each of their own. */
+const MAX_PDF_BYTES = 64 * 1024 * 1024;
+const MAX_HEAP_MB = 1_024;
+const READ_MS = 10_000;
+const COMPARE_MS = 30_000;
+const TAIL_BYTES = 1_024;
+
+/** What the thread is given. */
+export interface ToCompare {
+  readonly one: Uint8Array;
+  readonly other: Uint8Array;
+}
+/** Its answer: the numbers of the pages that differ, from 1. */
+export type Compared = readonly number[];
+
+/** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
+const THREAD = new URL(`comparing-worker${extname(import.meta.filename)}`, import.meta.url);
+
+/**
+ * @param first the PDF that the job's conversion is compared with
+ * @returns the first numbers of the pages that differ; undefined where nothing is known of them: the PDF is deleted, too
+ *   large, encrypted or not a PDF
+ */
+export async function pagesThatDiffer(
+  { blobs, logger }: { readonly blobs: Pick<BlobStore, 'read'>; readonly logger: Logger },
+  { conversionId, original }: RenderJob,
+  printed: PdfFile,
+): Promise<number[] | undefined> {
+  const { document, contentKey } = original ?? {};
+  if (document === undefined || contentKey === undefined) return undefined;
+  if (Math.max(document.bytes, printed.bytes) > MAX_PDF_BYTES) return undefined;
+  try {
+    const key = Buffer.from(contentKey, 'base64url');
+    const one = await resultWithin(readContent(blobs, key, document), READ_MS);
+    if (one === undefined) return undefined;
+    const differing = await compare(await readable(one, await readFile(printed.path)));
+    return differing?.slice(0, MAX_DIFFERING_PAGES);
+  } catch (error) {
+    // It may have been deleted since. What is known is that the bytes differ.
+    logger.warn({ err: error, conversionId }, 'the pages could not be compared');
+    return undefined;
+  }
+}
+
+/** A PDF that was made smaller, or signed elsewhere, has tables of another form: then qpdf writes both in the plain one. */
+async function readable(one: Buffer, other: Buffer): Promise<ToCompare> {
+  if (hasPlainTable(one) && hasPlainTable(other)) return { one, other };
+  const { workOnPdf } = await import('./pdf/work.ts');
+  const [first, second] = await Promise.all(
+    [one, other].map((content) => workOnPdf({ sources: [{ content }], steps: [] }, COMPARE_MS)),
+  );
+  return { one: first?.content ?? one, other: second?.content ?? other };
+}
+
+const hasPlainTable = (pdf: Buffer): boolean => pdf.subarray(-TAIL_BYTES).includes('trailer');
+
+/** @returns undefined where it takes too long */
+async function compare(workerData: ToCompare): Promise<Compared | undefined> {
+  const worker = new Worker(THREAD, {
+    workerData,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+  });
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<Compared>();
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('The thread that compares has ended.')));
+    return await resultWithin(promise, COMPARE_MS);
+  } finally {
+    await worker.terminate();
+  }
+}
