@@ -132,6 +132,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
       html: '<p>x</p>',
       filename: long.replaceAll('/', ''),
       reference,
+      tags: { customer: 'A:B & C' },
     });
     const search = page.getByLabel('Search');
     await search.pressSequentially('unwield');
@@ -159,6 +160,23 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     t.equal(await page.getByLabel('Search').inputValue(), 'conv_0');
     await button(page, 'Clear the filters').click();
     await rowOf(page, id).waitFor();
+  });
+
+  await parent.test('a tag and a reference lead to all that have them', async (t) => {
+    await page.getByLabel('Search').fill('ünwieldy');
+    await page.getByRole('link', { name: /nwieldy/ }).click();
+    for (const [text, name] of [
+      ['A:B & C', 'tag'],
+      ['../../4711 & "Söhne"', 'reference'],
+    ] as const) {
+      await page.getByRole('link', { name: text }).click();
+      await page.getByText('1 conversion matches').waitFor();
+      t.strictSame(await inspectState(page, `conversions-${name}`), []);
+      await button(page, new RegExp(`^Remove the filter ${name}`)).click();
+      await rowOf(page, failed).waitFor();
+      await page.getByRole('link', { name: /nwieldy/ }).click();
+    }
+    await page.goto('/conversions');
   });
 
   await parent.test('pages are asked from the service one by one', async (t) => {

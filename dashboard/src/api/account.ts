@@ -24,3 +24,9 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) =>
     dataOf(api.GET('/api/v1/api-keys/', { params: { query: { page_size: MOST_KEYS } }, signal })),
 });
+
+/** The name of the key, if it is one of the account's and not revoked. */
+export function useKeyName(id: string | undefined): string | undefined {
+  const { data } = useQuery({ ...keysQuery, enabled: id !== undefined });
+  return data?.find((key) => key.id === id)?.name;
+}

@@ -21,6 +21,9 @@ export interface ConversionFilter {
   readonly q?: string;
   readonly status?: ConversionStatus;
   readonly source?: 'html' | 'url';
+  readonly reference?: string;
+  /** Name and value, with a colon between. */
+  readonly tag?: string;
   /** The id of an API key. */
   readonly key?: string;
   readonly warnings?: 'true';

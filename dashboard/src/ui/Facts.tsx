@@ -24,13 +24,19 @@ export function Facts({ facts, wide = false }: FactsProps) {
   );
 }
 
+interface TagsProps {
+  readonly tags: Readonly<Record<string, string>>;
+  /** Makes of a tag's value what leads to all that have the tag, which is its name and value with a colon between. */
+  readonly link?: (tag: string, text: ReactNode) => ReactNode;
+}
+
 /** The tags that a client gave, as it wrote them. */
-export function Tags({ tags }: { readonly tags: Readonly<Record<string, string>> }) {
+export function Tags({ tags, link = (_, text) => text }: TagsProps) {
   return (
     <ul>
       {Object.entries(tags).map(([name, value]) => (
         <li key={name}>
-          <span className="muted">{name}:</span> <bdi>{value}</bdi>
+          <span className="muted">{name}:</span> {link(`${name}:${value}`, <bdi>{value}</bdi>)}
         </li>
       ))}
     </ul>

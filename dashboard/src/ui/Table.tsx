@@ -133,6 +133,11 @@ function Pagination({ of, page, size, total, onPage }: PaginationProps) {
           ? `None of ${formatNumber(total)} ${of}`
           : `${formatNumber(first)} to ${formatNumber(end)} of ${formatNumber(total)} ${of}`}
       </span>
+      {last > 2 && (
+        <Button small look="quiet" isDisabled={page <= 1} onPress={() => onPage(1)}>
+          Newest
+        </Button>
+      )}
       <Button small icon="chevronLeft" isDisabled={page <= 1} onPress={() => onPage(page - 1)}>
         Newer
       </Button>
@@ -140,6 +145,11 @@ function Pagination({ of, page, size, total, onPage }: PaginationProps) {
         Older
         <Icon name="chevronRight" size={16} />
       </Button>
+      {last > 2 && (
+        <Button small look="quiet" isDisabled={page >= last} onPress={() => onPage(last)}>
+          Oldest
+        </Button>
+      )}
     </nav>
   );
 }

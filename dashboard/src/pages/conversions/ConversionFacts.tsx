@@ -49,8 +49,21 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
     <Facts
       facts={{
         'File name': record.filename && <bdi>{record.filename}</bdi>,
-        Reference: record.reference && <bdi>{record.reference}</bdi>,
-        Tags: record.tags && <Tags tags={record.tags} />,
+        Reference: record.reference && (
+          <Link to="/conversions" search={{ reference: record.reference }}>
+            <bdi>{record.reference}</bdi>
+          </Link>
+        ),
+        Tags: record.tags && (
+          <Tags
+            tags={record.tags}
+            link={(tag, text) => (
+              <Link to="/conversions" search={{ tag }}>
+                {text}
+              </Link>
+            )}
+          />
+        ),
         Batch: record.batch && (
           <Link to="/batches/$id" params={{ id: record.batch }} search={{}}>
             <code>{record.batch}</code>

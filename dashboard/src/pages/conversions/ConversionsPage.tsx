@@ -89,6 +89,20 @@ export default function ConversionsPage() {
             isFiltered &&
             (data.total === 1 ? ' matches' : ' match')}
         </span>
+        {(['reference', 'tag'] as const).map(
+          (name) =>
+            filters[name] !== undefined && (
+              <Button
+                key={name}
+                small
+                icon="close"
+                aria-label={`Remove the filter ${name} ${filters[name]}`}
+                onPress={() => show({ ...filters, [name]: undefined })}
+              >
+                <bdi>{filters[name]}</bdi>
+              </Button>
+            ),
+        )}
         {isFiltered && (
           <Button small look="quiet" icon="close" onPress={() => show({})}>
             Clear the filters

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useKeyName } from '../../api/account.ts';
 import { type ConversionEvent, conversionEventsQuery } from '../../api/conversions.ts';
 import { formatDuration } from '../../ui/format.ts';
 import { Loaded } from '../../ui/states.tsx';
@@ -39,8 +40,9 @@ const ACTORS: Readonly<Record<ConversionEvent['actor']['kind'], string>> = {
 };
 
 /** The summary has the renderer's name already. */
-function actorText({ kind, id }: ConversionEvent['actor']): string {
-  return id === undefined || kind === 'renderer' ? ACTORS[kind] : `${ACTORS[kind]} ${id}`;
+function ActorName({ actor: { kind, id } }: Pick<ConversionEvent, 'actor'>) {
+  const name = useKeyName(kind === 'key' ? id : undefined) ?? id;
+  return name === undefined || kind === 'renderer' ? ACTORS[kind] : `${ACTORS[kind]} ${name}`;
 }
 
 const TONES: Readonly<Record<string, string>> = {
@@ -69,7 +71,7 @@ function MomentItem({ events, since }: Moment) {
       </p>
       <p className="note">
         <time dateTime={first.time}>{formatTime(first.time)}</time> · {first.type} by{' '}
-        {actorText(first.actor)}
+        <ActorName actor={first.actor} />
       </p>
     </li>
   );

@@ -18,6 +18,10 @@ export interface ConversionsSearch {
   readonly q?: string;
   readonly status?: ConversionStatus;
   readonly source?: (typeof SOURCES)[number];
+  /** Exactly this one, as a conversion's page leads to it. */
+  readonly reference?: string;
+  /** Name and value, with a colon between. */
+  readonly tag?: string;
   /** The id of an API key. */
   readonly key?: string;
   /** Those alone that have warnings. */
@@ -43,13 +47,19 @@ function beginOf(day: string, daysLater = 0): Date | undefined {
 
 export const isDay = (text: string): boolean => DAY.test(text) && beginOf(text) !== undefined;
 
+/** A text in an address: the router takes digits for a number. */
+const textIn = (value: unknown): string | undefined =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number'
+    ? String(value)
+    : undefined;
+
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function conversionsSearch(search: Record<string, unknown>): ConversionsSearch {
   const { page, status, source, key, warnings, from, to } = search;
-  // The router takes digits for a number. Addresses of earlier pages have the beginning of an id.
-  const text = search['q'] ?? search['id'];
-  const q =
-    typeof text === 'string' || typeof text === 'number' ? queryOf(String(text)) : undefined;
+  // Addresses of earlier pages have the beginning of an id.
+  const q = queryOf(textIn(search['q'] ?? search['id']) ?? '');
+  const reference = textIn(search['reference']);
+  const tag = textIn(search['tag']);
   const known = STATUSES.find((each) => each === status);
   const of = SOURCES.find((each) => each === source);
   return {
@@ -57,6 +67,8 @@ export function conversionsSearch(search: Record<string, unknown>): ConversionsS
     ...(q !== undefined && { q }),
     ...(known && { status: known }),
     ...(of && { source: of }),
+    ...(reference !== undefined && { reference }),
+    ...(tag !== undefined && { tag }),
     ...(typeof key === 'string' && KEY_ID.test(key) && { key }),
     ...(warnings === true && { warnings }),
     ...(typeof from === 'string' && isDay(from) && { from }),
@@ -65,13 +77,15 @@ export function conversionsSearch(search: Record<string, unknown>): ConversionsS
 }
 
 export function filterOf(search: ConversionsSearch): ConversionFilter {
-  const { q, status, source, key, warnings, from, to } = search;
+  const { q, status, source, reference, tag, key, warnings, from, to } = search;
   const begin = from === undefined ? undefined : beginOf(from);
   const end = to === undefined ? undefined : beginOf(to, 1);
   return {
     ...(q !== undefined && { q }),
     ...(status && { status }),
     ...(source && { source }),
+    ...(reference !== undefined && { reference }),
+    ...(tag !== undefined && { tag }),
     ...(key !== undefined && { key }),
     ...(warnings && { warnings: 'true' }),
     ...(begin && { from: begin.toISOString() }),
@@ -89,7 +103,7 @@ export function isListed(
 ): boolean {
   const created = Date.parse(one.created_at);
   return (
-    (filter.q ?? filter.source ?? filter.key) === undefined &&
+    (filter.q ?? filter.source ?? filter.reference ?? filter.tag ?? filter.key) === undefined &&
     (filter.status === undefined || filter.status === one.status) &&
     (filter.warnings === undefined || one.warnings !== undefined) &&
     (filter.from === undefined || created >= Date.parse(filter.from)) &&

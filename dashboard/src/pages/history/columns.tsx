@@ -1,5 +1,6 @@
 /** The columns of lists of events. */
 import { Link } from '@tanstack/react-router';
+import { useKeyName } from '../../api/account.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import type { Column } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
@@ -37,9 +38,10 @@ function Event({ entry }: { readonly entry: ConversionEvent }) {
 }
 
 function Cause({ entry: { actor, client_address: address } }: { readonly entry: ConversionEvent }) {
+  const name = useKeyName(actor.kind === 'key' ? actor.id : undefined);
   return (
     <div className={styles.cause}>
-      <span>{actorText(actor)}</span>
+      <span>{actorText(actor, name)}</span>
       {address !== undefined && <span className={styles.address}>from {address}</span>}
     </div>
   );

@@ -22,10 +22,13 @@ export const ACTOR_KINDS = {
   anonymous: 'Somebody who is not signed in',
 } as const satisfies Record<Actor['kind'], string>;
 
-/** Names those who have a name that says something; the ids of others are of no use to a person. */
-export function actorText({ kind, id }: Actor): string {
+/**
+ * Names those who have a name that says something; the ids of others are of no use to a person.
+ * @param name that of the key
+ */
+export function actorText({ kind, id }: Actor, name = id): string {
   if (kind === 'renderer' && id !== undefined) return `Renderer ${id.replace(/^renderer-/, '')}`;
-  if (kind === 'key' && id !== undefined) return `The API key ${id}`;
+  if (kind === 'key' && id !== undefined) return `The API key ${name}`;
   return ACTOR_KINDS[kind];
 }
 

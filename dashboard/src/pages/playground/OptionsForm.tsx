@@ -41,7 +41,10 @@ const GROUPS: readonly Group[] = [
   { title: 'Document', names: ['filename', 'reference', 'tags', 'metadata', 'tagged', 'outline'] },
   { title: 'Scripts and waiting', names: ['javascript', 'wait_for', 'fail_on'] },
   { title: 'The same bytes each time', names: ['deterministic', 'deterministic_time'] },
-  { title: 'Waiting and keeping', names: ['priority', 'webhook_url', 'retention_seconds'] },
+  {
+    title: 'Priority, webhook and retention',
+    names: ['priority', 'webhook_url', 'retention_seconds'],
+  },
   { title: 'Request of the URL', names: ['headers', 'cookies'] },
 ];
 

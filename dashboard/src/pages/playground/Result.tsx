@@ -86,7 +86,7 @@ function Ended({ converted: { record, pdf } }: { readonly converted: Converted }
         <StatusBadge status={status} failure={record.failure_code} />
         {pdf !== undefined && <span>{formatBytes(pdf.size)}</span>}
         <Link to="/conversions/$id" params={{ id }}>
-          What happened to it
+          Open the conversion
         </Link>
         {pdf !== undefined && (
           <Button small icon="download" onPress={() => saveFile(pdf, `${id}.pdf`)}>
