@@ -282,6 +282,11 @@ export interface PdfOptions {
     profile: 'MINIMUM' | 'BASIC WL' | 'BASIC' | 'EN 16931' | 'EXTENDED' | 'XRECHNUNG';
   };
   /**
+   * Print a link and a QR code in the bottom margin of each page, which lead to the page where anybody can check the PDF.
+   * @default false
+   */
+  verify_link?: boolean;
+  /**
    * The pages to keep, in this order. Unlike `page_ranges` it drops the tags of the document.
    * @example '3, 1-2'
    */

@@ -204,6 +204,10 @@ const FINISHING: Flags = {
     path: ['pdf', 'encrypt', 'permissions'],
     read: (value) => Object.fromEntries(value.split(',').map((each) => [each, false])),
   },
+  'verify-link': {
+    help: 'print a link and a QR code that lead to the page where anybody can check the PDF',
+    path: ['pdf', 'verify_link'],
+  },
   optimize: {
     help: 'make the PDF smaller, and linearise it for the web',
     path: ['pdf', 'optimize'],

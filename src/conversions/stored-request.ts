@@ -7,7 +7,7 @@ import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
 import { type PrintOptions, requestedOptions } from '../domain/event-fields.ts';
 import type { EventOf } from '../domain/events.ts';
-import type { RequestDocument } from '../domain/request-document.ts';
+import type { PdfRequest, RequestDocument } from '../domain/request-document.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { type HistoryDependencies, readEvents } from './history.ts';
@@ -16,7 +16,8 @@ import { type HistoryDependencies, readEvents } from './history.ts';
 export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
   readonly source: 'html' | 'url';
   readonly options: Partial<PrintOptions> &
-    Omit<RequestDocument, 'html' | 'url'> & {
+    Omit<RequestDocument, 'html' | 'url' | 'verify_url' | 'pdf'> & {
+      readonly pdf?: PdfRequest & { readonly verify_link?: boolean };
       readonly filename?: string;
       readonly reference?: string;
       readonly tags?: Readonly<Record<string, string>>;
@@ -70,7 +71,9 @@ export async function findRequest(
     requested: data,
     async open() {
       const content = await readStoredRequest(deps, data);
-      const { html, url, ...others } = JSON.parse(content.toString('utf8')) as RequestDocument;
+      const { html, url, verify_url, ...others } = JSON.parse(
+        content.toString('utf8'),
+      ) as RequestDocument;
       return {
         source: data.source,
         ...(html === undefined ? {} : { html }),
@@ -78,6 +81,7 @@ export async function findRequest(
         options: {
           ...requestedOptions(data.options),
           ...others,
+          ...(verify_url !== undefined && { pdf: { ...others.pdf, verify_link: true } }),
           ...(await namingOf(deps.vault, data)),
           ...(data.priority && { priority: data.priority }),
         },

@@ -15,6 +15,10 @@ export const CONFORMANCES = [
 ] as const;
 export type Conformance = (typeof CONFORMANCES)[number];
 
+/** Every link and text of such a PDF has a tag, or is no part of the text. */
+export const needsTags = (conformance: Conformance): boolean =>
+  conformance === 'pdfua-1' || conformance === 'pdfa-3a';
+
 /** What an attached file is to the document that holds it (ISO 32000-2, 7.11.3). */
 export const RELATIONSHIPS = [
   'Source',
@@ -103,6 +107,8 @@ export interface RequestDocument {
   /** A page that lacks one of these fails. */
   readonly fail_on?: readonly Shortcoming[];
   readonly pdf?: PdfRequest;
+  /** The page where anybody can check the PDF; each page is printed with a link to it. */
+  readonly verify_url?: string;
 }
 
 export interface RequestCookie {

@@ -149,6 +149,13 @@ export const Pdf = Type.Object(
       }),
     ),
     invoice: Type.Optional(Invoice),
+    verify_link: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Print a link and a QR code in the bottom margin of each page. They lead to the page where anybody can check the PDF, if this deployment has it.',
+      }),
+    ),
     pages: Type.Optional({
       ...PageRanges,
       description:

@@ -1,7 +1,13 @@
 /** The rules of `pdf` in a request that a schema cannot say. */
 import type { PrintOptions } from '../domain/event-fields.ts';
+import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import type { Conformance, Encryption, PdfRequest } from '../domain/request-document.ts';
+import {
+  type Conformance,
+  type Encryption,
+  needsTags as doesNeedTags,
+  type PdfRequest,
+} from '../domain/request-document.ts';
 import { isBase64 } from './files.ts';
 import { issueOfInvoice } from './invoice.ts';
 import type { Pdf } from './pdf-schema.ts';
@@ -34,7 +40,7 @@ export function checkPdf(
   if (deterministic && pdf.encrypt !== undefined) {
     issues.add('deterministic', 'Must not be true with pdf.encrypt, which is different each time.');
   }
-  const needsTags = conformance.find((each) => each === 'pdfua-1' || each === 'pdfa-3a');
+  const needsTags = conformance.find(doesNeedTags);
   if (needsTags !== undefined && !isTagged) {
     issues.add('tagged', `Must not be false with ${needsTags}, which needs tags.`);
   }
@@ -48,6 +54,32 @@ export function checkPdf(
     ? issueOfInvoice(Buffer.from(invoice.xml, 'base64'), invoice.profile)
     : BASE64_FORM;
   if (issue !== undefined) issues.add('pdf.invoice.xml', issue);
+}
+
+/** The smallest bottom margin that the link fits in, and the narrowest page. */
+const LINK_MARGIN_MM = 10;
+const LINK_PAGE_MM = 100;
+
+/** Checks whether the link to the public check can be printed. @param isOffered whether there is such a check */
+export function checkVerifyLink(
+  issues: ValidationIssues,
+  options: PrintOptions,
+  isOffered: boolean,
+): void {
+  const field = 'pdf.verify_link';
+  if (!isOffered) {
+    const what = 'Leads nowhere: this deployment does not let anybody check PDFs (PUBLIC_VERIFY).';
+    issues.add(field, what);
+  }
+  if (lengthMillimetres(options.margin_bottom) < LINK_MARGIN_MM) {
+    issues.add('margin_bottom', `Must be at least 1cm with ${field}, which is printed there.`);
+  }
+  const [width] = sheetMillimetres(options);
+  const room =
+    width - lengthMillimetres(options.margin_left) - lengthMillimetres(options.margin_right);
+  if (room < LINK_PAGE_MM) {
+    issues.add(field, 'Needs a page that is 10cm wide between its margins.');
+  }
 }
 
 function checkWork(issues: ValidationIssues, pdf: Pdf): void {

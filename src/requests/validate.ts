@@ -16,7 +16,7 @@ import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { checkTags, requestTexts } from './names.ts';
 import { checkPaper, surroundings } from './page.ts';
-import { checkPageRanges, checkPdf, pdfRequest } from './pdf.ts';
+import { checkPageRanges, checkPdf, checkVerifyLink, pdfRequest } from './pdf.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
@@ -25,7 +25,10 @@ import { checkWebhookUrl } from './webhooks.ts';
 export type RequestRules = Pick<
   Config,
   'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts' | 'retentionSeconds'
->;
+> & {
+  /** The page where anybody can check a PDF; absent where this is not offered. */
+  readonly verifyUrl?: string;
+};
 
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
@@ -125,6 +128,8 @@ export function checkConversionRequest(
   if (request.deterministic_time !== undefined) checkTime(issues, request);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
   if (request.pdf !== undefined) checkPdf(issues, request.pdf, options);
+  const isLinked = request.pdf?.verify_link === true;
+  if (isLinked) checkVerifyLink(issues, options, rules.verifyUrl !== undefined);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
   const { webhook_url: webhookUrl, retention_seconds: retentionSeconds } = request;
   if (retentionSeconds !== undefined && retentionSeconds > rules.retentionSeconds) {
@@ -144,7 +149,10 @@ export function checkConversionRequest(
       ...(request.priority === 'low' && { priority: request.priority }),
       ...(retentionSeconds !== undefined && { retentionSeconds }),
     },
-    document: requestDocument(request),
+    document: {
+      ...requestDocument(request),
+      ...(isLinked && rules.verifyUrl !== undefined && { verify_url: rules.verifyUrl }),
+    },
   };
 }
 

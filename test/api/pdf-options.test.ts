@@ -102,6 +102,7 @@ const refusals: readonly (readonly [string, object, readonly string[]])[] = [
     ['pdf.encrypt'],
   ],
   ['no switch', { optimize: 'yes' }, ['pdf.optimize']],
+  ['no switch for the link', { verify_link: 'https://x/' }, ['pdf.verify_link']],
   ['an unknown field', { conform: ['pdfa-3b'] }, ['pdf.conform']],
   ['an unknown profile', invoice(XML, 'COMFORT'), ['pdf.invoice.profile']],
   ['no profile', { invoice: { xml: base64(XML) } }, ['pdf.invoice.profile']],
@@ -138,6 +139,31 @@ void test('what is asked of the PDF is checked field by field', async (t) => {
     const refused = { status: 400, error: 'validation_error', details: ['tagged'] };
     t.strictSame(refusal(answer), refused, conformance);
   }
+});
+
+const refused = (...details: string[]) => ({ status: 400, error: 'validation_error', details });
+
+void test('a link to the public check has its place, and leads somewhere', async (t) => {
+  const api = await startApi(t);
+  const { key } = await api.newAccount();
+  const send = (given: object, to = api, by = key) =>
+    to.call('POST', PATH, { key: by, body: { html: HTML, pdf: { verify_link: true }, ...given } });
+  t.strictSame(refusal(await send({ margin_bottom: '9.9mm' })), refused('margin_bottom'));
+  const narrow = { page_size: 'A5', margin_left: '30mm', margin_right: '30mm' };
+  t.strictSame(refusal(await send(narrow)), refused('pdf.verify_link'));
+  const { status, body } = await send({ margin_bottom: '10mm', page_size: 'A5' });
+  t.equal(status, 202);
+  const path = `${BASE}/conversions/${String(body['id'])}/request/`;
+  const stored = (await api.call('GET', path, { key })).body['options'];
+  t.strictSame((stored as { pdf?: object }).pdf, { verify_link: true }, 'as it was asked for');
+  const plain = await send({ pdf: { verify_link: false }, margin_bottom: '1mm' });
+  t.equal(plain.status, 202);
+  const closed = await startApi(t, { env: { PUBLIC_VERIFY: 'false' } });
+  const other = await closed.newAccount();
+  t.strictSame(refusal(await send({}, closed, other.key)), refused('pdf.verify_link'));
+  const batch = { requests: [{ html: HTML, pdf: { verify_link: true } }] };
+  const many = await closed.call('POST', `${BASE}/batches/`, { key: other.key, body: batch });
+  t.strictSame(refusal(many), refused('requests.0.pdf.verify_link'));
 });
 
 void test('it is kept with the document, encrypted, and an invoice asks for PDF/A-3', async (t) => {

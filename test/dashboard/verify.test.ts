@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import type { ReadableStream } from 'node:stream/web';
 import type { Page, Request } from 'playwright-core';
 import { type Test, test } from 'tap';
+import type { PdfOptions } from '../../client/src/conversion-options.ts';
 import { BASE } from '../support/api.ts';
 import {
   type DashboardBrowser,
@@ -17,12 +18,14 @@ import {
 } from '../support/dashboard-browser.ts';
 import { testDirectory } from '../support/directory.ts';
 import { changed } from '../support/evidence.ts';
+import { openPdf } from '../support/pdf.ts';
 
 const OUTCOME = 'Everything that was checked holds';
 
 /** A PDF that the service has made, and the bundle of its evidence. */
-async function madeFiles({ service }: DashboardBrowser) {
-  const pdf = Buffer.from(await service.client().convert({ html: '<h1>Receipt 4711</h1>' }));
+async function madeFiles({ service }: DashboardBrowser, pdfOptions: PdfOptions = {}) {
+  const request = { html: '<h1>Receipt 4711</h1>', pdf: pdfOptions };
+  const pdf = Buffer.from(await service.client().convert(request));
   const headers = { 'X-API-Key': service.firstStart.apiKey };
   const sha256 = createHash('sha256').update(pdf).digest('hex');
   const answer = await fetch(`${service.url}${BASE}/verify/`, {
@@ -86,12 +89,17 @@ async function failure(page: Page): Promise<string> {
 void test('a stranger verifies a PDF, and is told who made it', async (whole: Test) => {
   const dashboard = await startDashboard(whole, { PUBLIC_VERIFY: 'true' });
   const { service, account } = dashboard;
-  const { pdf, bundle, sha256, id } = await madeFiles(dashboard);
+  const files = await madeFiles(dashboard, { verify_link: true });
+  const { pdf, bundle, sha256, id } = files;
+  const [first] = (await openPdf(pdf)).pages;
+  const link = first?.urls[0] ?? '';
   const { page, context, complaints } = await openBrowser(whole, service.url);
   const sent: Request[] = [];
 
   await whole.test('the page, without signing in', async (t) => {
-    await page.goto('/verify');
+    // As the link in the PDF leads.
+    t.equal(link, `${service.url}/verify`);
+    await page.goto(link);
     await page.getByRole('heading', { level: 1, name: 'Verify' }).waitFor();
     t.strictSame(await inspectPage(page, 'verify-public'), []);
     page.on('request', (request) => sent.push(request));

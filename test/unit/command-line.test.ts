@@ -237,7 +237,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--deterministic --deterministic-time 2026-11-26T12:00:00Z ' +
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
     '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum ' +
-    '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize';
+    '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize --verify-link';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -304,6 +304,7 @@ void test('the flags of convert are the options of the interface', (t) => {
         permissions: { print: false, copy: false },
       },
       optimize: true,
+      verify_link: true,
     },
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);

@@ -16,8 +16,9 @@ import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
+import { requestRules } from '../request-rules.ts';
 import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
-import { assertRoom, POLL_SECONDS, requestRules } from './conversions.ts';
+import { assertRoom, POLL_SECONDS } from './conversions.ts';
 
 /** Fields that an answer names: one of each request, and some more. */
 const MAX_NAMED = 2 * MAX_BATCH;

@@ -14,11 +14,10 @@ import {
   requestConversion,
 } from '../../conversions/request-conversion.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
-import { accountAggregate } from '../../domain/account.ts';
 import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { checkConversionRequest, type RequestRules } from '../../requests/validate.ts';
+import { checkConversionRequest } from '../../requests/validate.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { lookBacksFor, momentOf, readAsOf } from '../as-of.ts';
@@ -37,6 +36,7 @@ import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
+import { requestRules } from '../request-rules.ts';
 import { CONVERSION_FILTERS, conversionSearchOf, needsIndex } from './conversion-filter.ts';
 import {
   createConversionDoc,
@@ -72,19 +72,6 @@ export function assertRoom(
       'Wait until the retention of older ones has ended, or ask the operator for more.',
     ROOM_RETRY_SECONDS,
   );
-}
-
-/** The rules of requests, with the retention of the caller's account. */
-export async function requestRules(
-  ctx: HttpContext,
-  { actors, config }: RouteDependencies,
-): Promise<RequestRules> {
-  const { accountId } = callerOf(ctx);
-  const { state } = await actors.read(accountAggregate, accountId, ctx.state.asOf);
-  // By name: a copy of all would read settings that this role does not have.
-  const { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds: longest } = config;
-  const retentionSeconds = Math.min(state.retentionSeconds ?? longest, longest);
-  return { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds };
 }
 
 /** Reads all that the body and its headers ask for; strings are let go in favour of what is to be stored. */

@@ -1,12 +1,13 @@
 /** Prints: turns the options of a conversion into Chrome's print command, and saves the result. */
 import type { PrintOptions } from '../../domain/event-fields.ts';
 import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.ts';
-import type { RequestDocument } from '../../domain/request-document.ts';
+import { needsTags, type RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type Params } from '../browser/connection.ts';
 import { PageFailure } from '../browser/failure.ts';
 import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
 import type { Sheet } from './single-page.ts';
 import type { Tab } from './tab.ts';
+import { type VerifyLink, verifyLink } from './verify-link.ts';
 
 /** Few round trips: base64 of this is a message of some megabytes. */
 const READ_BYTES = 4 * 1024 * 1024;
@@ -27,16 +28,19 @@ function withDefaults(
   template: string | undefined,
   order: RequestDocument,
   options: PrintOptions,
+  link?: VerifyLink,
 ): string {
-  if (template === undefined) return EMPTY_TEMPLATE;
+  if (template === undefined && link === undefined) return EMPTY_TEMPLATE;
   const { margin_left, margin_right } = options;
   const rules = [
     ':where(html){font-size:8pt}',
-    ':where(#header,#footer):where(:not(:has([style],style:not(.default)))){' +
+    ':where(#header,#footer):where(:not(:has([style]:not(.default),style:not(.default)))){' +
       `padding-left:${margin_left};padding-right:${margin_right}}`,
     order.html === undefined ? '' : HIDE_ADDRESS,
+    link?.css ?? '',
   ];
-  return `<style class=default>${rules.join('')}</style>${template}`;
+  // The link comes first: a template may leave elements open.
+  return `<style class=default>${rules.join('')}</style>${link?.html ?? ''}${template ?? ''}`;
 }
 
 function printParams(
@@ -45,8 +49,10 @@ function printParams(
   sheet?: Sheet,
 ): Params<'Page.printToPDF'> {
   const [width, height] = sheetMillimetres(options);
-  const { header_html, footer_html } = request;
-  const framed = header_html !== undefined || footer_html !== undefined;
+  const { header_html, footer_html, verify_url, pdf } = request;
+  const isLink = pdf?.conformance?.some(needsTags) !== true;
+  const link = verify_url === undefined ? undefined : verifyLink(verify_url, options, isLink);
+  const framed = header_html !== undefined || footer_html !== undefined || link !== undefined;
   return {
     paperWidth: inches(width),
     paperHeight: sheet?.height ?? inches(height),
@@ -60,7 +66,7 @@ function printParams(
     preferCSSPageSize: options.prefer_css_page_size,
     displayHeaderFooter: framed,
     headerTemplate: framed ? withDefaults(header_html, request, options) : '',
-    footerTemplate: framed ? withDefaults(footer_html, request, options) : '',
+    footerTemplate: framed ? withDefaults(footer_html, request, options, link) : '',
     // Chrome makes the outline from the tags.
     generateTaggedPDF: options.tagged || options.outline,
     generateDocumentOutline: options.outline,
