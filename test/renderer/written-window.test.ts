@@ -5,7 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import tap, { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
-import { startTestRenderer } from '../support/renderer.ts';
+import { launchChrome } from '../../src/renderer/browser/launch.ts';
+import { Deadline } from '../../src/renderer/chrome/deadline.ts';
+import { Tab } from '../../src/renderer/chrome/tab.ts';
+import { openWindow } from '../../src/renderer/chrome/window.ts';
+import { testDirectory } from '../support/directory.ts';
+import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { comparable, visibleDifference } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
 
@@ -32,6 +37,30 @@ for (const [name, code] of Object.entries(OWN_ADDRESS)) {
     t.match(result, { kind: 'completed' });
   });
 }
+
+/** Its load event takes a moment after the first listeners have heard of it, as it may on a busy machine. */
+const SLOW_LOAD = `addEventListener('DOMContentLoaded', () => addEventListener('load', () => {
+  for (const end = performance.now() + 100; performance.now() < end; );
+}))`;
+
+void test('the load event of an empty window is over before a document can be written', async (t) => {
+  const chrome = await launchChrome({ path: await installedChrome(), directory: testDirectory(t) });
+  t.teardown(() => chrome.end());
+  let late = 0;
+  for (let windows = 0; windows < 20; windows += 1) {
+    const tab = await Tab.open(chrome.connection);
+    tab.begin(new Deadline(30_000));
+    await tab.send('Page.addScriptToEvaluateOnNewDocument', { source: SLOW_LOAD });
+    await openWindow(tab);
+    tab.on('Page.lifecycleEvent', ({ name, loaderId }) => {
+      if (name === 'load' && loaderId === tab.window?.loaderId) late += 1;
+    });
+    // Its answer comes after all that the window still has to say.
+    await tab.send('Emulation.setEmulatedMedia', { media: 'print' });
+    await tab.close();
+  }
+  t.equal(late, 0);
+});
 
 let accounts = 100;
 const newAccount = (): string => accountId((accounts += 1));

@@ -92,7 +92,9 @@ export async function openWindow(tab: Tab): Promise<void> {
     await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
   }
   await tab.untilLoaded();
-  await tab.send('Page.resetNavigationHistory', undefined);
+  // Chrome tells of a load event when all its listeners have run. It must not count as that of the document to come: what is
+  // asked now is answered after it.
+  await Promise.all([tab.untilLoaded(), tab.send('Page.resetNavigationHistory', undefined)]);
   tab.window = { origin, loaderId };
 }
 
