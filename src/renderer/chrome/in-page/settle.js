@@ -203,7 +203,11 @@
         const { complete: isOver, currentSrc } = image;
         if (isOver && currentSrc !== '') broken.add(currentSrc.slice(0, MAX_URL_LENGTH));
       });
-    await Promise.all(find(document, 'img').map(decode));
+    // One that has come and has a size can be shown. Printing would decode it once more.
+    const isThere = (/** @type {HTMLImageElement} */ image) =>
+      image.complete && image.naturalWidth > 0;
+    const others = find(document, 'img').filter((image) => !isThere(image));
+    await Promise.all(others.map(decode));
     await fonts.ready;
     // Chrome still takes images whose `loading` was changed for images to load when it prints, and waits two seconds for
     // the end of a load that does not come. It finds one more then, which is in no document and ends at once. Its
