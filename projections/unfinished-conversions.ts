@@ -18,6 +18,7 @@ CREATE TABLE unfinished_conversions (
   trace TEXT,
   rerender_of TEXT,
   low INTEGER NOT NULL,
+  signed_by TEXT,
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX unfinished_conversions_by_priority ON unfinished_conversions (low, position);
@@ -25,14 +26,14 @@ CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (accoun
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 6,
+  version: 7,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO unfinished_conversions
-         (position, conversion_id, account_id, request, options, requested_at, trace, rerender_of, low)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (position, conversion_id, account_id, request, options, requested_at, trace, rerender_of, low, signed_by)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare(
       `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
@@ -47,6 +48,7 @@ export const unfinishedConversions: Projection = {
       ConversionRequested(data, event) {
         const { accountId, conversionId, request, options, requestedAt, priority, rerenderOf } =
           data;
+        const { signedBy = null } = data;
         insert.run(
           event.position,
           conversionId,
@@ -57,6 +59,7 @@ export const unfinishedConversions: Projection = {
           (event.metadata as EventMetadata).trace ?? null,
           rerenderOf ?? null,
           priority === 'low' ? 1 : 0,
+          signedBy,
         );
       },
       ConversionStarted({ conversionId, attempt, startedAt }) {
@@ -97,6 +100,8 @@ export interface UnfinishedRow {
   /** The conversion whose PDF it is to be compared with. */
   readonly rerenderOf?: string;
   readonly priority: 'normal' | 'low';
+  /** Its PDF is to be signed with that certificate; absent: it is not to be signed. */
+  readonly signedBy?: 'account' | 'service';
 }
 
 /** The conversions that are to be rendered. */
@@ -119,6 +124,7 @@ interface StoredUnfinished {
   readonly trace: string | null;
   readonly rerender_of: string | null;
   readonly low: bigint;
+  readonly signed_by: 'account' | 'service' | null;
 }
 
 function toRow(stored: StoredUnfinished): UnfinishedRow {
@@ -134,6 +140,7 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
     trace: stored.trace,
     rerenderOf: stored.rerender_of,
     priority: stored.low === 1n ? 'low' : 'normal',
+    signedBy: stored.signed_by,
   });
 }
 

@@ -26,6 +26,11 @@ const PROGRAMS = {
       packages: ['qpdf'],
       isThere: () => isInstalled('qpdf'),
     },
+    {
+      tests: 'checks of signatures by pdfsig',
+      packages: ['poppler-utils'],
+      isThere: () => isInstalled('pdfsig'),
+    },
   ],
   interop: [
     {

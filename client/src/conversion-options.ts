@@ -300,6 +300,19 @@ export interface PdfOptions {
    * @default false
    */
   optimize?: boolean;
+  /**
+   * Signs the PDF with the certificate of the account, else with that of the service.
+   * @example true
+   */
+  sign?: boolean | PdfSignature;
+}
+
+/** What a signature says beside its certificate. */
+export interface PdfSignature {
+  /** Why it is signed, as readers show it. */
+  reason?: string;
+  /** Where it is signed. */
+  location?: string;
 }
 
 /** AES with 256 bits. At least one password is needed. */

@@ -112,6 +112,7 @@ export interface FailedConversion extends ConversionNames {
     | 'too_large'
     | 'incomplete'
     | 'not_conforming'
+    | 'not_signed'
     | 'unreadable_pdf'
     | 'renderer_failed'
     | 'account_erased'

@@ -3,7 +3,12 @@ import type { CommandContext } from '../actors/system.ts';
 import { Semaphore } from '../async/semaphore.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { type AccountSignature, NO_SIGNATURE } from '../domain/signature.ts';
+import {
+  type AccountSignature,
+  type Certificate,
+  invalidAt,
+  NO_SIGNATURE,
+} from '../domain/signature.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { isoTime } from '../time/clock.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
@@ -18,6 +23,24 @@ export interface SignatureRecord {
   readonly not_after: string;
 }
 
+const OWN = 'PUT /account/signature/';
+
+/** Says which certificate signs what is requested now, or why none does. The account's own comes first. */
+export function signingRule(
+  own: Certificate | undefined,
+  seal: Certificate | undefined,
+  now: number,
+): { readonly by: 'account' | 'service' } | { readonly refusal: string } {
+  const certificate = own ?? seal;
+  if (certificate === undefined) {
+    return { refusal: `The account has no certificate for signatures. Set one with ${OWN}.` };
+  }
+  const invalid = invalidAt(certificate, now);
+  if (invalid === undefined) return { by: own === undefined ? 'service' : 'account' };
+  const whose = own === undefined ? ' It is that of the service.' : '';
+  return { refusal: `${invalid}${whose} Set another with ${OWN}.` };
+}
+
 /** Old files take seconds of work: one at a time leaves the rest to others. */
 const opening = new Semaphore(1);
 
@@ -29,7 +52,7 @@ const wrong = (field: string, message: string, cause: unknown): ServiceError =>
 
 async function openFile(file: Buffer, password: string, now: number) {
   // Loading it takes longer than most requests, and few accounts sign.
-  const [{ invalidAt, openPkcs12 }, { UnreadableKey, WRONG_PASSWORD }] = await Promise.all([
+  const [{ openPkcs12 }, { UnreadableKey, WRONG_PASSWORD }] = await Promise.all([
     import('../signing/identity.ts'),
     import('../signing/pkcs12.ts'),
   ]);

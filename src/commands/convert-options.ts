@@ -208,6 +208,17 @@ const FINISHING: Flags = {
     help: 'print a link and a QR code that lead to the page where anybody can check the PDF',
     path: ['pdf', 'verify_link'],
   },
+  sign: { help: 'sign the PDF with the certificate of the account', path: ['pdf', 'sign'] },
+  'sign-reason': {
+    value: 'text',
+    help: 'sign the PDF, and say why',
+    path: ['pdf', 'sign', 'reason'],
+  },
+  'sign-location': {
+    value: 'text',
+    help: 'sign the PDF, and say where',
+    path: ['pdf', 'sign', 'location'],
+  },
   optimize: {
     help: 'make the PDF smaller, and linearise it for the web',
     path: ['pdf', 'optimize'],
@@ -323,7 +334,9 @@ type Fields = { [name: string]: unknown };
 function setAt(fields: Fields, [first = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) fields[first] = value;
   else {
-    const inner = (fields[first] ?? {}) as Fields;
+    const known = fields[first];
+    // `--sign` beside what else is said of the signature.
+    const inner = (typeof known === 'object' ? known : {}) as Fields;
     fields[first] = inner;
     setAt(inner, rest, value);
   }

@@ -222,9 +222,27 @@ export const SETTINGS = {
       unset: 'none',
     },
   ),
-  tsaUrl: api('TSA_URL', httpUrl, none, 'the timestamp authority (RFC 3161) for checkpoints', {
+  sealP12: api(
+    'SEAL_P12',
+    resolve,
+    none,
+    'the certificate that signs PDFs of accounts without one: a PKCS#12 file',
+    {
+      unset: 'none',
+    },
+  ),
+  sealP12Password: api('SEAL_P12_PASSWORD', text, none, 'the password of SEAL_P12', {
     unset: 'none',
   }),
+  tsaUrl: api(
+    'TSA_URL',
+    httpUrl,
+    none,
+    'the timestamp authority (RFC 3161) for checkpoints and signatures',
+    {
+      unset: 'none',
+    },
+  ),
   metricsPort: all(
     'METRICS_PORT',
     PORT,

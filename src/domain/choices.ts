@@ -20,6 +20,7 @@ export const FAILURE_CODES = [
   'too_large',
   'incomplete',
   'not_conforming',
+  'not_signed',
   'unreadable_pdf',
   'renderer_failed',
   'account_erased',

@@ -90,7 +90,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   ConversionRequeued: (data) =>
     `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`,
   ConversionCompleted: (data) =>
-    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}.${comparison(data.rerender)}`,
+    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}${data.signature ? `, signed (PAdES ${data.signature.level})` : ''}.${comparison(data.rerender)}`,
   ConversionFailed: (data) =>
     data.code === 'cancelled'
       ? 'The conversion was cancelled.'

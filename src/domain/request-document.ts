@@ -49,6 +49,12 @@ export interface Encryption {
   readonly permissions?: { readonly [K in (typeof PERMISSIONS)[number]]?: boolean };
 }
 
+/** What a signature says beside its certificate. */
+export interface SignatureTexts {
+  readonly reason?: string;
+  readonly location?: string;
+}
+
 /** What is to be done with the PDF when it is printed. */
 export interface PdfRequest {
   readonly conformance?: readonly Conformance[];
@@ -74,6 +80,8 @@ export interface PdfRequest {
   /** Excludes conformance. */
   readonly encrypt?: Encryption;
   readonly optimize?: boolean;
+  /** Nothing comes after it. */
+  readonly sign?: SignatureTexts;
 }
 
 /**

@@ -5,6 +5,9 @@ import type { EventOf } from './events.ts';
 /** Texts are sealed. */
 export type AccountSignature = Omit<EventOf<'SignatureSet'>['data'], 'accountId' | 'setAt'>;
 
+/** The time in which a certificate is valid, in milliseconds since the epoch. */
+export type Certificate = Pick<AccountSignature, 'notBefore' | 'notAfter'>;
+
 export interface SetSignature {
   readonly type: 'SetSignature';
   readonly signature: AccountSignature;
@@ -13,6 +16,14 @@ export interface SetSignature {
 export interface RemoveSignature {
   readonly type: 'RemoveSignature';
   readonly now: number;
+}
+
+const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** The reason why nothing can be signed with a certificate at that time, if any. */
+export function invalidAt({ notBefore, notAfter }: Certificate, now: number): string | undefined {
+  if (now > notAfter) return `The certificate expired on ${day(notAfter)}.`;
+  return now < notBefore ? `The certificate is not valid before ${day(notBefore)}.` : undefined;
 }
 
 type Of<Command> = Command & { readonly accountId: string };

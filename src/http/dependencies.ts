@@ -7,6 +7,7 @@ import type { LookBacks } from '../conversions/look-back.ts';
 import type { ConversionSearches } from '../conversions/search.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
+import type { Certificate } from '../domain/signature.ts';
 import type { EventStore } from '../event-store/port.ts';
 import type { Bounds } from '../limits/bounds.ts';
 import type { Budgets } from '../limits/budgets.ts';
@@ -81,6 +82,8 @@ export interface HttpDependencies {
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
   readonly tokens: Tokens;
+  /** The service's own certificate for signatures, if it has one. */
+  readonly seal?: Certificate | undefined;
   /** Keys the hash under which a sign-in address is found. */
   readonly addressKey: Buffer;
   /** Keys the hashes of idempotency keys. */

@@ -1,6 +1,7 @@
 /** Records what renderers report as events of their conversions, once, however often it is reported. */
 import { type ConversionRow, conversionQueries } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { hasContentOfLength } from '../documents/decryption.ts';
 import { UnencryptedText } from '../documents/encryption.ts';
 import { KeyringUnavailable } from '../documents/keys/port.ts';
@@ -76,6 +77,7 @@ const failedInstead = (
 
 const TOO_MUCH = 'The renderer reported more than can be recorded.';
 const CONTRADICTION = 'The renderer stored another document than it reported.';
+const UNSIGNED = 'The renderer did not have the PDF signed as its request asks.';
 /** Each of its renderers went down with it before it could report an outcome. */
 const BROKEN_OFF = `The renderer broke off on each of ${MAX_ATTEMPTS} tries.`;
 
@@ -104,6 +106,15 @@ function comparedWith(
   if (original?.pdf === undefined) return {};
   if (original.pdf.sha256 === pdf.sha256) return { rerender: { equal: true } };
   return { rerender: { equal: false, ...(differingPages && { pages: differingPages }) } };
+}
+
+/** A PDF that is to be signed is never taken unsigned. */
+function asSigned(report: RenderReport, { readModel }: Recorder): RenderReport {
+  if (report.kind !== 'completed') return report;
+  const isAsked = readModel.query(unfinishedQueries).byId(report.conversionId)?.signedBy;
+  const isSigned = report.signature !== undefined;
+  if (isSigned === (isAsked !== undefined)) return report;
+  return failedInstead(report, 'not_signed', UNSIGNED);
 }
 
 async function recordingOf(
@@ -176,6 +187,7 @@ type Recorder = Log &
     readonly budgets: Budgets;
     readonly logger: Logger;
     readonly queue: Pick<RenderQueue, 'onReport'>;
+    readonly sign?: Parameters<RenderQueue['onReport']>[1];
   };
 
 /**
@@ -183,7 +195,7 @@ type Recorder = Log &
  * is logged and dropped. What it was about is still unfinished in the log, so it is rendered again.
  */
 export function startOutcomes(deps: Recorder): Consumer {
-  const { clock, logger, queue } = deps;
+  const { clock, logger, queue, sign } = deps;
   const unknownConversions = new LogThrottle();
   const putOff = new LogThrottle();
   // One line reports an outage. Each report comes again and again while it lasts.
@@ -228,7 +240,7 @@ export function startOutcomes(deps: Recorder): Consumer {
       logPutOff(about, error, 'a render report could not be recorded yet');
       throw error;
     }
-  });
+  }, sign);
 }
 
 type Accepted = Pick<ConversionRow, 'accountId' | 'createdAt' | 'rerenderOf'>;
@@ -258,7 +270,7 @@ async function record(
   const { conversionId, renderer, delivery, at } = report;
   const late = !isOpen((await actors.read(conversionAggregate, conversionId)).state);
   // A report that comes again would find its own PDF in the room.
-  const judged = late ? report : withinRoom(report, deps);
+  const judged = late ? report : withinRoom(asSigned(report, deps), deps);
   const send = async (
     { command, blobs: staged }: Recording,
     commandId: string,

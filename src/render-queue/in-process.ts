@@ -2,13 +2,22 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { FairTurns, type FreeSlots } from './fair-turns.ts';
 import { backOffMs, handOver } from './hand-over.ts';
-import type { Recorded, RenderJob, RenderReport } from './messages.ts';
+import type {
+  Recorded,
+  RenderJob,
+  RenderReport,
+  SigningAnswer,
+  SigningRequest,
+} from './messages.ts';
 import type { Consumer, Delivery, RenderQueue } from './port.ts';
 
 /** The pause before a report is handed over again that could not be recorded, or that nobody follows. */
 const REPORT_RETRY_MS = 500;
 
-type ReportHandler = (report: RenderReport) => Promise<Recorded>;
+interface Handlers {
+  readonly report: (report: RenderReport) => Promise<Recorded>;
+  readonly sign: ((request: SigningRequest) => Promise<SigningAnswer>) | undefined;
+}
 
 interface Renderer {
   readonly slots: number;
@@ -32,7 +41,7 @@ export class InProcessRenderQueue implements RenderQueue {
   readonly #pauses = new Map<string, NodeJS.Timeout>();
   readonly #inFlight = new Map<string, AbortController>();
   readonly #renderers = new Set<Renderer>();
-  #onReport: ReportHandler | undefined;
+  #handlers: Handlers | undefined;
   readonly #closing = new AbortController();
 
   /** @param now milliseconds of a clock that never goes back */
@@ -76,12 +85,21 @@ export class InProcessRenderQueue implements RenderQueue {
     };
   }
 
-  async report(report: RenderReport): Promise<Recorded> {
+  report(report: RenderReport): Promise<Recorded> {
     if (report.kind === 'failed') this.#waiting.learn(report);
+    return this.#untilAnswered((handlers) => handlers.report(report));
+  }
+
+  sign(request: SigningRequest): Promise<SigningAnswer> {
+    return this.#untilAnswered(({ sign }) => sign?.(request));
+  }
+
+  async #untilAnswered<T>(ask: (handlers: Handlers) => Promise<T> | undefined): Promise<T> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        if (this.#onReport) return await this.#onReport(report);
+        const answer = this.#handlers && ask(this.#handlers);
+        if (answer) return await answer;
       } catch {
         // The handler has logged why; what the renderer found out must not be lost for it.
       }
@@ -90,11 +108,12 @@ export class InProcessRenderQueue implements RenderQueue {
     throw new Error('The render queue is closed: the report was not recorded.');
   }
 
-  onReport(handle: ReportHandler): Consumer {
-    this.#onReport = handle;
+  onReport(report: Handlers['report'], sign?: Handlers['sign']): Consumer {
+    const handlers = { report, sign };
+    this.#handlers = handlers;
     return {
       stop: () => {
-        if (this.#onReport === handle) this.#onReport = undefined;
+        if (this.#handlers === handlers) this.#handlers = undefined;
         return Promise.resolve();
       },
     };

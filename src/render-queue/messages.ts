@@ -17,6 +17,7 @@ import {
   PrintOptions,
   type RenderTimings,
   Sha256,
+  SignatureFacts,
   Time,
 } from '../domain/event-fields.ts';
 import {
@@ -121,6 +122,8 @@ const Completed = exactly({
   differingPages: Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: MAX_PAGES }), { maxItems: MAX_DIFFERING_PAGES }),
   ),
+  /** The signature of the PDF, as the service said when it made it. */
+  signature: Type.Optional(SignatureFacts),
   /** The title of the page, in one line; absent where it has none. */
   title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARACTERS })),
 });
@@ -140,6 +143,25 @@ const Failed = exactly({
     }),
   ),
 });
+
+const Signing = exactly({
+  ...COMMON,
+  kind: Type.Literal('sign'),
+  /** SHA-256 of what is to be signed, hex. */
+  digest: Sha256,
+});
+
+/** A renderer has a PDF that is to be signed, and no key. */
+export type SigningRequest = Static<typeof Signing>;
+export type SigningAnswer =
+  | {
+      readonly kind: 'signed';
+      /** A CMS signature, DER in base64. */
+      readonly cms: string;
+      readonly facts: SignatureFacts;
+    }
+  /** Nothing is signed. The message is for the client. */
+  | { readonly kind: 'unsigned'; readonly message: string; readonly retryable: boolean };
 
 /** A renderer has a job, and a slot for it: it counts as a try. */
 export type RenderStart = Static<typeof Started>;
@@ -164,6 +186,7 @@ const isStarted = Compile(Started);
 const isRequeued = Compile(Requeued);
 const isCompleted = Compile(Completed);
 const isFailed = Compile(Failed);
+const isSigning = Compile(Signing);
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -195,6 +218,12 @@ export function parseReport(data: Uint8Array): RenderReport | undefined {
   if (isStarted.Check(report) || isRequeued.Check(report)) return report;
   if (isFailed.Check(report)) return hasOwnPicture(report) ? report : undefined;
   return isCompleted.Check(report) && isCoherent(report) ? report : undefined;
+}
+
+/** @returns undefined where it asks for no signature */
+export function parseSigning(data: Uint8Array): SigningRequest | undefined {
+  const request = parseJson(data);
+  return isSigning.Check(request) ? request : undefined;
 }
 
 /** Checks that another conversion's blob would not be served as its picture. */

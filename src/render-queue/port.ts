@@ -1,4 +1,10 @@
-import type { Recorded, RenderJob, RenderReport } from './messages.ts';
+import type {
+  Recorded,
+  RenderJob,
+  RenderReport,
+  SigningAnswer,
+  SigningRequest,
+} from './messages.ts';
 
 /** A job that a renderer has, and a slot for it. The first of `ack`, `nack` and `requeue` ends it. */
 export interface Delivery {
@@ -57,8 +63,13 @@ export interface RenderQueue {
   consume(slots: number, handle: (delivery: Delivery) => Promise<void>): Consumer;
   /** Resolves when the report has been recorded by the handler of `onReport`. */
   report(report: RenderReport): Promise<Recorded>;
-  /** Hands over reports; a report whose handler rejects is handed over again. */
-  onReport(handle: (report: RenderReport) => Promise<Recorded>): Consumer;
+  /** Asks those who record reports for a signature: a renderer has no key. It is asked for until there is an answer. */
+  sign(request: SigningRequest): Promise<SigningAnswer>;
+  /** Hands over reports and requests for signatures; one whose handler rejects is handed over again. */
+  onReport(
+    handle: (report: RenderReport) => Promise<Recorded>,
+    sign?: (request: SigningRequest) => Promise<SigningAnswer>,
+  ): Consumer;
   /** Jobs that no renderer has started. */
   waiting(): number;
   close(): Promise<void>;

@@ -2,7 +2,7 @@
  * The work that a request asks for on its printed PDF. A plain request loads nothing of it. The order is the one of
  * `finishPrinted`; nothing comes after what signs.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { PrintOptions } from '../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
@@ -31,14 +31,15 @@ const NAMES: Readonly<Record<Conformance, string>> = {
 const points = (length: string): number => (lengthMillimetres(length) / 25.4) * 72;
 
 function planOf(request: PdfRequest, options: PrintOptions, namesLanguage: boolean): DocumentPlan {
-  const { conformance = [], attachments = [], invoice } = request;
+  const { conformance = [], attachments = [], invoice, sign } = request;
   const files = attachments.map(({ content, relationship = 'Unspecified', ...each }) => ({
     ...each,
     relationship,
     content: Buffer.from(content, 'base64'),
   }));
   const margins = { top: points(options.margin_top), bottom: points(options.margin_bottom) };
-  const plan = { conformance, attachments: files, margins, namesLanguage };
+  const signature = sign && { ...sign, token: randomBytes(16), time: new Date() };
+  const plan = { conformance, attachments: files, margins, namesLanguage, signature };
   if (invoice === undefined) return plan;
   const { filename, version, relationship } = INVOICE_PROFILES[invoice.profile];
   const xml = {
@@ -97,7 +98,8 @@ async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocu
 }
 
 /**
- * Does what is asked for: choose and turn pages, attach, conform or encrypt, optimise. Its file has other content then.
+ * Does what is asked for: choose and turn pages, attach, conform or encrypt, optimise, leave room for
+ * a signature. Its file has other content then.
  * @param namesLanguage false if the language that the PDF names is Chrome's own
  * @throws {PageFailure} `not_conforming`, `too_large`, `page_range`, `timeout`
  */
@@ -107,7 +109,7 @@ export async function finishPrinted(
   { options, namesLanguage, limits }: FinishingContext,
 ): Promise<{
   readonly file: PdfFile;
-  readonly reached: Pick<RenderedDocument, 'conformance' | 'shortfalls'>;
+  readonly reached: Pick<RenderedDocument, 'conformance' | 'shortfalls' | 'signature'>;
 }> {
   if (printed.bytes > MAX_PDF_BYTES) {
     const most = `${MAX_PDF_BYTES / 1024 / 1024} MiB`;
@@ -122,8 +124,9 @@ export async function finishPrinted(
     pages = changed.pages;
   }
   const plan = planOf(request, options, namesLanguage);
+  const { signature } = plan;
   let reached = {};
-  if (plan.attachments.length > 0 || plan.conformance.length > 0) {
+  if (plan.attachments.length > 0 || plan.conformance.length > 0 || signature !== undefined) {
     const made = await finished(content, plan);
     content = made.bytes;
     reached = reachedBy(made, plan, request);
@@ -132,6 +135,10 @@ export async function finishPrinted(
   if (encrypt !== undefined || optimize === true) {
     const last = await worked({ sources: [{ content }], steps: [], encrypt, optimize }, limits);
     content = bufferOf(last.content);
+  }
+  if (signature !== undefined) {
+    const { placeOfSignature } = await import('./pdf/signature.ts');
+    reached = { ...reached, signature: placeOfSignature(content, signature) };
   }
   await writeFile(printed.path, content);
   const sha256 = createHash('sha256').update(content).digest('hex');

@@ -29,6 +29,7 @@ import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
 import { type RetryOptions, retryWhileAway } from './retry.ts';
+import { type Signed, signFile } from './signing.ts';
 import { warningsOf } from './warnings.ts';
 
 export interface JobContext {
@@ -140,7 +141,8 @@ export class JobRun {
     const rendered = await this.#render();
     const { ended, attempt } = await start;
     if (ended) return undefined;
-    const end = rendered.kind === 'completed' ? await this.#store(rendered, attempt) : rendered;
+    const signed = await this.#signed(rendered);
+    const end = signed.kind === 'completed' ? await this.#store(signed, attempt) : signed;
     if (end.kind === 'completed') return end;
     const told = await this.#unlessDiskIsFull(end);
     return { ...told, ...this.#about, attempt, at: this.#context.clock.now() };
@@ -258,10 +260,16 @@ export class JobRun {
     return { stopping, graceMs, onAway };
   }
 
-  async #store(result: Completed, attempt: number): Promise<CompletedOutcome | NoPdf> {
+  async #signed(rendered: Completed | NoPdf): Promise<Signed | NoPdf> {
+    if (rendered.kind !== 'completed' || rendered.signature === undefined) return rendered;
+    const { clock, queue } = this.#context;
+    return await signFile(queue, { ...this.#about, at: clock.now() }, rendered, rendered.signature);
+  }
+
+  async #store(result: Signed, attempt: number): Promise<CompletedOutcome | NoPdf> {
     const { blobs, logger, name, clock } = this.#context;
     const { conversionId, contentKey } = this.#job;
-    const { sha256, bytes, pages, page, title, conformance, shortfalls } = result;
+    const { sha256, bytes, pages, page, title, conformance, shortfalls, signed } = result;
     const rendered = performance.now();
     let document: BlobRef | undefined;
     try {
@@ -295,6 +303,7 @@ export class JobRun {
       document,
       ...made,
       ...reached,
+      ...(signed && { signature: signed }),
       chrome: page.chrome.product,
       manifest: composeManifest({ ...about, ...made, ...reached, page }),
       ...(warnings.length === 0 ? {} : { warnings }),

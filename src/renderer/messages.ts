@@ -5,6 +5,7 @@ import type { PageManifest } from '../domain/render-manifest.ts';
 import type { Conformance, RequestDocument } from '../domain/request-document.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import type { PdfFile } from './pdf/finish.ts';
+import type { SignaturePlace } from './pdf/signature.ts';
 
 /** Settings that a worker is started with. */
 export interface WorkerSettings {
@@ -49,6 +50,8 @@ export interface RenderedDocument extends PdfFile {
   readonly conformance?: readonly Conformance[];
   /** Why it does not conform to the rest, in words for the client. */
   readonly shortfalls?: readonly string[];
+  /** The place that waits for a signature. */
+  readonly signature?: SignaturePlace;
   /** The tools and resources that the page was made with. */
   readonly page: PageManifest;
 }

@@ -125,6 +125,30 @@ export const Encrypt = Type.Object(
   },
 );
 
+const MAX_SIGNATURE_TEXT = 200;
+const SignatureText = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({ minLength: 1, maxLength: MAX_SIGNATURE_TEXT, description, examples: [example] }),
+  );
+
+const Sign = Type.Union(
+  [
+    Type.Boolean(),
+    Type.Object(
+      {
+        reason: SignatureText('Why it is signed, as readers show it.', 'Approved'),
+        location: SignatureText('Where it is signed.', 'Berlin'),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    description:
+      'Signs the PDF with the certificate of the account, else that of the service (PAdES B-B; B-T where the service has a timestamp authority). It comes after all else.',
+    examples: [true],
+  },
+);
+
 export const Pdf = Type.Object(
   {
     conformance: Type.Optional(
@@ -163,6 +187,7 @@ export const Pdf = Type.Object(
     }),
     rotate: Type.Optional({ ...Rotation, description: 'Degrees to turn all pages, clockwise.' }),
     encrypt: Type.Optional(Encrypt),
+    sign: Type.Optional(Sign),
     optimize: Type.Optional(
       Type.Boolean({
         default: false,

@@ -7,6 +7,7 @@ import {
   type Encryption,
   needsTags as doesNeedTags,
   type PdfRequest,
+  type SignatureTexts,
 } from '../domain/request-document.ts';
 import { isBase64 } from './files.ts';
 import { issueOfInvoice } from './invoice.ts';
@@ -21,11 +22,24 @@ const BASE64_FORM = 'Must be base64 with its padding, and without line breaks.';
 const isArchive = (each: Conformance): boolean => each.startsWith('pdfa-');
 const isPartThree = (each: Conformance): boolean => each.startsWith('pdfa-3');
 
-/** Checks what is asked of the PDF. */
+export type SigningRule =
+  /** The certificate that signs. */
+  | { readonly by: 'account' | 'service'; readonly refusal?: never }
+  /** The reason why nothing can be signed. */
+  | { readonly refusal: string; readonly by?: never };
+
+const signatureTexts = ({ sign }: Pdf): SignatureTexts | undefined =>
+  sign === true ? {} : sign === false ? undefined : sign;
+
+export const isSigned = (pdf: Pdf | undefined): boolean =>
+  pdf !== undefined && signatureTexts(pdf) !== undefined;
+
+/** Checks what is asked of the PDF. @param signing absent where it is not known who signs */
 export function checkPdf(
   issues: ValidationIssues,
   pdf: Pdf,
   { tagged: isTagged, deterministic }: Pick<PrintOptions, 'tagged' | 'deterministic'>,
+  signing?: SigningRule,
 ): void {
   const { conformance = [], attachments = [], invoice } = pdf;
   const archives = new Set(conformance.filter(isArchive));
@@ -37,6 +51,18 @@ export function checkPdf(
     if (invoice !== undefined) issues.add('pdf.invoice', what);
   }
   checkWork(issues, pdf);
+  if (isSigned(pdf)) {
+    if (signing?.refusal !== undefined) issues.add('pdf.sign', signing.refusal);
+    if (deterministic) {
+      issues.add('deterministic', 'Must not be true with pdf.sign, which is different each time.');
+    }
+    for (const name of ['reason', 'location'] as const) {
+      const text = signatureTexts(pdf)?.[name];
+      if (text !== undefined && !ONE_LINE.test(text)) {
+        issues.add(`pdf.sign.${name}`, ONE_LINE_FORM);
+      }
+    }
+  }
   if (deterministic && pdf.encrypt !== undefined) {
     issues.add('deterministic', 'Must not be true with pdf.encrypt, which is different each time.');
   }
@@ -151,11 +177,13 @@ export function checkAttachments(
 export function pdfRequest(pdf: Pdf | undefined): PdfRequest | undefined {
   if (pdf === undefined) return undefined;
   const { conformance_required, attachments = [], invoice, pages, rotate, encrypt } = pdf;
+  const sign = signatureTexts(pdf);
   const work = {
     ...(pages !== undefined && { pages }),
     ...(rotate !== undefined && { rotate }),
     ...(encrypt !== undefined && { encrypt }),
     ...(pdf.optimize === true && { optimize: true }),
+    ...(sign && { sign }),
   };
   const asked = [...new Set(pdf.conformance)];
   const conformance: readonly Conformance[] =

@@ -16,7 +16,14 @@ import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { checkTags, requestTexts } from './names.ts';
 import { checkPaper, surroundings } from './page.ts';
-import { checkPageRanges, checkPdf, checkVerifyLink, pdfRequest } from './pdf.ts';
+import {
+  checkPageRanges,
+  checkPdf,
+  checkVerifyLink,
+  isSigned,
+  pdfRequest,
+  type SigningRule,
+} from './pdf.ts';
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
@@ -28,6 +35,8 @@ export type RequestRules = Pick<
 > & {
   /** The page where anybody can check a PDF; absent where this is not offered. */
   readonly verifyUrl?: string;
+  /** Who signs, or why nobody does. */
+  readonly signing?: SigningRule;
 };
 
 export interface CheckedRequest {
@@ -127,7 +136,7 @@ export function checkConversionRequest(
   }
   if (request.deterministic_time !== undefined) checkTime(issues, request);
   if (request.headers ?? request.cookies) checkUrlOptions(issues, request, source);
-  if (request.pdf !== undefined) checkPdf(issues, request.pdf, options);
+  if (request.pdf !== undefined) checkPdf(issues, request.pdf, options, rules.signing);
   const isLinked = request.pdf?.verify_link === true;
   if (isLinked) checkVerifyLink(issues, options, rules.verifyUrl !== undefined);
   if (request.files !== undefined) checkFiles(issues, request.files, source);
@@ -148,6 +157,7 @@ export function checkConversionRequest(
     marks: {
       ...(request.priority === 'low' && { priority: request.priority }),
       ...(retentionSeconds !== undefined && { retentionSeconds }),
+      ...(isSigned(request.pdf) && rules.signing?.by && { signedBy: rules.signing.by }),
     },
     document: {
       ...requestDocument(request),

@@ -162,6 +162,10 @@ export function stripUnknown(
     return text;
   }
   if (typeof value !== 'object' || value === null) return value;
+  const object = Type.IsUnion(schema)
+    ? schema.anyOf.find((each) => Type.IsObject(each))
+    : undefined;
+  if (object !== undefined) return stripUnknown(object, value, issues, path);
   if (Array.isArray(value)) {
     if (!Type.IsArray(schema)) return [];
     const first: unknown[] = value.slice(0, limitOf(schema, 'maxItems') + 1);
@@ -216,6 +220,7 @@ function messageOf(error: TValidationError): string {
     const type = String(error.params.type);
     return `Must be ${article(TYPE_NAMES[type] ?? type)}.`;
   }
+  if (error.keyword === 'anyOf') return 'Must be true, false or an object.';
   if (error.keyword === 'enum') return `Must be one of ${error.params.allowedValues.join(', ')}.`;
   const bound = BOUNDS[error.keyword];
   if (bound !== undefined && 'limit' in error.params) return bound(Number(error.params.limit));
@@ -230,6 +235,23 @@ function fieldName(pointer: string, ...more: string[]): string {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   return [...steps, ...more].join('.');
 }
+
+/**
+ * Of a field that is a boolean or an object, the errors of the choice that was not made are left out, and those of the
+ * object say what is wrong with it.
+ */
+const isOfChoice =
+  (body: unknown) =>
+  ({ keyword, instancePath, schemaPath }: TValidationError): boolean => {
+    const branch = /\/anyOf\/\d+$/.test(schemaPath);
+    if (keyword !== 'anyOf' && !branch) return true;
+    const value = instancePath
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((each, step) => Reflect.get(Object(each) as object, step), body);
+    const isObject = typeof value === 'object' && value !== null;
+    return keyword === 'anyOf' ? !isObject : isObject && keyword !== 'type';
+  };
 
 function addError(issues: ValidationIssues, error: TValidationError): void {
   if (error.keyword === 'required') {
@@ -257,7 +279,7 @@ export function compile<const S extends TObject>(
     const known = stripUnknown(schema, body, issues);
     if (validator.Check(known)) return known;
     const [, errors] = validator.Errors(known);
-    for (const error of errors) {
+    for (const error of errors.filter(isOfChoice(known))) {
       const field = fieldName(error.instancePath);
       const form = forms[field.replaceAll(/\.\d+(?=\.|$)/g, '.*')];
       if (error.keyword === 'pattern' && form !== undefined) issues.add(field, form);

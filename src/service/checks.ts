@@ -18,6 +18,7 @@ import { openDirectory } from './directories.ts';
 import { lacksEventStore, openEventStore } from './event-store.ts';
 import { findKeyRecords } from './keyring.ts';
 import { whileOpen } from './open.ts';
+import { openSeal } from './seal.ts';
 
 /** The result of a check. */
 export interface Finding {
@@ -89,6 +90,9 @@ export function checksOfStart(
           keys(config, logger, await head().catch(() => undefined)),
         )
       : undefined,
+    config.sealP12 === undefined || role === 'renderer'
+      ? undefined
+      : check('seal', ['sealP12', 'sealP12Password'], () => seal(config)),
   ];
   return all.filter((each) => each !== undefined);
 }
@@ -248,4 +252,20 @@ async function keys(config: Config, logger: Logger, head: bigint | undefined): P
     if (head !== undefined && head > 0n) throw new Error(missing);
     return ok('made at the first start');
   });
+}
+
+const DAY_MS = 86_400_000;
+/** A certificate takes days to be had. */
+const SOON_DAYS = 30;
+
+async function seal(config: Config): Promise<Finding> {
+  const identity = await openSeal(config);
+  if (identity === undefined) return ok('there is none');
+  const days = Math.floor((identity.notAfter - Date.now()) / DAY_MS);
+  const end = new Date(identity.notAfter).toISOString().slice(0, 10);
+  const text = `${identity.subject}, valid until ${end}`;
+  if (days >= SOON_DAYS) return ok(text);
+  const left =
+    days < 0 ? 'it has expired: requests that it is to sign are refused' : `in ${days} days`;
+  return warning(`${text}: ${left}. Put another file in the place of SEAL_P12.`);
 }

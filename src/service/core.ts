@@ -23,11 +23,13 @@ import {
 } from '../read-model/rebuild.ts';
 import { ProjectionRunner } from '../read-model/runner.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
+import type { Identity } from '../signing/identity.ts';
 import { ed25519Key } from '../transparency-log/signed-note.ts';
 import { openAdapters } from './adapters.ts';
 import { openLastCheckpoint, readModelOf } from './log.ts';
 import type { RenderQueues } from './nats.ts';
 import { createActors, type Observers } from './observe.ts';
+import { openSeal } from './seal.ts';
 
 /** The parts that every role and every command works with: the log, its actors and its read models. */
 export interface Core extends Log, Documents, AccountDependencies, Required<Observers> {
@@ -36,6 +38,8 @@ export interface Core extends Log, Documents, AccountDependencies, Required<Obse
   readonly budgets: Budgets;
   readonly logger: Logger;
   readonly signer: CheckpointSigner;
+  /** The service's own certificate for signatures, if it has one. */
+  readonly seal: Identity | undefined;
   readonly queues: RenderQueues;
   readonly openRateLimiter: (clock: Clock) => Promise<RateLimiter>;
   /** 32 bytes from which the keys of tokens and links are derived. */
@@ -61,6 +65,7 @@ export async function openCore(
   logger: Logger,
   { create, metrics, tracing }: Observers & { readonly create: boolean },
 ): Promise<Core> {
+  const seal = await openSeal(config);
   const adapters = await openAdapters(config, logger, { create, metrics, tracing });
   const { store, blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
@@ -108,6 +113,7 @@ export async function openCore(
     readModel,
     runner,
     signer,
+    seal,
     masterKey,
     addressKey: keyFor('sign-in address'),
     idempotencySecret: keyFor('idempotency keys'),

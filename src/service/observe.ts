@@ -251,11 +251,15 @@ function tracedQueue(queue: RenderQueue, tracing: Tracing): RenderQueue {
         return next(trace === undefined ? report : { ...report, trace });
       });
     },
-    onReport: (next, handle) =>
-      next(({ trace: parent, ...report }) =>
-        parent === undefined
-          ? tracing.outside(() => handle(report))
-          : tracing.span(`record ${report.kind}`, { kind: 'server', parent }, () => handle(report)),
+    onReport: (next, handle, sign) =>
+      next(
+        ({ trace: parent, ...report }) =>
+          parent === undefined
+            ? tracing.outside(() => handle(report))
+            : tracing.span(`record ${report.kind}`, { kind: 'server', parent }, () =>
+                handle(report),
+              ),
+        sign,
       ),
   });
 }

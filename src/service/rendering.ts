@@ -14,6 +14,7 @@ import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
 import { startRefunds } from '../process-managers/refunds.ts';
 import { startRetention } from '../process-managers/retention.ts';
+import { createSigner } from '../process-managers/signatures.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 import { timeOrderedId } from '../time/ids.ts';
@@ -153,14 +154,15 @@ async function startSending(
 
 function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Managers {
   const { retentionSeconds, failedRetentionSeconds } = core.config;
+  const attestors = createAttestors(core.config);
   const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
-    startOutcomes({ ...core, queue }),
+    startOutcomes({ ...core, queue, sign: createSigner({ ...core, ...attestors }) }),
     startCancellations({ ...core, queue }),
     startRefunds(core),
     startBatches(core),
     startCheckpoints(core, core.config.checkpointSeconds),
-    startAttestations({ ...core, ...createAttestors(core.config) }),
+    startAttestations({ ...core, ...attestors }),
     startRetention({ ...core, retentionSeconds, failedRetentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
     startErasures(core),

@@ -25,8 +25,6 @@ const KEY_USAGE = '2.5.29.15';
 /** digitalSignature and nonRepudiation, the first bits. */
 const SIGNS = 0b1100_0000;
 
-const isoDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
-
 const nameLine = (lines: string): string => lines.split('\n').toReversed().join(', ');
 
 /** @throws {UnreadableKey} */
@@ -107,18 +105,6 @@ export function identityOf({ keys: [pkcs8, ...others], certificates }: Pkcs12): 
     if (cause instanceof UnreadableKey) throw cause;
     throw new UnreadableKey('A certificate of the file cannot be read.', { cause });
   }
-}
-
-/** The reason why nothing can be signed with it at that time, if any. */
-export function invalidAt(
-  { notBefore, notAfter }: Pick<Identity, 'notAfter'> & { readonly notBefore?: number },
-  now: number,
-): string | undefined {
-  if (now > notAfter) return `The certificate expired on ${isoDay(notAfter)}.`;
-  if (notBefore !== undefined && now < notBefore) {
-    return `The certificate is not valid before ${isoDay(notBefore)}.`;
-  }
-  return undefined;
 }
 
 /** @throws {UnreadableKey} the message says why */

@@ -1,4 +1,7 @@
 import { test } from 'tap';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { createSigner } from '../../src/process-managers/signatures.ts';
+import { openPkcs12 } from '../../src/signing/identity.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 
@@ -56,4 +59,76 @@ void test('a certificate that has expired, or is not valid yet, is refused', asy
   t.match(await put(), [/^The certificate is not valid before \d{4}-\d\d-\d\d\. Give one/]);
   api.clock.time = Date.now() + 31 * 86_400_000;
   t.match(await put(), [/^The certificate expired on \d{4}-\d\d-\d\d\. Give one/]);
+});
+
+const HTML = '<p>x</p>';
+
+void test('a request says who signs, and is refused where nobody can', async (t) => {
+  const { p12 } = makeSigner(t);
+  const seal = await openPkcs12(makeSigner(t).p12, P12_PASSWORD);
+  const api = await startApi(t, { replace: () => ({ seal }) });
+  const { key } = await api.newAccount();
+  const post = async (pdf: object, more: object = {}) =>
+    await api.call('POST', `${BASE}/pdf/`, { key, body: { html: HTML, pdf, ...more } });
+  const signers = async (): Promise<unknown[]> =>
+    (await api.log()).flatMap(({ type, data }) =>
+      type === 'ConversionRequested'
+        ? [(JSON.parse(data) as { readonly signedBy?: string }).signedBy]
+        : [],
+    );
+  t.equal((await post({ sign: true })).status, 202);
+  t.equal((await post({ sign: false })).status, 202);
+  await api.call('PUT', PATH, {
+    key,
+    body: { p12: p12.toString('base64'), password: P12_PASSWORD },
+  });
+  t.equal((await post({ sign: { reason: 'Approved' } })).status, 202);
+  t.strictSame(await signers(), ['service', undefined, 'account']);
+
+  const same = await post({ sign: true }, { deterministic: true });
+  t.match(refusal(same), { status: 400, details: ['deterministic'] });
+  const lines = await post({ sign: { reason: 'a\nb' } });
+  t.match(refusal(lines), { status: 400, details: ['pdf.sign.reason'] });
+  api.clock.time += 31 * 86_400_000;
+  const expired = await post({ sign: true });
+  t.match(expired.body, {
+    details: { 'pdf.sign': [/^The certificate expired on .* Set another with PUT/] },
+  });
+});
+
+void test('a renderer gets one signature for each try that is due one, and no other', async (t) => {
+  const { p12 } = makeSigner(t);
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const body = { p12: p12.toString('base64'), password: P12_PASSWORD };
+  await api.call('PUT', PATH, { key, body });
+  const request = async (pdf: object): Promise<string> => {
+    const answer = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: HTML, pdf } });
+    const conversionId = String(answer.body['id']);
+    const by = { renderer: 'test', attempt: 1, delivery: 'one', at: api.clock.now() };
+    const command = { type: 'StartConversion', accountId, conversionId, ...by } as const;
+    await api.actors.send(conversionAggregate, conversionId, command, api.context());
+    return conversionId;
+  };
+  const sign = createSigner({ ...api, seal: undefined });
+  const ask = async (conversionId: string, digest: string, delivery = 'one') => {
+    const by = { renderer: 'test', delivery, at: api.clock.now() };
+    const about = { kind: 'sign', conversionId, accountId, digest, ...by } as const;
+    const answer = await sign(about);
+    return answer.kind === 'signed' ? answer.facts.level : answer.message;
+  };
+  const [due, plain] = [await request({ sign: true }), await request({ optimize: true })];
+  const [one, two] = ['1'.repeat(64), '2'.repeat(64)];
+  const refused = 'The PDF could not be signed.';
+  t.equal(await ask(due, one, 'another'), refused, 'a try that nobody started');
+  t.equal(await ask(due, one), 'B-B');
+  t.equal(await ask(due, one), 'B-B', 'the answer may have been lost');
+  t.equal(await ask(due, two), refused, 'a second document');
+  t.equal(await ask(plain, one), refused, 'nobody asked for it');
+  await api.fail(accountId, due, 'x');
+  t.equal(await ask(due, one), refused, 'it has ended');
+
+  const late = await request({ sign: true });
+  await api.call('DELETE', PATH, { key });
+  t.match(await ask(late, one), /removed after the request/);
 });

@@ -1,6 +1,11 @@
 /** What every render queue must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
-import type { Recorded, RenderReport } from '../../src/render-queue/messages.ts';
+import type {
+  Recorded,
+  RenderReport,
+  SigningAnswer,
+  SigningRequest,
+} from '../../src/render-queue/messages.ts';
 import type { RenderQueue } from '../../src/render-queue/port.ts';
 import { eventually } from '../support/deadline.ts';
 import {
@@ -12,7 +17,7 @@ import {
   startedReport,
   startRenderer,
 } from '../support/render-queue.ts';
-import { conversionId } from '../support/samples.ts';
+import { conversionId, sha256 } from '../support/samples.ts';
 
 export interface RenderQueueAdapter {
   readonly name: string;
@@ -358,6 +363,29 @@ export function runRenderQueueContract({ name, open }: RenderQueueAdapter): void
     await queue.report(startedReport(2));
     t.equal(seen.length, 2);
   });
+
+  contract(
+    'asks those who record reports for a signature, until there is one',
+    async (t, queue) => {
+      const request = { ...startedReport(1), kind: 'sign', digest: sha256(5) } as const;
+      const seen: SigningRequest[] = [];
+      const answer: SigningAnswer = {
+        kind: 'signed',
+        cms: 'Y21z',
+        facts: { level: 'B-B', certificate: sha256(6) },
+      };
+      queue.onReport(
+        async () => RECORDED,
+        async (asked) => {
+          seen.push(asked);
+          if (seen.length === 1) throw new Error('the keyring is away');
+          return answer;
+        },
+      );
+      t.strictSame(await queue.sign(request), answer);
+      t.strictSame(seen, [request, request]);
+    },
+  );
 
   contract('hands a report over again when its handler rejects', async (t, queue) => {
     const seen: string[] = [];

@@ -7,12 +7,16 @@ import { promisify } from 'node:util';
 import tap, { test } from 'tap';
 import { INVOICE_PROFILES, type InvoiceProfile } from '../../src/domain/invoice-profiles.ts';
 import type { Conformance } from '../../src/domain/request-document.ts';
+import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
 import { issueOfInvoice } from '../../src/requests/invoice.ts';
+import { signDigest } from '../../src/signing/cms.ts';
+import { openPkcs12 } from '../../src/signing/identity.ts';
 import { BUSINESS } from '../renderer/corpus/business.ts';
 import { CONTENT } from '../renderer/corpus/content.ts';
 import { LAYOUT } from '../renderer/corpus/layout.ts';
 import { PAGED } from '../renderer/corpus/paged.ts';
 import { SCRIPTED } from '../renderer/corpus/scripted.ts';
+import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 
@@ -109,6 +113,29 @@ void test('veraPDF agrees with every claim', { skip: lacks('verapdf') }, async (
       t.strictSame(await faulty(FLAVOURS[claim], files), [], `and are ${claim}`);
     }
   }
+});
+
+void test('a signed PDF is still what it claims', { skip: lacks('verapdf') }, async (t) => {
+  const folder = t.testdir();
+  const { p12 } = makeSigner(t);
+  const identity = await openPkcs12(p12, P12_PASSWORD);
+  const files: string[] = [];
+  for (const [n, { html, frame }] of DOCUMENTS.slice(0, 6).entries()) {
+    const conformance = ['pdfa-3u', 'pdfua-1'] as const;
+    const sign = { reason: 'Approved', location: 'Köln' };
+    const pdf = { conformance, conformance_required: false, sign };
+    const options = { print_background: true };
+    const result = await renderer.render({ html, ...frame, pdf }, options, 60_000, account);
+    if (result.kind !== 'completed' || result.signature === undefined) throw new Error(result.kind);
+    if (result.conformance?.length !== 2) continue;
+    const content = await readFile(result.path);
+    const cms = await signDigest(identity, digestAround(content, result.signature));
+    fillSignature(content, result.signature, cms);
+    files.push(join(folder, `${n}.pdf`));
+    writeFileSync(files.at(-1) ?? '', content);
+  }
+  t.ok(files.length >= 3);
+  for (const flavour of ['3u', 'ua1']) t.strictSame(await faulty(flavour, files), [], flavour);
 });
 
 void test('an electronic invoice is valid', { skip: lacks('mustang') }, async (t) => {

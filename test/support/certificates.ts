@@ -1,9 +1,9 @@
 /** Certificates with their keys as PKCS#12 files, made by openssl. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { testDirectory } from './directory.ts';
 
 export const P12_PASSWORD = 'geheim und lang: äöü';
 
@@ -38,7 +38,8 @@ export function makeSigner(
     readonly export?: readonly string[];
   } = {},
 ): Signer {
-  const directory = testDirectory(t);
+  const directory = mkdtempSync(join(tmpdir(), 'pressledger-certificate-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
   const openssl = (line: string, ...args: readonly string[]) =>
     execFileSync('openssl', [...line.split(' '), ...args], {
       cwd: directory,

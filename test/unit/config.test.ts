@@ -147,6 +147,8 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
     { 'https://tsa.example/tsr?a=1': 'https://tsa.example/tsr?a=1' },
     ['tsa.example', 'ftp://tsa.example', 'https://me:secret@tsa.example', 'https://tsa.example/#a'],
   ],
+  sealP12: [undefined, { '/etc/seal.p12': '/etc/seal.p12' }, []],
+  sealP12Password: [undefined, { 'a b': 'a b' }, []],
   metricsPort: [undefined, { '9464': 9464, '0': 0 }, ['-1', '65536', 'nine']],
   metricsHost: [undefined, { '0.0.0.0': '0.0.0.0' }, []],
   logLevel: ['info', { silent: 'silent', trace: 'trace' }, ['INFO', 'verbose', 'constructor']],

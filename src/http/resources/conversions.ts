@@ -34,9 +34,9 @@ import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { requestRules } from '../request-rules.ts';
 import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
-import { requestRules } from '../request-rules.ts';
 import { CONVERSION_FILTERS, conversionSearchOf, needsIndex } from './conversion-filter.ts';
 import {
   createConversionDoc,

@@ -4,7 +4,14 @@ import type { Logger } from 'pino';
 import { MAX_MANIFEST_BYTES } from '../../domain/render-manifest.ts';
 import type { NatsLink } from '../../nats/connection.ts';
 import { backOffMs, handOver } from '../hand-over.ts';
-import { parseJob, type Recorded, type RenderJob, type RenderReport } from '../messages.ts';
+import {
+  parseJob,
+  type Recorded,
+  type RenderJob,
+  type RenderReport,
+  type SigningAnswer,
+  type SigningRequest,
+} from '../messages.ts';
 import type { Consumer, Delivery, RenderQueue } from '../port.ts';
 import { PullConsumer } from './consumer.ts';
 import { JobPublisher } from './publisher.ts';
@@ -95,20 +102,27 @@ export class NatsRenderQueue implements RenderQueue {
   }
 
   report(report: RenderReport): Promise<Recorded> {
-    if (!this.#reports) throw new Error('This node records reports and makes none.');
-    return this.#reports.send(report);
+    return this.#sender().send(report);
   }
 
-  onReport(handle: (report: RenderReport) => Promise<Recorded>): Consumer {
+  sign(request: SigningRequest): Promise<SigningAnswer> {
+    return this.#sender().sign(request);
+  }
+
+  onReport(
+    handle: (report: RenderReport) => Promise<Recorded>,
+    sign?: (request: SigningRequest) => Promise<SigningAnswer>,
+  ): Consumer {
     const jobs = this.#publisher();
     const { link, logger } = this.#options;
-    const receiver = receiveReports(link, logger, async (report) => {
+    const record = async (report: RenderReport): Promise<Recorded> => {
       // Before it is answered: the renderer keeps the slot until then.
       await jobs.reported(report);
       const recorded = await handle(report);
       await jobs.recorded(report, recorded);
       return recorded;
-    });
+    };
+    const receiver = receiveReports(link, logger, record, sign);
     this.#closing.push(() => receiver.close());
     return { stop: () => receiver.stop() };
   }
@@ -121,6 +135,11 @@ export class NatsRenderQueue implements RenderQueue {
     this.#reports?.close();
     for (const close of this.#closing) close();
     await this.#jobs?.close();
+  }
+
+  #sender(): ReportSender {
+    if (!this.#reports) throw new Error('This node records reports and makes none.');
+    return this.#reports;
   }
 
   #publisher(): JobPublisher {

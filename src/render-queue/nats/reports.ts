@@ -1,13 +1,20 @@
 /**
  * Reports as plain requests: a renderer sends each until its answer says that it is recorded. Sending one
- * again changes nothing.
+ * again changes nothing. So are requests for signatures.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { errors, type Msg } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
 import { LogThrottle } from '../../observe/log-throttle.ts';
-import { parseReport, type Recorded, type RenderReport } from '../messages.ts';
+import {
+  parseReport,
+  parseSigning,
+  type Recorded,
+  type RenderReport,
+  type SigningAnswer,
+  type SigningRequest,
+} from '../messages.ts';
 import { RECORDERS, reportSubject } from './streams.ts';
 
 /** The answers to what is not recorded: it may be sent again soon, or is not a report. */
@@ -18,6 +25,8 @@ const AT_A_TIME = 512;
 
 /** A report without an answer by then is sent again: it, its answer or who records may be lost. */
 const ANSWER_MS = 3000;
+/** A timestamp authority may take most of it. */
+const SIGNING_MS = 15_000;
 /** The pause when the server tells that nobody records, or is away itself. Across accounts it does not tell. */
 const RETRY_MS = 250;
 const AGAIN_MS = 1000;
@@ -26,6 +35,7 @@ const REFUSED_MS = 30_000;
 
 export interface ReportSender {
   send(report: RenderReport): Promise<Recorded>;
+  sign(request: SigningRequest): Promise<SigningAnswer>;
   close(): void;
 }
 
@@ -37,7 +47,7 @@ export function createReportSender(link: NatsLink, logger: Logger): ReportSender
   };
 
   /** @returns undefined when there was no answer, after a pause */
-  const ask = async (payload: string): Promise<string | undefined> => {
+  const ask = async (payload: string, timeout: number): Promise<string | undefined> => {
     if (!link.isUp()) {
       await pause(RETRY_MS);
       return undefined;
@@ -47,7 +57,7 @@ export function createReportSender(link: NatsLink, logger: Logger): ReportSender
     signal.addEventListener('abort', onClose);
     try {
       const request = link.connection.request(reportSubject(link.namespace), payload, {
-        timeout: ANSWER_MS,
+        timeout,
       });
       return (await Promise.race([link.whileUp(request), closed])).string();
     } catch (error) {
@@ -58,20 +68,25 @@ export function createReportSender(link: NatsLink, logger: Logger): ReportSender
       signal.removeEventListener('abort', onClose);
     }
   };
+  const untilAnswered = async <T>(
+    message: RenderReport | SigningRequest,
+    timeout: number,
+  ): Promise<T> => {
+    const payload = JSON.stringify(message);
+    while (!signal.aborted) {
+      const answer = await ask(payload, timeout);
+      if (answer === AGAIN) await pause(AGAIN_MS);
+      else if (answer === REFUSED) {
+        const { conversionId, kind } = message;
+        logger.error({ conversionId, kind }, 'a report is not understood: sent again later');
+        await pause(REFUSED_MS);
+      } else if (answer !== undefined) return JSON.parse(answer) as T;
+    }
+    throw new Error('The render queue is closed: the report was not recorded.');
+  };
   return {
-    send: async (report) => {
-      const payload = JSON.stringify(report);
-      while (!signal.aborted) {
-        const answer = await ask(payload);
-        if (answer === AGAIN) await pause(AGAIN_MS);
-        else if (answer === REFUSED) {
-          const { conversionId, kind } = report;
-          logger.error({ conversionId, kind }, 'a report is not understood: sent again later');
-          await pause(REFUSED_MS);
-        } else if (answer !== undefined) return JSON.parse(answer) as Recorded;
-      }
-      throw new Error('The render queue is closed: the report was not recorded.');
-    },
+    send: (report) => untilAnswered(report, ANSWER_MS),
+    sign: (request) => untilAnswered(request, SIGNING_MS),
     close: () => closing.abort(),
   };
 }
@@ -86,6 +101,7 @@ export function receiveReports(
   link: NatsLink,
   logger: Logger,
   handle: (report: RenderReport) => Promise<Recorded>,
+  sign?: (request: SigningRequest) => Promise<SigningAnswer>,
 ): ReportReceiver {
   const { connection } = link;
   const underWay = new Set<Promise<void>>();
@@ -94,14 +110,16 @@ export function receiveReports(
 
   const answerTo = async (data: Uint8Array): Promise<string> => {
     const report = parseReport(data);
-    if (!report) {
+    const signing = report === undefined && sign ? parseSigning(data) : undefined;
+    const answer = report ? () => handle(report) : signing && (() => sign?.(signing));
+    if (!answer) {
       unreadable.log((suppressed) =>
         logger.error({ suppressed }, 'a render report is unreadable: dropped'),
       );
       return REFUSED;
     }
     try {
-      return JSON.stringify(await handle(report));
+      return JSON.stringify(await answer());
     } catch {
       // The handler has logged why; what the renderer found out must not be lost for it.
       return AGAIN;

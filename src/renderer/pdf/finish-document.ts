@@ -12,6 +12,7 @@ import { Fonts } from './fonts.ts';
 import { type ContentOptions, PageContents } from './page-content.ts';
 import { pagesOf } from './page-tree.ts';
 import { PdfObjects } from './pdf-objects.ts';
+import { addSignature, type SignaturePlan } from './signature.ts';
 import { srgbProfile } from './srgb.ts';
 import { StructureTree } from './structure.ts';
 import { type Dictionary, dictionary, MalformedPdf, Name, PdfString, Ref } from './values.ts';
@@ -31,6 +32,7 @@ export interface DocumentPlan {
   readonly conformance: readonly Conformance[];
   readonly attachments: readonly Attachment[];
   readonly invoice?: InvoiceClaim | undefined;
+  readonly signature?: SignaturePlan | undefined;
   /** The language that the PDF names is that of its page. */
   readonly namesLanguage: boolean;
   /** Points of the margins, in which headers and footers lie. */
@@ -68,7 +70,7 @@ function attempt(
   printed: Buffer,
   plan: DocumentPlan,
 ): { readonly bytes: Buffer; readonly findings: Findings } {
-  const { conformance, attachments, invoice, margins, namesLanguage } = plan;
+  const { conformance, attachments, invoice, margins, namesLanguage, signature } = plan;
   const objects = new PdfObjects(printed);
   const findings = new Findings();
   const { catalog } = objects;
@@ -92,6 +94,7 @@ function attempt(
     const entries = dictionary({ Type: new Name('Metadata'), Subtype: new Name('XML') });
     catalog.set('Metadata', objects.addPlainStream(entries, packet));
   }
+  if (signature !== undefined) addSignature(objects, signature);
   const id = new PdfString(createHash('md5').update(printed).digest().toString('latin1'));
   objects.trailer.set('ID', [id, id]);
   const root = objects.trailer.get('Root');

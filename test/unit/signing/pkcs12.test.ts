@@ -2,12 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import {
-  identityOfText,
-  identityText,
-  invalidAt,
-  openPkcs12,
-} from '../../../src/signing/identity.ts';
+import { identityOfText, identityText, openPkcs12 } from '../../../src/signing/identity.ts';
+import { invalidAt } from '../../../src/domain/signature.ts';
 import { decryptRc2 } from '../../../src/signing/rc2.ts';
 import { makeSigner, P12_PASSWORD } from '../../support/certificates.ts';
 

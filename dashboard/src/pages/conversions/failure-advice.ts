@@ -61,6 +61,11 @@ const FAILURES: Readonly<Record<FailureCode, Advice>> = {
     action:
       'Change what the message names, or set pdf.conformance_required to false to get the PDF without.',
   },
+  not_signed: {
+    title: 'The PDF could not be signed',
+    action:
+      'Read the message: the certificate may have been removed or have expired, or no timestamp could be had. Then convert again.',
+  },
   unreadable_pdf: {
     title: 'A PDF cannot be read',
     action:

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import type { PdfOptions } from '../../client/src/conversion-options.ts';
+import type { Conversion } from '../../client/src/types.ts';
+import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
+import { readLog } from '../support/invariants.ts';
+import { openPdf } from '../support/pdf.ts';
+import { type Service, startService } from '../support/service.ts';
+import { pdfsig, verifySignature } from '../support/signed-pdf.ts';
+import { startTimestampAuthority } from '../support/timestamp-authority.ts';
+
+const HTML =
+  '<!doctype html><html lang=en><title>Contract</title><h1>Contract</h1><p>Signed. <a href="https://example.com/">A link</a>';
+const VALID = /Signature is Valid/;
+
+const convert = async (service: Service, pdf: PdfOptions): Promise<Conversion> => {
+  const client = service.client();
+  return await client.wait((await client.create({ html: HTML, pdf })).id);
+};
+const fileOf = async (service: Service, record: Conversion): Promise<Buffer> =>
+  await buffer(await service.client().download(record));
+const completed = ({ place }: Service) =>
+  readLog(place.dataDir).filter(({ type }) => type === 'ConversionCompleted');
+
+void test('PDFs are signed with the certificate of their account, or that of the service', async (t) => {
+  const [own, seal] = [makeSigner(t, { key: 'rsa2048' }), makeSigner(t)];
+  const { directory } = own;
+  const sealPath = join(directory, 'seal.p12');
+  writeFileSync(sealPath, seal.p12);
+  const service = await startService(t, {
+    RATE_LIMIT_PRO: '100000',
+    SEAL_P12: sealPath,
+    SEAL_P12_PASSWORD: P12_PASSWORD,
+  });
+
+  const sealed = await convert(service, { sign: true });
+  t.match(sealed, { status: 'completed' });
+  const pdf = await fileOf(service, sealed);
+  t.equal(createHash('sha256').update(pdf).digest('hex'), sealed.sha256, 'the log proves it');
+  verifySignature(pdf, seal.authority, directory);
+  t.match(pdfsig(pdf, directory), VALID);
+  t.match(pdfsig(pdf, directory), /Total document signed/);
+  t.match(pdfsig(pdf, directory), /ETSI\.CAdES\.detached/);
+  t.match((await openPdf(pdf)).text, /Signed\./);
+  t.match(
+    completed(service)[0]?.data,
+    /"signature":\{"level":"B-B","certificate":"[0-9a-f]{64}"\}/,
+  );
+
+  await service.client().signature.set(own.p12, P12_PASSWORD);
+  const plans: readonly PdfOptions[] = [
+    { sign: { reason: 'Approved (§ 5)', location: 'Köln' } },
+    { sign: true, conformance: ['pdfa-3u', 'pdfua-1'] },
+    { sign: true, encrypt: { user_password: 'open' }, optimize: true },
+    { sign: true, optimize: true, rotate: 90 },
+  ];
+  for (const plan of plans) {
+    const record = await convert(service, plan);
+    const what = JSON.stringify(plan);
+    t.match(record, { status: 'completed' }, what);
+    const file = await fileOf(service, record);
+    verifySignature(file, own.authority, directory);
+    const password = plan.encrypt === undefined ? [] : ['-upw', 'open'];
+    t.match(pdfsig(file, directory, ...password), VALID, what);
+    t.match(pdfsig(file, directory, ...password), /Total document signed/, what);
+    if (typeof plan.sign === 'object') {
+      t.match(file.toString('latin1'), /\/Location <FEFF004B00F6006C006E>/);
+    }
+  }
+
+  const changed = Buffer.from(pdf);
+  changed[200] = (changed[200] ?? 0) ^ 1;
+  t.throws(() => verifySignature(changed, seal.authority, directory), 'a changed byte is noticed');
+});
+
+void test('a timestamp is added, or there is no PDF', async (t) => {
+  const authority = await startTimestampAuthority(t);
+  const own = makeSigner(t);
+  const service = await startService(t, { TSA_URL: authority.url, CHECKPOINT_SECONDS: '86400' });
+  await service.client().signature.set(own.p12, P12_PASSWORD);
+  const record = await convert(service, { sign: true });
+  t.match(record, { status: 'completed' });
+  const pdf = await fileOf(service, record);
+  const { cms } = verifySignature(pdf, own.authority, own.directory);
+  t.ok(cms.includes(Buffer.from('060b2a864886f70d010910020e', 'hex')), 'it has a timestamp');
+  t.match(pdfsig(pdf, own.directory), VALID);
+  t.match(completed(service)[0]?.data, /"level":"B-T"/);
+
+  authority.instead = (_, response) => void response.writeHead(503).end();
+  t.match(await convert(service, { sign: true }), {
+    status: 'failed',
+    failure_code: 'not_signed',
+    error_message: /^The PDF could not be signed, because the timestamp authority .* gave no/,
+  });
+});
