@@ -2,7 +2,8 @@
  * Webhooks of 100 accounts with an endpoint each, to a receiver on this machine: what a delivery adds to the processor
  * time of a conversion (its request, its end and its delivery, without rendering), and how many a second are sent of
  * what waits. Rounds with and without endpoints alternate between accounts; printed are medians. Arguments: rounds,
- * conversions of each, and how many wait.
+ * conversions of each, and how many wait. A fourth one has so many more wait that have a URL of their own, of 300 accounts
+ * at one host: each tenth of them should take as long as the first.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,10 +13,11 @@ import { PDF, startSender } from '../test/support/webhooks.ts';
 import { median, print } from './measure.ts';
 
 const ACCOUNTS = 100;
+const ACCOUNTS_WITH_URLS = 300;
 const AT_ONCE = 16;
-const [ROUNDS, CONVERSIONS, BURST] = [5, 500, 2000].map((usual, n) =>
+const [ROUNDS, CONVERSIONS, BURST, URLS] = [5, 500, 2000, 0].map((usual, n) =>
   Number(process.argv[n + 2] ?? usual),
-) as [number, number, number];
+) as [number, number, number, number];
 
 type Account = { readonly id: string; readonly key: string };
 
@@ -33,9 +35,9 @@ async function until(count: number): Promise<void> {
   await once(receiver, 'message');
 }
 
-async function accounts(withEndpoint: boolean): Promise<readonly Account[]> {
+async function accounts(withEndpoint: boolean, count = ACCOUNTS): Promise<readonly Account[]> {
   const made: Account[] = [];
-  while (made.length < ACCOUNTS) {
+  while (made.length < count) {
     const account = await api.newAccount({ credits: 1_000_000 });
     if (withEndpoint) {
       const types = ['conversion.completed'];
@@ -47,14 +49,14 @@ async function accounts(withEndpoint: boolean): Promise<readonly Account[]> {
 }
 
 /** Requests and ends conversions of the accounts in turn. */
-async function convert(of: readonly Account[], count: number): Promise<void> {
+async function convert(of: readonly Account[], count: number, more: object = {}): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {
     for (;;) {
       const account = of[next % of.length];
       next += 1;
       if (next > count || account === undefined) return;
-      const body = { html: '<p>x</p>' };
+      const body = { html: '<p>x</p>', ...more };
       const answer = await api.call('POST', `${BASE}/pdf/`, { key: account.key, body });
       await api.complete(account.id, String(answer.body['id']), PDF);
     }
@@ -75,6 +77,18 @@ async function round(of: readonly Account[]): Promise<number> {
   return (user + system) / 1000 / CONVERSIONS;
 }
 
+/** Waits for so many more, and says what they took. */
+async function send(count: number): Promise<string> {
+  const before = process.cpuUsage();
+  const began = performance.now();
+  sent += count;
+  await until(sent);
+  const seconds = (performance.now() - began) / 1000;
+  const { user, system } = process.cpuUsage(before);
+  const each = ((user + system) / 1000 / count).toFixed(2);
+  return `${Math.round(count / seconds)} deliveries a second, ${each} ms of processor time each`;
+}
+
 await round(plain);
 await round(told);
 const [without, withThem]: [number[], number[]] = [[], []];
@@ -90,17 +104,17 @@ print(
 
 await sender.stop();
 await convert(told, BURST);
-const before = process.cpuUsage();
-const began = performance.now();
 sender = startSender(api);
-sent += BURST;
-await until(sent);
-const seconds = (performance.now() - began) / 1000;
-const { user, system } = process.cpuUsage(before);
-print(
-  `${BURST} that waited: ${Math.round(BURST / seconds)} deliveries a second, ` +
-    `${((user + system) / 1000 / BURST).toFixed(2)} ms of processor time each`,
-);
+print(`${BURST} that waited: ${await send(BURST)}`);
 await sender.stop();
+
+if (URLS > 0) {
+  await convert(await accounts(false, ACCOUNTS_WITH_URLS), URLS, { webhook_url: url });
+  sender = startSender(api);
+  for (let n = 1; n <= 10; n += 1) {
+    print(`tenth ${n} of ${URLS} to URLs of requests: ${await send(URLS / 10)}`);
+  }
+  await sender.stop();
+}
 receiver.kill();
 for (const end of teardowns.toReversed()) await end();

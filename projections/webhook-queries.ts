@@ -169,8 +169,12 @@ export interface DisablingDue {
 }
 
 export interface SenderQueries {
-  /** Receivers that something may be due for now. What is due waits behind what is due earlier of its lane. */
+  /** Receivers that something may be due for now. What is due waits behind what is due earlier about its subject. */
   receiversDue(now: number): readonly string[];
+  /** Those of deliveries that are newer than one, or have become due after a time. */
+  receiversSince(newest: number, after: number, now: number): readonly string[];
+  /** The number of the newest delivery. It may be that of one that was erased. */
+  newest(): number;
   /** The deliveries that may be sent to one receiver now, the longest due first. */
   dueTo(receiver: string, now: number, limit: number): readonly DeliveryRow[];
   /** The time of the next try that is not due yet. */
@@ -192,6 +196,16 @@ export function senderQueries(db: Database): SenderQueries {
        ) SELECT receiver FROM each WHERE (SELECT min(next_at) FROM webhook_deliveries AS first
          WHERE first.status = 'waiting' AND first.receiver = each.receiver) <= ?`,
     )
+    .pluck();
+  const since = db
+    .prepare<[number, number, number], string>(
+      `SELECT receiver FROM webhook_deliveries WHERE number > ?
+       UNION SELECT receiver FROM webhook_deliveries INDEXED BY webhook_deliveries_later
+         WHERE status = 'waiting' AND next_at > 0 AND next_at > ? AND next_at <= ?`,
+    )
+    .pluck();
+  const newest = db
+    .prepare<[], number>('SELECT coalesce(max(number), 0) FROM webhook_deliveries')
     .pluck();
   const dueTo = db.prepare<[string, number, number], Stored<DeliveryRow>>(
     `${DELIVERY} INDEXED BY webhook_deliveries_by_receiver
@@ -216,6 +230,8 @@ export function senderQueries(db: Database): SenderQueries {
     .pluck();
   return {
     receiversDue: (now) => receivers.all(now),
+    receiversSince: (newestSeen, after, now) => since.all(newestSeen, after, now),
+    newest: () => newest.get() ?? 0,
     dueTo: (receiver, now, limit) => dueTo.all(receiver, now, limit).map(toDelivery),
     nextAt: (now) => next.get(now) ?? undefined,
     disablingDue: (failedForMs) => disabling.all(failedForMs),

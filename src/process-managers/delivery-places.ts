@@ -3,8 +3,8 @@
  * not take the last: 1.
  */
 export const LIMITS = { all: 256, account: 8, host: 16, accountAtHost: 4, receiver: 4 } as const;
-/** Receivers that something is remembered of. All of it can be found out again. */
-const MAX_REMEMBERED = 10_000;
+/** Receivers that something is remembered of, in some 200 bytes each. All of it can be found out again. */
+const MAX_REMEMBERED = 40_000;
 
 interface Delivery {
   readonly id: string;
@@ -23,10 +23,10 @@ interface Receiver {
   host?: string;
   /** It did not take the last delivery. */
   isFailing: boolean;
-  /** It is left alone until then, by the process's own clock. */
-  restsUntil: number;
-  /** Counts up with each delivery that is begun, of all receivers. */
-  turn: number;
+  /** It is left alone. */
+  rests: boolean;
+  /** Full places, one for each delivery that was due at the last look and not begun. */
+  waitsFor?: readonly Place[];
 }
 
 interface UnderWay {
@@ -41,18 +41,52 @@ interface Place {
   readonly most: number;
 }
 
-/** Says which receivers may be sent something now. What is under way takes a place in each of the limits. */
+/**
+ * Says which receivers may be sent something now. What is under way takes a place in each of the limits. A receiver is
+ * looked at where there is news of it or a place that it waits for, so that no look depends on how much waits for others.
+ */
 export class DeliveryPlaces {
   /** By the delivery's id: from the choice of its row until the read model holds the try. */
   readonly #underWay = new Map<string, UnderWay>();
   readonly #counts = new Map<string, number>();
   readonly #receivers = new Map<string, Receiver>();
-  #turns = 0;
+  /** Receivers that something may be due to which is not under way: the one first whose last turn is longest ago. */
+  readonly #open = new Set<string>();
 
-  /** Those that may be sent something when it is their turn: the one first whose last turn is longest ago. */
-  *inTurn(receivers: readonly string[]): Iterable<string> {
-    const sorted = receivers.toSorted((one, other) => this.#turnOf(one) - this.#turnOf(other));
-    for (const receiver of sorted) if (this.#mayBeSent(receiver)) yield receiver;
+  /** Tells that something may be due to a receiver which was not at the last look. */
+  news(receiver: string): void {
+    this.#open.add(receiver);
+    delete this.#receivers.get(receiver)?.waitsFor;
+  }
+
+  /** Those that may be sent something when it is their turn, which is at each step. */
+  *inTurn(): Iterable<string> {
+    // One that is begun goes to the end, where it would be met again.
+    const open = [...this.#open];
+    for (const receiver of open) if (this.#mayBeSent(receiver)) yield receiver;
+  }
+
+  /**
+   * Tells what was due to a receiver, after all of it was begun that has a place.
+   * @param isAll false where more may be due
+   */
+  looked(receiver: string, due: readonly Delivery[], isAll: boolean): void {
+    const waiting = due.filter(({ id }) => !this.#underWay.has(id));
+    const [first] = waiting;
+    if (first === undefined) {
+      if (isAll) this.#open.delete(receiver);
+      return;
+    }
+    const waitsFor = new Map<string, Place>();
+    for (const each of waiting) {
+      const known = this.#knownOf(placeOf(each), each.accountId);
+      if (known.rests) continue;
+      const full = placesFor(placeOf(each), known).find((place) => !this.#isFree(place));
+      // There are too many in all.
+      if (full === undefined) return;
+      waitsFor.set(full.key, full);
+    }
+    this.#remember(receiver, first.accountId).waitsFor = [...waitsFor.values()];
   }
 
   /** @returns the signal that ends it; undefined where it is under way or has no place */
@@ -62,8 +96,9 @@ export class DeliveryPlaces {
     const place = placeOf(delivery);
     const known = this.#remember(place, accountId);
     if (!this.#mayBeSent(place)) return undefined;
-    this.#turns += 1;
-    this.#remember(receiver, accountId).turn = this.#turns;
+    this.#remember(receiver, accountId);
+    this.#open.delete(receiver);
+    this.#open.add(receiver);
     const ending = new AbortController();
     const underWay = { delivery, ending, places: placesFor(place, known) };
     this.#count(underWay.places, 1);
@@ -88,8 +123,10 @@ export class DeliveryPlaces {
 
   end(id: string): void {
     const underWay = this.#underWay.get(id);
-    if (underWay !== undefined) this.#count(underWay.places, -1);
+    if (underWay === undefined) return;
+    this.#count(underWay.places, -1);
     this.#underWay.delete(id);
+    this.news(underWay.delivery.receiver);
   }
 
   /** @param accountId of one account alone */
@@ -106,10 +143,15 @@ export class DeliveryPlaces {
     else this.#remember(place, delivery.accountId).isFailing = !took;
   }
 
-  /** Leaves a receiver alone for a time, or this delivery where its URL came with a request. */
-  rest(delivery: Delivery, ms: number): void {
-    const known = this.#remember(placeOf(delivery), delivery.accountId);
-    known.restsUntil = performance.now() + ms;
+  /** Leaves a receiver alone, or this delivery where its URL came with a request. @returns what ends that */
+  rest(delivery: Delivery): () => void {
+    const place = placeOf(delivery);
+    this.#remember(place, delivery.accountId).rests = true;
+    return () => {
+      const known = this.#receivers.get(place);
+      if (known !== undefined) known.rests = false;
+      this.news(delivery.receiver);
+    };
   }
 
   /** Its owner may have changed where it is. */
@@ -121,21 +163,22 @@ export class DeliveryPlaces {
     if (this.#underWay.size >= LIMITS.all) return false;
     const known = this.#receivers.get(receiver);
     if (known === undefined) return this.#isFree({ key: receiver, most: LIMITS.receiver });
-    if (known.restsUntil > performance.now()) return false;
+    if (known.rests || known.waitsFor?.some((place) => this.#isFree(place)) === false) return false;
     return placesFor(receiver, known).every((place) => this.#isFree(place));
   }
 
-  #turnOf(receiver: string): number {
-    return this.#receivers.get(receiver)?.turn ?? 0;
+  #knownOf(receiver: string, accountId: string): Receiver {
+    return this.#receivers.get(receiver) ?? { accountId, isFailing: false, rests: false };
   }
 
   #remember(receiver: string, accountId: string): Receiver {
-    const known = this.#receivers.get(receiver);
-    if (known !== undefined) return known;
-    if (this.#receivers.size >= MAX_REMEMBERED) this.#receivers.clear();
-    const made = { accountId, isFailing: false, restsUntil: 0, turn: 0 };
-    this.#receivers.set(receiver, made);
-    return made;
+    const known = this.#knownOf(receiver, accountId);
+    if (this.#receivers.has(receiver)) return known;
+    const [oldest] = this.#receivers.keys();
+    if (oldest !== undefined && this.#receivers.size >= MAX_REMEMBERED)
+      this.#receivers.delete(oldest);
+    this.#receivers.set(receiver, known);
+    return known;
   }
 
   #isFree({ key, most }: Place): boolean {

@@ -55,6 +55,8 @@ const WAKING = [
   'RedeliveryRequested',
   'RedeliveriesRequested',
 ] as const;
+/** Those of a delivery or an endpoint that was there before. */
+const CHANGING: ReadonlySet<string> = new Set(WAKING.slice(WAKING.indexOf('WebhookChanged')));
 
 export type WebhookSender = Log &
   Omit<WebhookBodyDependencies, 'vault'> & {
@@ -67,7 +69,7 @@ export type WebhookSender = Log &
 interface Named {
   readonly deliveryId?: string;
   readonly webhookId?: string;
-  readonly accountId?: string;
+  readonly accountId: string;
 }
 
 export function startWebhooks(deps: WebhookSender): BackgroundLoop {
@@ -161,8 +163,11 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
 
   /** Nothing tells when its receiver can be tried again. */
   function rest(row: DeliveryRow): void {
-    places.rest(row, REST_MS);
-    setTimeout(() => loop.wake(), REST_MS).unref();
+    const endRest = places.rest(row);
+    setTimeout(() => {
+      endRest();
+      loop.wake();
+    }, REST_MS).unref();
   }
 
   async function send(row: DeliveryRow, signal: AbortSignal): Promise<void> {
@@ -202,13 +207,25 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     sending.add(sent);
   }
 
+  /** Up to there receivers are known that something is due to. Absent: all are to be looked up. */
+  let seen: { readonly newest: number; readonly time: number; readonly at: number } | undefined;
+
   /** Begins what is due and has a place. */
   function choose(): void {
     const now = clock.now();
     const queries = readModel.query(senderQueries);
-    for (const receiver of places.inTurn(queries.receiversDue(now))) {
+    const at = performance.now();
+    const withNews =
+      seen === undefined || at - seen.at > LONGEST_PAUSE_MS
+        ? queries.receiversDue(now)
+        : queries.receiversSince(seen.newest, seen.time, now);
+    for (const receiver of withNews) places.news(receiver);
+    seen = { newest: queries.newest(), time: now, at };
+    for (const receiver of places.inTurn()) {
       const most = receiver.startsWith(OF_REQUESTS) ? MAX_LOOKED_AT : LIMITS.receiver;
-      for (const row of queries.dueTo(receiver, now, most)) begin(row);
+      const due = queries.dueTo(receiver, now, most);
+      for (const row of due) begin(row);
+      places.looked(receiver, due, due.length < most);
     }
     const next = Math.min(LONGEST_PAUSE_MS, (queries.nextAt(now) ?? Infinity) - now);
     timer = setTimeout(() => loop.wake(), Math.max(0, next));
@@ -230,19 +247,28 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
   const loop = startBackgroundLoop('webhooks', step, logger);
   const heard = (events: readonly RecordedEvent[]): void => {
     for (const { type, data } of events) {
-      const { deliveryId = '', webhookId = '', accountId } = data as Named;
-      if (type === 'DeliveryAttempted') places.end(deliveryId);
+      const { accountId, deliveryId, webhookId = OF_REQUESTS + accountId } = data as Named;
+      if (type === 'DeliveryAttempted' && deliveryId !== undefined) places.end(deliveryId);
       if (type === 'WebhookChanged') places.forget(webhookId);
-      // Nobody is told of it any more, also by what is under way.
-      if (type === 'AccountErased') places.abort(accountId);
+      // What was there has changed, or was sent by another process; what is new is found by its number.
+      if (CHANGING.has(type)) places.news(webhookId);
+      if (type !== 'AccountErased') continue;
+      // Nobody is told of it any more, also by what is under way. Numbers of its deliveries are given again.
+      places.abort(accountId);
+      seen = undefined;
     }
     loop.wake();
   };
   const unsubscribe = runner.onCommit(heard, [...WAKING, 'AccountErased']);
+  const endReopening = readModel.onReopen(() => {
+    seen = undefined;
+    loop.wake();
+  });
   return {
     wake: () => loop.wake(),
     stop: async () => {
       unsubscribe();
+      endReopening();
       await loop.stop();
       clearTimeout(timer);
       const abort = setTimeout(() => places.abort(), STOP_MS);

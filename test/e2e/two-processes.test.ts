@@ -4,6 +4,7 @@ import { type Test, test } from 'tap';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { type LogEvent, readLog, violations } from '../support/invariants.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { createService, Service, startService } from '../support/service.ts';
 
 /** Long enough for a test to come in between. */
@@ -93,6 +94,37 @@ void test('one of two processes renders, and the other takes over when it is kil
   t.strictSame(await first.leftovers(), []);
   t.strictSame(await second.leftovers(), []);
   t.strictSame(violations(readLog(dataDir), { settled: true }), []);
+});
+
+void test('webhooks that a killed process had under way are sent by the other, under the same ids', async (t) => {
+  const receiver = await startReceiver(t);
+  const first = await startService(t, { ALLOW_PRIVATE_NETWORK: 'true' });
+  const second = beside(t, first);
+  await second.start();
+  const { webhooks } = second.client(first.firstStart.apiKey);
+  const { id } = await webhooks.create({ url: receiver.url });
+  const recorded = await webhooks.test(id);
+  const inState = (delivery: string) =>
+    eventually(`${delivery} to be delivered`, async () => {
+      const found = await webhooks.delivery(delivery);
+      return found.status === 'delivered' ? found : undefined;
+    });
+  await inState(recorded.id);
+  receiver.answerWith(() => {});
+  const cutOff = [(await webhooks.test(id)).id, (await webhooks.test(id)).id];
+  await receiver.count(3);
+  receiver.answerWith((response) => response.writeHead(204).end());
+  t.match(await first.kill(), { signal: 'SIGKILL' });
+  const received = (await receiver.count(5)).map((each) => each.id);
+  t.strictSame(received.slice(1, 3).toSorted(), cutOff.toSorted());
+  t.strictSame(received.slice(3).toSorted(), cutOff.toSorted(), 'what was recorded is not sent');
+  for (const each of cutOff) t.equal((await inState(each)).attempts.length, 1);
+  const tried = readLog(first.place.dataDir)
+    .filter(({ type }) => type === 'DeliveryAttempted')
+    .map((each) => dataOf(each)['deliveryId']);
+  t.strictSame(new Set(tried), new Set(received));
+  t.equal(tried.length, 3, 'the log has one try of each');
+  t.match(second.output.stderr, /this one takes over/);
 });
 
 void test('two processes start at once on an empty store', async (t) => {
