@@ -6,6 +6,7 @@ import { CheckpointKeeper } from '../../dashboard/src/proof/kept-checkpoint.ts';
 import { type PublicAnswer, runCheck, type Step } from '../../dashboard/src/proof/steps.ts';
 import { beginErasure, completeErasure } from '../../src/accounts/erasure.ts';
 import { takeBack } from '../../src/conversions/take-back.ts';
+import { OperatorApi } from '../../src/commands/operator-api.ts';
 import { checkInPublic, type PublicCheckDependencies } from '../../src/log/public-check.ts';
 import { canonicalEvent } from '../../src/transparency-log/canonical-event.ts';
 import { leafHash } from '../../src/transparency-log/merkle-tree.ts';
@@ -122,6 +123,23 @@ void test('an account is named where it wants to be, and not after that', async 
   const names = ['', ' ', 'a\nb', 'a\u202eb', '\u2066a', 'x'.repeat(201), '\ud800', 7];
   for (const each of [...names.map((one) => ({ name: one })), {}]) {
     t.strictSame(refusal(await name('PUT', each)), wrong, JSON.stringify(each));
+  }
+});
+
+void test('the command line sets the name of an account, too', async (t) => {
+  const api = await startApi(t);
+  const account = await api.newAccount();
+  const client = new OperatorApi(api.fetchAsOperator, api.root).as(account.id);
+  t.strictSame(await client.setPublicName('Ada'), { name: 'Ada' });
+  t.strictSame(await client.publicName(), { name: 'Ada' });
+  await client.removePublicName();
+  t.strictSame((await api.call('GET', NAME, { key: account.key })).body, { name: null });
+  const events = await api.store.readStream(`account-${account.id}`);
+  const changes = events.filter(({ type }) => type === 'PublicNameChanged');
+  t.equal(changes.length, 2);
+  for (const { metadata } of changes) {
+    t.strictSame((metadata as { actor?: object }).actor, { kind: 'operator' });
+    t.notOk('client' in metadata, 'a command has no address');
   }
 });
 

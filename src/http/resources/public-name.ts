@@ -57,7 +57,7 @@ export const putPublicName: Endpoint = {
       if (name.trim() === '') issues.add('name', BLANK);
       return name.trim();
     });
-    const context = await commandContext(ctx, deps, caller);
+    const context = await commandContext(ctx, deps);
     await changePublicName(deps, caller.accountId, given, context);
     ctx.body = { name: given };
   },
@@ -73,7 +73,7 @@ export const deletePublicName: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const context = await commandContext(ctx, deps, caller);
+    const context = await commandContext(ctx, deps);
     await changePublicName(deps, caller.accountId, null, context);
     ctx.status = 204;
   },
