@@ -1,6 +1,6 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
-import type { ConversionFailureCode } from '../src/domain/choices.ts';
+import type { ConversionFailureCode, Format } from '../src/domain/choices.ts';
 import type { BlobRef, Conformances, PdfDigest, Rerender } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
@@ -31,6 +31,7 @@ CREATE TABLE conversions (
   error_message TEXT,
   picture TEXT,
   source TEXT NOT NULL,
+  format TEXT,
   key_id TEXT,
   retry_of TEXT,
   rerender_of TEXT,
@@ -70,7 +71,7 @@ const orNull = (value: object | null): string | null => value && JSON.stringify(
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 16,
+  version: 17,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -80,9 +81,9 @@ export const conversions: Projection = {
        ON CONFLICT DO UPDATE SET failed = failed + 1`,
     );
     const insert = db.prepare(
-      `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, key_id,
+      `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, format, key_id,
          retry_of, rerender_of, batch_id, retention_seconds, retention_of_account, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -106,7 +107,17 @@ export const conversions: Projection = {
         const key = actor.kind === 'key' ? actor.id : null;
         const { total, time } = count.get(accountId, requestedAt) ?? {};
         const ofAccount = data.retentionOfAccount ? 1 : null;
-        const marks = [source, key, retryOf, rerenderOf, batchId, retentionSeconds, ofAccount];
+        const format = data.options.format === 'pdf' ? null : data.options.format;
+        const marks = [
+          source,
+          format,
+          key,
+          retryOf,
+          rerenderOf,
+          batchId,
+          retentionSeconds,
+          ofAccount,
+        ];
         const texts = [filename, reference, tags, address];
         insert.run(accountId, total, conversionId, requestedAt, time, ...marks, ...texts);
       },
@@ -153,6 +164,8 @@ export interface ConversionRow {
   /** The encrypted picture of the page; only when failed. It is not to be had any more once `expired`. */
   readonly picture?: BlobRef;
   readonly source: 'html' | 'url';
+  /** That of a picture; absent for a PDF. */
+  readonly format?: Exclude<Format, 'pdf'>;
   /** The API key that it was asked for with, if it was one. */
   readonly keyId?: string;
   /** The conversion whose request was asked for once more. */
@@ -262,7 +275,7 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 }
 
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
-  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, key_id AS keyId,
+  failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, format, key_id AS keyId,
   retry_of AS retryOf, rerender_of AS rerenderOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
   retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, rerender, expired`;
 

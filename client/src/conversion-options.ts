@@ -36,6 +36,12 @@ export type ConversionOptions = ConversionSource & PrintOptions;
 /** How the document is printed. Every option may be left out. */
 export interface PrintOptions {
   /**
+   * A PDF, or a picture of the whole page as a screen shows it, as wide as the `viewport`. Options of paper and of PDFs do not
+   * go with a picture, and its `media` is `screen` unless given.
+   * @default 'pdf'
+   */
+  format?: 'pdf' | 'png' | 'jpeg' | 'webp';
+  /**
    * The paper size.
    * @default 'A4'
    */

@@ -6,6 +6,7 @@ import type { ConversionRow } from '../../projections/conversions.ts';
 import type { LedgerRow } from '../../projections/ledger.ts';
 import type { SessionRow } from '../../projections/sessions.ts';
 import { NOT_OPENED } from '../documents/keys/vault.ts';
+import type { Format } from '../domain/choices.ts';
 import type { Hold } from '../domain/hold.ts';
 import { isoTime } from '../time/clock.ts';
 import { nameOf, namingOf } from './conversion-names.ts';
@@ -110,6 +111,9 @@ export async function batchRecord<T extends string | undefined>(
   };
 }
 
+/** The link of a conversion's file, which is a PDF unless another format is named. */
+export type FileUrl = (conversionId: string, format?: Format) => string;
+
 /**
  * The record of a conversion as lists show it, or by itself. By itself it has its names only where its request gave it
  * one, and the retention where its request gave that: clients that know of neither get neither.
@@ -119,7 +123,7 @@ export async function conversionRecord<T extends string | undefined>(
   opener: Opener<T>,
   row: ConversionRow,
   form: 'listed' | 'single',
-  fileUrl?: (id: string) => string,
+  fileUrl?: FileUrl,
 ) {
   const { id, accountId, status, createdAt, completedAt, failedAt, errorMessage } = row;
   const showsRetention = form === 'listed' || row.retentionOfAccount === undefined;
@@ -149,7 +153,7 @@ export async function conversionRecord<T extends string | undefined>(
   const { pages, pdf } = row;
   return {
     ...record,
-    ...(fileUrl && { file_url: fileUrl(id) }),
+    ...(fileUrl && { file_url: fileUrl(id, row.format) }),
     completed_at: isoTime(completedAt),
     ...(warnings && { warnings }),
     ...(row.conformance && { pdf: { conformance: row.conformance } }),

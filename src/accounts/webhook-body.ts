@@ -6,7 +6,13 @@ import { type DeliveryRow, webhookQueries } from '../../projections/webhook-quer
 import type { ReadModel } from '../read-model/database.ts';
 import { isoTime } from '../time/clock.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { accountRecordWithLimit, batchRecord, conversionRecord, type Opener } from './records.ts';
+import {
+  accountRecordWithLimit,
+  batchRecord,
+  conversionRecord,
+  type FileUrl,
+  type Opener,
+} from './records.ts';
 import { webhookRecord } from './webhook-records.ts';
 
 export interface WebhookBodyDependencies {
@@ -14,7 +20,7 @@ export interface WebhookBodyDependencies {
   readonly vault: Opener;
   readonly config: RateLimits;
   /** Makes a link to the PDF of a completed conversion, good from now on. */
-  readonly fileUrl: (conversionId: string) => string;
+  readonly fileUrl: FileUrl;
 }
 
 async function recordFor(

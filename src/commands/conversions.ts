@@ -178,14 +178,19 @@ async function completed(
   throw new Error(`Conversion ${id} failed: ${record.error_message}`);
 }
 
+/** The ending of the file's name, as its link has it. */
+const endingOf = (record: Conversion | undefined): string =>
+  /\.([a-z]+)\?/.exec(record?.file_url ?? '')?.[1] ?? 'pdf';
+
 export const conversionsDownload: Run = async (invocation, context) => {
   const id = idOf(invocation);
   const service = await serviceOf(invocation, context);
-  const target: PdfTarget = await pdfTarget(
-    textOption(invocation, 'output') ?? `${id}.pdf`,
-    context,
-  );
-  const record = await completed(service, id, context);
+  const output = textOption(invocation, 'output');
+  // A name of ours has the ending of the format, which a conversion that has ended tells.
+  const ended = output === undefined ? await completed(service, id, context) : undefined;
+  const name = output ?? `${id}.${endingOf(ended)}`;
+  const target: PdfTarget = await pdfTarget(name, context);
+  const record = ended ?? (await completed(service, id, context));
   const facts = await target.write(async () =>
     Readable.fromWeb(await service.client.download(record)),
   );
@@ -227,7 +232,7 @@ export const conversionsOpen: Run = async (invocation, context) => {
   const service = await serviceOf(invocation, context);
   const record = await completed(service, id, context);
   // The viewer may read the file after the command has ended, so the file stays.
-  const path = join(await mkdtemp(join(tmpdir(), 'pressledger-')), `${id}.pdf`);
+  const path = join(await mkdtemp(join(tmpdir(), 'pressledger-')), `${id}.${endingOf(record)}`);
   const open = async () => Readable.fromWeb(await service.client.download(record));
   await writeOutputFile(open, path, 0o600);
   await show(path);

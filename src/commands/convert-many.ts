@@ -24,6 +24,8 @@ export interface Places {
   readonly prepare: (page: string) => Promise<PreparedPage>;
   readonly convert: (job: Job) => Promise<Converted>;
   readonly strict: boolean;
+  /** The ending of the files' names. */
+  readonly format: string;
 }
 
 /** What has become of a page, as `--json` prints it. */
@@ -64,7 +66,11 @@ export async function severalPages(
 }
 
 /** Names the PDF of each page, none as another, also where case does not count. */
-function targetsOf(pages: readonly string[], folder: string): ReadonlyMap<string, string> {
+function targetsOf(
+  pages: readonly string[],
+  folder: string,
+  end: string,
+): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   return new Map(
     pages.map((page) => {
@@ -72,7 +78,7 @@ function targetsOf(pages: readonly string[], folder: string): ReadonlyMap<string
       const place = url ? `${url.host}${url.pathname}`.replaceAll(/[^\w.-]+/g, '-') : page;
       const name = (url ? place.replace(/-+$/, '') : basename(page, extname(page))) || 'page';
       for (let n = 1; ; n += 1) {
-        const file = n === 1 ? `${name}.pdf` : `${name} (${n}).pdf`;
+        const file = n === 1 ? `${name}.${end}` : `${name} (${n}).${end}`;
         if (taken.has(file.toLowerCase())) continue;
         taken.add(file.toLowerCase());
         return [page, join(folder, file)] as const;
@@ -104,7 +110,7 @@ const keyOf = (page: string, options: ConversionOptions): string =>
 export async function convertMany(
   pages: readonly string[],
   folder: string,
-  { prepare, convert, strict }: Places,
+  { prepare, convert, strict, format }: Places,
   context: CommandContext,
   interrupt: Interrupt,
 ): Promise<void> {
@@ -114,7 +120,7 @@ export async function convertMany(
     throw new UsageError(`-o names the folder of several PDFs: ${errorMessage(error)}`);
   });
   const quiet = { ...context, output: { ...output, waiting: () => {} } };
-  const targets = targetsOf(pages, folder);
+  const targets = targetsOf(pages, folder, format);
   const outcomes = new Map<string, Outcome>();
   /** The pages that were sent, each with what Ctrl-C leaves of it. */
   const asked = new Map<string, Interrupt>();

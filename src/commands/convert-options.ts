@@ -1,10 +1,17 @@
 /** The conversion options as flags of `convert`. */
-import { readFileSync } from 'node:fs';
-import { basename, extname } from 'node:path';
-import { COLOR_SCHEMES, PAGE_SIZES } from '../domain/choices.ts';
+import { COLOR_SCHEMES, FORMATS, PAGE_SIZES } from '../domain/choices.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
 import { CONFORMANCES, PERMISSIONS, ROTATIONS, SHORTCOMINGS } from '../domain/request-document.ts';
-import { choiceOf, type Invocation, type OptionSpec, UsageError } from './command.ts';
+import { choiceOf, type Invocation, type OptionSpec } from './command.ts';
+import {
+  attachmentIn,
+  contentOf,
+  formatOf,
+  jsonOf,
+  numberOf,
+  tagsOf,
+  viewportOf,
+} from './flag-values.ts';
 import type { PrintOptions } from './service.ts';
 
 /**
@@ -18,52 +25,6 @@ interface Flag extends OptionSpec {
   readonly readAll?: (values: readonly string[]) => unknown;
 }
 
-function numberOf(value: string, name: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isFinite(number)) {
-    throw new UsageError(`--${name} must be a number.`);
-  }
-  return number;
-}
-
-function jsonOf(value: string, name: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    throw new UsageError(`--${name} must be JSON.`);
-  }
-}
-
-/** @throws {UsageError} */
-function viewportOf(value: string, name: string): unknown {
-  const [, width, height, scale] = /^(\d+)x(\d+)(?:@(\d+(?:\.\d+)?))?$/i.exec(value) ?? [];
-  if (width === undefined || height === undefined) {
-    throw new UsageError(`--${name} must be width x height in pixels, such as 1280x720.`);
-  }
-  return {
-    width: Number(width),
-    height: Number(height),
-    ...(scale !== undefined && { device_scale_factor: Number(scale) }),
-  };
-}
-
-/** @throws {UsageError} */
-function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
-  const tags = new Map<string, string>();
-  for (const each of given) {
-    const colon = each.indexOf(':');
-    if (colon < 1 || colon === each.length - 1) {
-      throw new UsageError(
-        `--tag must be name:value, such as "customer:Example Ltd", not ${each}.`,
-      );
-    }
-    const name = each.slice(0, colon);
-    if (tags.has(name)) throw new UsageError(`--tag gives ${name} two values. Give it one.`);
-    tags.set(name, each.slice(colon + 1));
-  }
-  return Object.fromEntries(tags);
-}
-
 const choice = (kind: string, choices: readonly string[]): Flag => ({
   value: kind,
   help: `${choices.join(', ')} (default ${choices[0] ?? ''})`,
@@ -75,6 +36,10 @@ const MARGIN = { value: 'length', help: 'such as 1cm, 10mm, 0.5in or 40px (defau
 type Flags = Readonly<Record<string, Flag>>;
 
 const PAGE: Flags = {
+  format: {
+    ...choice('format', FORMATS),
+    help: `${FORMATS.join(', ')}: a PDF, or a picture of the whole page (default: by the ending of the output, else pdf)`,
+  },
   'page-size': choice('size', PAGE_SIZES),
   width: {
     value: 'length',
@@ -114,33 +79,6 @@ const PDF: Flags = {
     read: jsonOf,
   },
 };
-
-function contentOf(path: string, name: string, encoding: 'base64' | 'utf8' = 'base64'): string {
-  try {
-    return readFileSync(path, encoding);
-  } catch (cause) {
-    throw new UsageError(`--${name}: the file ${path} cannot be read.`, { cause });
-  }
-}
-
-/** Media types of files that people attach, by the end of their names. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.csv': 'text/csv',
-  '.html': 'text/html',
-  '.jpg': 'image/jpeg',
-  '.json': 'application/json',
-  '.pdf': 'application/pdf',
-  '.png': 'image/png',
-  '.txt': 'text/plain',
-  '.xml': 'text/xml',
-  '.zip': 'application/zip',
-};
-
-const attachmentIn = (path: string) => ({
-  filename: basename(path),
-  content: contentOf(path, 'attach'),
-  type: MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream',
-});
 
 const CONFORMING: Flags = {
   conformance: {
@@ -354,5 +292,9 @@ export function conversionOptions({ values }: Invocation): PrintOptions {
     const path = flag.path ?? [name.replace(/^no-/, '').replaceAll('-', '_')];
     setAt(options, path, valueOf(name, flag, given));
   }
-  return options;
+  const { output } = values;
+  const picture = typeof output === 'string' ? formatOf(output) : undefined;
+  return options['format'] === undefined && picture !== undefined
+    ? { ...options, format: picture }
+    : options;
 }

@@ -167,9 +167,10 @@ export const convert: Run = async (invocation, context) => {
       source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
     return { options: { ...document, ...conversionOptions(invocation) }, beside };
   };
+  const { format = 'pdf' } = conversionOptions(invocation);
   type By = (job: Job) => Promise<Converted>;
   const convertSeveral = async (several: readonly string[]) => (by: By, interrupt: Interrupt) =>
-    convertMany(several, path, { prepare, convert: by, strict }, context, interrupt);
+    convertMany(several, path, { prepare, convert: by, strict, format }, context, interrupt);
   const convertOne = async () => {
     const target = await pdfTarget(path, context);
     const page = await prepare(fileOrUrl);

@@ -2,6 +2,9 @@
 
 export const PLANS = ['free', 'starter', 'pro'] as const;
 export const PAGE_SIZES = ['A4', 'Letter', 'Legal', 'A3', 'A5'] as const;
+/** What a page becomes: a PDF, or a picture of all of it. */
+export const FORMATS = ['pdf', 'png', 'jpeg', 'webp'] as const;
+export type Format = (typeof FORMATS)[number];
 export const COLOR_SCHEMES = ['light', 'dark'] as const;
 
 /** `dashboard`: of a browser, held by a cookie; `api`: of a program, held by a refresh token. */

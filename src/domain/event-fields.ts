@@ -1,7 +1,7 @@
 /** The schemas of fields that events of several kinds have. */
 import Type, { type Static } from 'typebox';
 import { BLOB_KINDS } from './blob-key.ts';
-import { COLOR_SCHEMES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
+import { COLOR_SCHEMES, FORMATS, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
 import {
   ACCOUNT_ID,
   BATCH_ID,
@@ -106,6 +106,7 @@ export const DEFAULT_VIEWPORT: Viewport = { width: 800, height: 600, device_scal
 
 /** The options that say nothing about the client's content, with the defaults filled in. */
 export const PrintOptions = Type.Object({
+  format: Type.Enum([...FORMATS]),
   page_size: Type.Enum([...PAGE_SIZES]),
   /** With `height`, in the place of `page_size`. */
   width: Type.Optional(Type.String()),
@@ -140,6 +141,7 @@ export type PrintOptions = Static<typeof PrintOptions>;
 
 /** A stored event lacks the options that have these: a default that changes needs another version of the event. */
 export const DEFAULT_OPTIONS: PrintOptions = {
+  format: 'pdf',
   page_size: 'A4',
   landscape: false,
   single_page: false,
@@ -157,10 +159,34 @@ export const DEFAULT_OPTIONS: PrintOptions = {
   deterministic: false,
 };
 
-/** The options without those that others take the place of: what a request for the same says. */
+/** Fields of a request that say nothing of a picture: it has no paper. */
+export const PDF_ALONE = [
+  'page_size',
+  'width',
+  'height',
+  'landscape',
+  'single_page',
+  'margin_top',
+  'margin_right',
+  'margin_bottom',
+  'margin_left',
+  'print_background',
+  'scale',
+  'page_ranges',
+  'header_html',
+  'footer_html',
+  'prefer_css_page_size',
+  'tagged',
+  'outline',
+  'metadata',
+  'pdf',
+] as const;
+
+/** The options without those that do not go with the others: what a request for the same says. */
 export function requestedOptions(options: PrintOptions): Partial<PrintOptions> {
-  const { page_size: _, ...others } = options;
-  return options.width === undefined ? options : others;
+  const left: readonly string[] =
+    options.format !== 'pdf' ? PDF_ALONE : options.width === undefined ? [] : ['page_size'];
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !left.includes(name)));
 }
 
 /** The texts that the caller gave a conversion beside its content, each of them sealed. */

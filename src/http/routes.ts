@@ -129,7 +129,7 @@ export const ROUTES: readonly Route[] = [
     auth: 'address',
     needs: 'publicVerify',
   },
-  open('/files/{id}.pdf', 'link', getFile),
+  open('/files/{id}.{format}', 'link', getFile),
   api('get', '/account/', 'caller', getAccount),
   api('get', '/account/ledger/', 'caller', listLedger),
   api('get', '/account/usage/', 'caller', getUsage),

@@ -7,6 +7,7 @@ import { createPublicKey, hash, type KeyObject, randomUUID, sign } from 'node:cr
 import { jwtVerify, SignJWT } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
+import type { Format } from '../domain/choices.ts';
 import type { Clock } from '../time/clock.ts';
 import { ed25519Key } from '../transparency-log/signed-note.ts';
 
@@ -132,8 +133,8 @@ export interface FileTokens {
 /** Makes links to PDFs that need no other credential. */
 export const fileLinks =
   ({ mint }: Pick<FileTokens, 'mint'>, ttlSeconds: number, publicUrl: () => string) =>
-  (conversionId: string): string =>
-    `${publicUrl()}/files/${conversionId}.pdf?token=${mint(conversionId, ttlSeconds)}`;
+  (conversionId: string, format: Format = 'pdf'): string =>
+    `${publicUrl()}/files/${conversionId}.${format}?token=${mint(conversionId, ttlSeconds)}`;
 
 /** RFC 3339 in whole seconds, as the library writes dates. */
 const wholeSeconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -8,6 +8,7 @@ import { loadDocument } from './chrome/load.ts';
 import type { Page } from './chrome/page.ts';
 import { readPageErrors } from './chrome/page-log.ts';
 import { printPage, savePrinted } from './chrome/print.ts';
+import { savePicture } from './chrome/screenshot.ts';
 import { settle } from './chrome/settle.ts';
 import { printOnOnePage, type Sheet } from './chrome/single-page.ts';
 import { surround } from './chrome/surroundings.ts';
@@ -61,13 +62,19 @@ export async function renderDocument(
     });
   const save = async (stream: string): Promise<PdfFile> =>
     await savePrinted(tab, { request, options, outputPath, fixedTime: dated }, stream);
-  const whole = options.single_page
-    ? printOnOnePage(page, options, async (sheet) => await save(await print(sheet)))
-    : save(await print());
-  // No question reaches a page while it is printed, again and again if need be.
-  if (options.single_page) await whole;
+  const { format } = options;
+  let saving: Promise<PdfFile>;
+  if (format === 'pdf' && !options.single_page) saving = save(await print());
+  else {
+    const one =
+      format === 'pdf'
+        ? printOnOnePage(page, options, async (sheet) => await save(await print(sheet)))
+        : savePicture(page, format, options, outputPath);
+    // No question reaches a page meanwhile.
+    saving = Promise.resolve(await one);
+  }
   const [printed, errors, title] = await Promise.all([
-    whole,
+    saving,
     readPageErrors(tab),
     answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, ''),
     page.hashes.settled(),

@@ -1,5 +1,6 @@
 /** What a caller says of a document so that it is found again, and what its URL says. */
 import { domainToUnicode } from 'node:url';
+import type { Format } from '../domain/choices.ts';
 import type { RequestTexts } from '../domain/event-fields.ts';
 import { plainText } from '../text/plain-text.ts';
 import { type ConversionRequest, ONE_LINE_FORM, ONE_LINE_PATTERN } from './schema.ts';
@@ -11,10 +12,11 @@ const TAG_NAME_FORM = 'Its name must have 1 to 40 of the characters a-z, 0-9, _ 
 /** Longer paths are cut: it is a name, and the whole URL is in the request. */
 const MAX_ADDRESS_CHARACTERS = 500;
 
-function fileNameOf(issues: ValidationIssues, asked: string): string {
+function fileNameOf(issues: ValidationIssues, asked: string, format: Format): string {
   const name = asked.trim();
   if (name === '') issues.add('filename', 'Must not be blank.');
-  return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
+  const end = format === 'jpeg' ? /\.jpe?g$/i : new RegExp(`\\.${format}$`, 'i');
+  return end.test(name) ? name : `${name}.${format}`;
 }
 
 /**
@@ -53,12 +55,12 @@ function readable(path: string): string {
 /** Checks the texts by which a conversion is found, but for its tags, and returns those that it has. */
 export function requestTexts(
   issues: ValidationIssues,
-  { filename, reference, tags, url }: ConversionRequest,
+  { filename, reference, tags, url, format = 'pdf' }: ConversionRequest,
 ): RequestTexts {
   if (reference?.trim() === '') issues.add('reference', 'Must not be blank.');
   const address = url === undefined ? undefined : addressOf(url);
   return {
-    ...(filename !== undefined && { filename: fileNameOf(issues, filename) }),
+    ...(filename !== undefined && { filename: fileNameOf(issues, filename, format) }),
     ...(reference !== undefined && { reference }),
     ...(tags !== undefined && Object.keys(tags).length > 0 && { tags: JSON.stringify(tags) }),
     ...(address !== undefined && { address }),

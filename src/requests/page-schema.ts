@@ -1,6 +1,6 @@
 /** The schemas of the paper, and of the surroundings that a page finds. */
 import Type from 'typebox';
-import { COLOR_SCHEMES, PAGE_SIZES } from '../domain/choices.ts';
+import { COLOR_SCHEMES, FORMATS, PAGE_SIZES } from '../domain/choices.ts';
 import { DEFAULT_OPTIONS, DEFAULT_VIEWPORT } from '../domain/event-fields.ts';
 
 const LENGTH = { pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$', maxLength: 32 };
@@ -32,6 +32,13 @@ const Side = (side: 'width' | 'height', rest: string, example: string) =>
 
 /** The paper and its margins. */
 export const PAPER = {
+  format: Type.Optional(
+    Type.Enum([...FORMATS], {
+      default: DEFAULT_OPTIONS.format,
+      description:
+        'What is made: a PDF, or a picture of the whole page as a screen shows it. A picture is as wide as the viewport. Options of paper and of PDFs do not go with it, and media is screen unless given.',
+    }),
+  ),
   page_size: Type.Optional(
     Type.Enum([...PAGE_SIZES], {
       default: DEFAULT_OPTIONS.page_size,

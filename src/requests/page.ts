@@ -1,5 +1,5 @@
 /** The rules of the paper, and of the surroundings of a page, that a schema cannot say. */
-import { DEFAULT_VIEWPORT, type PrintOptions } from '../domain/event-fields.ts';
+import { DEFAULT_VIEWPORT, PDF_ALONE, type PrintOptions } from '../domain/event-fields.ts';
 import { lengthMillimetres, MAX_SIDE_MM, MIN_SIDE_MM, sheetMillimetres } from '../domain/page.ts';
 import { MAX_CSS_BYTES, MAX_WINDOW_PIXELS } from './page-schema.ts';
 import type { ConversionRequest } from './schema.ts';
@@ -14,6 +14,13 @@ export function checkPaper(
   request: ConversionRequest,
   options: PrintOptions,
 ): void {
+  if (options.format !== 'pdf') {
+    for (const name of PDF_ALONE) {
+      if (request[name] === undefined) continue;
+      issues.add(name, `Is for PDFs alone: leave it out where format is ${options.format}.`);
+    }
+    return;
+  }
   checkSides(issues, request);
   if (!['width', 'height'].some((side) => issues.has(side))) checkMargins(issues, options);
 }

@@ -217,7 +217,7 @@ export const ConversionRequest = Closed({
       maxLength: MAX_FILENAME_CHARACTERS,
       pattern: FILENAME,
       description:
-        'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf” is added where it is missing. The conversion’s id unless given.',
+        'The name under which the PDF is downloaded, such as Invoice 4711. “.pdf”, or the ending of another format, is added where it is missing. The conversion’s id unless given.',
     }),
   ),
   reference: Type.Optional(

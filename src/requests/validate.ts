@@ -55,7 +55,12 @@ const check = compile(ConversionRequest, CONVERSION_REQUEST_FORMS);
 function printOptions(request: ConversionRequest): PrintOptions {
   const names = Object.keys(PrintOptions.properties) as readonly (keyof PrintOptions)[];
   const given = names.filter((name) => request[name] !== undefined);
-  return { ...DEFAULT_OPTIONS, ...Object.fromEntries(given.map((name) => [name, request[name]])) };
+  const isPicture = request.format !== undefined && request.format !== 'pdf';
+  return {
+    ...DEFAULT_OPTIONS,
+    ...(isPicture && { media: 'screen' }),
+    ...Object.fromEntries(given.map((name) => [name, request[name]])),
+  };
 }
 
 function requestDocument(request: ConversionRequest): RequestDocument {

@@ -11,6 +11,7 @@ import { MANIFEST } from '../support/samples.ts';
 const FULL = {
   html: '<p class="late">x</p>',
   files: { 'style.css': 'aDEgeyBjb2xvcjogdGVhbCB9' },
+  format: 'pdf',
   page_size: 'A5',
   landscape: true,
   single_page: false,
@@ -57,7 +58,8 @@ void test('a request as it was sent, to send again', async (t) => {
     timezone: 'Europe/Zurich',
     locale: 'de-CH',
   };
-  for (const body of [FULL, surrounded, url]) {
+  const picture = { html: '<p>x</p>', format: 'png', media: 'screen', filename: 'a.png' };
+  for (const body of [FULL, surrounded, picture, url]) {
     const created = await api.call('POST', `${BASE}/pdf/`, { key, body });
     const answer = await read(String(created.body['id']));
     t.equal(answer.status, 200);
@@ -67,7 +69,11 @@ void test('a request as it was sent, to send again', async (t) => {
     const again = { ...document, ...(options as object) };
     t.match(again, body);
     if (body === FULL) t.strictSame(again, { ...FULL, page_ranges: '1-2' });
-    t.equal('page_size' in again, !('width' in body), 'fields that exclude each other');
+    t.equal(
+      'page_size' in again,
+      !('width' in body) && body !== picture,
+      'fields that exclude each other',
+    );
     const repeated = await api.call('POST', `${BASE}/pdf/`, { key, body: again });
     t.equal(repeated.status, 202);
     const copy = (await read(String(repeated.body['id']))).body;

@@ -231,7 +231,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--outline --no-javascript --wait-for-selector #x --wait-for-delay-ms 10 ' +
     '--wait-for-network-idle --metadata {"title":"T"} --headers {"A":"b"} ' +
     '--cookies [{"name":"n","value":"v"}] --filename F --reference R --tag a:b --tag c:d:e ' +
-    '--single-page --width 80mm --height 200mm --css LICENSE --color-scheme DARK --viewport 1280x720@1.5 ' +
+    '--format WebP --single-page --width 80mm --height 200mm --css LICENSE --color-scheme DARK --viewport 1280x720@1.5 ' +
     '--timezone Europe/Zurich --locale de-CH ' +
     '--webhook-url https://example.com/ --fail-on timeout,http_status --priority low ' +
     '--deterministic --deterministic-time 2026-11-26T12:00:00Z ' +
@@ -260,6 +260,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     footer_html: '<p>f',
     prefer_css_page_size: true,
     media: 'screen',
+    format: 'webp',
     single_page: true,
     width: '80mm',
     height: '200mm',

@@ -105,6 +105,8 @@ export interface ConversionFile {
   readonly name: string;
 }
 
+const PICTURES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp'];
+
 /** The name that the service gives a file, from `Content-Disposition` (RFC 6266). */
 function fileNameOf({ headers }: Response, otherwise: string): string {
   const header = headers.get('Content-Disposition') ?? '';
@@ -126,8 +128,10 @@ export const conversionFileQuery = (id: string) =>
         }),
       );
       void client.invalidateQueries(conversionEventsQuery(id));
-      // A blob: URL has the origin of these pages, so the browser must take it for nothing but a PDF.
-      const pdf = new Blob([data], { type: 'application/pdf' });
+      // A blob: URL has the origin of these pages, so the browser must take it for nothing but a PDF or a picture.
+      const told = response.headers.get('Content-Type') ?? '';
+      const type = PICTURES.includes(told) ? told : 'application/pdf';
+      const pdf = new Blob([data], { type });
       return { pdf, name: fileNameOf(response, `${id}.pdf`) };
     },
     // The PDF of a conversion never changes.

@@ -185,7 +185,7 @@ export const USE: readonly Command[] = [
       output: {
         value: 'file',
         short: 'o',
-        help: 'the PDF to write, or - for standard output (default <id>.pdf)',
+        help: 'the file to write, or - for standard output (default <id>.pdf, or the ending of its format)',
       },
       ...SERVICE_OPTIONS,
     },

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHmac, randomUUID } from 'node:crypto';
 import { isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net';
 import { addressKey } from '../../accounts/rate-limits.ts';
+import { FORMATS } from '../../domain/choices.ts';
 import { ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID } from '../../domain/ids.ts';
 import type { Logger } from '../../observe/log.ts';
 import {
@@ -15,7 +16,9 @@ import {
 const PRINTABLE = /^[\x20-\x7e]{1,128}$/;
 /** A UUID, as we make them, or a trace id: it says nothing about anybody. */
 const NEUTRAL = /^([0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32})$/i;
-const ID = new RegExp(`^(${[ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID].join('|')})(\\.pdf)?$`);
+const ID = new RegExp(
+  `^(${[ACCOUNT_ID, CONVERSION_ID, KEY_ID, SESSION_ID].join('|')})(\\.(${FORMATS.join('|')}))?$`,
+);
 const PSEUDONYM_CHARACTERS = 16;
 /** Clients whose pseudonym is remembered: making it costs more than the rest of a line. */
 const MAX_CLIENTS = 1_000;

@@ -102,10 +102,10 @@ async function pdfsOf(
   const pdfs: ZippedPdf[] = [];
   let bytes = 0;
   for (const row of completed) {
-    const { id, accountId, filename, document, pdf, expired } = row;
+    const { id, accountId, filename, document, pdf, format = 'pdf', expired } = row;
     if (expired || document === undefined) continue;
     const given = filename && (await vault.unseal(accountId, filename));
-    const own = given === undefined || given === NOT_OPENED ? `${id}.pdf` : given;
+    const own = given === undefined || given === NOT_OPENED ? `${id}.${format}` : given;
     pdfs.push({ row, name: names.take(own), document });
     bytes += pdf?.bytes ?? 0;
   }

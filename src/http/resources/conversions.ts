@@ -169,7 +169,8 @@ async function answeredByOutcome(
   try {
     const row = await awaitedConversion(ctx, deps, untilEnded, id);
     if (!hasEnded(row)) return false;
-    if (ctx.accepts('json', 'pdf') === 'pdf') {
+    const { format = 'pdf' } = row;
+    if (ctx.accepts('json', format) === format) {
       await refuseFailed(deps, row);
       await sendPdf(ctx, deps, row);
     } else ctx.body = await recordOf(deps, row);

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { FORMATS } from '../../domain/choices.ts';
 import { Text } from '../openapi/fields.ts';
 import {
   inHeader,
@@ -65,6 +66,13 @@ export const getFileDoc: OperationDoc = {
   description:
     'The link is the `file_url` of a completed conversion; its token is the credential. Wrong links count towards the rate limit of the client’s address. Downloads have a limit of their own, which the rate limit headers do not show.',
   parameters: [
+    {
+      name: 'format',
+      in: 'path',
+      required: true,
+      description: 'The format of the file, as file_url has it.',
+      schema: Type.Enum([...FORMATS], { examples: ['pdf'] }),
+    },
     {
       name: 'token',
       in: 'query',

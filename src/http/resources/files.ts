@@ -66,7 +66,8 @@ async function downloadOf(
   if (contentKey === undefined) throw new ServiceError('gone', ERASED);
   const { accountId, filename } = row;
   const given = filename && (await deps.vault.unseal(accountId, filename));
-  const name = given === undefined || given === NOT_OPENED ? `${row.id}.pdf` : given;
+  const name =
+    given === undefined || given === NOT_OPENED ? `${row.id}.${row.format ?? 'pdf'}` : given;
   const { length: warnings } = (await warningsOf(deps.vault, row)) ?? [];
   return { accountId, conversionId: row.id, document, pdf, contentKey, name, warnings };
 }
@@ -217,7 +218,7 @@ export async function sendPdf(
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');
   ctx.set('Cache-Control', 'private, no-cache');
-  ctx.type = 'application/pdf';
+  ctx.type = row?.format === undefined ? 'application/pdf' : `image/${row.format}`;
   const fallback = download.name.replaceAll(/[^\x20-\x7e]/gu, '_');
   ctx.attachment(download.name, { type: disposition, fallback });
   if (disposition === 'inline') ctx.set('Content-Security-Policy', VIEWER_POLICY);
@@ -257,6 +258,9 @@ export const getFile: Endpoint = {
     }
     const disposition = dispositionOf(ctx);
     const row = (await consistentQuery(deps, conversionQueries)).byId(id);
+    if (row !== undefined && pathParameter(ctx, 'format') !== (row.format ?? 'pdf')) {
+      throw new ServiceError('not_found', 'There is no such file.');
+    }
     await sendPdf(ctx, deps, row, disposition);
   },
 };

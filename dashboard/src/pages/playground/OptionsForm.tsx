@@ -17,6 +17,7 @@ const GROUPS: readonly Group[] = [
   {
     title: 'Page',
     names: [
+      'format',
       'page_size',
       'width',
       'height',

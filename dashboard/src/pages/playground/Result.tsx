@@ -3,7 +3,7 @@ import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { PdfFrame } from '../../ui/PdfFrame.tsx';
+import { canShowFile, isPicture, PdfFrame } from '../../ui/PdfFrame.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
 import { saveFile } from '../../ui/SaveButton.tsx';
 import { EmptyState, Loading } from '../../ui/states.tsx';
@@ -89,7 +89,13 @@ function Ended({ converted: { record, pdf } }: { readonly converted: Converted }
           Open the conversion
         </Link>
         {pdf !== undefined && (
-          <Button small icon="download" onPress={() => saveFile(pdf, `${id}.pdf`)}>
+          <Button
+            small
+            icon="download"
+            onPress={() =>
+              saveFile(pdf, `${id}.${isPicture(pdf) ? pdf.type.replace('image/', '') : 'pdf'}`)
+            }
+          >
             Download
           </Button>
         )}
@@ -106,8 +112,8 @@ function Ended({ converted: { record, pdf } }: { readonly converted: Converted }
         </Notice>
       )}
       {pdf !== undefined &&
-        (navigator.pdfViewerEnabled ? (
-          <PdfFrame title="The PDF" pdf={pdf} />
+        (canShowFile(pdf) ? (
+          <PdfFrame title={isPicture(pdf) ? 'The picture' : 'The PDF'} pdf={pdf} />
         ) : (
           <Notice kind="info">
             This browser does not show a PDF inside a page. Download it instead.
