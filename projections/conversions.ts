@@ -108,25 +108,13 @@ export const conversions: Projection = {
         const { total, time } = count.get(accountId, requestedAt) ?? {};
         const ofAccount = data.retentionOfAccount ? 1 : null;
         const format = data.options.format === 'pdf' ? null : data.options.format;
-        const marks = [
-          source,
-          format,
-          key,
-          retryOf,
-          rerenderOf,
-          batchId,
-          retentionSeconds,
-          ofAccount,
-        ];
+        const how = [source, format, key];
+        const marks = [retryOf, rerenderOf, batchId, retentionSeconds, ofAccount];
         const texts = [filename, reference, tags, address];
-        insert.run(accountId, total, conversionId, requestedAt, time, ...marks, ...texts);
+        insert.run(accountId, total, conversionId, requestedAt, time, ...how, ...marks, ...texts);
       },
-      ConversionStarted({ conversionId }) {
-        start.run(conversionId);
-      },
-      ConversionRequeued({ conversionId }) {
-        requeue.run(conversionId);
-      },
+      ConversionStarted: ({ conversionId }) => void start.run(conversionId),
+      ConversionRequeued: ({ conversionId }) => void requeue.run(conversionId),
       ConversionCompleted({ conversionId, document, pdf, pages, completedAt, ...told }) {
         const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
         const { warnings = null, title = null, conformance = null, rerender = null } = told;
@@ -137,12 +125,8 @@ export const conversions: Projection = {
         fail.run(failedAt, code, message, picture ? JSON.stringify(picture) : null, conversionId);
         countInBlock.run(conversionId);
       },
-      ConversionDeleted({ conversionId }) {
-        expire.run(conversionId);
-      },
-      ConversionExpired({ conversionId }) {
-        expire.run(conversionId);
-      },
+      ConversionDeleted: ({ conversionId }) => void expire.run(conversionId),
+      ConversionExpired: ({ conversionId }) => void expire.run(conversionId),
     });
   },
 };
