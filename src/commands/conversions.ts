@@ -6,7 +6,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { sizeText } from '../domain/event-summary.ts';
+import { program } from '../config/copyable-command.ts';
+import { comparisonText, sizeText } from '../domain/event-summary.ts';
 import { pastOf } from './as-of.ts';
 import {
   type CommandContext,
@@ -159,6 +160,26 @@ export const conversionsRetry: Run = async (invocation, context) => {
   const made = await client.retry(id, { idempotencyKey: randomUUID() });
   context.output.json(made);
   context.output.line(`${made.id} converts the request of ${id} once more.`);
+};
+
+export const conversionsRerender: Run = async (invocation, context) => {
+  const id = idOf(invocation);
+  const service = await serviceOf(invocation, context);
+  const { output } = context;
+  const made = await service.client.rerender(id, { idempotencyKey: randomUUID() });
+  if (invocation.values['wait'] !== true) {
+    output.json(made);
+    const told = `\`${program()} conversions get ${made.id}\` says what was found.`;
+    output.line(`${made.id} renders the request of ${id} again. ${told}`);
+    return;
+  }
+  const record = await completed(service, made.id, context);
+  output.json(record);
+  const { equal = false, pages } = record.rerender ?? {};
+  const text = comparisonText({ equal, ...(pages && { pages }) });
+  output.line(`${made.id} was rendered from the request of ${id}. ${text}`);
+  // Dates alone make no PDF another document.
+  if (!equal && pages?.length !== 0) throw new Error(`${made.id} is not the same as ${id}.`);
 };
 
 /**

@@ -250,5 +250,6 @@ export const recordRows = (record: object): (readonly Cell[])[] =>
     if (name === 'tags') {
       return Object.entries(value ?? {}).map(([tag, text]) => ['tag', `${tag}: ${String(text)}`]);
     }
-    return [[name, name.endsWith('_at') ? dateOf(String(value)) : String(value)]];
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return [[name, name.endsWith('_at') ? dateOf(text) : text]];
   });

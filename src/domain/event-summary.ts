@@ -1,4 +1,5 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
+import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
@@ -15,16 +16,15 @@ const was = (count: number): string => (count === 1 ? 'was' : 'were');
 /** Pages that a sentence names. */
 const MOST_NAMED = 10;
 
-function comparison(rerender: EventOf<'ConversionCompleted'>['data']['rerender']): string {
-  if (rerender === undefined) return '';
-  const { equal, pages } = rerender;
-  if (equal) return ' It is equal to the first one, byte for byte.';
-  if (pages === undefined) return ' Its bytes differ from those of the first one.';
-  if (pages.length === 0) return ' Its bytes differ from those of the first one, and no page does.';
+/** Says how a PDF compares with the first one. */
+export function comparisonText({ equal, pages }: Rerender): string {
+  if (equal) return 'It is equal to the first one, byte for byte.';
+  if (pages === undefined) return 'Its bytes differ from those of the first one.';
+  if (pages.length === 0) return 'Its bytes differ from those of the first one, and no page does.';
   const named = pages.slice(0, MOST_NAMED).join(', ');
   const more = pages.length > MOST_NAMED ? ' and others' : '';
   const what = pages.length === 1 ? `page ${named} differs` : `pages ${named}${more} differ`;
-  return ` It differs from the first one: ${what}.`;
+  return `It differs from the first one: ${what}.`;
 }
 
 /** The sentence for each type of event. */
@@ -90,7 +90,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   ConversionRequeued: (data) =>
     `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`,
   ConversionCompleted: (data) =>
-    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}${data.signature ? `, signed (PAdES ${data.signature.level})` : ''}.${comparison(data.rerender)}`,
+    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}${data.signature ? `, signed (PAdES ${data.signature.level})` : ''}.${data.rerender ? ` ${comparisonText(data.rerender)}` : ''}`,
   ConversionFailed: (data) =>
     data.code === 'cancelled'
       ? 'The conversion was cancelled.'

@@ -323,6 +323,17 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await region(page, 'Summary').getByRole('link', { name: id }).waitFor();
   });
 
+  await parent.test('rendering again says how the PDFs compare', async (t) => {
+    await page.goto(`/conversions/${id}`);
+    await button(page, 'Render again and compare').click();
+    t.match(await page.getByRole('dialog').innerText(), /which pages differ/);
+    await button(page, 'Render for one credit').click();
+    await page.waitForURL((url) => !url.pathname.endsWith(id));
+    const summary = region(page, 'Summary');
+    await summary.getByText(/^(Equal, byte for byte|Every page shows the same)/).waitFor();
+    await summary.getByRole('link', { name: id }).waitFor();
+  });
+
   await parent.test('home shows what needs attention, and the use of the last days', async (t) => {
     await page.goto('/');
     await page.getByText('1 conversion failed in the last 7 days').waitFor();

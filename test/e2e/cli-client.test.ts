@@ -180,6 +180,14 @@ void test('the command line is a client of a running service', async (whole) => 
     const retry = join(place.tmpDir, 'retry.pdf');
     const fetched = await ask(client, 'conversions', 'download', retried, '-o', retry);
     t.match(fetched.json, { id: retried, retry_of: done });
+    const compared = await ask(client, 'conversions', 'rerender', done ?? '', '--wait');
+    t.match(compared.json, {
+      status: 'completed',
+      rerender_of: done,
+      rerender: { equal: Boolean },
+    });
+    const later = await ask(client, 'conversions', 'rerender', done ?? '');
+    t.match(later.json, { status: 'pending' });
     const deleted = await ask(client, 'conversions', 'delete', retried);
     t.strictSame(deleted.json, { id: retried, status: 'completed' });
     await t.rejects(ask(client, 'conversions', 'retry', retried), { code: 'gone' });

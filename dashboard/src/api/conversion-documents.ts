@@ -50,6 +50,16 @@ export async function convertAgain(id: string, idempotencyKey: string): Promise<
   return made.id;
 }
 
+/** @returns the id of a new conversion of the same stored request, whose PDF is compared with that of the first */
+export async function renderAgain(id: string, idempotencyKey: string): Promise<string> {
+  const made = await dataOf(
+    api.POST('/api/v1/conversions/{id}/rerender/', {
+      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
+    }),
+  );
+  return made.id;
+}
+
 /** The bundle by which anyone can prove the conversion without the service. */
 export const getEvidence = (id: string): Promise<Blob> =>
   dataOf(

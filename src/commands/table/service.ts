@@ -224,6 +224,18 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../conversions.ts')).conversionsRetry(...given),
   },
   {
+    name: 'conversions rerender',
+    summary:
+      'Render the request of a completed conversion again, for one credit, and compare the PDFs.',
+    examples: ['conversions rerender conv_01jd3v3p8z6s2q4w9x7y5t1r0k --wait'],
+    positionals: ID,
+    options: {
+      wait: { help: 'wait for the result; the exit status is 1 if a page differs' },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../conversions.ts')).conversionsRerender(...given),
+  },
+  {
     name: 'conversions open',
     summary: "Show the PDF of a conversion with the system's viewer.",
     examples: ['conversions open conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],

@@ -10,6 +10,7 @@ import { Facts, Tags } from '../../ui/Facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
+import { comparisonText } from './words.ts';
 
 interface Rendering {
   readonly attempts: number;
@@ -74,6 +75,12 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
             <code>{record.retry_of}</code>
           </Link>
         ),
+        'Compared with': record.rerender_of && (
+          <Link to="/conversions/$id" params={{ id: record.rerender_of }}>
+            <code>{record.rerender_of}</code>
+          </Link>
+        ),
+        'Comparison found': record.rerender && comparisonText(record.rerender),
         Created: <Time iso={created_at} />,
         Completed: time(completed_at),
         [record.failure_code === 'cancelled' ? 'Cancelled' : 'Failed']: time(failed_at),

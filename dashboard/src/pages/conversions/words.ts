@@ -1,5 +1,5 @@
 /** The state of a conversion in words. */
-import type { deletionOf } from '../../api/conversions.ts';
+import type { Conversion, deletionOf } from '../../api/conversions.ts';
 import { formatTime } from '../../ui/Time.tsx';
 
 type Deletion = NonNullable<ReturnType<typeof deletionOf>>;
@@ -13,3 +13,16 @@ const CAUSES: Readonly<Record<Deletion['cause'], string>> = {
 /** @param what "The request", or another thing that is stored of a conversion */
 export const deletionText = (what: string, { time, cause }: Deletion): string =>
   `${what} was deleted on ${formatTime(time)}, ${CAUSES[cause]}.`;
+
+/** Pages that a text names. */
+const MOST_NAMED = 20;
+
+/** How the PDF compares with that of the first conversion. */
+export function comparisonText({ equal, pages }: NonNullable<Conversion['rerender']>): string {
+  if (equal) return 'Equal, byte for byte';
+  if (pages === undefined) return 'The bytes differ; of the pages nothing is known';
+  if (pages.length === 0) return 'Every page shows the same; the bytes differ, as by their dates';
+  const named = pages.slice(0, MOST_NAMED).join(', ');
+  const more = pages.length > MOST_NAMED ? ' and others' : '';
+  return pages.length === 1 ? `Page ${named} differs` : `Pages ${named}${more} differ`;
+}
