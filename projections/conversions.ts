@@ -147,7 +147,7 @@ export interface ConversionRow {
   readonly errorMessage?: string;
   /** The encrypted picture of the page; only when failed. It is not to be had any more once `expired`. */
   readonly picture?: BlobRef;
-  readonly source: 'html' | 'url';
+  readonly source: 'html' | 'url' | 'document';
   /** That of a picture; absent for a PDF. */
   readonly format?: Exclude<Format, 'pdf'>;
   /** The API key that it was asked for with, if it was one. */

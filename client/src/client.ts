@@ -1,6 +1,7 @@
 /** A typed client of the service. It needs nothing but `fetch`: Node, Deno, Bun or a browser. */
 import { withTimeout } from './back-off.ts';
 import { Batches } from './batches.ts';
+import { Documents } from './documents.ts';
 import type { ConversionOptions } from './conversion-options.ts';
 import { PressledgerError } from './errors.ts';
 import {
@@ -57,6 +58,8 @@ export class PressledgerClient {
   readonly #session: Session;
   /** Many conversions that are accepted and followed together. */
   readonly batches: Batches;
+  /** Work on finished PDFs. */
+  readonly documents: Documents;
   /** Endpoints that are told of events, and what was delivered to them. */
   readonly webhooks: Webhooks;
   /** The certificate that PDFs are signed with. */
@@ -92,6 +95,7 @@ export class PressledgerClient {
       stream: (path, rest) => this.#transport.send(this.#call({ path, ...rest }), bodyOf),
     };
     this.batches = new Batches(requests);
+    this.documents = new Documents(requests);
     this.webhooks = new Webhooks(requests);
     this.signature = new Signature(requests);
   }

@@ -299,6 +299,8 @@ export interface PdfOptions {
   pages?: string;
   /** Degrees to turn all pages, clockwise. */
   rotate?: 90 | 180 | 270;
+  /** A watermark or stamp on pages. */
+  stamp?: PdfStamp;
   /** Encrypts the PDF. Not with `conformance` or `invoice`. */
   encrypt?: PdfEncryption;
   /**
@@ -319,6 +321,21 @@ export interface PdfSignature {
   reason?: string;
   /** Where it is signed. */
   location?: string;
+}
+
+/** Exactly one of `html` and `image` is given. */
+export interface PdfStamp {
+  /** HTML that loads nothing and runs no scripts. Its first page is laid over the page. */
+  html?: string;
+  /** A PNG, JPEG or WebP in base64, laid over the middle of the page. */
+  image?: string;
+  /**
+   * From 0 to 1.
+   * @default 1
+   */
+  opacity?: number;
+  /** The pages to stamp; all if left out. */
+  pages?: string;
 }
 
 /** AES with 256 bits. At least one password is needed. */

@@ -1,4 +1,5 @@
 export type { Batch, BatchOptions } from './batches.ts';
+export type { DocumentOptions, DocumentSource, DocumentStep } from './documents.ts';
 export { PressledgerClient } from './client.ts';
 export type * from './conversion-options.ts';
 export {

@@ -44,7 +44,7 @@ export interface ConversionFilter {
   readonly key?: string | undefined;
   /** The id of the batch that it was asked for in. */
   readonly batch?: string | undefined;
-  readonly source?: 'html' | 'url' | undefined;
+  readonly source?: 'html' | 'url' | 'document' | undefined;
   /** Those alone that have warnings. */
   readonly warnings?: true | undefined;
   readonly status?: Conversion['status'] | undefined;

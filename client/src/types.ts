@@ -12,8 +12,10 @@ export interface AcceptedConversion {
   created_at: string;
 }
 
-/** What names a conversion. */
+/** What tells conversions apart. */
 export interface ConversionNames {
+  /** `document`: work on finished PDFs. Absent: a page that is printed. */
+  kind?: 'document';
   /** The conversion whose request was asked for once more, if it is a retry. */
   retry_of?: string;
   /** The conversion whose request was rendered again, if it is to be compared with that. */

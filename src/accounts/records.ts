@@ -132,6 +132,7 @@ export async function conversionRecord<T extends string | undefined>(
     id,
     status,
     created_at: isoTime(createdAt),
+    ...(row.source === 'document' && { kind: row.source }),
     ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
     ...(row.rerenderOf !== undefined && { rerender_of: row.rerenderOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),

@@ -126,6 +126,29 @@ const FINISHING: Flags = {
     path: ['pdf', 'rotate'],
     read: numberOf,
   },
+  'stamp-html': {
+    value: 'file',
+    help: 'HTML that is laid over the pages; it can load nothing',
+    path: ['pdf', 'stamp', 'html'],
+    read: (path, name) => contentOf(path, name, 'utf8'),
+  },
+  'stamp-image': {
+    value: 'file',
+    help: 'a PNG, JPEG or WebP that is laid over the middle of the pages',
+    path: ['pdf', 'stamp', 'image'],
+    read: (path, name) => contentOf(path, name),
+  },
+  'stamp-opacity': {
+    value: 'number',
+    help: 'of the stamp, from 0 to 1',
+    path: ['pdf', 'stamp', 'opacity'],
+    read: numberOf,
+  },
+  'stamp-pages': {
+    value: 'list',
+    help: 'the pages to stamp, such as 1,3-5; all unless given',
+    path: ['pdf', 'stamp', 'pages'],
+  },
   'user-password': {
     value: 'password',
     help: 'encrypt the PDF; whoever opens it needs this password',

@@ -10,6 +10,7 @@ import type {
   RequestFacts,
   RequestMarks,
   RequestTexts,
+  Source,
 } from '../domain/event-fields.ts';
 import { newConversionId } from '../time/ids.ts';
 
@@ -29,7 +30,7 @@ export interface AcceptanceDependencies {
 
 /** What is asked for: a checked request whose document is ready to be encrypted. */
 export interface ConversionRequest {
-  readonly source: 'html' | 'url';
+  readonly source: Source;
   readonly options: PrintOptions;
   readonly texts?: RequestTexts;
   readonly marks?: RequestMarks;

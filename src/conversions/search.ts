@@ -25,7 +25,7 @@ export interface ConversionSearch {
   readonly tags: readonly string[];
   readonly keyId?: string;
   readonly batchId?: string;
-  readonly source?: 'html' | 'url';
+  readonly source?: ConversionRow['source'];
   readonly hasWarnings: boolean;
   readonly status?: ConversionStatus;
   readonly idStart?: string;

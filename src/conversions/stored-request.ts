@@ -5,7 +5,7 @@ import { namingOf } from '../accounts/conversion-names.ts';
 import { readContent } from '../documents/decryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
-import { type PrintOptions, requestedOptions } from '../domain/event-fields.ts';
+import { type PrintOptions, requestedOptions, type Source } from '../domain/event-fields.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { PdfRequest, RequestDocument } from '../domain/request-document.ts';
 import { decodeEvent } from '../event-store/codec.ts';
@@ -13,10 +13,10 @@ import { consistentQuery } from '../read-model/consistent-query.ts';
 import { type HistoryDependencies, readEvents } from './history.ts';
 
 /** A request with the defaults filled in: its HTML or URL with `options` gives the same conversion again. */
-export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url'> {
-  readonly source: 'html' | 'url';
+export interface StoredRequest extends Pick<RequestDocument, 'html' | 'url' | 'document'> {
+  readonly source: Source;
   readonly options: Partial<PrintOptions> &
-    Omit<RequestDocument, 'html' | 'url' | 'verify_url' | 'pdf'> & {
+    Omit<RequestDocument, 'html' | 'url' | 'document' | 'verify_url' | 'pdf'> & {
       readonly pdf?: PdfRequest & { readonly verify_link?: boolean };
       readonly filename?: string;
       readonly reference?: string;
@@ -71,13 +71,14 @@ export async function findRequest(
     requested: data,
     async open() {
       const content = await readStoredRequest(deps, data);
-      const { html, url, verify_url, ...others } = JSON.parse(
+      const { html, url, verify_url, document, ...others } = JSON.parse(
         content.toString('utf8'),
       ) as RequestDocument;
       return {
         source: data.source,
         ...(html === undefined ? {} : { html }),
         ...(url === undefined ? {} : { url }),
+        ...(document === undefined ? {} : { document }),
         options: {
           ...requestedOptions(data.options),
           ...others,

@@ -1,6 +1,6 @@
 /** How an account accepts conversions: each with its debit before it, one alone or all of a batch. */
 import type { Decision } from './decider.ts';
-import type { BlobRef, PrintOptions, RequestFacts, RequestTexts } from './event-fields.ts';
+import type { BlobRef, PrintOptions, RequestFacts, RequestTexts, Source } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 
 export const CREDITS_PER_CONVERSION = 1;
@@ -9,7 +9,7 @@ export const MAX_BATCH = 1_000;
 
 export interface RequestedConversion {
   readonly conversionId: string;
-  readonly source: 'html' | 'url';
+  readonly source: Source;
   readonly request: BlobRef;
   readonly requestHmac: string;
   readonly options: PrintOptions;

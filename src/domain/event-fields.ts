@@ -57,6 +57,10 @@ export const PdfDigest = Type.Object({
 });
 export type PdfDigest = Static<typeof PdfDigest>;
 
+/** What a conversion is made from: a page, or PDFs that there are already. */
+export const Source = Type.Enum(['html', 'url', 'document']);
+export type Source = Static<typeof Source>;
+
 /** What a PDF conforms to. */
 export const Conformances = Type.Array(Type.Enum([...CONFORMANCES]), {
   maxItems: CONFORMANCES.length,
@@ -201,6 +205,11 @@ const RequestTexts = {
   tags: Type.Optional(Sealed),
   /** The host and path of the page's URL: what names it where nothing else does. */
   address: Type.Optional(Sealed),
+  /**
+   * The documents that it is made from, if its source is `document`: a JSON array of `{sha256, bytes, conversion?}`. The hash of
+   * an upload could be guessed by who knows its content, so it is sealed.
+   */
+  sources: Type.Optional(Sealed),
 };
 /** What the caller said of a conversion beside its content, as it is: it is not personal. */
 const RequestMarks = {

@@ -27,6 +27,8 @@ export function comparisonText({ equal, pages }: Rerender): string {
   return `It differs from the first one: ${what}.`;
 }
 
+const SOURCES = { html: 'HTML', url: 'a URL', document: 'finished documents' } as const;
+
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {
   LogOpened: () => 'The event log was opened.',
@@ -53,7 +55,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const retried = retryOf === undefined ? '' : `, once more for ${retryOf}`;
     const again = rerenderOf === undefined ? retried : `, to be compared with ${rerenderOf}`;
     const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
-    return `A PDF was requested, from ${source === 'html' ? 'HTML' : 'a URL'}${what}${again}${within}.`;
+    return `A PDF was requested, from ${SOURCES[source]}${what}${again}${within}.`;
   },
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined

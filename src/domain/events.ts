@@ -25,6 +25,7 @@ import {
   SessionId,
   SessionKind,
   Sha256,
+  Source,
   Time,
 } from './event-fields.ts';
 import { LOG_EVENT_SCHEMAS } from './log-events.ts';
@@ -66,7 +67,7 @@ export const EVENT_SCHEMAS = {
   ConversionRequested: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
-    source: Type.Enum(['html', 'url']),
+    source: Source,
     request: BlobRef,
     /** HMAC-SHA-256 of the request, hex, with a key of its conversion: no guess can be tested against it. */
     requestHmac: Sha256,

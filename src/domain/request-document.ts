@@ -42,6 +42,17 @@ export const PERMISSIONS = [
   'assemble',
 ] as const;
 
+/** A mark on pages: HTML, or a picture in the middle. Exactly one of both is there. */
+export interface Stamp {
+  readonly html?: string;
+  /** Base64 of a PNG, JPEG or WebP. */
+  readonly image?: string;
+  /** From 0 to 1; as its content has it unless given. */
+  readonly opacity?: number;
+  /** All unless given. */
+  readonly pages?: string;
+}
+
 /** At least one of the passwords is there. */
 export interface Encryption {
   readonly user_password?: string;
@@ -77,6 +88,7 @@ export interface PdfRequest {
   /** The pages to keep, in this order. */
   readonly pages?: string;
   readonly rotate?: Rotation;
+  readonly stamp?: Stamp;
   /** Excludes conformance. */
   readonly encrypt?: Encryption;
   readonly optimize?: boolean;
@@ -84,15 +96,49 @@ export interface PdfRequest {
   readonly sign?: SignatureTexts;
 }
 
+/** The kinds of steps of work on documents, in no order. */
+export const STEP_TYPES = [
+  'merge',
+  'pages',
+  'rotate',
+  'stamp',
+  'attach',
+  'metadata',
+  'encrypt',
+  'optimize',
+] as const;
+
+export type DocumentStep =
+  | { readonly type: 'merge' | 'optimize' }
+  | { readonly type: 'pages'; readonly pages: string }
+  | { readonly type: 'rotate'; readonly rotate: Rotation; readonly pages?: string }
+  | ({ readonly type: 'stamp' } & Stamp)
+  | { readonly type: 'attach'; readonly attachments: NonNullable<PdfRequest['attachments']> }
+  | ({ readonly type: 'metadata' } & NonNullable<RequestDocument['metadata']>)
+  | ({ readonly type: 'encrypt' } & Encryption);
+
+/** Work on finished PDFs: several are joined first, in their order. */
+export interface DocumentWork {
+  readonly sources: readonly {
+    /** The PDF, in base64. */
+    readonly file: string;
+    /** It opens the PDF. */
+    readonly password?: string;
+  }[];
+  readonly steps: readonly DocumentStep[];
+}
+
 /**
  * A request that nobody but its client and its renderer may read: the JSON content of the `request` blob.
- * Exactly one of `html` and `url` is there.
+ * Exactly one of `html`, `url` and `document` is there.
  */
 export interface RequestDocument {
   readonly html?: string;
   /** The files that are served to `html` beside it: relative name to content in base64. */
   readonly files?: Readonly<Record<string, string>>;
   readonly url?: string;
+  /** Nothing else is there beside it. */
+  readonly document?: DocumentWork;
   readonly header_html?: string;
   readonly footer_html?: string;
   /** A style sheet that is added to the page's own. */

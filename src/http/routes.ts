@@ -17,6 +17,7 @@ import {
   getConversionFile,
   listConversions,
 } from './resources/conversions.ts';
+import { createDocument } from './resources/documents.ts';
 import {
   endDashboardSession,
   openDashboardSession,
@@ -101,6 +102,7 @@ function internal(method: Method, path: string, auth: Auth, endpoint: Endpoint) 
 /** Public and internal ones: the document that the service serves has the public ones alone. */
 export const ROUTES: readonly Route[] = [
   api('post', '/pdf/', 'caller', createConversion),
+  api('post', '/documents/', 'caller', createDocument),
   // Before the path with an id, which it would match too.
   api('get', '/conversions/stream/', 'caller', streamConversions),
   api('get', '/conversions/{id}/', 'caller', getConversion),

@@ -30,13 +30,19 @@ const NAMES: Readonly<Record<Conformance, string>> = {
 
 const points = (length: string): number => (lengthMillimetres(length) / 25.4) * 72;
 
-function planOf(request: PdfRequest, options: PrintOptions, namesLanguage: boolean): DocumentPlan {
-  const { conformance = [], attachments = [], invoice, sign } = request;
-  const files = attachments.map(({ content, relationship = 'Unspecified', ...each }) => ({
+/** Files that are to lie within a PDF. */
+export const filesOf = (
+  attachments: NonNullable<PdfRequest['attachments']>,
+): DocumentPlan['attachments'] =>
+  attachments.map(({ content, relationship = 'Unspecified', ...each }) => ({
     ...each,
     relationship,
     content: Buffer.from(content, 'base64'),
   }));
+
+function planOf(request: PdfRequest, options: PrintOptions, namesLanguage: boolean): DocumentPlan {
+  const { conformance = [], attachments = [], invoice, sign } = request;
+  const files = filesOf(attachments);
   const margins = { top: points(options.margin_top), bottom: points(options.margin_bottom) };
   const signature = sign && { ...sign, token: randomBytes(16), time: new Date() };
   const plan = { conformance, attachments: files, margins, namesLanguage, signature };
@@ -78,10 +84,16 @@ export async function worked(work: Work, limits: WorkLimits): Promise<WorkResult
 }
 
 /** Changes of the pages, which come before all else. */
-function stepsOf({ pages, rotate }: PdfRequest): readonly WorkStep[] {
+function stepsOf(
+  { pages, rotate, stamp }: PdfRequest,
+  [printed]: readonly Uint8Array[],
+): readonly WorkStep[] {
   return [
     ...(pages === undefined ? [] : [{ type: 'pages', pages } as const]),
     ...(rotate === undefined ? [] : [{ type: 'rotate', rotate } as const]),
+    ...(stamp === undefined || printed === undefined
+      ? []
+      : [{ type: 'stamp', stamp: printed, pages: stamp.pages } as const]),
   ];
 }
 
@@ -98,7 +110,7 @@ async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocu
 }
 
 /**
- * Does what is asked for: choose and turn pages, attach, conform or encrypt, optimise, leave room for
+ * Does what is asked for: choose, turn and stamp pages, attach, conform or encrypt, optimise, leave room for
  * a signature. Its file has other content then.
  * @param namesLanguage false if the language that the PDF names is Chrome's own
  * @throws {PageFailure} `not_conforming`, `too_large`, `page_range`, `timeout`
@@ -106,7 +118,7 @@ async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocu
 export async function finishPrinted(
   printed: PdfFile,
   request: PdfRequest,
-  { options, namesLanguage, limits }: FinishingContext,
+  { options, namesLanguage, stamps, limits }: FinishingContext,
 ): Promise<{
   readonly file: PdfFile;
   readonly reached: Pick<RenderedDocument, 'conformance' | 'shortfalls' | 'signature'>;
@@ -117,7 +129,7 @@ export async function finishPrinted(
   }
   let content: Buffer = await readFile(printed.path);
   let { pages } = printed;
-  const steps = stepsOf(request);
+  const steps = stepsOf(request, stamps);
   if (steps.length > 0) {
     const changed = await worked({ sources: [{ content }], steps }, limits);
     content = bufferOf(changed.content);
@@ -148,6 +160,8 @@ export async function finishPrinted(
 export interface FinishingContext {
   readonly options: PrintOptions;
   readonly namesLanguage: boolean;
+  /** The PDF of each stamp, in their order. */
+  readonly stamps: readonly Uint8Array[];
   readonly limits: WorkLimits;
 }
 

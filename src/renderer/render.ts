@@ -14,7 +14,7 @@ import { printOnOnePage, type Sheet } from './chrome/single-page.ts';
 import { surround } from './chrome/surroundings.ts';
 import { fixedTime } from './deterministic.ts';
 import type { EgressSession } from './egress/session.ts';
-import { finishPrinted } from './finishing.ts';
+import { type FinishingContext, finishPrinted } from './finishing.ts';
 import { pageManifest } from './manifest.ts';
 import type { RenderedDocument, RenderTask } from './messages.ts';
 import type { PdfFile } from './pdf/finish.ts';
@@ -35,7 +35,7 @@ export async function renderDocument(
   page: Page,
   { request, options, outputPath }: RenderTask,
   session: EgressSession,
-  unneeded: AbortSignal,
+  { unneeded, stamps }: Pick<FinishingContext, 'stamps'> & { readonly unneeded: AbortSignal },
 ): Promise<RenderedDocument> {
   const { tab, deadline } = page;
   const started = performance.now();
@@ -85,6 +85,7 @@ export async function renderDocument(
     (await finishPrinted(printed, request.pdf, {
       options,
       namesLanguage: await answerOf(page, 'namesLanguage()', false),
+      stamps,
       limits: { remaining: () => deadline.remaining(), unneeded },
     }));
   const file = finished?.file ?? printed;

@@ -1,5 +1,5 @@
 /** A render worker: one thread, one Chrome with warm tabs, an egress proxy for each tab, one document at a time. */
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { resultWithin } from '../async/with-timeout.ts';
 import { errorMessage } from '../errors/error-message.ts';
@@ -13,6 +13,7 @@ import { followPage, type Page } from './chrome/page.ts';
 import { takePicture } from './chrome/picture.ts';
 import type { Tab, TabProxy } from './chrome/tab.ts';
 import { fixWorld } from './deterministic.ts';
+import { workOnDocuments } from './document-work.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
 import { InstalledFonts } from './installed-fonts.ts';
@@ -25,6 +26,7 @@ import type {
   WorkerTask,
 } from './messages.ts';
 import { renderDocument } from './render.ts';
+import { STAMP_OPTIONS, stampPage, stampsOf } from './stamps.ts';
 import { incompleteness } from './warnings.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -100,7 +102,34 @@ function giveUp(): void {
   underWay.tab?.giveUp(GIVEN_UP);
 }
 
+/** Prints the stamps, and then the document that they are for. */
 async function render(task: RenderTask): Promise<RenderResult> {
+  const deadline = new Deadline(task.deadlineMs);
+  const stamps: Uint8Array[] = [];
+  for (const stamp of stampsOf(task.request)) {
+    const outputPath = `${task.outputPath}.stamp`;
+    const printed = await renderOne({
+      ...task,
+      request: { html: stampPage(stamp) },
+      options: STAMP_OPTIONS,
+      pictures: false,
+      deadlineMs: deadline.remaining(),
+      outputPath,
+    });
+    if (printed.kind === 'failed') {
+      return { ...printed, message: `The stamp cannot be printed. ${printed.message}` };
+    }
+    if (printed.kind === 'crashed') return printed;
+    stamps.push(await readFile(outputPath));
+    await rm(outputPath);
+  }
+  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, stamps);
+}
+
+async function renderOne(
+  task: RenderTask,
+  stamps: readonly Uint8Array[] = [],
+): Promise<RenderResult> {
   const own: NonNullable<typeof underWay> = { unneeded: new AbortController() };
   underWay = own;
   const deadline = new Deadline(task.deadlineMs);
@@ -110,6 +139,11 @@ async function render(task: RenderTask): Promise<RenderResult> {
   let reusable = false;
   let completed = false;
   try {
+    if (task.request.document !== undefined) {
+      const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
+      const made = await workOnDocuments(task.request.document, task.outputPath, stamps, limits);
+      return { kind: 'completed', ...made };
+    }
     const taking = take(task);
     taken = await resultWithin(taking, deadline.remaining());
     if (taken === undefined) {
@@ -124,7 +158,10 @@ async function render(task: RenderTask): Promise<RenderResult> {
     taken.tab.begin(deadline);
     if (task.options.deterministic) await fixWorld(taken.tab, task.request, task.options);
     page = followPage(taken.tab, task.request, deadline, session);
-    const rendered = await renderDocument(chrome, page, task, session, own.unneeded.signal);
+    const rendered = await renderDocument(chrome, page, task, session, {
+      unneeded: own.unneeded.signal,
+      stamps,
+    });
     completed = true;
     reusable = !(await fonts.usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);

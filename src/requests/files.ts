@@ -41,6 +41,8 @@ export function issueOfName(name: string): string | undefined {
   return name === PAGE ? 'Is the name of the page itself: give its text as html.' : undefined;
 }
 
+export const BASE64_FORM = 'Must be base64 with its padding, and without line breaks.';
+
 /** Base64 of RFC 4648, section 4, with its padding. */
 export function isBase64(text: string): boolean {
   return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ''));
@@ -57,7 +59,7 @@ export function checkFiles(
     const issue = issueOfName(name);
     if (issue !== undefined) issues.add(`files.${name}`, issue);
     if (!isBase64(content)) {
-      issues.add(`files.${name}`, 'Must be base64 with its padding, and without line breaks.');
+      issues.add(`files.${name}`, BASE64_FORM);
     }
   }
 }
@@ -74,7 +76,7 @@ function textOf(issues: ValidationIssues, field: string, content: Buffer): strin
 }
 
 /** The value of a form's field: text where the schema wants text, and JSON where it wants anything else. */
-function valueOf(
+export function valueOf(
   issues: ValidationIssues,
   field: string,
   schema: TSchema | undefined,

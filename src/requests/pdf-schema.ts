@@ -80,6 +80,32 @@ export const PageRanges = Type.String({
 
 export const Rotation = Type.Enum([...ROTATIONS], { description: 'Degrees, clockwise.' });
 
+const MAX_STAMP_CHARACTERS = 262_144;
+
+export const Stamp = Type.Object(
+  {
+    html: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_STAMP_CHARACTERS,
+        description:
+          'HTML whose first page is laid over the page, without a background unless it has one. It cannot load anything: write styles into it, and images and fonts as data: URLs. Scripts do not run. Either html or image is required.',
+        examples: ['<p style="font-size: 60pt; color: red; rotate: -30deg">Draft</p>'],
+      }),
+    ),
+    image: Type.Optional(
+      Type.String({
+        minLength: 1,
+        contentEncoding: 'base64',
+        description: 'A PNG, JPEG or WebP in base64, laid over the middle of the page.',
+      }),
+    ),
+    opacity: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
+    pages: Type.Optional({ ...PageRanges, description: 'The pages to stamp; all if left out.' }),
+  },
+  { additionalProperties: false, description: 'A watermark or stamp on pages.' },
+);
+
 const Password = (whose: string) =>
   Type.Optional(
     Type.String({ minLength: 1, maxLength: MAX_PASSWORD_CHARACTERS, description: whose }),
@@ -186,6 +212,7 @@ export const Pdf = Type.Object(
         'The pages to keep, in this order. Unlike page_ranges, which prints these pages only, it drops the tags of the document.',
     }),
     rotate: Type.Optional({ ...Rotation, description: 'Degrees to turn all pages, clockwise.' }),
+    stamp: Type.Optional(Stamp),
     encrypt: Type.Optional(Encrypt),
     sign: Type.Optional(Sign),
     optimize: Type.Optional(

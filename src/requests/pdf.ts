@@ -8,8 +8,10 @@ import {
   needsTags as doesNeedTags,
   type PdfRequest,
   type SignatureTexts,
+  type Stamp,
 } from '../domain/request-document.ts';
-import { isBase64 } from './files.ts';
+import { BASE64_FORM, isBase64 } from './files.ts';
+import { checkTemplate } from './html.ts';
 import { issueOfInvoice } from './invoice.ts';
 import type { Pdf } from './pdf-schema.ts';
 import { FILENAME, ONE_LINE_FORM, ONE_LINE_PATTERN } from './schema.ts';
@@ -17,7 +19,6 @@ import type { ValidationIssues } from './validation.ts';
 
 const NAME = new RegExp(FILENAME);
 const ONE_LINE = new RegExp(ONE_LINE_PATTERN);
-const BASE64_FORM = 'Must be base64 with its padding, and without line breaks.';
 
 const isArchive = (each: Conformance): boolean => each.startsWith('pdfa-');
 const isPartThree = (each: Conformance): boolean => each.startsWith('pdfa-3');
@@ -108,7 +109,31 @@ export function checkVerifyLink(
   }
 }
 
+const PICTURES = [/^\x89PNG/, /^\xFF\xD8\xFF/, /^RIFF.{4}WEBP/s];
+const isPicture = (base64: string): boolean => {
+  const start = Buffer.from(base64.slice(0, 24), 'base64').toString('latin1');
+  return PICTURES.some((pattern) => pattern.test(start));
+};
+
+export function checkStamp(issues: ValidationIssues, field: string, stamp: Stamp): void {
+  const { html, image, pages } = stamp;
+  if ((html === undefined) === (image === undefined)) {
+    const what =
+      html === undefined
+        ? 'Either html or image is required.'
+        : 'html and image cannot be combined: give one of them.';
+    issues.add(field, what);
+  }
+  if (html !== undefined) checkTemplate(issues, `${field}.html`, html);
+  if (image !== undefined && !isBase64(image)) issues.add(`${field}.image`, BASE64_FORM);
+  else if (image !== undefined && !isPicture(image)) {
+    issues.add(`${field}.image`, 'Must be a PNG, JPEG or WebP.');
+  }
+  if (pages !== undefined) checkPageRanges(issues, `${field}.pages`, pages);
+}
+
 function checkWork(issues: ValidationIssues, pdf: Pdf): void {
+  if (pdf.stamp !== undefined) checkStamp(issues, 'pdf.stamp', pdf.stamp);
   if (pdf.pages !== undefined) checkPageRanges(issues, 'pdf.pages', pdf.pages);
   if (pdf.encrypt === undefined) return;
   checkEncryption(issues, 'pdf.encrypt', pdf.encrypt);
@@ -176,11 +201,12 @@ export function checkAttachments(
 /** What the renderer is to do, with all that follows from what is asked for; undefined where that is nothing. */
 export function pdfRequest(pdf: Pdf | undefined): PdfRequest | undefined {
   if (pdf === undefined) return undefined;
-  const { conformance_required, attachments = [], invoice, pages, rotate, encrypt } = pdf;
+  const { conformance_required, attachments = [], invoice, pages, rotate, stamp, encrypt } = pdf;
   const sign = signatureTexts(pdf);
   const work = {
     ...(pages !== undefined && { pages }),
     ...(rotate !== undefined && { rotate }),
+    ...(stamp !== undefined && { stamp }),
     ...(encrypt !== undefined && { encrypt }),
     ...(pdf.optimize === true && { optimize: true }),
     ...(sign && { sign }),

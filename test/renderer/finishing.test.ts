@@ -7,6 +7,8 @@ import type { PdfRequest } from '../../src/domain/request-document.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
+import { JPEG } from '../support/tiny-images.ts';
+import { pdfOf } from '../support/written-pdf.ts';
 import { page, times } from './corpus/document.ts';
 
 const renderer = await startTestRenderer();
@@ -93,4 +95,59 @@ void test('an encrypted PDF opens with its password, and denies what was denied'
   t.match(said, 'modify annotations: allowed');
   t.match(said, 'stream encryption method: AESv3');
   t.match(asked(pdf, '--password=@ö--x', '--list-attachments'), 'a.csv');
+});
+
+const RED = '<p style="font: 40pt serif; color: #ff0000">DRAFT</p>';
+const IMAGE = JPEG.replace(/^data:[^,]*,/, '');
+
+void test('a stamp lies over the pages that are meant, and is no text of the document', async (t) => {
+  const pdf = await bytesOf({
+    stamp: { html: RED, opacity: 0.5, pages: '2-3' },
+    conformance: ['pdfa-2b', 'pdfua-1'],
+  });
+  const { pages, tagged } = await openPdf(pdf);
+  t.strictSame(
+    pages.map(({ text }) => text.includes('DRAFT')),
+    [false, true, true],
+  );
+  t.match(pages[1]?.text, 'Page 2', 'what lies below it stays');
+  t.ok(pages[1]?.fills.has('#ff0000'));
+  t.equal(tagged, true);
+  t.match(pdf.toString('latin1'), '<pdfuaid:part>1</pdfuaid:part>', 'it hinders nobody');
+  t.notMatch(asked(pdf, '--check') ?? '', /WARNING/);
+  const beyond = await printed({ stamp: { html: RED, pages: '4' } });
+  t.match(beyond, { kind: 'failed', code: 'page_range' });
+});
+
+const base64 = (content: Buffer): string => content.toString('base64');
+
+void test('finished documents are worked on without a page', async (t) => {
+  const sources = [{ file: base64(pdfOf(['One', 'Two'])) }, { file: base64(pdfOf(['Three'])) }];
+  const steps = [
+    { type: 'merge' },
+    { type: 'pages', pages: '3, 1' },
+    { type: 'rotate', rotate: 90, pages: '2' },
+    { type: 'stamp', html: RED, pages: '1' },
+    { type: 'stamp', image: IMAGE },
+    { type: 'attach', attachments: [{ filename: 'a.txt', content: 'MQ==', type: 'text/plain' }] },
+    { type: 'metadata', title: 'Made of two' },
+    { type: 'optimize' },
+  ] as const;
+  const made = await renderer.render({ document: { sources, steps } }, {}, undefined, ACCOUNT);
+  t.match(made, { kind: 'completed', pages: 2, title: 'Made of two' });
+  const pdf = await renderer.bytes({ document: { sources, steps } }, {}, ACCOUNT);
+  const { pages, info } = await openPdf(pdf);
+  t.match(pages[0]?.text, /Three[^]*DRAFT/);
+  t.equal(pages[1]?.text, 'One');
+  t.ok((pages[1]?.height ?? 0) > (pages[1]?.width ?? 0), 'it was turned');
+  t.equal(info['Title'], 'Made of two');
+  t.match(asked(pdf, '--list-attachments') ?? 'a.txt', 'a.txt');
+  t.notMatch(asked(pdf, '--check') ?? '', /WARNING/);
+});
+
+void test('a document that cannot be read fails with words', async (t) => {
+  const file = Buffer.from('hello').toString('base64');
+  const document = { sources: [{ file }], steps: [] };
+  const made = await renderer.render({ document }, {}, undefined, ACCOUNT);
+  t.match(made, { kind: 'failed', code: 'unreadable_pdf', message: 'The PDF is not a PDF.' });
 });

@@ -78,6 +78,8 @@ async function driveRefusals(t: Test, given: Answered) {
   await api.call('POST', `${BASE}/pdf/`, { key: poor.key, body: { html: '<p>x</p>' } });
   const requests = [{ html: '<p>x</p>' }];
   await api.call('POST', `${BASE}/batches/`, { key: poor.key, body: { requests } });
+  const sources = [{ file: PDF.toString('base64') }];
+  await api.call('POST', `${BASE}/documents/`, { key: poor.key, body: { sources } });
   await sendToAccount(
     api,
     { type: 'GrantCredits', accountId: poor.id, amount: 2, now: api.clock.now() },
@@ -195,6 +197,42 @@ async function driveOnceMore(
   }
 }
 
+/** Work on documents, of which one completes and one fails. */
+async function driveDocuments(api: Api, accountId: string, key: string): Promise<void> {
+  const file = PDF.toString('base64');
+  const post = (
+    body: object,
+    idempotencyKey = '',
+    headers: Readonly<Record<string, string>> = {},
+  ) =>
+    api.call('POST', `${BASE}/documents/`, {
+      key,
+      body,
+      headers: { ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }), ...headers },
+    });
+  const joined = { sources: [{ file }, { file }], steps: [{ type: 'merge' }] };
+  const steps = [{ type: 'split', parts: ['1', '2'] }];
+  await post({ sources: [{ file }], steps });
+  const ids: string[] = [];
+  for (const name of ['well', 'badly']) {
+    const { body } = await post(joined, `documents ${name}`);
+    ids.push(String(body['id']));
+  }
+  const [well = '', badly = ''] = ids;
+  await api.call('GET', `${BASE}/conversions/${well}/request/`, { key });
+  await post({ sources: [{ conversion: well }] });
+  await api.complete(accountId, well, Buffer.concat([PDF, Buffer.from('joined')]));
+  await api.fail(accountId, badly, 'x', 'unreadable_pdf');
+  await api.call('GET', `${BASE}/conversions/${badly}/`, { key });
+  for (const name of ['well', 'badly']) {
+    for (const Accept of ['application/json', 'application/pdf']) {
+      await post(joined, `documents ${name}`, { Accept, Prefer: 'wait=0' });
+    }
+  }
+  await takeBack(api, { id: well, accountId }, api.context());
+  await post({ sources: [{ conversion: well }] });
+}
+
 /** Has a PDF recorded that is larger than a ZIP file may be. */
 async function completeHuge(api: Api, accountId: string, conversionId: string): Promise<void> {
   const at = api.clock.now();
@@ -286,6 +324,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await api.call('GET', file);
   await api.call('GET', own, { key });
   await driveBatches(api, accountId, key);
+  await driveDocuments(api, accountId, key);
   const events = `/conversions/${id}/events/`;
   for (const path of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=2']) {
     await api.call('GET', `/tlog/${path}`);

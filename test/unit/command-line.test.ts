@@ -237,7 +237,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--deterministic --deterministic-time 2026-11-26T12:00:00Z ' +
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
     '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum ' +
-    '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize --verify-link';
+    '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize ' +
+    '--stamp-html LICENSE --stamp-image LICENSE --stamp-opacity 0.5 --stamp-pages 1 --verify-link';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -306,6 +307,12 @@ void test('the flags of convert are the options of the interface', (t) => {
       },
       optimize: true,
       verify_link: true,
+      stamp: {
+        html: readFileSync('LICENSE', 'utf8'),
+        image: fileInBase64('LICENSE'),
+        opacity: 0.5,
+        pages: '1',
+      },
     },
   });
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);

@@ -20,7 +20,7 @@ export interface ConversionFilter {
   /** Words of names, or the beginning of an id. */
   readonly q?: string;
   readonly status?: ConversionStatus;
-  readonly source?: 'html' | 'url';
+  readonly source?: 'html' | 'url' | 'document';
   readonly reference?: string;
   /** Name and value, with a colon between. */
   readonly tag?: string;

@@ -158,7 +158,7 @@ checkpoint; <code>README.txt</code> says how to check that without the service.<
 <h2>The conversion</h2>
 <dl>
 ${outcome(facts)}
-${row('Requested', `${isoTime(requested.requestedAt)}, from ${requested.source === 'html' ? 'HTML' : 'a URL'}`)}
+${row('Requested', `${isoTime(requested.requestedAt)}, from ${{ html: 'HTML', url: 'a URL', document: 'finished documents' }[requested.source]}`)}
 ${text('File name', 'filename')}
 ${text('Reference', 'reference')}
 ${tags.map(([name, value]) => row(`Tag ${name}`, decrypted(value)))}

@@ -75,3 +75,10 @@ export const example = (
   ...(exampleOf(schema) as object),
   ...fields,
 });
+
+export const Kind = Type.Optional(
+  Type.Enum(['document'], {
+    description: 'document: work on finished PDFs. Absent: a page that is printed.',
+    examples: ['document'],
+  }),
+);

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
+import { DocumentRequest, Source, Step } from '../../requests/documents-schema.ts';
 import { ConversionRequest, Cookie } from '../../requests/schema.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
@@ -9,6 +10,7 @@ import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
 import { Batch } from '../resources/batches.api.ts';
 import { RenderManifest, StoredRequest } from '../resources/conversion-documents.ts';
 import { Conversion, ConversionStatus } from '../resources/conversion-record.api.ts';
+import { WorkAnswer } from '../resources/documents.api.ts';
 import { DashboardAccess } from '../resources/dashboard-session.ts';
 import { HistoryEntry } from '../resources/history.ts';
 import {
@@ -68,6 +70,11 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Cookie,
   Conversion,
   ConversionStatus,
+  PdfOptions: ConversionRequest.properties.pdf,
+  DocumentRequest,
+  DocumentSource: Source,
+  DocumentStep: Step,
+  DocumentWork: WorkAnswer,
   StoredRequest,
   // Clients have been generated with this name.
   RenderRecord: RenderManifest,
@@ -135,12 +142,15 @@ function parts(value: unknown): unknown {
   const [first, second] = anyOf ?? [];
   const orNull = second?.type === 'null';
   return {
-    ...(rest.enum === undefined ? {} : { type: 'string' }),
+    ...(rest.enum === undefined ? {} : { type: typeOf(rest.enum) }),
     ...(anyOf === undefined ? {} : orNull ? { ...first, type: [first?.type, 'null'] } : { anyOf }),
     ...rest,
     ...(items === undefined ? {} : { additionalProperties: items }),
   };
 }
+
+const typeOf = ([first]: readonly unknown[]): string =>
+  typeof first === 'number' ? 'integer' : 'string';
 
 /** The schema as it stands in the document: named ones by reference. */
 export const schemaObject = (schema: TSchema): SchemaObject => plain(schema) as SchemaObject;

@@ -1,7 +1,7 @@
 /** Batches: asking for many conversions at once, and following them. */
 import { type BatchRow, batchQueries } from '../../../projections/batches.ts';
 import { batchRecord } from '../../accounts/records.ts';
-import { requestBatch } from '../../conversions/request-batch.ts';
+import { type RequestedBatch, requestBatch } from '../../conversions/request-batch.ts';
 import { cancelBatch } from '../../conversions/take-back.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { MAX_BATCH } from '../../domain/acceptance.ts';
@@ -57,13 +57,31 @@ export async function ownBatch(
   throw new ServiceError('not_found', 'There is no such batch.');
 }
 
+/** Answers with the accepted batch. */
+export async function answerBatch(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  { batchId, requestedAt, conversionIds }: RequestedBatch,
+): Promise<void> {
+  if (conversionIds === undefined) ctx.set('Idempotent-Replayed', 'true');
+  const ids = conversionIds ?? (await consistentQuery(deps, batchQueries)).conversionsOf(batchId);
+  const path = ctx.path.replace(/(documents|batches)\/$/, `batches/${batchId}/`);
+  ctx.set('Location', new URL(path, deps.publicUrl).href);
+  ctx.set('Retry-After', String(POLL_SECONDS));
+  ctx.status = 202;
+  // As it was when it was accepted: a replay gives the same bytes.
+  const { accountId } = callerOf(ctx);
+  const accepted = { id: batchId, accountId, total: ids.length, completed: 0, failed: 0 };
+  ctx.body = await batchRecord(deps.vault, { ...accepted, createdAt: requestedAt }, ids);
+}
+
 export const createBatch: Endpoint = {
   doc: createBatchDoc,
   handler: (deps) => async (ctx) => {
     await countAgainstPlan(deps, ctx);
     assertRoom(ctx, deps);
     await deps.bounds.admit();
-    const { batchId, requestedAt, conversionIds } = await deps.bodies.read(
+    const requested = await deps.bodies.read(
       ctx,
       deps.config.maxBodyBytes,
       (body) => parseBatch(ctx, deps, body),
@@ -73,15 +91,7 @@ export const createBatch: Endpoint = {
       },
       { maxValues: MAX_VALUES },
     );
-    if (conversionIds === undefined) ctx.set('Idempotent-Replayed', 'true');
-    const ids = conversionIds ?? (await consistentQuery(deps, batchQueries)).conversionsOf(batchId);
-    ctx.set('Location', new URL(`${batchId}/`, deps.publicUrl + ctx.path).href);
-    ctx.set('Retry-After', String(POLL_SECONDS));
-    ctx.status = 202;
-    // As it was when it was accepted: a replay gives the same bytes.
-    const { accountId } = callerOf(ctx);
-    const accepted = { id: batchId, accountId, total: ids.length, completed: 0, failed: 0 };
-    ctx.body = await batchRecord(deps.vault, { ...accepted, createdAt: requestedAt }, ids);
+    await answerBatch(ctx, deps, requested);
   },
 };
 

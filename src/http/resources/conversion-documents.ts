@@ -7,6 +7,7 @@ import { readContent } from '../../documents/decryption.ts';
 import { BlobNotFound } from '../../documents/port.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
+import { StoredWork } from '../../requests/documents-schema.ts';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { callerOf, type HttpContext, pathParameter, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -28,12 +29,13 @@ const OPTIONS = Object.fromEntries(
 
 /** The answer of `GET /conversions/{id}/request/`. */
 export const StoredRequest = Closed({
-  source: Type.Enum(['html', 'url'], {
+  source: Type.Enum(['html', 'url', 'document'], {
     description: 'The field that has the document.',
     examples: ['html'],
   }),
   html,
   url,
+  document: StoredWork,
   options: Closed(fields, {
     description:
       'The other fields of the request, with the defaults filled in of those that go with it.',
@@ -203,10 +205,23 @@ export function countBytes(
   });
 }
 
-/** Keys are found by strangers. The headers and cookies of earlier requests are credentials of other sites. */
-function withoutSecrets({ options, ...request }: Stored): Stored {
-  const { headers: _headers, cookies: _cookies, ...others } = options;
-  return { ...request, options: others };
+/**
+ * Keys are found by strangers. The headers and cookies of earlier requests are credentials of other sites, and passwords
+ * open documents.
+ */
+function withoutSecrets({ options, document, ...request }: Stored): Stored {
+  const { headers: _headers, cookies: _cookies, pdf, ...others } = options;
+  const { encrypt: _encrypt, ...ofPdf } = pdf ?? {};
+  return {
+    ...request,
+    ...(document && {
+      document: {
+        sources: document.sources.map(({ file }) => ({ file })),
+        steps: document.steps.filter(({ type }) => type !== 'encrypt'),
+      },
+    }),
+    options: { ...others, ...(pdf && { pdf: ofPdf }) },
+  };
 }
 
 export const getConversionRequest: Endpoint = {
@@ -215,7 +230,7 @@ export const getConversionRequest: Endpoint = {
     tag: 'Conversions',
     summary: 'Retrieve the request of a conversion',
     description:
-      'What the client asked for, while it is stored. html or url together with all fields of options is a request that makes the same conversion again. An API key does not get headers and cookies: they may be credentials of other sites.',
+      'What the client asked for, while it is stored. html or url together with all fields of options is a request that makes the same conversion again. An API key does not get headers, cookies, passwords and what encrypts: they may be credentials of other sites, or open documents.',
     answers: {
       200: {
         description: 'The request.',
@@ -227,6 +242,11 @@ export const getConversionRequest: Endpoint = {
             options: OPTIONS,
           },
           url: { source: 'url', url: 'https://example.com/', options: OPTIONS },
+          document: {
+            source: 'document',
+            document: { sources: [{ file: 'JVBERi0xLjcK' }], steps: [{ type: 'merge' }] },
+            options: OPTIONS,
+          },
         },
       },
     },

@@ -12,7 +12,7 @@ import { periodOf, periodParameters } from '../period.ts';
 const MAX_Q_CHARACTERS = 300;
 const MAX_Q_WORDS = 10;
 const MAX_TAGS = 20;
-const SOURCES = ['html', 'url'] as const;
+const SOURCES = ['html', 'url', 'document'] as const;
 
 const ID_START = new RegExp(`^conv_[0-9a-z]{${MIN_ID_START - 'conv_'.length},26}$`);
 /** A word of `q` that may be the beginning of an id. All ids begin alike, so a shorter one would find everything. */
@@ -56,7 +56,11 @@ export const CONVERSION_FILTER_PARAMETERS: readonly ParameterDoc[] = [
   ),
   inQuery('key', 'Lists only conversions that were asked for with the API key of this id.'),
   inQuery('batch', 'Lists only the conversions of the batch with this id.'),
-  inQuery('source', 'Lists only conversions of HTML, or of URLs.', Type.Enum([...SOURCES])),
+  inQuery(
+    'source',
+    'Lists only conversions of HTML, of URLs, or work on finished documents.',
+    Type.Enum([...SOURCES]),
+  ),
   inQuery('warnings', 'Lists only conversions that have warnings.', Type.Enum(['true'])),
   ...periodParameters('Conversions created'),
 ];
@@ -131,7 +135,7 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
   const source = one(
     'source',
     (text) => SOURCES.some((each) => each === text),
-    'Must be html or url.',
+    'Must be html, url or document.',
   );
   const warnings = one('warnings', (text) => text === 'true', 'Must be true.');
   return {
@@ -143,7 +147,7 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
     ...(reference && { reference }),
     ...(key && { keyId: key }),
     ...(batch && { batchId: batch }),
-    ...(source && { source: source as 'html' | 'url' }),
+    ...(source && { source: source as (typeof SOURCES)[number] }),
     ...periodOf(ctx, issues),
   };
 }

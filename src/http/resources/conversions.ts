@@ -190,7 +190,7 @@ export async function answerRequested(
   { conversionId, requestedAt, replayed }: AcceptedConversion,
 ): Promise<void> {
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
-  const path = ctx.path.replace(/(pdf|conversions)\/.*$/, `conversions/${conversionId}/`);
+  const path = ctx.path.replace(/(pdf|documents|conversions)\/.*$/, `conversions/${conversionId}/`);
   ctx.set('Location', new URL(path, deps.publicUrl).href);
   const waits = appliedWait(ctx) !== undefined;
   if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;
@@ -208,7 +208,7 @@ export function requestKeyOf(
   ctx: HttpContext,
   deps: RouteDependencies,
   issues: ValidationIssues,
-  purpose?: `${'retry' | 'rerender'}/${string}`,
+  purpose?: 'documents' | `${'retry' | 'rerender'}/${string}`,
 ): { readonly idempotencyKey?: string } {
   const key = idempotencyKeyOf(ctx, issues);
   if (key === undefined) return {};

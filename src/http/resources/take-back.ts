@@ -53,7 +53,7 @@ const NOTHING_TO_COMPARE =
 const SEND_AGAIN = 'Send it again with POST /pdf/.';
 
 /** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
-async function acceptedEarlier(
+export async function acceptedEarlier(
   deps: RouteDependencies,
   accountId: string,
   { idempotencyKey }: ReturnType<typeof requestKeyOf>,

@@ -11,10 +11,11 @@ import {
   saveCatalog,
   writeBookmarks,
 } from './bookmarks.ts';
+import { dropClaims, keepDescription, setMetadata, titleOf } from './description.ts';
 import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
 import { Qpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
-import { type Dictionary, MalformedPdf, PdfString, type PdfValue, type Ref } from './values.ts';
+import { MalformedPdf, Ref } from './values.ts';
 import type { Work, WorkAnswer, WorkResult, WorkStep } from './work-plan.ts';
 
 /** More than a PDF of ours may have. */
@@ -184,7 +185,7 @@ class Workshop {
     const made = this.#made({ inputFile, ...PLAIN, overlay });
     this.#qpdf.drop(file);
     this.#qpdf.drop(inputFile);
-    return made;
+    return changed(made, markStamps);
   }
 
   #written(
@@ -200,6 +201,22 @@ class Workshop {
       ...(optimize === true && COMPACT),
       ...(encrypt === undefined ? SAME_ID : { encrypt: encryption(encrypt) }),
     });
+  }
+}
+
+/** The last content of a page that qpdf has laid another one over. */
+const LAID_OVER = /(?<=^\s*Q\n)(q\n[-\d. ]+ cm\n\/\S+ Do\nQ\n)$/;
+
+/** A stamp is decoration for who reads the tags of the page. */
+function markStamps(objects: PdfObjects): void {
+  dropClaims(objects);
+  for (const page of pagesOf(objects)) {
+    const last = objects.list(objects.dictionary(page).get('Contents')).at(-1);
+    if (!(last instanceof Ref)) continue;
+    const content = objects.content(last.number).toString('latin1');
+    const marked = content.replace(LAID_OVER, '/Artifact BMC\n$1EMC\n');
+    if (marked === content) continue;
+    objects.setStream(last.number, objects.dictionary(last), Buffer.from(marked, 'latin1'));
   }
 }
 
@@ -253,55 +270,6 @@ function pagesAt(objects: PdfObjects, ranges: string | undefined): readonly Ref[
   if (ranges === undefined) return all;
   const chosen = new Set(pagesIn(ranges, all.length));
   return all.filter((_, n) => chosen.has(n));
-}
-
-const DESCRIBED = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'];
-
-function infoOf(objects: PdfObjects): Dictionary {
-  return objects.dictionary(objects.trailer.get('Info'));
-}
-
-function titleOf(objects: PdfObjects): string {
-  const title = objects.resolve(infoOf(objects).get('Title'));
-  return title instanceof PdfString ? title.text : '';
-}
-
-function setInfo(objects: PdfObjects, entries: readonly (readonly [string, PdfValue])[]): void {
-  if (entries.length === 0) return;
-  objects.trailer.set('Info', objects.add(new Map([...infoOf(objects), ...entries])));
-}
-
-/** Takes over what the first of the documents says of itself. */
-function keepDescription(objects: PdfObjects, first: PdfObjects): void {
-  const info = infoOf(first);
-  const known = DESCRIBED.map((key) => [key, first.resolve(info.get(key))] as const);
-  setInfo(
-    objects,
-    known.filter(([, value]) => value instanceof PdfString),
-  );
-  const language = first.resolve(first.catalog.get('Lang'));
-  if (!(language instanceof PdfString)) return;
-  objects.catalog.set('Lang', language);
-  saveCatalog(objects);
-}
-
-/** The PDF may have conformed to a standard: what was changed was not checked. */
-function dropClaims(objects: PdfObjects): void {
-  if (objects.catalog.delete('Metadata')) saveCatalog(objects);
-}
-
-function setMetadata(
-  objects: PdfObjects,
-  { title, author, subject, keywords }: Extract<WorkStep, { type: 'metadata' }>['metadata'],
-): void {
-  const entries = Object.entries({
-    Title: title,
-    Author: author,
-    Subject: subject,
-    Keywords: keywords?.join(', '),
-  }).flatMap(([key, text]) => (text === undefined ? [] : [[key, PdfString.of(text)] as const]));
-  setInfo(objects, entries);
-  dropClaims(objects);
 }
 
 async function answer(): Promise<WorkAnswer> {

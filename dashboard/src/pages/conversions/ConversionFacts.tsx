@@ -70,6 +70,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
             <code>{record.batch}</code>
           </Link>
         ),
+        'Made from': record.kind && 'finished documents',
         'Retry of': record.retry_of && (
           <Link to="/conversions/$id" params={{ id: record.retry_of }}>
             <code>{record.retry_of}</code>

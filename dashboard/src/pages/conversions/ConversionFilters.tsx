@@ -28,7 +28,7 @@ const STATUS_CHOICES: readonly Choice<ConversionStatus | typeof ALL>[] = [
   ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
 ];
 
-const SOURCE_TEXTS = { html: 'HTML', url: 'URL' } as const;
+const SOURCE_TEXTS = { html: 'HTML', url: 'URL', document: 'Documents' } as const;
 const SOURCE_CHOICES: readonly Choice<keyof typeof SOURCE_TEXTS | typeof ALL>[] = [
   { value: ALL, label: 'All' },
   ...SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[value] })),

@@ -105,7 +105,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
           {isCompleted && <DownloadPdf id={id} />}
           {isEnded(record) && <ConvertAgain id={id} />}
           {isCompleted && <ConvertAgain id={id} compares />}
-          {status === 'failed' && <OpenRequest id={id} />}
+          {status === 'failed' && record.kind === undefined && <OpenRequest id={id} />}
           {isEnded(record) && (
             <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
               Evidence bundle

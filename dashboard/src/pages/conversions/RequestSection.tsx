@@ -26,8 +26,12 @@ export function RequestSection({ id }: { readonly id: string }) {
       {(request) => (
         <>
           <Source request={request} id={id} />
-          <h3>Options</h3>
-          <Options options={request.options} />
+          {request.document === undefined && (
+            <>
+              <h3>Options</h3>
+              <Options options={request.options} />
+            </>
+          )}
         </>
       )}
     </Loaded>
@@ -54,7 +58,8 @@ function DeletedRequest({ id }: { readonly id: string }) {
           <p className="note">The sender may have a record of the request, under one of these.</p>
           <Facts
             facts={{
-              Document: source === 'url' ? 'a URL' : 'HTML',
+              Document:
+                source === 'document' ? 'finished documents' : source === 'url' ? 'a URL' : 'HTML',
               Sent: <Time iso={request.time} relative={false} />,
               Conversion: <code>{id}</code>,
               'Request id': request.request_id && <code>{request.request_id}</code>,
@@ -81,7 +86,23 @@ interface SourceProps {
 }
 
 /** Shows the document as text. An address is not a link: a page that someone else named may be hostile. */
-function Source({ request: { html = '', url }, id }: SourceProps) {
+function Source({ request: { html = '', url, document }, id }: SourceProps) {
+  if (document !== undefined) {
+    const { sources, steps = [] } = document;
+    const shown = steps.length === 0 ? [{ type: 'merge' }] : steps;
+    return (
+      <>
+        <h3>Work on documents</h3>
+        <p className="note">
+          {sources.length === 1
+            ? 'One PDF'
+            : `${formatNumber(sources.length)} PDFs, joined in order`}
+          . The history names each by its SHA-256.
+        </p>
+        <Code code={JSON.stringify(shown, null, 2)} copyLabel="Copy the steps" />
+      </>
+    );
+  }
   if (url !== undefined) {
     return (
       <>

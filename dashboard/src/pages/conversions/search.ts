@@ -3,7 +3,7 @@ import type { Conversion, ConversionFilter, ConversionStatus } from '../../api/c
 import { pageOf } from '../../api/paged.ts';
 
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
-export const SOURCES = ['html', 'url'] as const;
+export const SOURCES = ['html', 'url', 'document'] as const;
 
 /** The service takes no more. */
 export const MAX_QUERY_CHARACTERS = 300;

@@ -217,6 +217,8 @@ function EarlierRequest({ fields, onLoad }: EarlierRequestProps) {
   useEffect(() => {
     if (data === undefined || from === undefined) return;
     const { source, html = '', url = '', options } = data;
+    // Work on documents has no page to print.
+    if (source === 'document') return;
     onLoad({ source, html, url, options: optionsOf(fields, options) });
     setLoaded(from);
     // A reload must show what was edited since.

@@ -1,0 +1,235 @@
+/** Work on finished documents: PDFs that are uploaded, or were made here. */
+import { createHash } from 'node:crypto';
+import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
+import { requestBatch } from '../../conversions/request-batch.ts';
+import {
+  type AcceptedConversion,
+  type ConversionRequest,
+  requestConversion,
+} from '../../conversions/request-conversion.ts';
+import { readContent } from '../../documents/decryption.ts';
+import { UnencryptedText } from '../../documents/encryption.ts';
+import { DEFAULT_OPTIONS } from '../../domain/event-fields.ts';
+import type { DocumentWork } from '../../domain/request-document.ts';
+import { type ErrorCode, ServiceError, type ServiceErrorOptions } from '../../errors/errors.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import {
+  type CheckedDocuments,
+  type CheckedSource,
+  checkDocumentRequest,
+} from '../../requests/documents.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { callerOf, commandContext, type HttpContext } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { countAgainstPlan } from '../middleware/rate-limit.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { requestRules } from '../request-rules.ts';
+import { createUntilEnded } from '../waiting.ts';
+import { answerBatch } from './batches.ts';
+import { countBytes, orGone } from './conversion-documents.ts';
+import { answerRequested, assertRoom, POLL_SECONDS, requestKeyOf } from './conversions.ts';
+import { createDocumentDoc, NO_SOURCE, SOURCE_GONE, SOURCE_NOT_READY } from './documents.api.ts';
+import { assertInRetention } from './file-retention.ts';
+import { acceptedEarlier } from './take-back.ts';
+
+/** Each part of a split has a copy of the sources: all copies together are no larger than this many bodies. */
+const MOST_COPIES = 4;
+
+/** A source as it is stored, and as the log names it. */
+interface ReadSource {
+  readonly stored: DocumentWork['sources'][number];
+  readonly named: { readonly sha256: string; readonly bytes: number; readonly conversion?: string };
+}
+
+function refuse(
+  code: ErrorCode,
+  field: string,
+  message: string,
+  options: Pick<ServiceErrorOptions, 'cause' | 'retryAfter'> = {},
+): ServiceError {
+  const details = { [field]: [message] };
+  return new ServiceError(code, `${field}: ${message}`, { details, ...options });
+}
+
+/** @throws {ServiceError} `not_found`, `not_ready` or `gone`, with the field */
+async function ownSource(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  id: string,
+  field: string,
+): Promise<ConversionRow & Required<Pick<ConversionRow, 'document' | 'pdf'>>> {
+  const { accountId } = callerOf(ctx);
+  const row = (await consistentQuery(deps, conversionQueries, ctx.state.asOf)).byId(id);
+  if (row?.accountId !== accountId) throw refuse('not_found', field, NO_SOURCE);
+  const { status, document, pdf } = row;
+  if (status !== 'completed' || document === undefined || pdf === undefined) {
+    throw refuse('not_ready', field, SOURCE_NOT_READY, { retryAfter: POLL_SECONDS });
+  }
+  await assertInRetention(deps, row).catch((cause: unknown) => {
+    throw refuse('gone', field, SOURCE_GONE, { cause });
+  });
+  return { ...row, document, pdf };
+}
+
+async function readSource(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  { file, conversion = '', password }: CheckedSource,
+  field: string,
+): Promise<ReadSource> {
+  const opens = password === undefined ? {} : { password };
+  if (file !== undefined) {
+    const content = Buffer.from(file, 'base64');
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return { stored: { file, ...opens }, named: { sha256, bytes: content.length } };
+  }
+  const row = await ownSource(ctx, deps, conversion, field);
+  const { accountId, id, document, pdf } = row;
+  if (pdf.bytes > deps.config.maxBodyBytes) throw tooLarge(deps);
+  countBytes(ctx, deps, accountId, pdf.bytes);
+  const contentKey = await deps.vault.contentKey(accountId, id);
+  const content = await orGone(
+    readContent(deps.blobs, contentKey, document),
+    `${field}: ${SOURCE_GONE}`,
+  );
+  return {
+    stored: { file: content.toString('base64'), ...opens },
+    named: { sha256: pdf.sha256, bytes: pdf.bytes, conversion: id },
+  };
+}
+
+function tooLarge({ config }: RouteDependencies): ServiceError {
+  const message = `All PDFs together must have at most ${config.maxBodyBytes} bytes.`;
+  return refuse('payload_too_large', 'sources', message);
+}
+
+/** Copies the sources into the request: retention may delete them before they are worked on. */
+async function readSources(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  sources: readonly CheckedSource[],
+): Promise<readonly ReadSource[]> {
+  const read: ReadSource[] = [];
+  let bytes = 0;
+  for (const [n, source] of sources.entries()) {
+    const next = await readSource(ctx, deps, source, `sources.${n}.conversion`);
+    bytes += next.named.bytes;
+    if (bytes > deps.config.maxBodyBytes) throw tooLarge(deps);
+    read.push(next);
+  }
+  return read;
+}
+
+/** @param pages those that are to be kept after all other steps */
+function requestOf(
+  { steps, texts, marks }: CheckedDocuments,
+  sources: readonly ReadSource[],
+  pages?: { readonly pages: string; readonly number: number },
+): ConversionRequest {
+  const last = steps.findIndex(({ type }) => type === 'encrypt' || type === 'optimize');
+  const at = last === -1 ? steps.length : last;
+  const chosen = pages === undefined ? [] : [{ type: 'pages', pages: pages.pages } as const];
+  const document: DocumentWork = {
+    sources: sources.map(({ stored }) => stored),
+    steps: [...steps.slice(0, at), ...chosen, ...steps.slice(at)],
+  };
+  const { filename, ...others } = texts;
+  const name = pages && filename?.replace(/\.pdf$/i, ` ${pages.number}.pdf`);
+  return {
+    source: 'document',
+    options: DEFAULT_OPTIONS,
+    texts: {
+      ...others,
+      ...(filename !== undefined && { filename: name ?? filename }),
+      sources: JSON.stringify(sources.map(({ named }) => named)),
+    },
+    marks,
+    document: new UnencryptedText(JSON.stringify({ document })),
+  };
+}
+
+/** Accepts a conversion for each part, as a batch. */
+async function requestParts(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  checked: CheckedDocuments,
+  sources: readonly ReadSource[],
+  key: ReturnType<typeof requestKeyOf>,
+) {
+  const { parts = [], texts } = checked;
+  const bytes = sources.reduce((sum, { named }) => sum + named.bytes, 0) * parts.length;
+  const most = MOST_COPIES * deps.config.maxBodyBytes;
+  if (bytes > most) {
+    const message = `The PDFs times the number of parts must be at most ${most} bytes: make fewer parts at a time.`;
+    throw refuse('payload_too_large', 'steps', message);
+  }
+  assertRoom(ctx, deps, bytes);
+  await deps.bounds.admit(parts.length - 1);
+  const { webhookUrl, filename, ...common } = texts;
+  const ofParts = { ...checked, texts: { ...common, ...(filename !== undefined && { filename }) } };
+  const requests = parts.map((pages, n) => requestOf(ofParts, sources, { pages, number: n + 1 }));
+  const ofBatch = { ...common, ...(webhookUrl !== undefined && { webhookUrl }) };
+  const { accountId } = callerOf(ctx);
+  const batch = { accountId, requests, texts: ofBatch, ...key };
+  return await requestBatch(deps, batch, await commandContext(ctx, deps));
+}
+
+type Accepted =
+  | { readonly kind: 'one'; readonly conversion: AcceptedConversion }
+  | { readonly kind: 'parts'; readonly batch: Awaited<ReturnType<typeof requestBatch>> };
+
+async function request(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  checked: CheckedDocuments,
+  key: ReturnType<typeof requestKeyOf>,
+): Promise<Accepted> {
+  const { accountId } = callerOf(ctx);
+  // A source may have been deleted since: what was accepted with it stays accepted.
+  const earlier = await acceptedEarlier(deps, accountId, key);
+  if (earlier !== undefined) {
+    const { conversionId, requestedAt } = earlier;
+    return conversionId.startsWith('batch_')
+      ? { kind: 'parts', batch: { batchId: conversionId, requestedAt } }
+      : { kind: 'one', conversion: earlier };
+  }
+  const sources = await readSources(ctx, deps, checked.sources);
+  if (checked.parts !== undefined) {
+    return { kind: 'parts', batch: await requestParts(ctx, deps, checked, sources, key) };
+  }
+  const trace = deps.tracing?.current();
+  const asked = { accountId, ...requestOf(checked, sources), ...key, trace };
+  return {
+    kind: 'one',
+    conversion: await requestConversion(deps, asked, await commandContext(ctx, deps)),
+  };
+}
+
+export const createDocument: Endpoint = {
+  doc: createDocumentDoc,
+  handler: (deps) => {
+    const untilEnded = createUntilEnded(deps);
+    return async (ctx) => {
+      await countAgainstPlan(deps, ctx);
+      assertRoom(ctx, deps);
+      await deps.bounds.admit();
+      const rules = await requestRules(ctx, deps);
+      const accepted = await deps.bodies.read(
+        ctx,
+        deps.config.maxBodyBytes,
+        (body) => {
+          const issues = new ValidationIssues();
+          const checked = checkDocumentRequest(body, issues, rules);
+          const key = requestKeyOf(ctx, deps, issues, 'documents');
+          issues.throwIfAny();
+          return { checked, key };
+        },
+        async ({ checked, key }) => await request(ctx, deps, checked, key),
+        { forms: true },
+      );
+      if (accepted.kind === 'one')
+        await answerRequested(ctx, deps, untilEnded, accepted.conversion);
+      else await answerBatch(ctx, deps, accepted.batch);
+    };
+  },
+};

@@ -1,0 +1,54 @@
+/** What a PDF says of itself: title, author and the like, its language, and what it claims to conform to. */
+import type { RequestDocument } from '../../domain/request-document.ts';
+import { saveCatalog } from './bookmarks.ts';
+import type { PdfObjects } from './pdf-objects.ts';
+import { type Dictionary, PdfString, type PdfValue } from './values.ts';
+
+const DESCRIBED = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'];
+
+function infoOf(objects: PdfObjects): Dictionary {
+  return objects.dictionary(objects.trailer.get('Info'));
+}
+
+export function titleOf(objects: PdfObjects): string {
+  const title = objects.resolve(infoOf(objects).get('Title'));
+  return title instanceof PdfString ? title.text : '';
+}
+
+function setInfo(objects: PdfObjects, entries: readonly (readonly [string, PdfValue])[]): void {
+  if (entries.length === 0) return;
+  objects.trailer.set('Info', objects.add(new Map([...infoOf(objects), ...entries])));
+}
+
+/** Takes over what the first of the documents says of itself. */
+export function keepDescription(objects: PdfObjects, first: PdfObjects): void {
+  const info = infoOf(first);
+  const known = DESCRIBED.map((key) => [key, first.resolve(info.get(key))] as const);
+  setInfo(
+    objects,
+    known.filter(([, value]) => value instanceof PdfString),
+  );
+  const language = first.resolve(first.catalog.get('Lang'));
+  if (!(language instanceof PdfString)) return;
+  objects.catalog.set('Lang', language);
+  saveCatalog(objects);
+}
+
+/** The PDF may have conformed to a standard: what was changed was not checked. */
+export function dropClaims(objects: PdfObjects): void {
+  if (objects.catalog.delete('Metadata')) saveCatalog(objects);
+}
+
+export function setMetadata(
+  objects: PdfObjects,
+  { title, author, subject, keywords }: NonNullable<RequestDocument['metadata']>,
+): void {
+  const entries = Object.entries({
+    Title: title,
+    Author: author,
+    Subject: subject,
+    Keywords: keywords?.join(', '),
+  }).flatMap(([key, text]) => (text === undefined ? [] : [[key, PdfString.of(text)] as const]));
+  setInfo(objects, entries);
+  dropClaims(objects);
+}
