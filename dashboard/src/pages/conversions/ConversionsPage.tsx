@@ -42,6 +42,21 @@ function useNewConversions(
   return useMemo(() => new Set([...ids].filter((id) => id > newest)), [ids, newest]);
 }
 
+/** The service opens all names of an account for the first search of them. */
+const LATE_MS = 2_000;
+
+/** True once it has been waited for so long that a person wonders why. */
+function useIsLate(isWaiting: boolean): boolean {
+  const [isLate, setIsLate] = useState(false);
+  useEffect(() => {
+    setIsLate(false);
+    if (!isWaiting) return undefined;
+    const timer = setTimeout(() => setIsLate(true), LATE_MS);
+    return () => clearTimeout(timer);
+  }, [isWaiting]);
+  return isLate;
+}
+
 export default function ConversionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -63,6 +78,8 @@ export default function ConversionsPage() {
   }, [isEmpty, added, refetch]);
 
   const isFiltered = Object.keys(filters).length > 0;
+  const isLate = useIsLate(query.isFetching && (data === undefined || isPlaceholderData));
+  const total = isBackwards || isPlaceholderData ? undefined : data?.total;
   const show = (next: ConversionsSearch, replace = false) =>
     void navigate({
       to: '/conversions',
@@ -83,11 +100,13 @@ export default function ConversionsPage() {
       <ConversionFilters filters={filters} isBackwards={isBackwards} onChange={show} />
       <div className={styles.above}>
         <span className="note">
-          {data !== undefined && !isBackwards && counted(data.total, 'conversion')}
-          {data !== undefined &&
-            !isBackwards &&
+          {total !== undefined && counted(total, 'conversion')}
+          {total !== undefined && isFiltered && (total === 1 ? ' matches' : ' match')}
+        </span>
+        <span className="note" role="status">
+          {isLate &&
             isFiltered &&
-            (data.total === 1 ? ' matches' : ' match')}
+            'Still searching. The first search among very many conversions takes longer, each later one is quick.'}
         </span>
         {(['reference', 'tag'] as const).map(
           (name) =>
