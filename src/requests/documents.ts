@@ -96,15 +96,17 @@ export function checkDocumentRequest(
   rules: RequestRules,
 ): CheckedDocuments {
   const body = sent instanceof FormBody ? bodyOf(sent, issues) : sent;
-  const { sources, steps = [], ...common } = check(body, issues);
-  const given = Object.entries(common).filter(
+  const { sources, steps: given = [], ...common } = check(body, issues);
+  // What the schema found wrong may be of any type.
+  const steps = issues.has('steps') ? [] : given;
+  const shared = Object.entries(common).filter(
     ([name]) => !issues.has(name) && Object.hasOwn(ConversionRequest.properties, name),
   );
   // They are judged by the rules of a request that has them.
-  const whole = { html: '<p>', ...Object.fromEntries(given) };
+  const whole = { html: '<p>', ...Object.fromEntries(shared) };
   const { texts, marks } = checkConversionRequest(whole, issues, rules);
   if (!issues.has('sources')) checkSources(issues, sources);
-  if (!issues.has('steps')) checkSteps(issues, steps);
+  checkSteps(issues, steps);
   const last = steps.at(-1);
   return {
     sources,

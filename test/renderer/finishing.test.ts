@@ -149,5 +149,5 @@ void test('a document that cannot be read fails with words', async (t) => {
   const file = Buffer.from('hello').toString('base64');
   const document = { sources: [{ file }], steps: [] };
   const made = await renderer.render({ document }, {}, undefined, ACCOUNT);
-  t.match(made, { kind: 'failed', code: 'unreadable_pdf', message: 'The PDF is not a PDF.' });
+  t.match(made, { kind: 'failed', code: 'unreadable_pdf', message: 'The file is not a PDF.' });
 });

@@ -105,7 +105,7 @@ export const createDocumentDoc: OperationDoc = {
     insufficient_credits: 'The account has no credits left.',
     conversion_failed: {
       when: 'The request waited for the PDF, and the conversion failed. The credit is refunded.',
-      message: 'The PDF is not a PDF.',
+      message: 'The file is not a PDF.',
     },
     not_found: ofSource('The account has no conversion of the id of a source.', NO_SOURCE),
     not_ready: ofSource('The conversion of a source has not completed.', SOURCE_NOT_READY),

@@ -72,7 +72,7 @@ class Workshop {
     const plain = sources.map(({ content, password }, n) => {
       const inputFile = this.#put(content);
       const outputFile = this.#place();
-      const what = sources.length === 1 ? 'The PDF' : `Source ${n + 1}`;
+      const what = sources.length === 1 ? 'The file' : `Source ${n + 1}`;
       const job = { inputFile, outputFile, ...PLAIN, decrypt: '' };
       // The tree of its pages is made anew with them: what is wrong with it is seen here.
       const pages = [{ file: '.', range: '1-z', ...(password !== undefined && { password }) }];
