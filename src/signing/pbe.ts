@@ -1,5 +1,5 @@
 /** Password-based encryption as PKCS#12 files have it: that of PKCS#12 itself (RFC 7292, appendix B and C), and PBES2 (RFC 8018). */
-import { createDecipheriv, createHash, pbkdf2 } from 'node:crypto';
+import { createDecipheriv, createHash, hash as hashed, pbkdf2 } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Integer, ObjectIdentifier, OctetString, Sequence } from 'asn1js';
@@ -13,8 +13,10 @@ export class UnreadableKey extends Error {
 
 /** More than programs use for a whole file. One that asks for more would keep the service busy. */
 const MAX_ROUNDS = 1_000_000;
-/** The derivation of PKCS#12 takes this thread: others have their turn in between. */
-const SLICE = 20_000;
+/** Of the derivation of PKCS#12, which takes this thread. The files of Java 11 take 350,000: three keys in 50,000 or 100,000 each. */
+const MAX_OLD_ROUNDS = 400_000;
+/** Others have their turn in between. */
+const SLICE = 2_000;
 
 const HASHES: Readonly<Record<string, string>> = {
   '1.3.14.3.2.26': 'sha1',
@@ -61,18 +63,25 @@ const bytesOf = (value: unknown): Buffer => {
   return Buffer.from(value.getValue());
 };
 
+/** Bytes of a digest. */
+export const digestBytes = (hash: string): number => hashed(hash, '', 'buffer').length;
+
 /** The rounds of hashing that the keys of one file may take together. */
 export class Rounds {
-  #left = MAX_ROUNDS;
+  readonly #left: Record<'all' | 'old', number> = { all: MAX_ROUNDS, old: MAX_OLD_ROUNDS };
 
-  /** @throws {UnreadableKey} they are too many */
-  take(value: unknown): number {
+  /**
+   * @param blocks of the derived bytes: each takes all rounds
+   * @throws {UnreadableKey} they are too many
+   */
+  take(value: unknown, blocks: number, derivation: 'all' | 'old'): number {
     const count = value instanceof Integer ? Number(value.toBigInt()) : Number(value);
     if (!Number.isInteger(count) || count < 1) throw notRead('parameters of an unknown form');
-    this.#left -= count;
-    if (this.#left >= 0) return count;
+    this.#left[derivation] -= count * blocks;
+    if (this.#left[derivation] >= 0) return count;
+    const most = derivation === 'old' ? MAX_OLD_ROUNDS : MAX_ROUNDS;
     throw new UnreadableKey(
-      `The file derives its keys in more than ${MAX_ROUNDS} rounds. Write it again with fewer.`,
+      `The file derives its keys in more than ${most} rounds. Write it again with fewer.`,
     );
   }
 }
@@ -82,15 +91,21 @@ const itemsOf = (value: unknown): readonly unknown[] => {
   return value.valueBlock.value;
 };
 
-/** `purpose`: 1 for a key, 2 for an initialization vector, 3 for a MAC's key. */
+/**
+ * @param iterations what the file says
+ * @param purpose 1 for a key, 2 for an initialization vector, 3 for a MAC's key
+ * @throws {UnreadableKey}
+ */
 export async function derivePkcs12(
   hash: string,
   password: string,
   salt: Buffer,
-  iterations: number,
+  iterations: unknown,
   purpose: 1 | 2 | 3,
   length: number,
+  allowed: Rounds,
 ): Promise<Buffer> {
+  const rounds = allowed.take(iterations, Math.ceil(length / digestBytes(hash)), 'old');
   const block = hash === 'sha384' || hash === 'sha512' ? 128 : 64;
   const repeated = (bytes: Buffer): Buffer =>
     bytes.length === 0 ? bytes : Buffer.alloc(block * Math.ceil(bytes.length / block), bytes);
@@ -100,7 +115,7 @@ export async function derivePkcs12(
   const derived: Buffer[] = [];
   for (let size = 0; size < length; ) {
     let digest = createHash(hash).update(diversifier).update(input).digest();
-    for (let round = 1; round < iterations; round += 1) {
+    for (let round = 1; round < rounds; round += 1) {
       digest = createHash(hash).update(digest).digest();
       if (round % SLICE === 0) await turn();
     }
@@ -152,7 +167,8 @@ async function decryptPbes2(
   const [name, keyBytes] = CIPHERS[cipherOid] ?? [];
   if (hash === undefined) throw notRead(`the key derivation with ${prfOid}`);
   if (name === undefined || keyBytes === undefined) throw notRead(`the cipher ${cipherOid}`);
-  const key = await derivePbkdf2(password, bytesOf(salt), rounds.take(iterations), keyBytes, hash);
+  const count = rounds.take(iterations, Math.ceil(keyBytes / digestBytes(hash)), 'all');
+  const key = await derivePbkdf2(password, bytesOf(salt), count, keyBytes, hash);
   return decipher(name, key, bytesOf(encryption?.[1]), encrypted);
 }
 
@@ -170,6 +186,6 @@ export async function decryptWithPassword(
   if (name === undefined || keyBytes === undefined) throw notRead(`the cipher ${algorithmId}`);
   const [salt, iterations] = itemsOf(algorithmParams);
   const derive = (purpose: 1 | 2, length: number): Promise<Buffer> =>
-    derivePkcs12('sha1', password, bytesOf(salt), rounds.take(iterations), purpose, length);
+    derivePkcs12('sha1', password, bytesOf(salt), iterations, purpose, length, rounds);
   return decipher(name, await derive(1, keyBytes), await derive(2, 8), encrypted);
 }

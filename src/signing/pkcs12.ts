@@ -12,7 +12,14 @@ import {
   type SafeBag,
   SafeContents,
 } from 'pkijs';
-import { decryptWithPassword, derivePkcs12, hashOf, Rounds, UnreadableKey } from './pbe.ts';
+import {
+  decryptWithPassword,
+  derivePkcs12,
+  digestBytes,
+  hashOf,
+  Rounds,
+  UnreadableKey,
+} from './pbe.ts';
 
 export { UnreadableKey } from './pbe.ts';
 
@@ -71,12 +78,14 @@ async function checkMac(
   const hash = hashOf(digestAlgorithm.algorithmId);
   const expected = octets(digest);
   const salt = octets(macData.macSalt);
-  const count = rounds.take(macData.iterations ?? 1);
-  const key = await derivePkcs12(hash, password, salt, count, 3, expected.length);
-  const mac = createHmac(hash, key).update(content).digest();
-  if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) {
-    throw new UnreadableKey(WRONG_PASSWORD);
+  const size = digestBytes(hash);
+  if (expected.length !== size) {
+    const message = `The file is damaged: its MAC has ${expected.length} bytes instead of ${size}. Export it again.`;
+    throw new UnreadableKey(message);
   }
+  const key = await derivePkcs12(hash, password, salt, macData.iterations ?? 1, 3, size, rounds);
+  const mac = createHmac(hash, key).update(content).digest();
+  if (!timingSafeEqual(mac, expected)) throw new UnreadableKey(WRONG_PASSWORD);
 }
 
 async function decrypted(

@@ -1,6 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromBER, OctetString } from 'asn1js';
+import { PFX } from 'pkijs';
 import { test } from 'tap';
 import { identityOfText, identityText, openPkcs12 } from '../../../src/signing/identity.ts';
 import { invalidAt } from '../../../src/domain/signature.ts';
@@ -57,9 +59,17 @@ void test('what is said of a certificate', async (t) => {
   t.match(invalidAt(identity, notBefore - 1), /is not valid before/);
 });
 
+const OLD = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES'] as const;
 const REFUSED = [
   ['another cipher', { export: ['-legacy', '-certpbe', 'PBE-SHA1-RC4-128'] }, /cipher .* not read/],
-  ['too many rounds', { export: ['-iter', '1000001'] }, /more than 1000000 rounds/],
+  ['too many rounds', { export: ['-iter', '1000001', '-nomac'] }, /more than 1000000 rounds/],
+  ['too many for its MAC', { export: ['-iter', '400001'] }, /more than 400000 rounds/],
+  // A key of 24 bytes takes two blocks of SHA-1.
+  [
+    'too many for a block each',
+    { export: ['-iter', '150000', '-nomac', ...OLD] },
+    /more than 400000 rounds/,
+  ],
   ['a small key', { key: 'rsa1024' }, /The key is RSA of 1024 bits\. Use RSA of 2048/],
   ['another kind of key', { key: 'ed25519' }, /The key is ed25519\. Use RSA/],
   ['another purpose', { usage: 'keyAgreement' }, /not for signatures/],
@@ -94,4 +104,21 @@ void test('what is not a PKCS#12 file, or is damaged, is refused', async (t) => 
       t.match(error, refused, `a damaged byte ${at}`);
     }
   }
+});
+
+void test('a MAC of another length is refused without deriving a key of that length', async (t) => {
+  const { p12 } = makeSigner(t);
+  const { result } = fromBER(new Uint8Array(p12).buffer);
+  const pfx = new PFX({ schema: result });
+  if (pfx.macData === undefined) throw new Error('the file has no MAC');
+  pfx.macData.iterations = 100_000;
+  pfx.macData.mac.digest = new OctetString({ valueHex: new Uint8Array(40_000).buffer });
+  const long = Buffer.from(pfx.toSchema().toBER());
+  const refused = { name: 'UnreadableKey', message: /its MAC has 40000 bytes instead of/ };
+  await t.rejects(openPkcs12(long, P12_PASSWORD), refused);
+});
+
+void test('a file with as many rounds as those of Java 11 is read', async (t) => {
+  const { p12 } = makeSigner(t, { export: ['-iter', '58000', '-legacy'] });
+  t.match(await openPkcs12(p12, P12_PASSWORD), { issuer: 'CN=Test CA' });
 });
