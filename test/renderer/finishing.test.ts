@@ -102,8 +102,9 @@ const IMAGE = JPEG.replace(/^data:[^,]*,/, '');
 
 void test('a stamp lies over the pages that are meant, and is no text of the document', async (t) => {
   const pdf = await bytesOf({
+    rotate: 180,
     stamp: { html: RED, opacity: 0.5, pages: '2-3' },
-    conformance: ['pdfa-2b', 'pdfua-1'],
+    conformance: ['pdfa-3a', 'pdfua-1'],
   });
   const { pages, tagged } = await openPdf(pdf);
   t.strictSame(

@@ -14,8 +14,9 @@ import {
 import { dropClaims, keepDescription, setMetadata, titleOf } from './description.ts';
 import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
+import { restoreContents } from './overlay.ts';
 import { Qpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
-import { MalformedPdf, Ref } from './values.ts';
+import { MalformedPdf, type Ref } from './values.ts';
 import type { Work, WorkAnswer, WorkResult, WorkStep } from './work-plan.ts';
 
 /** More than a PDF of ours may have. */
@@ -28,8 +29,10 @@ interface ThreadData {
 
 /** Without it the file would have another identifier each time. */
 const SAME_ID = { deterministicId: '' } as const;
+/** PDF/A wants the end of each stream in a line of its own. */
+const AS_WRITTEN = { newlineBeforeEndstream: '' } as const;
 /** A PDF with plain tables, as our own reader wants it. */
-const PLAIN = { objectStreams: 'disable', ...SAME_ID } as const;
+const PLAIN = { objectStreams: 'disable', ...SAME_ID, ...AS_WRITTEN } as const;
 
 const COMPACT = {
   objectStreams: 'generate',
@@ -185,7 +188,10 @@ class Workshop {
     const made = this.#made({ inputFile, ...PLAIN, overlay });
     this.#qpdf.drop(file);
     this.#qpdf.drop(inputFile);
-    return changed(made, markStamps);
+    return changed(made, (each) => {
+      dropClaims(each);
+      restoreContents(each);
+    });
   }
 
   #written(
@@ -196,27 +202,10 @@ class Workshop {
     const inputFile = this.#put(content);
     return this.#made({
       inputFile,
-      // Readers of PDF/A want it.
-      newlineBeforeEndstream: '',
+      ...AS_WRITTEN,
       ...(optimize === true && COMPACT),
       ...(encrypt === undefined ? SAME_ID : { encrypt: encryption(encrypt) }),
     });
-  }
-}
-
-/** The last content of a page that qpdf has laid another one over. */
-const LAID_OVER = /(?<=^\s*Q\n)(q\n[-\d. ]+ cm\n\/\S+ Do\nQ\n)$/;
-
-/** A stamp is decoration for who reads the tags of the page. */
-function markStamps(objects: PdfObjects): void {
-  dropClaims(objects);
-  for (const page of pagesOf(objects)) {
-    const last = objects.list(objects.dictionary(page).get('Contents')).at(-1);
-    if (!(last instanceof Ref)) continue;
-    const content = objects.content(last.number).toString('latin1');
-    const marked = content.replace(LAID_OVER, '/Artifact BMC\n$1EMC\n');
-    if (marked === content) continue;
-    objects.setStream(last.number, objects.dictionary(last), Buffer.from(marked, 'latin1'));
   }
 }
 
