@@ -1,7 +1,13 @@
 /** Every conversion as its account sees it: one row each, and how many an account has. */
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode, Format } from '../src/domain/choices.ts';
-import type { BlobRef, Conformances, PdfDigest, Rerender } from '../src/domain/event-fields.ts';
+import type {
+  BlobRef,
+  Conformances,
+  PdfDigest,
+  Rerender,
+  SignatureFacts,
+} from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, present, type Stored } from '../src/read-model/rows.ts';
@@ -48,6 +54,7 @@ CREATE TABLE conversions (
   pages INTEGER,
   warnings TEXT,
   conformance TEXT,
+  signature TEXT,
   rerender TEXT,
   expired INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
@@ -67,11 +74,12 @@ CREATE TABLE conversion_failures (
   PRIMARY KEY (account_id, block)
 ) STRICT, WITHOUT ROWID;`;
 
-const orNull = (value: object | null): string | null => value && JSON.stringify(value);
+const orNull = (value: object | undefined): string | null =>
+  value === undefined ? null : JSON.stringify(value);
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 17,
+  version: 18,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -89,7 +97,7 @@ export const conversions: Projection = {
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
     const complete = db.prepare(
       `UPDATE conversions SET status = 'completed', completed_at = ?, document = ?, pdf = ?, pages = ?, warnings = ?,
-         title = ?, conformance = ?, rerender = ?
+         title = ?, conformance = ?, signature = ?, rerender = ?
        WHERE id = ?`,
     );
     const fail = db.prepare(
@@ -117,8 +125,8 @@ export const conversions: Projection = {
       ConversionRequeued: ({ conversionId }) => void requeue.run(conversionId),
       ConversionCompleted({ conversionId, document, pdf, pages, completedAt, ...told }) {
         const [blob, digest] = [JSON.stringify(document), JSON.stringify(pdf)];
-        const { warnings = null, title = null, conformance = null, rerender = null } = told;
-        const texts = [warnings, title, orNull(conformance), orNull(rerender)];
+        const { warnings = null, title = null, conformance, signature, rerender } = told;
+        const texts = [warnings, title, ...[conformance, signature, rerender].map(orNull)];
         complete.run(completedAt, blob, digest, pages, ...texts, conversionId);
       },
       ConversionFailed({ conversionId, code, message, picture, failedAt }) {
@@ -181,41 +189,34 @@ export interface ConversionRow {
   readonly warnings?: string;
   /** What the PDF conforms to, if anything was asked for; only when completed. */
   readonly conformance?: Conformances;
+  /** Its signature, if one was asked for; only when completed. */
+  readonly signature?: SignatureFacts;
   /** How its PDF compares with that of `rerenderOf`; only when completed. */
   readonly rerender?: Rerender;
   readonly expired: boolean;
 }
 
+/** Columns that hold JSON. */
+type Parsed = 'picture' | 'document' | 'pdf' | 'conformance' | 'signature' | 'rerender';
+
 interface StoredConversion
-  extends Omit<
-    Stored<ConversionRow>,
-    'picture' | 'document' | 'pdf' | 'conformance' | 'rerender' | 'expired'
-  > {
-  readonly picture: string | null;
-  readonly document: string | null;
-  readonly pdf: string | null;
-  readonly conformance: string | null;
-  readonly rerender: string | null;
+  extends Omit<Stored<ConversionRow>, Parsed | 'expired'>,
+    Readonly<Record<Parsed, string | null>> {
   readonly expired: number;
 }
 
-const toRow = ({
-  picture,
-  document,
-  pdf,
-  conformance,
-  rerender,
-  expired,
-  ...stored
-}: StoredConversion) =>
+const parsed = (text: string | null): unknown => JSON.parse(text ?? 'null');
+
+const toRow = (stored: StoredConversion) =>
   present<ConversionRow>({
     ...stored,
-    picture: JSON.parse(picture ?? 'null') as BlobRef | null,
-    document: JSON.parse(document ?? 'null') as BlobRef | null,
-    pdf: JSON.parse(pdf ?? 'null') as PdfDigest | null,
-    conformance: JSON.parse(conformance ?? 'null') as Conformances | null,
-    rerender: JSON.parse(rerender ?? 'null') as Rerender | null,
-    expired: expired === 1,
+    picture: parsed(stored.picture) as BlobRef | null,
+    document: parsed(stored.document) as BlobRef | null,
+    pdf: parsed(stored.pdf) as PdfDigest | null,
+    conformance: parsed(stored.conformance) as Conformances | null,
+    signature: parsed(stored.signature) as SignatureFacts | null,
+    rerender: parsed(stored.rerender) as Rerender | null,
+    expired: stored.expired === 1,
   });
 
 /** What a search knows of a conversion. The texts are sealed. */
@@ -261,7 +262,8 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, format, key_id AS keyId,
   retry_of AS retryOf, rerender_of AS rerenderOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
-  retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, rerender, expired`;
+  retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, signature,
+  rerender, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(

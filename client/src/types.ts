@@ -69,10 +69,17 @@ export interface CompletedConversion extends ConversionNames {
   file_url: string;
   /** Lists what was missing when the page was printed; absent where nothing was. */
   warnings?: string[];
-  /** What was done with the PDF, if the request asked for a conformance. */
+  /** What was done with the PDF, if the request asked for a conformance or a signature. */
   pdf?: {
-    /** What the PDF conforms to, of what was asked for. */
-    conformance: PdfConformance[];
+    /** What the PDF conforms to, of what was asked for. Absent if nothing was asked for. */
+    conformance?: PdfConformance[];
+    /** The signature, if one was asked for. */
+    signature?: {
+      /** The level (PAdES): B-T has a timestamp. */
+      level: 'B-B' | 'B-T';
+      /** The SHA-256 of the certificate that signed, in hexadecimal digits. */
+      certificate: string;
+    };
   };
   /** How the PDF compares with that of `rerender_of`, if it was to be compared. */
   rerender?: {

@@ -151,13 +151,15 @@ export async function conversionRecord<T extends string | undefined>(
   }
   if (status !== 'completed' || completedAt === undefined) return record;
   const warnings = await warningsOf(opener, row);
-  const { pages, pdf } = row;
+  const { pages, pdf, conformance, signature } = row;
   return {
     ...record,
     ...(fileUrl && { file_url: fileUrl(id, row.format) }),
     completed_at: isoTime(completedAt),
     ...(warnings && { warnings }),
-    ...(row.conformance && { pdf: { conformance: row.conformance } }),
+    ...((conformance ?? signature) && {
+      pdf: { ...(conformance && { conformance }), ...(signature && { signature }) },
+    }),
     ...(row.rerender && { rerender: row.rerender }),
     pages,
     bytes: pdf?.bytes,

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { PdfOptions } from '../../client/src/conversion-options.ts';
@@ -45,10 +45,13 @@ void test('PDFs are signed with the certificate of their account, or that of the
   t.match(pdfsig(pdf, directory), /Total document signed/);
   t.match(pdfsig(pdf, directory), /ETSI\.CAdES\.detached/);
   t.match((await openPdf(pdf)).text, /Signed\./);
-  t.match(
-    completed(service)[0]?.data,
-    /"signature":\{"level":"B-B","certificate":"[0-9a-f]{64}"\}/,
-  );
+  const { fingerprint256 } = new X509Certificate(readFileSync(join(seal.directory, 'own.pem')));
+  const certificate = fingerprint256.replaceAll(':', '').toLowerCase();
+  t.strictSame(sealed.pdf, { signature: { level: 'B-B', certificate } });
+  const { items } = await service.client().listConversions();
+  t.strictSame(items[0]?.pdf, sealed.pdf, 'the list says it too');
+  const told = JSON.stringify({ signature: { level: 'B-B', certificate } }).slice(1, -1);
+  t.match(completed(service)[0]?.data, told);
 
   await service.client().signature.set(own.p12, P12_PASSWORD);
   const plans: readonly PdfOptions[] = [
@@ -60,7 +63,8 @@ void test('PDFs are signed with the certificate of their account, or that of the
   for (const plan of plans) {
     const record = await convert(service, plan);
     const what = JSON.stringify(plan);
-    t.match(record, { status: 'completed' }, what);
+    t.match(record, { status: 'completed', pdf: { signature: { level: 'B-B' } } }, what);
+    t.strictSame(record.pdf?.conformance, plan.conformance, what);
     const file = await fileOf(service, record);
     verifySignature(file, own.authority, directory);
     const password = plan.encrypt === undefined ? [] : ['-upw', 'open'];
@@ -82,7 +86,7 @@ void test('a timestamp is added, or there is no PDF', async (t) => {
   const service = await startService(t, { TSA_URL: authority.url, CHECKPOINT_SECONDS: '86400' });
   await service.client().signature.set(own.p12, P12_PASSWORD);
   const record = await convert(service, { sign: true });
-  t.match(record, { status: 'completed' });
+  t.match(record, { status: 'completed', pdf: { signature: { level: 'B-T' } } });
   const pdf = await fileOf(service, record);
   const { cms } = verifySignature(pdf, own.authority, own.directory);
   t.ok(cms.includes(Buffer.from('060b2a864886f70d010910020e', 'hex')), 'it has a timestamp');

@@ -104,12 +104,34 @@ export const Conversion = Closed({
   pdf: Type.Optional(
     Closed(
       {
-        conformance: Type.Array(Type.Enum([...CONFORMANCES]), {
-          description: 'What the PDF conforms to, of what was asked for.',
-          examples: [['pdfa-3b', 'pdfua-1']],
-        }),
+        conformance: Type.Optional(
+          Type.Array(Type.Enum([...CONFORMANCES]), {
+            description:
+              'What the PDF conforms to, of what was asked for. Absent if nothing was asked for.',
+            examples: [['pdfa-3b', 'pdfua-1']],
+          }),
+        ),
+        signature: Type.Optional(
+          Closed(
+            {
+              level: Type.Enum(['B-B', 'B-T'], {
+                description: 'The level of the signature (PAdES): B-T has a timestamp.',
+                examples: ['B-T'],
+              }),
+              certificate: Text(
+                SHA256,
+                'The SHA-256 of the certificate that signed, in hexadecimal digits.',
+                { pattern: '^[0-9a-f]{64}$' },
+              ),
+            },
+            { description: 'The signature of the PDF, if the request asked for one.' },
+          ),
+        ),
       },
-      { description: 'What was done with the PDF, if the request asked for a conformance.' },
+      {
+        description:
+          'What was done with the PDF, if the request asked for a conformance or a signature.',
+      },
     ),
   ),
   rerender: Type.Optional(

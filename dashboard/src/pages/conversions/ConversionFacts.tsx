@@ -46,6 +46,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
   const { id, created_at, completed_at, failed_at, duration_ms, pages, bytes, sha256 } = record;
   const { data: events = [] } = useQuery(conversionEventsQuery(id));
   const { attempts, renderer } = renderingOf(events);
+  const signature = record.pdf?.signature;
   return (
     <Facts
       facts={{
@@ -87,7 +88,13 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         [record.failure_code === 'cancelled' ? 'Cancelled' : 'Failed']: time(failed_at),
         Duration: formatted(duration_ms, formatDuration),
         Pages: formatted(pages, formatNumber),
-        'Conforms to': record.pdf && conformances(record.pdf.conformance),
+        'Conforms to': record.pdf?.conformance && conformances(record.pdf.conformance),
+        Signed: signature && (
+          <span className={styles.sha256}>
+            PAdES {signature.level}, with the certificate <code>{signature.certificate}</code>
+            <CopyButton text={signature.certificate} label="Copy the hash of the certificate" />
+          </span>
+        ),
         Size: formatted(bytes, formatBytes),
         Attempts: attempts === 0 ? undefined : attempts,
         Renderer: renderer,
