@@ -7,8 +7,6 @@ import { filesOf, worked, type WorkLimits } from './finishing.ts';
 import type { RenderedDocument } from './messages.ts';
 import type { WorkStep } from './pdf/work-plan.ts';
 
-/** The program that does it, in the place of Chrome. */
-const QPDF = { product: 'qpdf/12.2.0', revision: '', sandboxed: true, flags: [] };
 const MAX_PDF_BYTES = 128 * 1024 * 1024;
 
 function stepOf(step: DocumentStep, stamps: Iterator<Uint8Array>): readonly WorkStep[] {
@@ -50,7 +48,7 @@ export async function workOnDocuments(
 ): Promise<RenderedDocument> {
   const started = performance.now();
   const printed = stamps.values();
-  const { content, pages, title, repaired } = await worked(
+  const { content, pages, title, repaired, program } = await worked(
     {
       sources: sources.map(({ file, password }) => {
         return { content: Buffer.from(file, 'base64'), password };
@@ -80,7 +78,8 @@ export async function workOnDocuments(
       shortfalls: repaired.map((n) => `${what(n)} was damaged, and was repaired.`),
     }),
     page: {
-      chrome: QPDF,
+      // The program that did it, in the place of Chrome.
+      chrome: { product: program, revision: '', sandboxed: true, flags: [] },
       fonts: [],
       resources: [],
       resources_left_out: 0,

@@ -71,8 +71,9 @@ export function nameTree(
       const key = objects.resolve(names[n]);
       if (key instanceof PdfString) entries.push([key, names[n + 1] ?? null]);
     }
-    const kids = objects.list(node.get('Kids')).map((each) => objects.dictionary(each));
-    waiting.push(...kids.toReversed());
+    for (const kid of objects.list(node.get('Kids')).toReversed()) {
+      waiting.push(objects.dictionary(kid));
+    }
   }
   return entries;
 }

@@ -11,7 +11,10 @@ export function pagesOf(objects: PdfObjects): Ref[] {
     seen.add(next.number);
     const entries = objects.dictionary(next);
     if (objects.name(entries.get('Type')) === 'Page') pages.push(next);
-    else waiting.push(...objects.list(entries.get('Kids')).toReversed());
+    else {
+      // One by one: as the parameters of one call, a long list would not fit on the stack.
+      for (const kid of objects.list(entries.get('Kids')).toReversed()) waiting.push(kid);
+    }
   }
   return pages;
 }

@@ -158,6 +158,16 @@ export class Qpdf {
     this.#module.FS.unlink(path);
   }
 
+  /** Its name and version, as it tells them itself. */
+  program(): string {
+    this.#lines.length = 0;
+    this.#module.callMain(['--version']);
+    // Before it stands the name of the thread's file.
+    const version = / version (\S+)$/.exec(this.#lines[0] ?? '')?.[1];
+    if (version === undefined) throw new Error('qpdf does not tell its version.');
+    return `qpdf/${version}`;
+  }
+
   /**
    * Runs one job (https://qpdf.readthedocs.io/en/stable/qpdf-job.html).
    * @param what names the PDF for the client

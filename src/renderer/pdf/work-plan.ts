@@ -25,7 +25,7 @@ export interface Work {
   readonly optimize?: boolean | undefined;
 }
 
-export type WorkFault = 'unreadable_pdf' | 'too_large' | 'page_range' | 'timeout';
+export type WorkFault = 'unreadable_pdf' | 'too_large' | 'page_range' | 'timeout' | 'cancelled';
 
 export interface WorkResult {
   readonly content: Uint8Array;
@@ -34,6 +34,8 @@ export interface WorkResult {
   readonly title: string;
   /** The sources that were damaged and have been repaired, from 1. */
   readonly repaired: readonly number[];
+  /** The program that did it, such as `qpdf/12.2.0`. */
+  readonly program: string;
 }
 
 export type WorkAnswer =

@@ -92,7 +92,7 @@ class Workshop {
     const title = titleOf(objects);
     if (encrypt !== undefined || optimize === true)
       content = this.#written(content, encrypt, optimize);
-    return { content, pages, title, repaired };
+    return { content, pages, title, repaired, program: this.#qpdf.program() };
   }
 
   #step(content: Buffer, step: WorkStep): Buffer {
@@ -271,6 +271,11 @@ async function answer(): Promise<WorkAnswer> {
     }
     if (error instanceof PdfTooComplex) {
       return { kind: 'failed', fault: 'too_large', message: error.message };
+    }
+    if (error instanceof RangeError) {
+      // Too deep for the stack, or too long for an array.
+      const message = 'The PDF is too complex to be worked on.';
+      return { kind: 'failed', fault: 'too_large', message };
     }
     if (error instanceof MalformedPdf) {
       const message = 'The PDF is damaged in a way that cannot be repaired.';

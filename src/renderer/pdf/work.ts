@@ -22,7 +22,11 @@ export async function workOnPdf(
   unneeded?: AbortSignal,
 ): Promise<WorkResult> {
   const started = performance.now();
-  program ??= compileQpdf();
+  program ??= compileQpdf().catch((error: unknown) => {
+    // The next work tries again.
+    program = undefined;
+    throw error;
+  });
   const compiled = await program;
   const { promise, resolve, reject } = Promise.withResolvers<WorkAnswer>();
   const thread = new Worker(THREAD, {
@@ -35,8 +39,11 @@ export async function workOnPdf(
   const end = (): void => {
     reject(new WorkFailure('timeout', 'The time limit was reached while the PDF was worked on.'));
   };
+  const giveUp = (): void => {
+    reject(new WorkFailure('cancelled', 'The conversion was cancelled.'));
+  };
   const timer = setTimeout(end, Math.max(0, deadlineMs - (performance.now() - started)));
-  unneeded?.addEventListener('abort', end);
+  unneeded?.addEventListener('abort', giveUp);
   thread
     .on('message', (message: WorkAnswer) => resolve(message))
     .on('error', (error: Error & { readonly code?: string }) => {
@@ -46,13 +53,13 @@ export async function workOnPdf(
     })
     .on('exit', (code) => reject(new Error(`The thread for work on PDFs ended with ${code}.`)));
   try {
-    if (unneeded?.aborted === true) end();
+    if (unneeded?.aborted === true) giveUp();
     const answer = await promise;
     if (answer.kind === 'done') return answer.result;
     throw new WorkFailure(answer.fault, answer.message);
   } finally {
     clearTimeout(timer);
-    unneeded?.removeEventListener('abort', end);
+    unneeded?.removeEventListener('abort', giveUp);
     await thread.terminate();
   }
 }

@@ -1,7 +1,11 @@
 /** Work on PDFs of strangers: what is made of them, and that hostile ones end with words, in bounded time and memory. */
 import { deflateSync } from 'node:zlib';
 import { test } from 'tap';
+import { nameTree } from '../../../src/renderer/pdf/bookmarks.ts';
+import { pagesOf } from '../../../src/renderer/pdf/page-tree.ts';
+import { PdfObjects } from '../../../src/renderer/pdf/pdf-objects.ts';
 import { WorkFailure, withMemoryOf } from '../../../src/renderer/pdf/qpdf.ts';
+import { Ref } from '../../../src/renderer/pdf/values.ts';
 import { workOnPdf } from '../../../src/renderer/pdf/work.ts';
 import type { Work } from '../../../src/renderer/pdf/work-plan.ts';
 import { openPdf } from '../../support/pdf.ts';
@@ -145,13 +149,38 @@ void test('too many pages are refused', async (t) => {
   });
 });
 
+void test('a list of pages or names that is longer than the stack is read', (t) => {
+  const kids = '4 0 R '.repeat(150_000);
+  const names = '<</Names[(x) 4 0 R]>>';
+  const objects = new PdfObjects(
+    pdfOfObjects([
+      catalog,
+      `<</Type/Pages/Count 150000/Kids[${kids}]>>`,
+      `<</Kids[${kids}5 0 R]>>`,
+      '<</Type/Page/Parent 2 0 R>>',
+      names,
+    ]),
+  );
+  t.strictSame(pagesOf(objects), [new Ref(4)]);
+  t.strictSame(
+    nameTree(objects, new Ref(3)).map(([{ bytes }]) => bytes),
+    ['x'],
+  );
+  t.end();
+});
+
 void test('the work ends at its deadline, and when nobody needs it', async (t) => {
   const work = { sources: [source(pdfOf(['x']))], steps: [] };
   await t.rejects(workOnPdf(work, 1), { message: /time limit/, fault: 'timeout' });
   const given = new AbortController();
   const working = workOnPdf(work, LONG_MS, given.signal);
   given.abort();
-  await t.rejects(working, { message: /time limit/, fault: 'timeout' });
+  await t.rejects(working, { message: 'The conversion was cancelled.', fault: 'cancelled' });
+});
+
+void test('the program that did the work is named as it names itself', async (t) => {
+  const { program } = await done({ sources: [source(pdfOf(['x']))], steps: [] });
+  t.match(program, /^qpdf\/\d+\.\d+\.\d+$/);
 });
 
 void test('the program gets no more memory than it is given', (t) => {
