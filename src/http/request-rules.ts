@@ -1,20 +1,34 @@
 import { signingRule } from '../accounts/signature.ts';
-import { accountAggregate } from '../domain/account.ts';
+import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import type { RequestRules } from '../requests/validate.ts';
 import { callerOf, type HttpContext } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
 
-/** The rules of requests, with the retention of the caller's account. */
+/**
+ * The rules of requests, with those of the account.
+ * @param accountId the caller's, unless given
+ * @param idempotencyKey one that was accepted within a day gets the earlier answer: what the account may ask for now is not
+ *   judged then
+ */
 export async function requestRules(
   ctx: HttpContext,
   { actors, clock, config, publicUrl, seal }: RouteDependencies,
+  {
+    accountId = callerOf(ctx).accountId,
+    idempotencyKey,
+  }: { readonly accountId?: string; readonly idempotencyKey?: string | undefined } = {},
 ): Promise<RequestRules> {
-  const { accountId } = callerOf(ctx);
   const { state } = await actors.read(accountAggregate, accountId, ctx.state.asOf);
+  const now = clock.now();
+  const isRepeated =
+    idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now) !== undefined;
   // By name: a copy of all would read settings that this role does not have.
   const { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds: longest } = config;
-  const retentionSeconds = Math.min(state.retentionSeconds ?? longest, longest);
-  const signing = signingRule(state.signature, seal, clock.now());
+  const own = isRepeated ? undefined : state.retentionSeconds;
+  const retentionSeconds = Math.min(own ?? longest, longest);
+  const judged = signingRule(state.signature, seal, now);
+  const by = state.signature === undefined ? 'service' : 'account';
+  const signing = isRepeated ? ({ by } as const) : judged;
   const rules = { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds, signing };
   return config.publicVerify ? { ...rules, verifyUrl: `${publicUrl}/verify` } : rules;
 }

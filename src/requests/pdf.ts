@@ -35,6 +35,11 @@ const signatureTexts = ({ sign }: Pdf): SignatureTexts | undefined =>
 export const isSigned = (pdf: Pdf | undefined): boolean =>
   pdf !== undefined && signatureTexts(pdf) !== undefined;
 
+/** Checks that there is who signs. */
+export function checkSigner(issues: ValidationIssues, signing?: SigningRule): void {
+  if (signing?.refusal !== undefined) issues.add('pdf.sign', signing.refusal);
+}
+
 /** Checks what is asked of the PDF. @param signing absent where it is not known who signs */
 export function checkPdf(
   issues: ValidationIssues,
@@ -53,7 +58,7 @@ export function checkPdf(
   }
   checkWork(issues, pdf);
   if (isSigned(pdf)) {
-    if (signing?.refusal !== undefined) issues.add('pdf.sign', signing.refusal);
+    checkSigner(issues, signing);
     if (deterministic) {
       issues.add('deterministic', 'Must not be true with pdf.sign, which is different each time.');
     }
@@ -87,17 +92,23 @@ export function checkPdf(
 const LINK_MARGIN_MM = 10;
 const LINK_PAGE_MM = 100;
 
+const VERIFY_LINK = 'pdf.verify_link';
+
+/** Checks that a link to the page for checking PDFs leads somewhere. */
+export function checkLinkOffered(issues: ValidationIssues, isOffered: boolean): void {
+  if (isOffered) return;
+  const what = 'Leads nowhere: this deployment does not let anybody check PDFs (PUBLIC_VERIFY).';
+  issues.add(VERIFY_LINK, what);
+}
+
 /** Checks whether the link to the public check can be printed. @param isOffered whether there is such a check */
 export function checkVerifyLink(
   issues: ValidationIssues,
   options: PrintOptions,
   isOffered: boolean,
 ): void {
-  const field = 'pdf.verify_link';
-  if (!isOffered) {
-    const what = 'Leads nowhere: this deployment does not let anybody check PDFs (PUBLIC_VERIFY).';
-    issues.add(field, what);
-  }
+  const field = VERIFY_LINK;
+  checkLinkOffered(issues, isOffered);
   if (lengthMillimetres(options.margin_bottom) < LINK_MARGIN_MM) {
     issues.add('margin_bottom', `Must be at least 1cm with ${field}, which is printed there.`);
   }

@@ -1,8 +1,11 @@
 import { test } from 'tap';
+import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
+import { decodeEvent } from '../../src/event-store/codec.ts';
 import { createSigner } from '../../src/process-managers/signatures.ts';
 import { openPkcs12 } from '../../src/signing/identity.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
+import { PDF } from '../support/conversion.ts';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 
 const PATH = `${BASE}/account/signature/`;
@@ -94,6 +97,69 @@ void test('a request says who signs, and is refused where nobody can', async (t)
   t.match(expired.body, {
     details: { 'pdf.sign': [/^The certificate expired on .* Set another with PUT/] },
   });
+});
+
+void test('a request is asked for once more by the certificate and the retention of now', async (t) => {
+  const seal = await openPkcs12(makeSigner(t).p12, P12_PASSWORD);
+  const api = await startApi(t, { replace: () => ({ seal }) });
+  const { id: accountId, key } = await api.newAccount();
+  const setRetention = async (retentionSeconds?: number): Promise<void> => {
+    const changed = retentionSeconds === undefined ? {} : { retentionSeconds };
+    const command = { type: 'ChangeRetention', accountId, ...changed } as const;
+    await sendToAccount(api, command, api.context());
+  };
+  api.clock.time = seal.notAfter - 60_000;
+  await setRetention(3600);
+  const { body: first } = await api.call('POST', `${BASE}/pdf/`, {
+    key,
+    body: { html: HTML, pdf: { sign: true } },
+  });
+  const id = String(first['id']);
+  await api.complete(accountId, id, PDF);
+  await setRetention();
+  const p12 = makeSigner(t).p12.toString('base64');
+  await api.call('PUT', PATH, { key, body: { p12, password: P12_PASSWORD } });
+  const again = async (act: string) =>
+    await api.call('POST', `${BASE}/conversions/${id}/${act}/`, { key });
+  t.equal((await again('retry')).status, 202);
+  t.equal((await again('rerender')).status, 202);
+  const requested = (await api.store.readAll()).flatMap((event) =>
+    event.type === 'ConversionRequested' ? [decodeEvent(event).data] : [],
+  );
+  t.match(requested[0], { signedBy: 'service', retentionSeconds: 3600, retentionOfAccount: true });
+  for (const data of requested.slice(1)) {
+    t.match(data, { signedBy: 'account' });
+    t.notOk('retentionSeconds' in data, 'the operator has lifted it');
+  }
+  api.clock.time += 180_000;
+  for (const act of ['retry', 'rerender']) {
+    const { status, body } = await again(act);
+    t.equal(status, 400);
+    t.match(body, { details: { 'pdf.sign': [/^The certificate expired on /] } });
+  }
+});
+
+void test('a repetition with its Idempotency-Key gets its answer after the certificate has expired', async (t) => {
+  const seal = await openPkcs12(makeSigner(t).p12, P12_PASSWORD);
+  const api = await startApi(t, { replace: () => ({ seal }) });
+  const { key } = await api.newAccount();
+  api.clock.time = seal.notAfter - 1000;
+  const request = { html: HTML, pdf: { sign: true } };
+  for (const [path, body] of [
+    ['pdf', request],
+    ['batches', { requests: [request] }],
+  ] as const) {
+    const headers = { 'Idempotency-Key': `for ${path}` };
+    const post = async (own: Readonly<Record<string, string>>) =>
+      await api.call('POST', `${BASE}/${path}/`, { key, body, headers: own });
+    api.clock.time = seal.notAfter - 1000;
+    const first = await post(headers);
+    t.equal(first.status, 202, path);
+    api.clock.time = seal.notAfter + 1000;
+    const repeated = await post(headers);
+    t.match(repeated, { status: 202, body: { id: first.body['id'] } }, path);
+    t.equal((await post({ 'Idempotency-Key': 'another' })).status, 400, path);
+  }
 });
 
 void test('a renderer gets one signature for each try that is due one, and no other', async (t) => {

@@ -27,22 +27,19 @@ const MAX_VALUES = 200 * MAX_BATCH;
 
 async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues(MAX_NAMED);
-  const rules = await requestRules(ctx, deps);
+  const given = idempotencyKeyOf(ctx, issues);
+  const { accountId } = callerOf(ctx);
+  const key =
+    given === undefined
+      ? {}
+      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, given, 'batch') };
+  const rules = await requestRules(ctx, deps, key);
   const { requests, texts } = await checkBatchRequest(body, issues, rules, (checked) => ({
     ...checked,
     document: new UnencryptedText(JSON.stringify(checked.document)),
   }));
-  const key = idempotencyKeyOf(ctx, issues);
   issues.throwIfAny();
-  const { accountId } = callerOf(ctx);
-  return {
-    accountId,
-    requests,
-    texts,
-    ...(key === undefined
-      ? {}
-      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key, 'batch') }),
-  };
+  return { accountId, requests, texts, ...key };
 }
 
 /** @throws {ServiceError} `not_found` for others' too */

@@ -77,12 +77,9 @@ export function assertRoom(
 /** Reads all that the body and its headers ask for; strings are let go in favour of what is to be stored. */
 async function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues();
-  const { document, ...request } = checkConversionRequest(
-    body,
-    issues,
-    await requestRules(ctx, deps),
-  );
   const key = requestKeyOf(ctx, deps, issues);
+  const rules = await requestRules(ctx, deps, key);
+  const { document, ...request } = checkConversionRequest(body, issues, rules);
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);
   return {

@@ -1,15 +1,18 @@
 /** Taking conversions back: cancelling, deleting the documents of what has ended, and asking once more. */
 import { retryConversion } from '../../conversions/retry-conversion.ts';
-import { findRequest } from '../../conversions/stored-request.ts';
+import { findRequest, readStoredRequest } from '../../conversions/stored-request.ts';
 import { takeBack } from '../../conversions/take-back.ts';
 import { acceptedWithKey, accountAggregate } from '../../domain/account.ts';
+import type { RequestDocument } from '../../domain/request-document.ts';
 import { ServiceError } from '../../errors/errors.ts';
+import { onceMore } from '../../requests/once-more.ts';
 import { validated } from '../../requests/validation.ts';
 import { commandContext, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint, OperationDoc } from '../openapi/operation.ts';
+import { requestRules } from '../request-rules.ts';
 import { createUntilEnded, hasEnded } from '../waiting.ts';
 import { countBytes, goneText, orGone } from './conversion-documents.ts';
 import { rerendered, retried } from './conversion-record.api.ts';
@@ -89,11 +92,15 @@ async function requestOnceMore(
   const how = { ...key, trace: deps.tracing?.current() };
   const context = await commandContext(ctx, deps);
   const as = act === 'retry' ? 'retryOf' : 'rerenderOf';
-  return await orGone(retryConversion(deps, requested, as, how, context), message);
+  const rules = await requestRules(ctx, deps, { accountId });
+  const stored = await orGone(readStoredRequest(deps, requested), message);
+  const document = JSON.parse(stored.toString('utf8')) as RequestDocument;
+  const again = validated((issues) => onceMore(issues, requested, document, rules));
+  return await orGone(retryConversion(deps, requested, again, as, how, context), message);
 }
 
 /** The operation of a route that asks for a stored request again. */
-const onceMore = (
+const askOnceMore = (
   act: 'retry' | 'rerender',
   doc: Pick<OperationDoc, 'id' | 'summary' | 'description'>,
   ended: typeof retried | typeof rerendered,
@@ -113,7 +120,7 @@ const onceMore = (
       rate_limit_exceeded:
         'The rate limit was exceeded, or the documents of the account use all of its storage.',
       validation_error: {
-        when: 'The Idempotency-Key is invalid.',
+        when: 'The Idempotency-Key is invalid; or the PDF is to be signed or to have a link to the page for checking it, and now nothing can be signed or that page is not offered.',
         message: 'Idempotency-Key: Must be 1 to 255 printable ASCII characters.',
         details: { 'Idempotency-Key': ['Must be 1 to 255 printable ASCII characters.'] },
       },
@@ -133,7 +140,7 @@ const onceMore = (
   },
 });
 
-export const postRetry = onceMore(
+export const postRetry = askOnceMore(
   'retry',
   {
     id: 'retryConversion',
@@ -150,7 +157,7 @@ export const postRetry = onceMore(
   },
 );
 
-export const postRerender = onceMore(
+export const postRerender = askOnceMore(
   'rerender',
   {
     id: 'rerenderConversion',
