@@ -2,7 +2,11 @@
  * Tells anybody, by the SHA-256 of a PDF alone, whether an open account had it made here. One that is not known costs the
  * same work as one that is: the answer about the next PDF, in the order of the hashes, is made and thrown away.
  */
-import { type AccountQueries, accountQueries } from '../../projections/accounts.ts';
+import {
+  type AccountQueries,
+  type AccountRow,
+  accountQueries,
+} from '../../projections/accounts.ts';
 import {
   type ConversionQueries,
   type ConversionRow,
@@ -86,19 +90,22 @@ export async function checkInPublic(
   return { known: true, created_at: created, ...by, checkpoint: note, entries };
 }
 
-/** The first conversion of an open account with this PDF; else one with the next, or the first, in the order of hashes. */
+/**
+ * The earliest conversion with this PDF of all open accounts; else one with the next hash, or the first one. With none that
+ * is open, the PDF costs as much as one that nobody made.
+ */
 function nearest(conversions: ConversionQueries, accounts: AccountQueries, sha256: string) {
-  let row: ConversionRow | undefined = conversions.fromPdf(sha256) ?? conversions.fromPdf('');
-  let account = row && accounts.byId(row.accountId);
-  // Several accounts may have made the same bytes, and the first of them may be erased.
-  while (row?.pdf?.sha256 === sha256 && account === undefined) {
-    const next = conversions.fromPdf(sha256, row.accountId);
-    // With none that is open, the PDF costs as much as one that nobody made.
-    row = next ?? conversions.fromPdf(`${sha256} `) ?? conversions.fromPdf('');
-    account = row && accounts.byId(row.accountId);
-    if (next === undefined) break;
+  let earliest: { readonly row: ConversionRow; readonly account: AccountRow } | undefined;
+  let row = conversions.fromPdf(sha256);
+  // Several accounts may have made the same bytes, and some of them may be erased.
+  for (; row?.pdf?.sha256 === sha256; row = conversions.fromPdf(sha256, row.accountId)) {
+    const account = accounts.byId(row.accountId);
+    const isEarlier = (row.completedAt ?? 0) < (earliest?.row.completedAt ?? Infinity);
+    if (account !== undefined && isEarlier) earliest = { row, account };
   }
-  return { row, account };
+  if (earliest !== undefined) return earliest;
+  const other = conversions.fromPdf(`${sha256} `) ?? conversions.fromPdf('');
+  return { row: other, account: other && accounts.byId(other.accountId) };
 }
 
 async function completionOf(

@@ -215,12 +215,14 @@ export function startWebhooks(deps: WebhookSender): BackgroundLoop {
     const now = clock.now();
     const queries = readModel.query(senderQueries);
     const at = performance.now();
+    // Before the look: what another process adds meanwhile is found by the next one.
+    const newest = queries.newest();
     const withNews =
       seen === undefined || at - seen.at > LONGEST_PAUSE_MS
         ? queries.receiversDue(now)
         : queries.receiversSince(seen.newest, seen.time, now);
     for (const receiver of withNews) places.news(receiver);
-    seen = { newest: queries.newest(), time: now, at };
+    seen = { newest, time: now, at };
     for (const receiver of places.inTurn()) {
       const most = receiver.startsWith(OF_REQUESTS) ? MAX_LOOKED_AT : LIMITS.receiver;
       const due = queries.dueTo(receiver, now, most);

@@ -207,16 +207,22 @@ void test('conversions of the account are sources while their PDF is there', asy
   const api = await startApi(t);
   const { id: accountId, key } = await api.newAccount();
   const other = await api.newAccount();
-  const { body: made } = await api.call('POST', `${BASE}/pdf/`, {
-    key,
-    body: { html: '<p>x</p>' },
-  });
-  const conversion = String(made['id']);
+  const converted = async (request: object): Promise<string> =>
+    String((await api.call('POST', `${BASE}/pdf/`, { key, body: request })).body['id']);
+  const conversion = await converted({ html: '<p>x</p>' });
   const body = { sources: [{ file }, { conversion }] };
   const field = ['sources.1.conversion'];
   const early = refusal(await post(api, key, body));
   t.strictSame(early, { status: 409, error: 'not_ready', details: field });
   await api.complete(accountId, conversion, TWO);
+  const failed = await converted({ html: '<p>x</p>' });
+  await api.fail(accountId, failed, 'It failed.');
+  const ofFailed = refusal(await post(api, key, { sources: [{ file }, { conversion: failed }] }));
+  t.strictSame(ofFailed, { status: 422, error: 'conversion_failed', details: field });
+  const picture = await converted({ html: '<p>x</p>', format: 'png' });
+  await api.complete(accountId, picture, Buffer.from('a picture'));
+  const ofPicture = refusal(await post(api, key, { sources: [{ file }, { conversion: picture }] }));
+  t.strictSame(ofPicture, { status: 400, error: 'validation_error', details: field });
   const strange = refusal(await post(api, other.key, body));
   t.strictSame(strange, { status: 404, error: 'not_found', details: field });
   const unknown = { sources: [{ conversion: `conv_${'0'.repeat(26)}` }] };
@@ -236,7 +242,7 @@ void test('conversions of the account are sources while their PDF is there', asy
   const again = await post(api, key, body, { 'Idempotency-Key': 'k' });
   t.equal(again.text, once.text, 'what was accepted stays so');
   t.equal(again.headers.get('idempotent-replayed'), 'true');
-  t.equal(await countRequested(api, accountId), 2);
+  t.equal(await countRequested(api, accountId), 4);
   const page = await api.call('POST', `${BASE}/pdf/`, {
     key,
     body: { html: '<p>x</p>' },

@@ -23,7 +23,7 @@ import {
   provedEvents,
   verifyEvidence,
 } from '../../verifier/verify-evidence.mjs';
-import type { Api } from '../support/api.ts';
+import { type Api, BASE, PASSWORD } from '../support/api.ts';
 import { startWithConversion } from '../support/conversion.ts';
 import { appendNext } from '../support/events.ts';
 import {
@@ -315,6 +315,25 @@ void test('a bundle has what is left, and says what is not there', async (t) => 
   await t.rejects(readRenderManifest(api, erased), {
     name: 'KeyErased',
   });
+});
+
+void test('an API key gets no passwords by a bundle', async (t) => {
+  const { account, ...api } = await startWithConversion(t);
+  const body = { html: '<p>x</p>', pdf: { encrypt: { user_password: 'correct horse' } } };
+  const { body: made } = await api.call('POST', `${BASE}/pdf/`, { key: account.key, body });
+  const id = String(made['id']);
+  const signedIn = await api.call('POST', `${BASE}/auth/jwt/create/`, {
+    body: { email: account.email, password: PASSWORD },
+  });
+  const bundle = async (headers: Record<string, string>) => {
+    const answer = await fetch(`${api.origin}${BASE}/conversions/${id}/evidence/`, { headers });
+    return filesOf(Buffer.from(await answer.arrayBuffer()));
+  };
+  const ofKey = await bundle({ 'X-API-Key': account.key });
+  t.notOk(ofKey.has('request.json'));
+  t.match(textOf(ofKey, 'README.txt'), 'which an API key does not get');
+  const ofSession = await bundle({ Authorization: `Bearer ${String(signedIn.body['access'])}` });
+  t.match(textOf(ofSession, 'request.json'), 'correct horse');
 });
 
 void test('a rotation leaves older keys in force, and then not', async (t) => {

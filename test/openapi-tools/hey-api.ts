@@ -18,7 +18,7 @@ async function main([baseUrl = '', key = '']: readonly string[]): Promise<object
   const id = created?.id ?? '';
   const { data: record } = await getConversion({ path: { id }, headers: { Prefer: 'wait=30' } });
   const token = new URL(record?.file_url ?? '').searchParams.get('token') ?? '';
-  const { data: file } = await downloadFile({ path: { id }, query: { token } });
+  const { data: file } = await downloadFile({ path: { id, format: 'pdf' }, query: { token } });
   const text =
     file instanceof Blob ? Buffer.from(await file.arrayBuffer()).toString('latin1', 0, 5) : '';
   const { data: conversions } = await listConversions({

@@ -12,8 +12,8 @@ async function main([baseUrl = '', key = '']: readonly string[]): Promise<object
     params: { path: { id }, header: { Prefer: 'wait=30' } },
   });
   const token = new URL(record?.file_url ?? '').searchParams.get('token') ?? '';
-  const { data: file } = await client.GET('/files/{id}.pdf', {
-    params: { path: { id }, query: { token } },
+  const { data: file } = await client.GET('/files/{id}.{format}', {
+    params: { path: { id, format: 'pdf' }, query: { token } },
     parseAs: 'arrayBuffer',
   });
   const { data: conversions } = await client.GET('/api/v1/conversions/', {

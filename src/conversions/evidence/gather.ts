@@ -3,12 +3,13 @@
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
-import { decryptBlob, openContent, openingOf } from '../../documents/decryption.ts';
+import { decryptBlob, openContent, openingOf, readContent } from '../../documents/decryption.ts';
 import { hmacKey } from '../../documents/encryption.ts';
 import { unlessErased, type Vault } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobStore } from '../../documents/port.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from '../../domain/events.ts';
+import { holdsSecrets, type RequestDocument } from '../../domain/request-document.ts';
 import { decodeEvent } from '../../event-store/codec.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { proofOfConversion, type TransparencyLogDependencies } from '../../log/transparency-log.ts';
@@ -28,6 +29,9 @@ import {
 } from './bundle.ts';
 import { readMe } from './read-me.ts';
 import { reportHtml } from './report.ts';
+
+const SECRETS =
+  'It holds headers, cookies or passwords, which an API key does not get. Sign in to get it, or use pressledger evidence.';
 
 export interface EvidenceDependencies extends TransparencyLogDependencies {
   readonly signer: TransparencyLogDependencies['signer'] & {
@@ -60,13 +64,15 @@ interface Documents {
 }
 
 /**
- * Two bundles under the same checkpoint are the same, byte for byte.
+ * Two bundles for the same reader under the same checkpoint are the same, byte for byte.
+ * @param maySeeSecrets false: a request that holds some is left out. Its HMAC allows no shorter form
  * @throws {ServiceError} `not_found`, `service_unavailable`
  * @throws {BlobStoreUnavailable} a document is damaged, or cannot be had now
  */
 export async function gatherEvidence(
   deps: EvidenceDependencies,
   conversionId: string,
+  { maySeeSecrets = true }: { readonly maySeeSecrets?: boolean } = {},
 ): Promise<Evidence> {
   const { origin, key, checkpoint, entries } = await proofOfConversion(deps, conversionId);
   const events = entries.map(({ event }) =>
@@ -75,7 +81,10 @@ export async function gatherEvidence(
   const requested = dataOf(events, 'ConversionRequested');
   if (requested === undefined) throw new Error(`The log has no request of ${conversionId}.`);
   const { accountId } = requested;
-  const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, events);
+  const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, {
+    events,
+    maySeeSecrets,
+  });
   // Events that are appended meanwhile come after these.
   const page = { order: 'oldest first', offset: 0, limit: entries.length } as const;
   const history = await readHistory(deps, accountId, { conversionId }, page);
@@ -131,7 +140,10 @@ async function documentsOf(
   { blobs, vault }: EvidenceDependencies,
   accountId: string,
   conversionId: string,
-  events: readonly DomainEvent[],
+  {
+    events,
+    maySeeSecrets,
+  }: { readonly events: readonly DomainEvent[]; readonly maySeeSecrets: boolean },
 ): Promise<Documents> {
   const completed = dataOf(events, 'ConversionCompleted');
   const failure = dataOf(events, 'ConversionFailed');
@@ -141,11 +153,11 @@ async function documentsOf(
   const contentKey = await unlessErased(vault.contentKey(accountId, conversionId));
   const found = new Map<DocumentName, BundleFile>();
   const absent = new Map<DocumentName, string>();
-  /** Takes a document in, or says why it is absent. */
+  /** Takes a document in, or says why it is absent, as `read` may do. */
   async function take(
     name: DocumentName,
     ref: BlobRef | undefined,
-    read: (contentKey: Buffer, ref: BlobRef) => Promise<BundleFile>,
+    read: (contentKey: Buffer, ref: BlobRef) => Promise<BundleFile | string>,
   ): Promise<void> {
     if (ref === undefined) {
       const ended = isCancelled ? 'The conversion was cancelled.' : 'The conversion failed.';
@@ -162,7 +174,9 @@ async function documentsOf(
       absent.set(name, 'Its retention has ended.');
     } else {
       try {
-        found.set(name, await read(contentKey, ref));
+        const file = await read(contentKey, ref);
+        if (typeof file === 'string') absent.set(name, file);
+        else found.set(name, file);
       } catch (error) {
         if (!(error instanceof BlobNotFound)) throw error;
         absent.set(name, 'It is not stored any more.');
@@ -178,6 +192,10 @@ async function documentsOf(
     'request.json',
     dataOf(events, 'ConversionRequested')?.request,
     async (secret, ref) => {
+      if (!maySeeSecrets) {
+        const content = await readContent(blobs, secret, ref);
+        if (holdsSecrets(JSON.parse(content.toString('utf8')) as RequestDocument)) return SECRETS;
+      }
       const file = await streamed(secret, ref);
       keys = { ...keys, request: hmacKey(secret).toString('hex') };
       return file;

@@ -48,6 +48,8 @@ const parts = {
 
 export const NO_SOURCE = 'There is no such conversion.';
 export const SOURCE_NOT_READY = 'The conversion has no PDF: it has not completed.';
+export const SOURCE_FAILED = 'The conversion failed: it has no PDF.';
+export const SOURCE_NO_PDF = 'The conversion made a picture: give one that made a PDF.';
 export const SOURCE_GONE = 'The PDF of the conversion is deleted.';
 
 const FIELD = 'sources.0.conversion';
@@ -104,7 +106,7 @@ export const createDocumentDoc: OperationDoc = {
     },
     insufficient_credits: 'The account has no credits left.',
     conversion_failed: {
-      when: 'The request waited for the PDF, and the conversion failed. The credit is refunded.',
+      when: 'The request waited for the PDF, and the conversion failed: the credit is refunded. Or the conversion of a source failed: nothing was accepted.',
       message: 'The file is not a PDF.',
     },
     not_found: ofSource('The account has no conversion of the id of a source.', NO_SOURCE),

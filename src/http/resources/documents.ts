@@ -28,7 +28,14 @@ import { createUntilEnded } from '../waiting.ts';
 import { answerBatch } from './batches.ts';
 import { countBytes, orGone } from './conversion-documents.ts';
 import { answerRequested, assertRoom, POLL_SECONDS, requestKeyOf } from './conversions.ts';
-import { createDocumentDoc, NO_SOURCE, SOURCE_GONE, SOURCE_NOT_READY } from './documents.api.ts';
+import {
+  createDocumentDoc,
+  NO_SOURCE,
+  SOURCE_FAILED,
+  SOURCE_GONE,
+  SOURCE_NO_PDF,
+  SOURCE_NOT_READY,
+} from './documents.api.ts';
 import { assertInRetention } from './file-retention.ts';
 import { acceptedEarlier } from './take-back.ts';
 
@@ -51,7 +58,7 @@ function refuse(
   return new ServiceError(code, `${field}: ${message}`, { details, ...options });
 }
 
-/** @throws {ServiceError} `not_found`, `not_ready` or `gone`, with the field */
+/** @throws {ServiceError} `not_found`, `not_ready`, `conversion_failed`, `validation_error` or `gone`, with the field */
 async function ownSource(
   ctx: HttpContext,
   deps: RouteDependencies,
@@ -61,7 +68,9 @@ async function ownSource(
   const { accountId } = callerOf(ctx);
   const row = (await consistentQuery(deps, conversionQueries, ctx.state.asOf)).byId(id);
   if (row?.accountId !== accountId) throw refuse('not_found', field, NO_SOURCE);
-  const { status, document, pdf } = row;
+  const { status, document, pdf, format = 'pdf' } = row;
+  if (status === 'failed') throw refuse('conversion_failed', field, SOURCE_FAILED);
+  if (format !== 'pdf') throw refuse('validation_error', field, SOURCE_NO_PDF);
   if (status !== 'completed' || document === undefined || pdf === undefined) {
     throw refuse('not_ready', field, SOURCE_NOT_READY, { retryAfter: POLL_SECONDS });
   }

@@ -5,7 +5,7 @@ import { gatherEvidence } from '../../conversions/evidence/gather.ts';
 import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
-import { accountInView, pathParameter } from '../context.ts';
+import { accountInView, callerOf, pathParameter } from '../context.ts';
 import { Closed, Flag, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { Conversion, completed } from './conversion-record.api.ts';
@@ -73,7 +73,7 @@ export const getEvidence: Endpoint = {
     tag: 'Conversions',
     summary: 'Download the evidence of a conversion',
     description:
-      'One ZIP file that proves what happened to the conversion without this service: its events with proofs, the signed checkpoint, the PDF, the request, the manifest, a report to read, and a text that says how to check it. It has what is still stored, and says what is not. It counts as a download of the PDF.',
+      'One ZIP file that proves what happened to the conversion without this service: its events with proofs, the signed checkpoint, the PDF, the request, the manifest, a report to read, and a text that says how to check it. It has what is still stored, and says what is not. An API key does not get a request that holds headers, cookies or passwords. It counts as a download of the PDF.',
     answers: {
       200: {
         description: 'The bundle.',
@@ -90,7 +90,10 @@ export const getEvidence: Endpoint = {
     const conversionId = pathParameter(ctx, 'id');
     const { accountId } = await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     countDownload(ctx, deps, accountId);
-    const { bytes, open, absent } = await gatherEvidence(deps, conversionId);
+    const { bytes, open, absent } = await gatherEvidence(deps, conversionId, {
+      // As of the request alone.
+      maySeeSecrets: callerOf(ctx).actor.kind !== 'key',
+    });
     const isSent = ctx.method !== 'HEAD';
     // Before the first byte, as for the PDF alone.
     if (isSent && !absent.has('document.pdf')) {

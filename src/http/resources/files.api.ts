@@ -70,8 +70,9 @@ export const getFileDoc: OperationDoc = {
       name: 'format',
       in: 'path',
       required: true,
-      description: 'The format of the file, as file_url has it.',
-      schema: Type.Enum([...FORMATS], { examples: ['pdf'] }),
+      // Not an enum: NSwag would make a type with the name Format of it.
+      description: `The format of the file, as file_url has it: ${FORMATS.join(', ')}.`,
+      schema: Text('pdf'),
     },
     {
       name: 'token',

@@ -22,7 +22,7 @@ static class Consumer
         var created = await client.CreateConversionAsync(body: request);
         var record = await client.GetConversionAsync(created.Id, prefer: "wait=30");
         var token = HttpUtility.ParseQueryString(record.File_url.Query)["token"];
-        using var file = await client.DownloadFileAsync(created.Id, token);
+        using var file = await client.DownloadFileAsync(created.Id, "pdf", token);
         var start = new byte[5];
         await file.Stream.ReadExactlyAsync(start);
         var conversions = await client.ListConversionsAsync(page_size: 100, status: ConversionStatus.Completed);
