@@ -51,6 +51,13 @@ void test('the page ends where the document does', async (t) => {
   );
 });
 
+void test('the window keeps its pixels while the page is measured', async (t) => {
+  const html = `<!doctype html><p id=p></p><script>addEventListener('beforeprint', () => {
+    p.textContent = 'ratio ' + devicePixelRatio + ', ' + innerWidth + ' by ' + innerHeight })</script>`;
+  const viewport = { width: 600, height: 400, device_scale_factor: 2 };
+  t.match((await print({ html }, { viewport })).text, /ratio 2, 600 by 400/);
+});
+
 void test('header and footer stand in the margins', async (t) => {
   const page = await print(
     {

@@ -70,7 +70,7 @@ export async function printOnOnePage(
   const sheetOf = (height: number): number =>
     Math.max(MIN_SIDE_MM, (height * options.scale * 25.4) / PIXELS_PER_INCH + margins);
   // In a window that is hardly tall, an element that is as tall as the window adds nothing.
-  let { height, factor } = await measured(page, width);
+  let { height, factor } = await measured(page, options, width);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const millimetres = sheetOf(height);
     if (millimetres > MAX_SIDE_MM) throw tooLong(millimetres);
@@ -78,7 +78,7 @@ export async function printOnOnePage(
     const file = await print(sheet);
     if (file.pages === 1) return file;
     await rm(file.path);
-    const { bottom } = await extent(page, width * factor, height * factor);
+    const { bottom } = await extent(page, options, width * factor, height * factor);
     const isEmptyBelow = tries > 0 && bottom <= height * factor;
     if (isEmptyBelow) return await print({ ...sheet, isCut: true });
     height = Math.max(height, bottom / factor) * SLACK + SLACK_PIXELS;
@@ -100,21 +100,28 @@ const tooLong = (millimetres: number): PageFailure =>
 /** @returns the height in pixels of the paper, and the pixels of the document for each of its width */
 async function measured(
   page: Page,
+  options: PrintOptions,
   width: number,
 ): Promise<{ readonly height: number; readonly factor: number }> {
-  const first = await extent(page, width, 1);
+  const first = await extent(page, options, width, 1);
   if (first.width <= width) return { height: first.height + 1, factor: 1 };
   const factor = Math.min(first.width / width, MAX_SHRINK);
-  const { height } = await extent(page, width * factor, 1);
+  const { height } = await extent(page, options, width * factor, 1);
   return { height: height / factor + 1, factor };
 }
 
 /** The extent of the document in a window of this size. */
-async function extent(page: Page, width: number, height: number): Promise<Extent> {
+async function extent(
+  page: Page,
+  { viewport }: PrintOptions,
+  width: number,
+  height: number,
+): Promise<Extent> {
   const { tab, worlds } = page;
-  await setWindow(tab, { width: Math.floor(width), height: Math.max(1, Math.ceil(height)) });
+  const size = { width: Math.floor(width), height: Math.max(1, Math.ceil(height)) };
+  await setWindow(tab, size, viewport);
   const found = await upTo(page, 'rest', worlds.ask<Extent>('extent()'));
-  await endWindow(tab, undefined);
+  await endWindow(tab, viewport);
   if (found === undefined) {
     throw new PageFailure('renderer_failed', 'The page did not tell how long it is.');
   }
