@@ -97,7 +97,7 @@ async function readsItsOwn(
   return problems;
 }
 
-/** 6: the file is there, is the one of the log, and is a PDF. */
+/** 6: the file is there, is the one of the log, and is a PDF: the traffic asks for no pictures. */
 async function keepsItsPromise(
   site: Site,
   { client, id, fails }: Promised,

@@ -169,6 +169,15 @@ void test(
   },
 );
 
+void test('a page whose picture is too long an answer is told so', async (t) => {
+  const messages = new PassThrough();
+  const connection = new Connection(new PassThrough(), messages);
+  const reason = new Promise((resolve) => connection.onDisconnect(resolve));
+  messages.write('{"id"');
+  messages.write(`:1,"result":{"data":"${'A'.repeat(65 * 2 ** 20)}`);
+  t.match(await reason, { code: 'too_large', message: /answered with .* picture .* jpeg or webp/ });
+});
+
 void test('a long event tells the beginnings of its data URLs, and all else whole', async (t) => {
   const messages = new PassThrough();
   const connection = new Connection(new PassThrough(), messages);

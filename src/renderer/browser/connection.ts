@@ -39,10 +39,17 @@ interface Waiting {
 }
 
 /**
- * Answers to our commands have at most 48 MiB: the text of a body of 8 MiB, each character of it escaped. A page can make
- * Chrome send more: it may log what it likes.
+ * Answers to our commands have at most 48 MiB, the text of a body of 8 MiB with each character of it escaped; but for
+ * pictures, in base64. A page can make Chrome send more: it may log what it likes.
  */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MOST = `more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once.`;
+const LONG_EVENT =
+  `The page made the browser report ${MOST} A very long text in the console, in a script error or in an address can be ` +
+  'the reason.';
+const LONG_ANSWER =
+  `The browser answered with ${MOST} A picture of very many pixels can be the reason: ask for jpeg or webp, or for a ` +
+  'smaller viewport or device_scale_factor.';
 
 /** As many of an address are read. */
 const MAX_URL_CHARACTERS = 2_048;
@@ -202,13 +209,8 @@ export class Connection {
     this.#begun.push(chunk.subarray(from));
     this.#begunBytes += chunk.length - from;
     if (this.#begunBytes > MAX_MESSAGE_BYTES) {
-      this.close(
-        new PageFailure(
-          'too_large',
-          `The page made the browser report more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once. A very ` +
-            'long text in the console, in a script error or in an address can be the reason.',
-        ),
-      );
+      const isEvent = Buffer.concat(this.#begun, EVENT.length).equals(EVENT);
+      this.close(new PageFailure('too_large', isEvent ? LONG_EVENT : LONG_ANSWER));
     }
   }
 
