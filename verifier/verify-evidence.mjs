@@ -309,7 +309,7 @@ async function checked(zip, keys, witnesses, onPassed) {
   const [requested, completed] = ['ConversionRequested', 'ConversionCompleted'].map(dataOf);
   const opening = JSON.parse(textIn('keys.json'));
   const proved = new Map([
-    ['document.pdf', [completed?.pdf.sha256, hexSha256]],
+    [`document.${requested?.options.format ?? 'pdf'}`, [completed?.pdf.sha256, hexSha256]],
     ['request.json', [requested?.requestHmac, (json) => hmacSha256(json, opening.request)]],
     ['manifest.json', [completed?.manifest.sha256, (m) => encryptedSha256(m, opening.manifest)]],
   ]);

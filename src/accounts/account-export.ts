@@ -68,7 +68,7 @@ batches.jsonl         the batches, with the ids of their conversions, newest fir
 events/*.jsonl        the history: one event a line, oldest first, with who, when and from where
 documents/<id>/       what is stored of a conversion
   request.json        the HTML or URL that was sent, with its options
-  document.pdf        the PDF
+  document.pdf        the PDF; a picture ends in its format, such as document.png
   manifest.json       how the PDF was made: browser, fonts, resources, times
   picture.jpg         the page of a conversion that failed, if there is a picture of it
 
@@ -247,7 +247,8 @@ async function* indexPage(
     const { name, error_message: message } = await textsOf(deps, row);
     const link = (file: string): string => `<a href="documents/${id}/${file}">${file}</a>`;
     const ofFailed = picture === undefined ? [FILES[0]] : [FILES[0], PICTURE];
-    const files = status === 'completed' ? FILES : ofFailed;
+    const ofCompleted = FILES.map((file) => (file === FILES[1] ? documentName(row) : file));
+    const files = status === 'completed' ? ofCompleted : ofFailed;
     const stored = expired ? 'deleted' : files.map(link).join(' ');
     const cells = [
       isoTime(createdAt),
@@ -265,14 +266,20 @@ const FILES = ['request.json', 'document.pdf', 'manifest.json'] as const;
 const PICTURE = 'picture.jpg';
 const NAMING = ['ConversionRequested', 'ConversionCompleted', 'ConversionFailed'] as const;
 
+const documentName = ({ format }: Pick<ConversionRow, 'format'>): string =>
+  format === undefined ? FILES[1] : `document.${format}`;
+
 /** The blobs that an event names, by the names of their files. */
-function blobsOf({ type, data }: HistoryEntry): readonly [string, BlobRef][] {
+function blobsOf(
+  { type, data }: HistoryEntry,
+  row: Pick<ConversionRow, 'format'>,
+): readonly [string, BlobRef][] {
   const { request, document, manifest, picture } = data as Readonly<Record<string, BlobRef>>;
   if (type === 'ConversionRequested' && request) return [[FILES[0], request]];
   if (type === 'ConversionFailed' && picture) return [[PICTURE, picture]];
   if (type !== 'ConversionCompleted' || !document || !manifest) return [];
   return [
-    [FILES[1], document],
+    [documentName(row), document],
     [FILES[2], manifest],
   ];
 }
@@ -301,7 +308,7 @@ async function* documents(
       const row = (await consistentQuery(deps, conversionQueries)).byId(conversionId);
       if (row?.expired !== false) continue;
       const contentKey = await deps.vault.contentKey(accountId, conversionId);
-      for (const [file, ref] of blobsOf(entry)) {
+      for (const [file, ref] of blobsOf(entry, row)) {
         const content = await openContent(deps.blobs, contentKey, ref).catch((error: unknown) => {
           // Its retention ended meanwhile, or a restored copy lacks it.
           if (error instanceof BlobNotFound) return undefined;

@@ -46,7 +46,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditGranted: (data) => `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`,
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
-  ConversionRequested: ({ source, filename, reference, tags, batchId, retryOf, rerenderOf }) => {
+  ConversionRequested: (data) => {
+    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf } = data;
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
@@ -55,7 +56,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const retried = retryOf === undefined ? '' : `, once more for ${retryOf}`;
     const again = rerenderOf === undefined ? retried : `, to be compared with ${rerenderOf}`;
     const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
-    return `A PDF was requested, from ${SOURCES[source]}${what}${again}${within}.`;
+    const made = options.format === 'pdf' ? 'PDF' : 'picture';
+    return `A ${made} was requested, from ${SOURCES[source]}${what}${again}${within}.`;
   },
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined
@@ -92,7 +94,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   ConversionRequeued: (data) =>
     `${data.renderer} stopped and gave the conversion back. Attempt ${data.attempt} does not count.`,
   ConversionCompleted: (data) =>
-    `The PDF was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}${data.signature ? `, signed (PAdES ${data.signature.level})` : ''}.${data.rerender ? ` ${comparisonText(data.rerender)}` : ''}`,
+    `The file was stored: ${counted(data.pages, 'page')}, ${sizeText(data.pdf.bytes)}${data.signature ? `, signed (PAdES ${data.signature.level})` : ''}.${data.rerender ? ` ${comparisonText(data.rerender)}` : ''}`,
   ConversionFailed: (data) =>
     data.code === 'cancelled'
       ? 'The conversion was cancelled.'

@@ -79,7 +79,7 @@ void test('a bundle proves the events, the PDF, the request and the manifest', a
   t.strictSame(files.get('document.pdf'), PDF);
   t.strictSame(JSON.parse(textOf(files, 'request.json')), { html: '<p>x</p>' });
   const report = textOf(files, 'report.html');
-  t.match(report, 'The PDF was stored: 1 page, 36 bytes.');
+  t.match(report, 'The file was stored: 1 page, 36 bytes.');
   t.match(report, 'It lacks &#60;b&#62;a picture&#60;/b&#62;.', 'escaped, and decrypted');
   t.notMatch(report, /<script|src=|href=|url\(/, 'nothing runs, nothing is fetched');
   t.match(textOf(files, 'README.txt'), 'No document is missing.');
@@ -315,6 +315,15 @@ void test('a bundle has what is left, and says what is not there', async (t) => 
   await t.rejects(readRenderManifest(api, erased), {
     name: 'KeyErased',
   });
+});
+
+void test('the file of a picture has the name of its format', async (t) => {
+  const api = await startWithConversion(t);
+  const body = { html: '<p>x</p>', format: 'png' };
+  const { body: made } = await api.call('POST', `${BASE}/pdf/`, { key: api.account.key, body });
+  await api.complete(api.account.id, String(made['id']), Buffer.from('a picture'));
+  const { zip, key } = await bundleOf(api, String(made['id']));
+  t.match((await verifyEvidence(zip, [key])).proved, ['document.png', 'request.json']);
 });
 
 void test('an API key gets no passwords by a bundle', async (t) => {

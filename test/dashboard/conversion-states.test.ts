@@ -62,7 +62,7 @@ void test('a conversion from its request to the end of its retention', async (wh
   await whole.test('its PDF appears by itself', async () => {
     await api.complete(accountId, id, PDF);
     await button(page, 'Download PDF').waitFor();
-    await region(page, 'Timeline').getByText('The PDF was stored').waitFor();
+    await region(page, 'Timeline').getByText('The file was stored').waitFor();
   });
 
   await whole.test('after its retention there is no file, and still a proof', async (t) => {

@@ -224,8 +224,8 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.getByText('A script that does not end is stopped.').waitFor();
     await page.getByText('scripts and animations that still drew').waitFor();
     const moments = region(page, 'Timeline').getByRole('listitem');
-    await moments.filter({ hasText: 'The PDF was stored' }).waitFor();
-    t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The PDF was stored/);
+    await moments.filter({ hasText: 'The file was stored' }).waitFor();
+    t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The file was stored/);
     t.match(await region(page, 'Request').locator('pre').innerText(), SCRIPT);
     await button(page, 'Check the proof in this browser').click();
     await region(page, 'Proof').getByText('Everything that was checked holds').waitFor();
@@ -260,17 +260,17 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.setViewportSize({ width: 360, height: 740 });
     await page.reload();
     await button(page, 'Timeline').and(page.locator('[aria-expanded="false"]')).waitFor();
-    t.equal(await page.getByText('The PDF was stored').count(), 0);
+    t.equal(await page.getByText('The file was stored').count(), 0);
     for (const part of ['Timeline', 'Request', 'Manifest']) await button(page, part).press('Enter');
-    await page.getByText('The PDF was stored').waitFor();
+    await page.getByText('The file was stored').waitFor();
     await page.getByRole('tab', { name: /Console/ }).waitFor();
     t.equal(await page.locator('h2 > [aria-expanded="true"]').count(), 3);
     t.strictSame(await inspectState(page, 'conversion-unfolded'), []);
     await page.setViewportSize({ width: 360, height: 740 });
     await button(page, 'Timeline').click();
-    await page.getByText('The PDF was stored').waitFor({ state: 'detached' });
+    await page.getByText('The file was stored').waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.getByText('The PDF was stored').waitFor();
+    await page.getByText('The file was stored').waitFor();
     t.equal(await page.locator('h2 > button').count(), 0, 'a wide screen shows everything');
   });
 
@@ -287,7 +287,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     other.on('request', (request) => asked.push(request.url()));
     await other.goto(`/conversions/${quiet}`);
     await other.getByText('Showing it here is a download').waitFor();
-    await other.getByText('The PDF was stored').waitFor();
+    await other.getByText('The file was stored').waitFor();
     t.strictSame(
       asked.filter((url) => url.endsWith('/file/')),
       [],

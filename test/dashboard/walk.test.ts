@@ -88,7 +88,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
       .getByRole('row')
       .getByRole('link', { name: /Receipt 4711/ })
       .click();
-    await page.getByText('The PDF was stored').waitFor();
+    await page.getByText('The file was stored').waitFor();
   });
 
   await t.test('its PDF is downloaded, its proof checked in the browser', async (sub) => {

@@ -196,7 +196,7 @@ void test('convert without a service renders here', async (t) => {
   await refuses(t, place, ['manifest', 'conv_none'], 1, /no manifest of conv_none/);
 
   const told = await runCli(place, ['history', id]);
-  t.match(told.stdout, /A PDF was requested, from HTML\. .*\n(.*\n)*.*The PDF was stored: 1 page/);
+  t.match(told.stdout, /A PDF was requested, from HTML\. .*\n(.*\n)*.*The file was stored: 1 page/);
   const opening = await cliJson(place, ['history', ANN, '--type', 'AccountOpened']);
   t.match(opening, [{ actor: { kind: 'operator' }, data: { email: ANN, plan: 'free' } }]);
   const ofAccount = await runCli(place, ['history', ANN]);

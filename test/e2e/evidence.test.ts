@@ -57,7 +57,7 @@ void test('evidence of a conversion, verified by the command and by the file alo
   const printed = path('report.pdf');
   await cliJson(place, ['convert', report, '-o', printed, '--account', ANN]);
   const { text } = await openPdf(readFileSync(printed));
-  t.match(text.replaceAll(/\s+/g, ' '), /What happened .*The PDF was stored: 1 page/);
+  t.match(text.replaceAll(/\s+/g, ' '), /What happened .*The file was stored: 1 page/);
 
   const compressed = path('compressed.zip');
   writeFileSync(compressed, zipSync(Object.fromEntries(filesOf(readFileSync(zip)))));

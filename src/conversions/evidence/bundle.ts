@@ -1,10 +1,16 @@
 /** The files of a bundle of evidence in one ZIP, and the list of them that the log signs. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Format } from '../../domain/choices.ts';
+
+export type DocumentName = `document.${Format}` | 'request.json' | 'manifest.json';
 
 /** The documents of a conversion, as far as they are there. */
-export const DOCUMENTS = ['document.pdf', 'request.json', 'manifest.json'] as const;
-export type DocumentName = (typeof DOCUMENTS)[number];
+export const documentNames = (format: Format): readonly DocumentName[] => [
+  `document.${format}`,
+  'request.json',
+  'manifest.json',
+];
 
 /** The documents that are not there, each with the reason in a sentence. */
 export type Absent = ReadonlyMap<DocumentName, string>;

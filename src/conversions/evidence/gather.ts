@@ -49,6 +49,8 @@ export interface Evidence {
   /** The number of events in the log that the checkpoint covers. */
   readonly size: number;
   readonly absent: Absent;
+  /** It has the document itself. */
+  readonly isDelivered: boolean;
 }
 
 interface Documents {
@@ -81,7 +83,9 @@ export async function gatherEvidence(
   const requested = dataOf(events, 'ConversionRequested');
   if (requested === undefined) throw new Error(`The log has no request of ${conversionId}.`);
   const { accountId } = requested;
+  const document: DocumentName = `document.${requested.options.format}`;
   const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, {
+    document,
     events,
     maySeeSecrets,
   });
@@ -125,7 +129,8 @@ export async function gatherEvidence(
   ]);
   const list = await deps.signer.signText(contentsText({ origin, conversionId }, absent, files));
   const all = files.set('contents.txt', fileOf(list));
-  return { bytes: zipBytes(all), open: () => zipOf(all), size, absent };
+  const isDelivered = found.has(document);
+  return { bytes: zipBytes(all), open: () => zipOf(all), size, absent, isDelivered };
 }
 
 function dataOf<T extends EventType>(
@@ -141,9 +146,14 @@ async function documentsOf(
   accountId: string,
   conversionId: string,
   {
+    document,
     events,
     maySeeSecrets,
-  }: { readonly events: readonly DomainEvent[]; readonly maySeeSecrets: boolean },
+  }: {
+    readonly document: DocumentName;
+    readonly events: readonly DomainEvent[];
+    readonly maySeeSecrets: boolean;
+  },
 ): Promise<Documents> {
   const completed = dataOf(events, 'ConversionCompleted');
   const failure = dataOf(events, 'ConversionFailed');
@@ -187,7 +197,7 @@ async function documentsOf(
   /** Reads the content once to know it, and again when it is sent. */
   const streamed = (secret: Buffer, ref: BlobRef) =>
     fileFrom(() => openContent(blobs, secret, ref));
-  await take('document.pdf', completed?.document, streamed);
+  await take(document, completed?.document, streamed);
   await take(
     'request.json',
     dataOf(events, 'ConversionRequested')?.request,

@@ -1,13 +1,12 @@
 /** The text in a bundle of evidence that says how to check it. */
-import { DOCUMENTS, type DocumentName } from './bundle.ts';
+import { documentNames } from './bundle.ts';
 import type { EvidenceFacts } from './report.ts';
 
-const WHAT: Readonly<Record<DocumentName, string>> = {
-  'document.pdf': 'the PDF, as it was delivered',
-  'request.json':
-    'the request as it was stored, with all headers and cookies that were sent with it',
-  'manifest.json': 'how the PDF was made',
-};
+const WHAT = [
+  'the document, as it was delivered',
+  'the request as it was stored, with all headers and cookies that were sent with it',
+  'how the document was made',
+];
 
 export function readMe({
   origin,
@@ -15,9 +14,10 @@ export function readMe({
   cosigners,
   isTimestamped,
   absent,
+  requested,
 }: EvidenceFacts): string {
-  const documents = DOCUMENTS.filter((name) => !absent.has(name))
-    .map((name) => `  ${name.padEnd(14)} ${WHAT[name]}\n`)
+  const documents = documentNames(requested.options.format)
+    .map((name, n) => (absent.has(name) ? '' : `  ${name.padEnd(14)} ${WHAT[n]}\n`))
     .join('');
   const missing = [...absent].map(([name, reason]) => `  ${name}: ${reason}\n`).join('');
   const witnesses = cosigners.map((name) => `  ${name}\n`).join('');

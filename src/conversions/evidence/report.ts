@@ -5,7 +5,7 @@ import type { EventOf, EventType } from '../../domain/events.ts';
 import { htmlText } from '../../text/plain-text.ts';
 import { isoTime } from '../../time/clock.ts';
 import type { HistoryEntry } from '../history.ts';
-import { type Absent, DOCUMENTS, type DocumentName } from './bundle.ts';
+import { type Absent, type DocumentName, documentNames } from './bundle.ts';
 
 type DataOf<T extends EventType> = EventOf<T>['data'] | undefined;
 
@@ -66,17 +66,17 @@ function sealedText({ events }: EvidenceFacts, field: string): string | undefine
   return texts.find((each) => typeof each === 'string');
 }
 
-const CONTENTS: Readonly<Record<DocumentName, readonly [what: string, proof: string]>> = {
-  'document.pdf': ['The PDF', 'Its SHA-256 is in the event ConversionCompleted.'],
-  'request.json': [
+const CONTENTS: readonly (readonly [what: string, proof: string])[] = [
+  ['The document, as it was delivered', 'Its SHA-256 is in the event ConversionCompleted.'],
+  [
     'What was to be printed: HTML or URL, files, headers and cookies. The options are in the event.',
     'Its HMAC is in the event ConversionRequested; keys.json has the key of this one HMAC.',
   ],
-  'manifest.json': [
-    'How the PDF was made: Chrome, fonts, resources with their hashes, times',
+  [
+    'How the document was made: Chrome, fonts, resources with their hashes, times',
     'The SHA-256 of its encrypted form is in ConversionCompleted; keys.json has what it was encrypted with.',
   ],
-};
+];
 
 function outcome(facts: EvidenceFacts): Part {
   const { completed, failed } = facts;
@@ -121,8 +121,8 @@ const fileRow = (
   html`<tr><td>${code(name)}</td><td>${what}</td><td class="${status}">${status}</td><td>${why}</td></tr>
 `;
 
-function documentRow(name: DocumentName, absent: Absent): Html {
-  const [what, proof] = CONTENTS[name];
+function documentRow(name: DocumentName, n: number, absent: Absent): Html {
+  const [what = '', proof = ''] = CONTENTS[n] ?? [];
   const reason = absent.get(name);
   return fileRow(name, what, reason === undefined ? 'Proved' : 'Absent', reason ?? proof);
 }
@@ -189,7 +189,7 @@ ${row('Timestamp', facts.isTimestamped ? 'RFC 3161, in checkpoint.tst' : 'none')
 <thead><tr><th>File</th><th>Content</th><th></th><th>How that is known</th></tr></thead>
 <tbody>
 ${fileRow('events.jsonl', 'The events above, as stored', 'Proved', 'Each leads to the root hash of the checkpoint.')}
-${DOCUMENTS.map((name) => documentRow(name, absent))}
+${documentNames(requested.options.format).map((name, n) => documentRow(name, n, absent))}
 ${fileRow('report.html', 'This page', 'Signed', 'Its events are compared with events.jsonl. Its sentences, and the texts marked †, are the service’s word.')}
 ${fileRow('README.txt', 'How to check the bundle', 'Signed', 'The service’s word.')}
 </tbody>

@@ -90,13 +90,13 @@ export const getEvidence: Endpoint = {
     const conversionId = pathParameter(ctx, 'id');
     const { accountId } = await ownConversion(ctx, deps, conversionId, ctx.state.asOf);
     countDownload(ctx, deps, accountId);
-    const { bytes, open, absent } = await gatherEvidence(deps, conversionId, {
+    const { bytes, open, isDelivered } = await gatherEvidence(deps, conversionId, {
       // As of the request alone.
       maySeeSecrets: callerOf(ctx).actor.kind !== 'key',
     });
     const isSent = ctx.method !== 'HEAD';
     // Before the first byte, as for the PDF alone.
-    if (isSent && !absent.has('document.pdf')) {
+    if (isSent && isDelivered) {
       await recordDownload(ctx, deps, { accountId, conversionId });
     }
     ctx.status = 200;
