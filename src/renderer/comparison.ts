@@ -7,6 +7,7 @@ import { readContent } from '../documents/decryption.ts';
 import type { BlobStore } from '../documents/port.ts';
 import type { Logger } from '../observe/log.ts';
 import { MAX_DIFFERING_PAGES, type RenderJob } from '../render-queue/messages.ts';
+import type { WorkLimits } from './finishing.ts';
 import type { PdfFile } from './pdf/finish.ts';
 
 /** Both are read whole, and have some objects of memory for each of their own. */
@@ -30,43 +31,71 @@ const THREAD = new URL(`comparing-worker${extname(import.meta.filename)}`, impor
 /**
  * @param first the PDF that the job's conversion is compared with
  * @returns the first numbers of the pages that differ; undefined where nothing is known of them: the PDF is deleted, too
- *   large, encrypted or not a PDF
+ *   large, encrypted or not a PDF, or the limits end it
  */
 export async function pagesThatDiffer(
   { blobs, logger }: { readonly blobs: Pick<BlobStore, 'read'>; readonly logger: Logger },
-  { conversionId, original }: RenderJob,
+  { conversionId, options, original }: RenderJob,
   printed: PdfFile,
+  limits: WorkLimits,
 ): Promise<number[] | undefined> {
   const { document, contentKey } = original ?? {};
-  if (document === undefined || contentKey === undefined) return undefined;
+  if (options.format !== 'pdf' || document === undefined || contentKey === undefined)
+    return undefined;
   if (Math.max(document.bytes, printed.bytes) > MAX_PDF_BYTES) return undefined;
   try {
     const key = Buffer.from(contentKey, 'base64url');
-    const one = await resultWithin(readContent(blobs, key, document), READ_MS);
+    const one = await inTime(readContent(blobs, key, document), READ_MS, limits);
     if (one === undefined) return undefined;
-    const differing = await compare(await readable(one, await readFile(printed.path)));
+    const both = await readable(one, await readFile(printed.path), limits);
+    const differing = await compare(both, limits);
     return differing?.slice(0, MAX_DIFFERING_PAGES);
   } catch (error) {
     // It may have been deleted since. What is known is that the bytes differ.
-    logger.warn({ err: error, conversionId }, 'the pages could not be compared');
+    if (!limits.unneeded.aborted) {
+      logger.warn({ err: error, conversionId }, 'the pages could not be compared');
+    }
     return undefined;
   }
 }
 
+const within = (mostMs: number, limits: WorkLimits): number =>
+  Math.max(0, Math.min(mostMs, limits.remaining()));
+
+/** @returns undefined when it takes longer than it may, or nobody needs it any more */
+async function inTime<T>(
+  work: Promise<T>,
+  mostMs: number,
+  limits: WorkLimits,
+): Promise<T | undefined> {
+  const { unneeded } = limits;
+  const { promise: given, resolve } = Promise.withResolvers<undefined>();
+  const end = (): void => resolve(undefined);
+  unneeded.addEventListener('abort', end);
+  if (unneeded.aborted) end();
+  try {
+    return await resultWithin(Promise.race([given, work]), within(mostMs, limits));
+  } finally {
+    unneeded.removeEventListener('abort', end);
+  }
+}
+
 /** A PDF that was made smaller, or signed elsewhere, has tables of another form: then qpdf writes both in the plain one. */
-async function readable(one: Buffer, other: Buffer): Promise<ToCompare> {
+async function readable(one: Buffer, other: Buffer, limits: WorkLimits): Promise<ToCompare> {
   if (hasPlainTable(one) && hasPlainTable(other)) return { one, other };
   const { workOnPdf } = await import('./pdf/work.ts');
-  const [first, second] = await Promise.all(
-    [one, other].map((content) => workOnPdf({ sources: [{ content }], steps: [] }, COMPARE_MS)),
-  );
-  return { one: first?.content ?? one, other: second?.content ?? other };
+  const plain = async (content: Buffer): Promise<Uint8Array> => {
+    const work = { sources: [{ content }], steps: [] };
+    return (await workOnPdf(work, within(COMPARE_MS, limits), limits.unneeded)).content;
+  };
+  // One after the other: each may take all the memory that work on a PDF may use.
+  return { one: await plain(one), other: await plain(other) };
 }
 
 const hasPlainTable = (pdf: Buffer): boolean => pdf.subarray(-TAIL_BYTES).includes('trailer');
 
 /** @returns undefined where it takes too long */
-async function compare(workerData: ToCompare): Promise<Compared | undefined> {
+async function compare(workerData: ToCompare, limits: WorkLimits): Promise<Compared | undefined> {
   const worker = new Worker(THREAD, {
     workerData,
     env: {},
@@ -78,7 +107,7 @@ async function compare(workerData: ToCompare): Promise<Compared | undefined> {
     worker.once('message', resolve);
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('The thread that compares has ended.')));
-    return await resultWithin(promise, COMPARE_MS);
+    return await inTime(promise, COMPARE_MS, limits);
   } finally {
     await worker.terminate();
   }

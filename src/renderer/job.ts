@@ -176,7 +176,10 @@ export class JobRun {
     }
     const { original } = this.#job;
     if (original !== undefined && original.sha256 !== result.sha256) {
-      this.#differing = await pagesThatDiffer(this.#context, this.#job, result);
+      this.#differing = await pagesThatDiffer(this.#context, this.#job, result, {
+        remaining: () => this.#readAt + timeoutMs - performance.now(),
+        unneeded: this.#unneeded,
+      });
     }
     // Storing needs no slot. A failure keeps its slot until it is recorded.
     this.#delivery.releaseSlot();
