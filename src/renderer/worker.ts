@@ -92,8 +92,12 @@ async function take({ accountId, request, options }: RenderTask): Promise<TakenT
   return await browsers.take(accountId, needsBlank ? 'url' : 'html');
 }
 
-/** The document that is being rendered. */
-let underWay: { tab?: Tab; readonly unneeded: AbortController } | undefined;
+/** The document that is being rendered, its stamps included. The tab is that of the part of it that is in one. */
+interface UnderWay {
+  tab: Tab | undefined;
+  readonly unneeded: AbortController;
+}
+let underWay: UnderWay | undefined;
 const GIVEN_UP = new PageFailure('cancelled', 'The conversion was cancelled.');
 
 function giveUp(): void {
@@ -102,20 +106,31 @@ function giveUp(): void {
   underWay.tab?.giveUp(GIVEN_UP);
 }
 
-/** Prints the stamps, and then the document that they are for. */
 async function render(task: RenderTask): Promise<RenderResult> {
+  const own: UnderWay = { tab: undefined, unneeded: new AbortController() };
+  underWay = own;
+  try {
+    return await renderAll(task, own);
+  } finally {
+    underWay = undefined;
+  }
+}
+
+/** Prints the stamps, and then the document that they are for. */
+async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   const stamps: Uint8Array[] = [];
   for (const stamp of stampsOf(task.request)) {
     const outputPath = `${task.outputPath}.stamp`;
-    const printed = await renderOne({
+    const printing = {
       ...task,
       request: { html: stampPage(stamp) },
       options: STAMP_OPTIONS,
       pictures: false,
       deadlineMs: deadline.remaining(),
       outputPath,
-    });
+    };
+    const printed = await renderOne(printing, own);
     if (printed.kind === 'failed') {
       return { ...printed, message: `The stamp cannot be printed. ${printed.message}` };
     }
@@ -123,15 +138,14 @@ async function render(task: RenderTask): Promise<RenderResult> {
     stamps.push(await readFile(outputPath));
     await rm(outputPath);
   }
-  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, stamps);
+  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, stamps);
 }
 
 async function renderOne(
   task: RenderTask,
+  own: UnderWay,
   stamps: readonly Uint8Array[] = [],
 ): Promise<RenderResult> {
-  const own: NonNullable<typeof underWay> = { unneeded: new AbortController() };
-  underWay = own;
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
@@ -139,6 +153,7 @@ async function renderOne(
   let reusable = false;
   let completed = false;
   try {
+    if (own.unneeded.signal.aborted) throw GIVEN_UP;
     if (task.request.document !== undefined) {
       const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
       const made = await workOnDocuments(task.request.document, task.outputPath, stamps, limits);
@@ -181,7 +196,7 @@ async function renderOne(
     const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
     return { kind: 'crashed', code, message: errorMessage(error) };
   } finally {
-    underWay = undefined;
+    own.tab = undefined;
     if (taken) {
       // What the page sends until it is gone counts as its own. The network may have left cookies, connections and cached
       // files: those are never cleaned up.
