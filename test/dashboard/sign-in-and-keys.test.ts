@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { BASE } from '../support/api.ts';
+import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
 
 const PASSWORD = 'staple battery horse';
@@ -78,6 +79,40 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     await page.getByRole('row', { name: /<b>build<\/b> server/ }).waitFor();
     sub.strictSame(await inspectState(page, 'keys-not-renewed'), []);
     await page.unroute(lists);
+  });
+
+  await t.test('a certificate is set, seen and removed', async (sub) => {
+    await page.getByRole('link', { name: 'Account' }).click();
+    const section = page.locator('section').filter({
+      has: page.getByRole('heading', { level: 2, name: 'Certificate for signatures' }),
+    });
+    await section
+      .getByText(/^None\. PDFs are signed with the certificate of the service/)
+      .waitFor();
+    const choose = async (content: Buffer, secret: string): Promise<void> => {
+      const file = { name: 'ada.p12', mimeType: 'application/x-pkcs12', buffer: content };
+      await section.getByLabel('PKCS#12 file').setInputFiles(file);
+      await section.getByLabel('Password of the file').fill(secret);
+      await button(page, 'Set the certificate').click();
+    };
+    const { p12 } = makeSigner(sub);
+    await choose(Buffer.from('a picture'), P12_PASSWORD);
+    await section.getByText('This is not a PKCS#12 file (.p12 or .pfx).').waitFor();
+    sub.strictSame(await inspectState(page, 'account-certificate-refused'), []);
+    await choose(Buffer.alloc(50_000), P12_PASSWORD);
+    await section.getByText('ada.p12 is too large for a PKCS#12 file').waitFor();
+    await choose(p12, 'not the password');
+    await section.getByText('The password does not open the file.').waitFor();
+    await choose(p12, P12_PASSWORD);
+    await section.getByText('CN=Ada Lovelace, O=Müller GmbH, C=DE').waitFor();
+    await section.getByText('CN=Test CA').waitFor();
+    sub.match(await section.innerText(), /Expires\s+\d+ \w+ \d{4}, .*\s+in (29|30) days/);
+    sub.equal(await section.getByLabel('Password of the file').inputValue(), '');
+    sub.strictSame(await inspectState(page, 'account-certificate'), []);
+    await button(page, 'Remove the certificate').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove the certificate' }).click();
+    await section.getByText(/^None\./).waitFor();
+    await page.getByRole('link', { name: 'Keys' }).click();
   });
 
   await t.test('a changed password ends all other sessions, and this page stays', async (sub) => {

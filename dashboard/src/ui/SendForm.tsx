@@ -11,6 +11,9 @@ import { announce } from './Toasts.tsx';
 /** The text of a field by its name; empty where there is none. */
 export type TextOf = (name: string) => string;
 
+/** The file that was chosen in the field of a name; undefined where none was. */
+export type FileOf = (name: string) => File | undefined;
+
 interface SendFormProps {
   /** The text of the button. */
   readonly action: string;
@@ -25,7 +28,7 @@ interface SendFormProps {
    * Sends it. A refusal is shown at the field of the name that it gives, otherwise above.
    * @returns a text that is announced, if any
    */
-  readonly onSend: (textOf: TextOf) => Promise<string | undefined>;
+  readonly onSend: (textOf: TextOf, fileOf: FileOf) => Promise<string | undefined>;
   readonly children: ReactNode;
 }
 
@@ -55,9 +58,14 @@ export function SendForm(props: SendFormProps) {
       const value = data.get(name);
       return typeof value === 'string' ? value : '';
     };
+    const fileOf = (name: string): File | undefined => {
+      const value = data.get(name);
+      // Without a choice, forms have a file without name and content.
+      return value instanceof File && value.name !== '' ? value : undefined;
+    };
     let done: string | undefined;
     const isSent = await send(async () => {
-      done = await onSend(textOf);
+      done = await onSend(textOf, fileOf);
     });
     if (isSent && !keeps) form.reset();
     if (done !== undefined) announce(done);

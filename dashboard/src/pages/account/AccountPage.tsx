@@ -15,13 +15,14 @@ import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { PublicNameSection } from './PublicNameSection.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
+import { SignatureSection } from './SignatureSection.tsx';
 
 export default function AccountPage() {
   const account = useAccount();
   return (
     <Page
       title="Account"
-      lead="Who you are here and for others, your password, and where you are signed in."
+      lead="Who you are here and for others, your password, what signs your PDFs, and where you are signed in."
     >
       <Section title="This account">
         <Loaded query={account} what="the account" lines={3}>
@@ -40,6 +41,7 @@ export default function AccountPage() {
       </Section>
       <PasswordSection account={account.data} />
       <PublicNameSection />
+      <SignatureSection />
       <SessionsSection />
     </Page>
   );
