@@ -16,9 +16,11 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { type Test, test } from 'tap';
+import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { servePages } from '../support/pages.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startService } from '../support/service.ts';
+import { verifySignature } from '../support/signed-pdf.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
 const MM = 72 / 25.4;
@@ -31,6 +33,8 @@ const noShell = (lacks('jq', '--version') || lacks('curl', '--version')) && 'cur
 const noPython = lacks('python3', '--version') && 'python3 is missing';
 const dotnet = spawnSync('dotnet', ['--version'], { encoding: 'utf8' });
 const noDotnet = Number.parseInt(dotnet.stdout ?? '', 10) >= 10 ? false : '.NET 10 is missing';
+
+const checked = (tool: string) => `(valid|not checked, for ${tool} is not installed)`;
 
 const node = (...args: readonly string[]) => [process.execPath, ...args] as const;
 
@@ -206,9 +210,30 @@ void test('every example does what it says', async (t) => {
 
   await t.test('an electronic invoice', { skip: noShell }, async (sub) => {
     const said = await run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed' });
-    sub.match(said, /^PDF syntax \(qpdf\): (valid|not checked, for qpdf is not installed)\n/);
+    const unsigned = 'Signature: none, for the account has no certificate';
+    sub.match(said, new RegExp(`^${unsigned}\nPDF syntax \\(qpdf\\): ${checked('qpdf')}\n`));
+    sub.notMatch(said, 'pdfsig');
     sub.match(said, /\nFactur-X \(Mustang\): not checked, for not-installed is not installed\n$/);
     sub.match((await openPdf(pdf)).text, 'Printing of letters');
+
+    const signer = makeSigner(sub);
+    await client.signature.set(signer.p12, P12_PASSWORD);
+    const signed = await run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed' });
+    sub.match(
+      signed,
+      new RegExp(`^Signature: PAdES B-B\nPDF syntax \\(qpdf\\): ${checked('qpdf')}\n`),
+    );
+    sub.match(signed, new RegExp(`\nSignature \\(pdfsig\\): ${checked('pdfsig')}\n`));
+    verifySignature(readFileSync(pdf), signer.authority, signer.directory);
+
+    const programs = join(folder, 'programs');
+    mkdirSync(programs);
+    const doubt = '#!/bin/sh\necho "  - Signature Validation: Digest Mismatch."\n';
+    writeFileSync(join(programs, 'pdfsig'), doubt, { mode: 0o755 });
+    const PATH = `${programs}:${process.env['PATH']}`;
+    const doubted = run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed', PATH });
+    await sub.rejects(doubted, /Digest Mismatch[^]*Signature \(pdfsig\): not valid/);
+    await client.signature.remove();
   });
 
   await t.test('many documents', { skip: noPython }, async (sub) => {
