@@ -3,8 +3,10 @@ import type { Command, Section } from './command.ts';
 import { completionCommands } from './completion.ts';
 import { ACCOUNTS } from './table/accounts.ts';
 import { BATCHES } from './table/batches.ts';
+import { DOCUMENTS } from './table/documents.ts';
 import { LOG } from './table/log.ts';
-import { CONVERT, LOOK, OTHER, RUN, SIGN_IN, USE, VERIFY } from './table/service.ts';
+import { CONVERT, LOOK, OTHER, RUN, SIGN_IN, VERIFY } from './table/service.ts';
+import { USE } from './table/use.ts';
 import { WEBHOOKS } from './table/webhooks.ts';
 
 const SERVICE =
@@ -21,7 +23,11 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
     commands: CONVERT,
   },
   { heading: 'Use a service', commands: SIGN_IN },
-  { heading: 'Use a service', note: SERVICE, commands: [...USE, ...BATCHES, ...WEBHOOKS] },
+  {
+    heading: 'Use a service',
+    note: SERVICE,
+    commands: [...DOCUMENTS, ...USE, ...BATCHES, ...WEBHOOKS],
+  },
   {
     heading: 'Administer the service on this machine',
     note: STORE,

@@ -87,6 +87,17 @@ function targetsOf(
   );
 }
 
+/**
+ * Makes the folder of several PDFs.
+ * @throws {UsageError}
+ */
+export async function outputFolder(folder: string): Promise<void> {
+  if (folder === '-') throw new UsageError('Several PDFs need a folder: name it with -o.');
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new UsageError(`-o names the folder of several PDFs: ${errorMessage(error)}`);
+  });
+}
+
 /** What a service does not take in a name, and a name that is too long for it. */
 const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029/\\]/gu;
 const MAX_NAME = 200;
@@ -115,10 +126,7 @@ export async function convertMany(
   interrupt: Interrupt,
 ): Promise<void> {
   const { output } = context;
-  if (folder === '-') throw new UsageError('Several PDFs need a folder: name it with -o.');
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw new UsageError(`-o names the folder of several PDFs: ${errorMessage(error)}`);
-  });
+  await outputFolder(folder);
   const quiet = { ...context, output: { ...output, waiting: () => {} } };
   const targets = targetsOf(pages, folder, format);
   const outcomes = new Map<string, Outcome>();
@@ -132,7 +140,14 @@ export async function convertMany(
     const own: Interrupt = { signal: interrupt.signal, left: '' };
     asked.set(page, own);
     const { record, notLoaded, others, open } = await whenFree(
-      () => convert({ options: named, beside, context: quiet, interrupt: own, idempotencyKey }),
+      () =>
+        convert({
+          create: (client, call) => client.create(named, call),
+          beside,
+          context: quiet,
+          interrupt: own,
+          idempotencyKey,
+        }),
       { statuses: [429, 503], signal: interrupt.signal },
     );
     const { id } = record;

@@ -7,7 +7,6 @@ import type { CommandContext } from './command.ts';
 import type { FilesBeside } from './convert-files.ts';
 import type { OperatorApi } from './operator-api.ts';
 import {
-  type ConversionOptions,
   type EndedConversion,
   isPressledgerError,
   type PressledgerClient,
@@ -25,9 +24,15 @@ export interface Interrupt {
   others?: (accepted: readonly string[]) => string;
 }
 
+interface Call {
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+}
+
 /** What is to be converted, and what goes on around it. */
 export interface Job {
-  readonly options: ConversionOptions;
+  /** Asks for it, with a key that lets the request be sent again while the service is busy. */
+  readonly create: (client: PressledgerClient, call: Call) => Promise<{ readonly id: string }>;
   readonly beside: FilesBeside;
   readonly context: CommandContext;
   readonly interrupt: Interrupt;
@@ -54,14 +59,13 @@ interface Words {
 
 async function convertBy(
   client: PressledgerClient,
-  { options, beside, context: { output }, interrupt, idempotencyKey = randomUUID() }: Job,
+  { create, beside, context: { output }, interrupt, idempotencyKey = randomUUID() }: Job,
   words: Words,
 ): Promise<Converted> {
   const { signal } = interrupt;
   interrupt.left = words.asked;
   interrupt.others = words.others;
-  // A key of its own lets the request be sent again while the service is busy.
-  const { id } = await client.create(options, { idempotencyKey, signal });
+  const { id } = await create(client, { idempotencyKey, signal });
   interrupt.left = words.accepted(id);
   interrupt.accepted = id;
   output.waiting(`${id} is accepted; waiting for ${words.waitsFor}`);

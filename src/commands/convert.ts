@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { program } from '../config/copyable-command.ts';
 import {
   type CommandContext,
   counted,
@@ -50,7 +51,11 @@ async function sourceOf(fileOrUrl: string): Promise<ConversionOptions> {
  * @throws {UsageError}
  */
 function htmlIn(content: string, name: string): ConversionOptions {
-  if (content.startsWith('%PDF-')) throw new UsageError(`${name} is a PDF already, not HTML.`);
+  if (content.startsWith('%PDF-')) {
+    throw new UsageError(
+      `${name} is a PDF already, not HTML. Work on it with '${program()} documents'.`,
+    );
+  }
   if (!isJson(content)) return { html: content };
   throw new UsageError(
     `${name} is JSON, not HTML: put it into a page, such as '<pre>…</pre>'. The JSON of a request goes to the API, as in 'POST /api/v1/pdf/'.`,
@@ -75,7 +80,7 @@ const HOST = /^(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(\/.*)?$
  * @param work gives `interrupt.left` the words for what goes on without the command
  * @throws {Interrupted}
  */
-async function untilInterrupted(
+export async function untilInterrupted(
   { output }: CommandContext,
   work: (interrupt: Interrupt) => Promise<void>,
 ): Promise<void> {
@@ -107,7 +112,10 @@ function inOneLine(lines: readonly string[]): string {
 const notWhole = (lines: readonly string[]): string =>
   `${inOneLine(lines)}. With --strict no PDF is written.`;
 
-/** Takes what lies beside an HTML file; of a URL there is nothing to take. */
+/** Of a URL and a PDF there is nothing to take. */
+export const NOTHING_BESIDE: FilesBeside = { files: {}, lacking: [], reasonFor: () => '' };
+
+/** Takes what lies beside an HTML file. */
 async function besideOf(
   { html }: ConversionOptions,
   fileOrUrl: string,
@@ -118,10 +126,11 @@ async function besideOf(
     return await filesBeside(html, fileOrUrl, base);
   }
   if (base !== undefined) throw new UsageError('--base is for HTML, not for an address.');
-  return { files: {}, lacking: [], reasonFor: () => '' };
+  return NOTHING_BESIDE;
 }
 
-async function finish(
+/** Writes what was made where it is to be, and says so. */
+export async function finish(
   { record, notLoaded, others, open }: Converted,
   target: PdfTarget,
   strict: boolean,
@@ -173,9 +182,10 @@ export const convert: Run = async (invocation, context) => {
     convertMany(several, path, { prepare, convert: by, strict, format }, context, interrupt);
   const convertOne = async () => {
     const target = await pdfTarget(path, context);
-    const page = await prepare(fileOrUrl);
+    const { options, beside } = await prepare(fileOrUrl);
+    const create: Job['create'] = (client, call) => client.create(options, call);
     return async (by: By, interrupt: Interrupt) =>
-      finish(await by({ ...page, context, interrupt }), target, strict, context);
+      finish(await by({ create, beside, context, interrupt }), target, strict, context);
   };
   const convertAll = await (pages === undefined ? convertOne() : convertSeveral(pages));
   await untilInterrupted(context, async (interrupt) => {

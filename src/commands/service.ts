@@ -21,6 +21,11 @@ export type {
   PrintOptions,
 } from '../../client/src/conversion-options.ts';
 export type {
+  DocumentOptions,
+  DocumentSource,
+  DocumentStep,
+} from '../../client/src/documents.ts';
+export type {
   ApiKey,
   Conversion,
   EndedConversion,

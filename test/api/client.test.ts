@@ -89,6 +89,32 @@ void test('from a request to its file', async (t) => {
   t.ok(isPressledgerError(late, 'forbidden'), 'an expired link');
 });
 
+void test('work on finished PDFs', async (t) => {
+  const { api, account, client, sent } = await start(t);
+  const { documents } = client;
+  const file = PDF.toString('base64');
+  const named = { filename: 'Both.pdf', idempotencyKey: 'both' };
+  const { id } = await documents.create([{ file }, { file, password: 'p' }], [], named);
+  const again = await documents.create([{ file }, { file, password: 'p' }], [], named);
+  t.equal(again.id, id, 'the key makes it one request');
+  await api.complete(account.id, id, PDF);
+  t.match(await client.wait(id), { status: 'completed', kind: 'document', filename: 'Both.pdf' });
+
+  const turn = { type: 'rotate', rotate: 90 } as const;
+  const batch = await documents.split([{ conversion: id }], ['1', '2'], [turn]);
+  t.match(batch, { id: /^batch_/, total: 2, conversions: { length: 2 } });
+  t.equal((await client.batches.get(batch.id)).pending, 2);
+
+  sent.length = 0;
+  const gone = [{ conversion: `conv_${'0'.repeat(26)}` }];
+  await t.rejects(documents.create(gone), {
+    code: 'not_found',
+    details: { 'sources.0.conversion': [] },
+  });
+  await t.rejects(documents.split(gone, []), { code: 'validation_error' });
+  t.equal(sent.length, 2, 'a refusal is not asked for again');
+});
+
 void test('convert: from a document to its bytes in one call', async (t) => {
   const { api, account, client, sent } = await start(t);
   const ends = async (key: string) => {

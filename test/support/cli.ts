@@ -15,7 +15,7 @@ export interface CliResult {
 const WITHIN_MS = 300_000;
 
 export interface CliOptions {
-  readonly input?: string;
+  readonly input?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
   readonly withinMs?: number;
 }
@@ -34,7 +34,7 @@ export async function runCommand(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  input = '',
+  input: string | Buffer = '',
   cwd?: string,
   withinMs = WITHIN_MS,
 ): Promise<CliResult> {
@@ -79,7 +79,7 @@ export async function refuses(
   args: readonly string[],
   code: number,
   line: RegExp,
-  input = '',
+  input: string | Buffer = '',
 ): Promise<void> {
   const result = await runCli(place, args, { input });
   const told = `${args.join(' ')} → ${code}`;
