@@ -6,12 +6,19 @@ import { type Downloads, noDownloads, recordable, withDownload } from './downloa
 import type { BlobRef, PdfDigest, PdfFacts, RenderTimings } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { isNews, noOutcomes, type Outcome, type Outcomes, outcomeOf } from './late-outcomes.ts';
+import {
+  type MadeSignature,
+  madeSignature,
+  type RecordSignature,
+  recordSignature,
+} from './signature.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
 
 export type ConversionEvent = EventOf<
   | 'ConversionStarted'
   | 'ConversionRequeued'
+  | 'SignatureMade'
   | 'ConversionCompleted'
   | 'ConversionFailed'
   | 'ConversionOutcomeIgnored'
@@ -31,6 +38,8 @@ export interface ConversionState extends Outcomes, Downloads {
   readonly tries: readonly string[];
   /** Tries that were taken back. */
   readonly requeues: number;
+  /** Those that the service made for its tries, also for those that were taken back. */
+  readonly signatures: readonly MadeSignature[];
   /** Its account asked for the deletion of its blobs, which may still be under way. */
   readonly deleted: boolean;
   /** Its blobs were deleted: as its account asked, or at the end of their retention. */
@@ -41,6 +50,7 @@ const initialState: ConversionState = {
   status: 'pending',
   tries: [],
   requeues: 0,
+  signatures: [],
   ...noOutcomes,
   deleted: false,
   expired: false,
@@ -67,6 +77,7 @@ interface OutcomeOf extends CommandOf {
 export type ConversionCommand =
   | ({ readonly type: 'StartConversion' } & DeliveryOf)
   | ({ readonly type: 'RequeueConversion' } & DeliveryOf)
+  | (RecordSignature & CommandOf)
   | ({
       readonly type: 'CompleteConversion';
       readonly document: BlobRef;
@@ -125,18 +136,12 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
         tries: state.tries.slice(0, -1),
         requeues: state.requeues + 1,
       };
+    case 'SignatureMade':
+      return { ...state, signatures: [...state.signatures, madeSignature(event.data)] };
     case 'ConversionCompleted':
-      return {
-        ...state,
-        status: 'completed',
-        ended: outcomeOf(event.data, 'completed'),
-      };
+      return { ...state, status: 'completed', ended: outcomeOf(event.data, 'completed') };
     case 'ConversionFailed':
-      return {
-        ...state,
-        status: 'failed',
-        ended: outcomeOf(event.data, 'failed'),
-      };
+      return { ...state, status: 'failed', ended: outcomeOf(event.data, 'failed') };
     case 'ConversionOutcomeIgnored':
       return { ...state, ignored: [...state.ignored, outcomeOf(event.data, event.data.outcome)] };
     case 'ConversionDeleted':
@@ -166,12 +171,8 @@ function start(
 ): readonly ConversionEvent[] {
   if (tries.includes(delivery) || tries.length >= MAX_ATTEMPTS) return [];
   const attempt = tries.length + 1;
-  return [
-    {
-      type: 'ConversionStarted',
-      data: { accountId, conversionId, renderer, delivery, attempt, startedAt: at },
-    },
-  ];
+  const data = { accountId, conversionId, renderer, delivery, attempt, startedAt: at };
+  return [{ type: 'ConversionStarted', data }];
 }
 
 /** Takes back the latest try if it is of this delivery, at most `MAX_REQUEUES` times. */
@@ -180,12 +181,8 @@ function requeue(
   { tries, requeues }: ConversionState,
 ): readonly ConversionEvent[] {
   if (tries.at(-1) !== delivery || requeues >= MAX_REQUEUES) return [];
-  return [
-    {
-      type: 'ConversionRequeued',
-      data: { accountId, conversionId, renderer, attempt: tries.length, requeuedAt: at },
-    },
-  ];
+  const data = { accountId, conversionId, renderer, attempt: tries.length, requeuedAt: at };
+  return [{ type: 'ConversionRequeued', data }];
 }
 
 function download(
@@ -221,6 +218,8 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       return open ? start(command, state) : [];
     case 'RequeueConversion':
       return open ? requeue(command, state) : [];
+    case 'RecordSignature':
+      return open ? recordSignature(command, state) : { rejected: 'forbidden' };
     case 'CompleteConversion': {
       const { renderer, attempt, document, pdf, pages, timings, chrome } = command;
       const { manifest, warnings, title, conformance, rerender, signature } = command;
@@ -320,7 +319,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 6,
+    version: 7,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

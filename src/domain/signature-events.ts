@@ -1,6 +1,14 @@
-/** Events of the certificate that an account signs its PDFs with. They are a storage format, as those in `events.ts`. */
+/** Events of signatures, and of the certificate that an account signs its PDFs with. They are a storage format, as those in `events.ts`. */
 import Type from 'typebox';
-import { AccountId, Sealed, Sha256, Time } from './event-fields.ts';
+import {
+  AccountId,
+  ConversionId,
+  Count,
+  Sealed,
+  Sha256,
+  SignatureFacts,
+  Time,
+} from './event-fields.ts';
 
 export const SIGNATURE_EVENT_SCHEMAS = {
   /** It takes the place of an earlier one. */
@@ -18,4 +26,16 @@ export const SIGNATURE_EVENT_SCHEMAS = {
     setAt: Time,
   }),
   SignatureRemoved: Type.Object({ accountId: AccountId, removedAt: Time }),
+  /** The service signed for a try of a conversion. It is stored before the renderer gets the signature. */
+  SignatureMade: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    attempt: Count,
+    /** Names the delivery of its job that the try is. */
+    delivery: Type.String(),
+    /** SHA-256 of what was signed, hex. */
+    digest: Sha256,
+    ...SignatureFacts.properties,
+    madeAt: Time,
+  }),
 } as const;

@@ -1,5 +1,6 @@
-/** The certificate that an account signs its PDFs with. */
+/** Signatures of PDFs, and the certificate that an account signs them with. */
 import type { Decision } from './decider.ts';
+import type { SignatureFacts } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 
 /** Texts are sealed. */
@@ -45,4 +46,59 @@ export function changeSignature(
   }
   if (present === undefined) return { rejected: 'not_found', message: NO_SIGNATURE };
   return [{ type: 'SignatureRemoved', data: { accountId, removedAt: now } }];
+}
+
+/** A signature that the service made for a try. */
+export type MadeSignature = SignatureFacts & {
+  /** The delivery that the try is. */
+  readonly delivery: string;
+  readonly digest: string;
+};
+
+export interface RecordSignature extends MadeSignature {
+  readonly type: 'RecordSignature';
+}
+
+/** The signatures of a conversion, in order, and the deliveries of its tries that count. */
+interface Signing {
+  readonly signatures: readonly MadeSignature[];
+  readonly tries: readonly string[];
+}
+
+export const madeSignature = ({
+  delivery,
+  digest,
+  level,
+  certificate,
+}: MadeSignature): MadeSignature => ({ delivery, digest, level, certificate });
+
+/** A try under way may have one hash signed, as often as it asks. */
+export const maySign = (
+  { signatures, tries }: Signing,
+  { delivery, digest }: Pick<MadeSignature, 'delivery' | 'digest'>,
+): boolean =>
+  tries.includes(delivery) &&
+  signatures.every((made) => made.delivery !== delivery || made.digest === digest);
+
+export const isSameSignature = (one: SignatureFacts, other: SignatureFacts): boolean =>
+  one.level === other.level && one.certificate === other.certificate;
+
+/** The same hash is recorded again where another certificate signs it. */
+export function recordSignature(
+  command: RecordSignature & {
+    readonly accountId: string;
+    readonly conversionId: string;
+    readonly at: number;
+  },
+  signing: Signing,
+): Decision<EventOf<'SignatureMade'>> {
+  const { accountId, conversionId, delivery, at: madeAt } = command;
+  if (!maySign(signing, command)) return { rejected: 'forbidden' };
+  const isKnown = signing.signatures.some(
+    (made) => made.delivery === delivery && isSameSignature(made, command),
+  );
+  if (isKnown) return [];
+  const attempt = signing.tries.indexOf(delivery) + 1;
+  const data = { accountId, conversionId, attempt, ...madeSignature(command), madeAt };
+  return [{ type: 'SignatureMade', data }];
 }

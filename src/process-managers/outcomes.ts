@@ -19,6 +19,7 @@ import {
 import type { Rerender } from '../domain/event-fields.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { MAX_MANIFEST_BYTES } from '../domain/render-manifest.ts';
+import { isSameSignature } from '../domain/signature.ts';
 import { errorReason } from '../errors/error-message.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { EventStoreUnavailable } from '../event-store/port.ts';
@@ -108,13 +109,16 @@ function comparedWith(
   return { rerender: { equal: false, ...(differingPages && { pages: differingPages }) } };
 }
 
-/** A PDF that is to be signed is never taken unsigned. */
-function asSigned(report: RenderReport, { readModel }: Recorder): RenderReport {
+/** A PDF that is to be signed is never taken unsigned. Its signature is one that the service made for this try. */
+function asSigned(report: RenderReport, state: ConversionState, { readModel }: Recorder) {
   if (report.kind !== 'completed') return report;
-  const isAsked = readModel.query(unfinishedQueries).byId(report.conversionId)?.signedBy;
-  const isSigned = report.signature !== undefined;
-  if (isSigned === (isAsked !== undefined)) return report;
-  return failedInstead(report, 'not_signed', UNSIGNED);
+  const { conversionId, delivery, signature } = report;
+  const isAsked = readModel.query(unfinishedQueries).byId(conversionId)?.signedBy !== undefined;
+  const isMade = state.signatures.some(
+    (made) => signature && made.delivery === delivery && isSameSignature(made, signature),
+  );
+  const isRight = signature === undefined ? !isAsked : isAsked && isMade;
+  return isRight ? report : failedInstead(report, 'not_signed', UNSIGNED);
 }
 
 async function recordingOf(
@@ -268,9 +272,10 @@ async function record(
 ): Promise<ConversionState> {
   const { actors, blobs, vault } = deps;
   const { conversionId, renderer, delivery, at } = report;
-  const late = !isOpen((await actors.read(conversionAggregate, conversionId)).state);
+  const before = (await actors.read(conversionAggregate, conversionId)).state;
+  const late = !isOpen(before);
   // A report that comes again would find its own PDF in the room.
-  const judged = late ? report : withinRoom(asSigned(report, deps), deps);
+  const judged = late ? report : withinRoom(asSigned(report, before, deps), deps);
   const send = async (
     { command, blobs: staged }: Recording,
     commandId: string,

@@ -1,12 +1,13 @@
 /**
- * Signs for renderers, which have no keys. A renderer may be taken over: it gets one signature for each try of a conversion
- * whose request asked for one, and no other.
+ * Signs for renderers, which have no keys. A renderer may be taken over: it has one hash signed for each try of a conversion
+ * whose request asked for that. The log has each signature before the renderer gets it.
  */
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { UNREADABLE, unlessErased } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { conversionAggregate, isOpen } from '../domain/conversion.ts';
-import { invalidAt } from '../domain/signature.ts';
+import type { SignatureFacts } from '../domain/event-fields.ts';
+import { invalidAt, maySign } from '../domain/signature.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { TimestampAuthority } from '../log/attestation/port.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
@@ -14,15 +15,14 @@ import type { Logger } from '../observe/log.ts';
 import type { SigningAnswer, SigningRequest } from '../render-queue/messages.ts';
 import type { Identity } from '../signing/identity.ts';
 
-/** Tries whose digest is remembered. */
-const MAX_REMEMBERED = 10_000;
-
 type Dependencies = Log &
   Pick<Documents, 'vault'> & {
     readonly logger: Logger;
     /** The certificate of the service, if it has one. */
     readonly seal: Identity | undefined;
     readonly timestampAuthority?: TimestampAuthority;
+    /** Ends what is under way. */
+    readonly stopping: AbortSignal;
   };
 
 const unsigned = (message: string, retryable = false): SigningAnswer => ({
@@ -38,9 +38,8 @@ const REMOVED = unsigned(
 
 /** The handler rejects where the same request may be answered later. */
 export function createSigner(deps: Dependencies) {
-  const { actors, clock, logger, readModel, runner, seal, store, timestampAuthority, vault } = deps;
-  /** The digest that each try has had signed. */
-  const signed = new Map<string, string>();
+  const { actors, clock, logger, readModel, runner, seal, stopping, store, vault } = deps;
+  const { timestampAuthority } = deps;
 
   const identityFor = async (
     accountId: string,
@@ -57,15 +56,26 @@ export function createSigner(deps: Dependencies) {
     return identityOfText(secret);
   };
 
-  const mayAsk = async ({ conversionId, delivery, digest }: SigningRequest): Promise<boolean> => {
-    const { state } = await actors.read(conversionAggregate, conversionId);
-    if (!isOpen(state) || !state.tries.includes(delivery)) return false;
-    const name = `${conversionId}/${delivery}`;
-    if ((signed.get(name) ?? digest) !== digest) return false;
-    signed.set(name, digest);
-    const [oldest] = signed.keys();
-    if (signed.size > MAX_REMEMBERED && oldest !== undefined) signed.delete(oldest);
-    return true;
+  const mayAsk = async (request: SigningRequest): Promise<boolean> => {
+    const { state } = await actors.read(conversionAggregate, request.conversionId);
+    return isOpen(state) && maySign(state, request);
+  };
+
+  /** @returns false where the try may not have it any more */
+  const record = async (
+    { conversionId, renderer, delivery, digest }: SigningRequest,
+    accountId: string,
+    facts: SignatureFacts,
+  ): Promise<boolean> => {
+    const at = clock.now();
+    const about = { accountId, conversionId, delivery, digest, ...facts, at };
+    const command = { type: 'RecordSignature', ...about } as const;
+    const parts = [conversionId, renderer, delivery, 'signature', digest, ...Object.values(facts)];
+    const commandId = parts.join('/');
+    const actor = { kind: 'renderer', id: renderer } as const;
+    const metadata = { correlationId: conversionId, causationId: commandId, actor, time: at };
+    const context = { commandId, metadata };
+    return (await actors.send(conversionAggregate, conversionId, command, context)).accepted;
   };
 
   return async (request: SigningRequest): Promise<SigningAnswer> => {
@@ -76,27 +86,25 @@ export function createSigner(deps: Dependencies) {
       await runner.waitFor(await store.head());
       row = find();
     }
-    if (row?.signedBy === undefined || !(await mayAsk(request))) {
-      logger.error(
-        { conversionId, renderer },
-        'a renderer asks for a signature that it is not due',
-      );
+    const refuse = (): SigningAnswer => {
+      const message = 'a renderer asked for a signature that it may not have';
+      logger.info({ conversionId, renderer }, message);
       return REFUSED;
-    }
+    };
+    if (row?.signedBy === undefined || !(await mayAsk(request))) return refuse();
     const identity = await identityFor(row.accountId, row.signedBy);
     if ('kind' in identity) return identity;
     const invalid = invalidAt(identity, clock.now());
     if (invalid !== undefined) return unsigned(`The PDF could not be signed. ${invalid}`);
     const { signDigest } = await import('../signing/cms.ts');
     const timestamp =
-      timestampAuthority &&
-      ((bytes: Buffer) => timestampAuthority.timestamp(bytes, new AbortController().signal));
+      timestampAuthority && ((bytes: Buffer) => timestampAuthority.timestamp(bytes, stopping));
+    let cms: Buffer;
     try {
-      const cms = await signDigest(identity, Buffer.from(digest, 'hex'), timestamp);
-      const level = timestamp === undefined ? 'B-B' : 'B-T';
-      const facts = { level, certificate: identity.sha256 } as const;
-      return { kind: 'signed', cms: cms.toString('base64'), facts };
+      cms = await signDigest(identity, Buffer.from(digest, 'hex'), timestamp);
     } catch (error) {
+      // The authority is not to blame: the renderer asks another node, or this one after its start.
+      if (stopping.aborted) throw error;
       const reason = errorMessage(error);
       logger.warn({ conversionId, reason }, 'a PDF could not be signed');
       const message = timestampAuthority
@@ -104,5 +112,9 @@ export function createSigner(deps: Dependencies) {
         : 'The PDF could not be signed.';
       return unsigned(message, true);
     }
+    const level = timestamp === undefined ? 'B-B' : 'B-T';
+    const facts = { level, certificate: identity.sha256 } as const;
+    if (!(await record(request, row.accountId, facts))) return refuse();
+    return { kind: 'signed', cms: cms.toString('base64'), facts };
   };
 }

@@ -155,9 +155,11 @@ async function startSending(
 function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Managers {
   const { retentionSeconds, failedRetentionSeconds } = core.config;
   const attestors = createAttestors(core.config);
+  const stopping = new AbortController();
+  const sign = createSigner({ ...core, ...attestors, stopping: stopping.signal });
   const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
-    startOutcomes({ ...core, queue, sign: createSigner({ ...core, ...attestors }) }),
+    startOutcomes({ ...core, queue, sign }),
     startCancellations({ ...core, queue }),
     startRefunds(core),
     startBatches(core),
@@ -177,6 +179,7 @@ function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Ma
     stopDispatch,
     stop: async () => {
       await stopDispatch();
+      stopping.abort();
       await Promise.all(managers.map((manager) => manager.stop()));
     },
   };

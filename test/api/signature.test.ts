@@ -176,11 +176,13 @@ void test('a renderer gets one signature for each try that is due one, and no ot
     await api.actors.send(conversionAggregate, conversionId, command, api.context());
     return conversionId;
   };
-  const sign = createSigner({ ...api, seal: undefined });
-  const ask = async (conversionId: string, digest: string, delivery = 'one') => {
+  const { signal: stopping } = new AbortController();
+  const sign = createSigner({ ...api, seal: undefined, stopping });
+  const another = createSigner({ ...api, seal: undefined, stopping });
+  const ask = async (conversionId: string, digest: string, delivery = 'one', asked = sign) => {
     const by = { renderer: 'test', delivery, at: api.clock.now() };
     const about = { kind: 'sign', conversionId, accountId, digest, ...by } as const;
-    const answer = await sign(about);
+    const answer = await asked(about);
     return answer.kind === 'signed' ? answer.facts.level : answer.message;
   };
   const [due, plain] = [await request({ sign: true }), await request({ optimize: true })];
@@ -190,6 +192,13 @@ void test('a renderer gets one signature for each try that is due one, and no ot
   t.equal(await ask(due, one), 'B-B');
   t.equal(await ask(due, one), 'B-B', 'the answer may have been lost');
   t.equal(await ask(due, two), refused, 'a second document');
+  t.equal(await ask(due, one, 'one', another), 'B-B', 'another node has the log');
+  t.equal(await ask(due, two, 'one', another), refused, 'a second document of another node');
+  const made = (await api.log()).flatMap(({ type, data }) =>
+    type === 'SignatureMade' ? [JSON.parse(data) as object] : [],
+  );
+  const entry = { conversionId: due, attempt: 1, delivery: 'one', digest: one, level: 'B-B' };
+  t.match(made, [{ ...entry, certificate: /^[0-9a-f]{64}$/ }], 'each signature once');
   t.equal(await ask(plain, one), refused, 'nobody asked for it');
   await api.fail(accountId, due, 'x');
   t.equal(await ask(due, one), refused, 'it has ended');

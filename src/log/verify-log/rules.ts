@@ -21,6 +21,7 @@ import { BatchRules } from './batch-rules.ts';
 import { checkComparison } from './comparison.ts';
 import { Broken, Difference, placeOf } from './difference.ts';
 import { EventIds } from './event-ids.ts';
+import { checkMade, checkSigned } from './signatures.ts';
 import { StateTable } from './state-table.ts';
 import {
   type Account,
@@ -129,7 +130,7 @@ export class LogRules {
 
   #request(amount: number, { data }: EventOf<'ConversionRequested'>, account: string): void {
     const { accountId, conversionId, requestedAt, idempotencyKey, retentionSeconds } = data;
-    const { rerenderOf } = data;
+    const { rerenderOf, signedBy } = data;
     const stream = conversionStream(conversionId);
     if (this.#streams.get(stream) !== undefined) {
       throw new Broken(`one request of ${conversionId}`, 'another one');
@@ -142,6 +143,7 @@ export class LogRules {
       state,
       ...retention,
       ...(rerenderOf && { rerenderOf }),
+      ...(signedBy && { isToBeSigned: true as const }),
     };
     this.#streams.set(stream, { revision: -1, conversion });
     this.unfinished += 1;
@@ -251,6 +253,9 @@ export class LogRules {
         }
         break;
       }
+      case 'SignatureMade':
+        checkMade(known, data, state.tries.length);
+        break;
       case 'ConversionCompleted':
       case 'ConversionFailed': {
         if (end !== undefined) throw new Broken(`one end: ${end.type}`, `also ${type}`);
@@ -265,6 +270,7 @@ export class LogRules {
           break;
         }
         known.pdf = data.pdf.sha256;
+        checkSigned(known, data);
         checkComparison(known, data, this.#streams.get(conversionStream(known.rerenderOf ?? '')));
         this.#name(data.conversionId, 'document', data.document, recorded, index);
         this.#name(data.conversionId, 'manifest', data.manifest, recorded, index);

@@ -2,6 +2,7 @@
 import type { AccountState } from '../../domain/account.ts';
 import { type ConversionState, conversion as conversions } from '../../domain/conversion.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
+import type { EventOf } from '../../domain/events.ts';
 import type { Place } from './difference.ts';
 import type { LastCommand } from './event-ids.ts';
 import type { StreamEnd } from './streams.ts';
@@ -21,6 +22,10 @@ export interface Conversion {
   readonly retentionSeconds?: number;
   /** The conversion whose PDF its own is compared with. */
   readonly rerenderOf?: string;
+  /** Its request asks for a signature. */
+  readonly isToBeSigned?: true;
+  /** Those that were made for its tries, until its end. */
+  signatures?: readonly EventOf<'SignatureMade'>['data'][];
   /** The SHA-256 of its PDF. */
   pdf?: string;
   /** The event that ended it. */

@@ -52,6 +52,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   ErasureCompleted: 'account',
   ConversionStarted: 'conversion',
   ConversionRequeued: 'conversion',
+  SignatureMade: 'conversion',
   ConversionCompleted: 'conversion',
   ConversionFailed: 'conversion',
   ConversionOutcomeIgnored: 'conversion',

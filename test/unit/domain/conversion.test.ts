@@ -6,7 +6,15 @@ import {
   conversionStream,
 } from '../../../src/domain/conversion.ts';
 import { fold, given } from '../../support/given.ts';
-import { accountId, blobRef, conversionId, NOW, PDF, TIMINGS } from '../../support/samples.ts';
+import {
+  accountId,
+  blobRef,
+  conversionId,
+  NOW,
+  PDF,
+  sha256,
+  TIMINGS,
+} from '../../support/samples.ts';
 
 const who = { accountId: accountId(), conversionId: conversionId() };
 const by = (renderer: string, attempt: number) => ({ ...who, renderer, attempt });
@@ -328,5 +336,53 @@ void test('a download is recorded once for each network and minute, and 100 time
   almost.when(recordDownload('a', 99)).thenEvents(downloaded('a', 99, true));
   const full = given(t, conversion, completed(), ...many, downloaded('a', 99, true));
   full.when(recordDownload('a', 100)).thenNothing();
+  t.end();
+});
+
+const certificate = sha256(3);
+const signed = (digest: string, changes: object = {}): ConversionEvent => ({
+  type: 'SignatureMade',
+  data: {
+    ...who,
+    attempt: 1,
+    delivery: 'r1',
+    digest,
+    level: 'B-B',
+    certificate,
+    madeAt: NOW,
+    ...changes,
+  },
+});
+const sign = (digest: string, changes: object = {}): ConversionCommand => ({
+  type: 'RecordSignature',
+  ...who,
+  delivery: 'r1',
+  digest,
+  level: 'B-B',
+  certificate,
+  at: NOW,
+  ...changes,
+});
+
+void test('each try under way has one hash signed', (t) => {
+  const [one, two] = [sha256(1), sha256(2)];
+  const other = { certificate: sha256(4) };
+  given(t, conversion).when(sign(one)).thenRejected('forbidden');
+  given(t, conversion, started()).when(sign(one)).thenEvents(signed(one));
+  given(t, conversion, started(), signed(one)).when(sign(one)).thenNothing();
+  given(t, conversion, started(), signed(one)).when(sign(two)).thenRejected('forbidden');
+  given(t, conversion, started(), signed(one))
+    .when(sign(one, other))
+    .thenEvents(signed(one, other));
+  given(t, conversion, started(), signed(one), started('r2', 2))
+    .when(sign(two, { delivery: 'r2' }))
+    .thenEvents(signed(two, { attempt: 2, delivery: 'r2' }));
+  given(t, conversion, started(), signed(one), requeued())
+    .when(sign(one))
+    .thenRejected('forbidden');
+  given(t, conversion, started(), signed(one), requeued(), started())
+    .when(sign(two))
+    .thenRejected('forbidden');
+  given(t, conversion, started(), completed()).when(sign(one)).thenRejected('forbidden');
   t.end();
 });

@@ -130,7 +130,7 @@ function accountView({ keys, ...rest }: AccountState): unknown {
 
 const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
   .tuple(
-    fc.constantFrom('start', 'requeue', 'complete', 'fail', 'ignore', 'delete', 'expire'),
+    fc.constantFrom('start', 'requeue', 'sign', 'complete', 'fail', 'ignore', 'delete', 'expire'),
     few,
     time,
   )
@@ -142,6 +142,10 @@ const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
         return { type: 'ConversionStarted', data: { ...by, delivery: `${at}`, startedAt: at } };
       case 'requeue':
         return { type: 'ConversionRequeued', data: { ...by, requeuedAt: at } };
+      case 'sign': {
+        const made = { digest: sha256(), certificate: sha256(), level: 'B-B', madeAt: at } as const;
+        return { type: 'SignatureMade', data: { ...life, attempt, delivery: `${at}`, ...made } };
+      }
       case 'complete':
         return {
           type: 'ConversionCompleted',
@@ -282,7 +286,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(
     formOf(conversionAggregate),
-    '6: status,tries,requeues,ended,ignored,deleted,expired,downloads,lastDownloads',
+    '7: status,tries,requeues,signatures,ended,ignored,deleted,expired,downloads,lastDownloads',
   );
   t.equal(formOf(batchAggregate), '2: isCancelled,isEnded');
   t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');

@@ -7,6 +7,7 @@ import { unfinishedQueries } from '../../../projections/unfinished-conversions.t
 import { fileKeyring } from '../../../src/documents/keys/file-records.ts';
 import { KeyringUnavailable } from '../../../src/documents/keys/port.ts';
 import { BlobStoreUnavailable } from '../../../src/documents/port.ts';
+import { conversionAggregate } from '../../../src/domain/conversion.ts';
 import { ServiceError } from '../../../src/errors/errors.ts';
 import { Budgets } from '../../../src/limits/budgets.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
@@ -22,7 +23,13 @@ import {
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
-import { accountId, DAY_MS, conversionId as inventedId, NOW } from '../../support/samples.ts';
+import {
+  accountId,
+  conversionId as inventedId,
+  DAY_MS,
+  NOW,
+  sha256,
+} from '../../support/samples.ts';
 
 async function accepted(node: ManagedNode) {
   await node.openAccount();
@@ -421,4 +428,48 @@ void test('a report comes again while the read model cannot catch up', async (t)
   node.run(startOutcomes({ ...deps, readModel: other.readModel, runner: other.runner }));
   await reported;
   t.equal(place.log('ConversionFailed').length, 1);
+});
+
+void test('a PDF is taken with the signature that was made for its try, and with no other', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  node.run(startOutcomes(node));
+  const signature = { level: 'B-B', certificate: sha256(1) } as const;
+  /** @param made the deliveries that the service signed for */
+  const endOf = async (
+    signedBy: 'account' | undefined,
+    made: readonly string[],
+    told?: typeof signature,
+  ): Promise<unknown> => {
+    const conversionId = await node.request(1, '<p>one</p>', signedBy ? { signedBy } : {});
+    const job = { conversionId, attempt: 1 };
+    await node.queue.report(started(job));
+    await node.queue.report({ ...started(job), delivery: 'other' });
+    for (const delivery of made) {
+      const about = { accountId: accountId(), conversionId, delivery, digest: sha256(2) };
+      const command = { type: 'RecordSignature', ...about, ...signature, at: NOW } as const;
+      const metadata = {
+        correlationId: 'c',
+        causationId: 'c',
+        actor: { kind: 'service' },
+        time: NOW,
+      } as const;
+      const context = { commandId: `${conversionId}/${delivery}`, metadata };
+      await node.actors.send(conversionAggregate, conversionId, command, context);
+    }
+    const report = completed(job, await node.storeDocument(conversionId));
+    await node.queue.report({ ...report, ...(told && { signature: told }) });
+    const ends = place.log('ConversionCompleted', 'ConversionFailed');
+    const { type, data } = ends.at(-1) ?? {};
+    return type === 'ConversionFailed' ? JSON.parse(data ?? '').code : type;
+  };
+  const { delivery } = started({ conversionId: '', attempt: 1 });
+  t.equal(await endOf('account', [delivery], signature), 'ConversionCompleted');
+  const other = { ...signature, certificate: sha256(3) };
+  t.equal(await endOf('account', [delivery], other), 'not_signed', 'another certificate');
+  t.equal(await endOf('account', [delivery]), 'not_signed', 'the renderer left it out');
+  t.equal(await endOf('account', ['other'], signature), 'not_signed', 'that of another try');
+  t.equal(await endOf('account', [], signature), 'not_signed', 'nobody signed');
+  t.equal(await endOf(undefined, [], signature), 'not_signed', 'nobody asked for it');
 });

@@ -15,6 +15,7 @@ import {
   PDF,
   REQUEST_HMAC,
   TIMINGS,
+  sha256,
 } from '../../support/samples.ts';
 
 /** A life, in an order that deciders may give it, with the outcomes that exclude each other apart. */
@@ -23,6 +24,7 @@ const LIVES = [
   ['ConversionRequested', 'ConversionCompleted', 'ConversionDeleted', 'ConversionExpired'],
   ['ConversionRequested', 'ConversionStarted', 'ConversionFailed', 'ConversionOutcomeIgnored'],
   ['ConversionRequested', 'ConversionStarted', 'ConversionRequeued', 'ConversionFailed'],
+  ['ConversionRequested', 'ConversionStarted', 'SignatureMade', 'ConversionCompleted'],
 ] as const;
 
 type LifeEvent = EventOf<(typeof LIVES)[number][number]>;
@@ -88,6 +90,15 @@ const SAMPLES: { readonly [T in LifeEvent['type']]: EventOf<T>['data'] } = {
   },
   ConversionStarted: { ...tried, delivery: 'd', startedAt: NOW },
   ConversionRequeued: { ...tried, requeuedAt: NOW },
+  SignatureMade: {
+    ...about,
+    attempt: 1,
+    delivery: 'd',
+    digest: sha256(),
+    level: 'B-B',
+    certificate: sha256(),
+    madeAt: NOW,
+  },
   ConversionCompleted: {
     ...tried,
     document: blobRef('document'),

@@ -116,6 +116,22 @@ const compared = (equal: boolean, pdf: string, rerenderOf: string = conversionId
     step(`conversion-${conversionId(2)}`, { ...ended, data } as DomainEvent),
   ];
 };
+const signature = { level: 'B-B', certificate: sha256(3) } as const;
+const signedOnce = (digest = sha256(1), changes: object = {}): Step =>
+  step(`conversion-${conversionId()}`, {
+    type: 'SignatureMade',
+    data: { ...ids, attempt: 1, delivery: 'd', digest, ...signature, madeAt: NOW, ...changes },
+  });
+const signing = [
+  open,
+  step(ACCOUNT, debit, { ...ask, data: { ...ask.data, signedBy: 'account' } } as DomainEvent),
+  start(1, 1),
+];
+const ended = (facts: object): Step => {
+  const [event] = completion(1, 1).events(0n) as [DomainEvent];
+  const data = { ...event.data, ...facts };
+  return step(`conversion-${conversionId()}`, { ...event, data } as DomainEvent);
+};
 const used = step(`apikey-${keyId()}`, {
   type: 'KeyUsed',
   data: { accountId: accountId(), keyId: keyId(), usedAt: NOW },
@@ -196,6 +212,14 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', ...completed, downloaded, ignored, expiry(1, 1), downloaded],
     ['0 unfinished, 0 refunds due', ...begun, requeued, start(1, 1), completion(1, 1)],
     ['0 unfinished, 0 refunds due', ...failed, erased],
+    ['0 unfinished, 0 refunds due', ...signing, signedOnce(), ended({ signature })],
+    [
+      '0 unfinished, 0 refunds due',
+      ...signing,
+      signedOnce(),
+      signedOnce(sha256(1), { certificate: sha256(4) }),
+      ended({ signature }),
+    ],
     ['0 unfinished, 0 refunds due', ...begun, erased, failure(1, 1)],
     ['2 unfinished, 0 refunds due', open, keyed(1, NOW), keyed(2, NOW + day)],
     // A clock ran ahead for one request, and the account forgot the keys before it.
@@ -316,6 +340,39 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
       /^10: .*an earlier PDF of its account/,
       ...completed,
       ...compared(true, PDF.sha256, conversionId(3)),
+    ],
+    [/^6: .*a request that asks for a signature/, ...begun, signedOnce()],
+    [
+      /^6: .*one of 1 tries, found one for attempt 2/,
+      ...signing,
+      signedOnce(sha256(1), { attempt: 2 }),
+    ],
+    [
+      /^7: .*one hash that was signed for each try/,
+      ...signing,
+      signedOnce(),
+      signedOnce(sha256(2)),
+    ],
+    [
+      /^8: .*nothing after ConversionCompleted/,
+      ...signing,
+      signedOnce(),
+      ended({ signature }),
+      signedOnce(),
+    ],
+    [
+      /^7: .*the signature that its request asks for, found none/,
+      ...signing,
+      signedOnce(),
+      ended({}),
+    ],
+    [/^6: .*no signature: its request asks for none/, ...begun, ended({ signature })],
+    [/^6: .*the signature made for attempt 1/, ...signing, ended({ signature })],
+    [
+      /^7: .*the signature made for attempt 1/,
+      ...signing,
+      signedOnce(),
+      ended({ signature: { ...signature, level: 'B-T' } }),
     ],
   ];
   for (const [told, ...steps] of faults) t.match(check(logOf(steps)), told, `${told}`);

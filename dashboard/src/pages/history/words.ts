@@ -48,6 +48,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   ConversionRequested: true,
   ConversionStarted: true,
   ConversionRequeued: true,
+  SignatureMade: true,
   ConversionCompleted: true,
   ConversionFailed: true,
   ConversionOutcomeIgnored: true,
