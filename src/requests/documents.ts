@@ -62,11 +62,13 @@ function bodyOf({ parts }: FormBody, issues: ValidationIssues): object {
   const fields = new Map<string, unknown>();
   for (const { name, content } of parts.filter((each) => each.name !== 'files')) {
     const { properties } = DocumentRequest;
-    const schema = Object.hasOwn(properties, name)
-      ? properties[name as keyof typeof properties]
-      : undefined;
-    if (fields.has(name)) issues.add(name, 'Is given twice.');
-    else fields.set(name, valueOf(issues, name, schema, content));
+    if (!Object.hasOwn(properties, name)) {
+      issues.addUnknown([name], [...Object.keys(properties), 'files']);
+    } else if (fields.has(name)) issues.add(name, 'Is given twice.');
+    else {
+      const schema = properties[name as keyof typeof properties];
+      fields.set(name, valueOf(issues, name, schema, content));
+    }
   }
   const named = fields.get('sources') ?? files.map(() => ({}));
   if (Array.isArray(named)) {

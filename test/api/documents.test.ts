@@ -63,6 +63,16 @@ const REFUSED: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['a step that is a text', { sources: [{ file }], steps: ['optimize'] }, ['steps.0']],
   ['a source that is a text', { sources: ['x'] }, ['sources.0']],
   ['a text of sources', { sources: 'x' }, ['sources']],
+  ['an object of steps', { sources: [{ file }], steps: { type: 'rotate' } }, ['steps']],
+  ['a step of nothing', { sources: [{ file }], steps: [null] }, ['steps.0']],
+  ['a source of nothing', { sources: [null] }, ['sources.0']],
+  ['a part of nothing', step({ type: 'split', parts: [null] }), ['steps.0.parts.0']],
+  [
+    'an attachment of nothing',
+    step({ type: 'attach', attachments: [null] }),
+    ['steps.0.attachments.0'],
+  ],
+  ['a keyword of nothing', step({ type: 'metadata', keywords: [null] }), ['steps.0.keywords.0']],
   ['pages as a number', step({ type: 'pages', pages: 1 }), ['steps.0.pages']],
   ['an unknown step', step({ type: 'sign' }), ['steps.0.type']],
   ['a step without a type', step({}), ['steps.0.type']],
@@ -201,6 +211,14 @@ void test('a form has the PDFs as parts, in their order', async (t) => {
   t.strictSame(await refused({}, []), { status: 400, details: ['sources'] });
   t.strictSame(await refused({ sources: 'x' }, [ONE]), { status: 400, details: ['sources'] });
   t.strictSame(await refused({ html: 'x' }, [ONE]), { status: 400, details: ['html'] });
+  for (const text of ['rotate', '[{"type": "rotate"', '{"type": "rotate"}', '"merge"', '[null]']) {
+    const { status, details } = await refused({ steps: text }, [ONE]);
+    t.equal(status, 400, text);
+    t.match(details, [/^steps(\.0)?$/], text);
+  }
+  t.strictSame(await refused({ sources: '[null]' }, []), { status: 400, details: ['sources.0'] });
+  const { body } = await send({ file: 'x' }, [ONE]);
+  t.strictSame(body.details, { file: ['Is not a known field. Did you mean files?'] });
 });
 
 void test('conversions of the account are sources while their PDF is there', async (t) => {

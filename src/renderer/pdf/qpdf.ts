@@ -188,24 +188,42 @@ export class Qpdf {
       });
     }
     if (status === 0 || status === REPAIRED) return status === REPAIRED;
-    throw failureOf(what, this.#lines.join('\n'));
+    throw failureOf(what, this.#lines.join('\n'), {
+      hasPassword: job['password'] !== undefined,
+      looksLikePdf: this.#looksLikePdf(job['inputFile']),
+    });
+  }
+
+  #looksLikePdf(path: unknown): boolean {
+    if (typeof path !== 'string') return false;
+    const content = this.#module.FS.readFile(path);
+    return Buffer.from(content.subarray(0, PDF_HEADER.length)).toString('latin1') === PDF_HEADER;
   }
 }
 
 /** The exit status for warnings. */
 const REPAIRED = 3;
+const PDF_HEADER = '%PDF-';
 const TOO_LARGE = 'The work makes more than is made of PDFs here.';
 
-function failureOf(what: string, said: string): WorkFailure {
+function failureOf(
+  what: string,
+  said: string,
+  { hasPassword, looksLikePdf }: { readonly hasPassword: boolean; readonly looksLikePdf: boolean },
+): WorkFailure {
   if (/invalid password/.test(said)) {
-    const message = `${what} is encrypted: give its password, or send it without.`;
+    const message = hasPassword
+      ? `The password does not open ${what.charAt(0).toLowerCase()}${what.slice(1)}: give the right one, or send the file without encryption.`
+      : `${what} is encrypted: give its password, or send it without.`;
     return new WorkFailure('unreadable_pdf', message);
   }
   if (/bad_alloc|out of memory/i.test(said)) {
     return new WorkFailure('too_large', `${what} takes more memory than work on a PDF may use.`);
   }
-  const message = /can't find (PDF header|startxref)/.test(said)
+  const isNone = !looksLikePdf && /can't find (PDF header|startxref)/.test(said);
+  const wrong = looksLikePdf ? 'is damaged or not complete' : 'is damaged, or not a PDF';
+  const message = isNone
     ? `${what} is not a PDF.`
-    : `${what} is damaged, or not a PDF: open it in a PDF program, and save it again.`;
+    : `${what} ${wrong}: open it in a PDF program, and save it again.`;
   return new WorkFailure('unreadable_pdf', message, { cause: new Error(said) });
 }

@@ -84,19 +84,25 @@ void test('an encrypted document needs its password', async (t) => {
   t.equal(locked.pages, 1);
   const opened = await done({ sources: [source(locked.content, 'pass')], steps: [] });
   t.strictSame(await text(opened.content), ['Secret']);
-  for (const password of [undefined, 'other']) {
-    const work = { sources: [source(plain), source(locked.content, password)], steps: [] };
-    await t.rejects(workOnPdf(work, LONG_MS), {
-      fault: 'unreadable_pdf',
-      message: 'Source 2 is encrypted: give its password, or send it without.',
-    });
-  }
+  const fault = 'unreadable_pdf';
+  const without = { sources: [source(plain), source(locked.content)], steps: [] };
+  await t.rejects(workOnPdf(without, LONG_MS), {
+    fault,
+    message: 'Source 2 is encrypted: give its password, or send it without.',
+  });
+  const wrong = { sources: [source(locked.content, 'other')], steps: [] };
+  await t.rejects(workOnPdf(wrong, LONG_MS), {
+    fault,
+    message:
+      'The password does not open the file: give the right one, or send the file without encryption.',
+  });
 });
 
 const HOSTILE: readonly (readonly [string, Buffer, RegExp])[] = [
   ['nothing', Buffer.alloc(0), /is not a PDF/],
   ['text', Buffer.from('hello'), /is not a PDF/],
   ['a name only', Buffer.from('%PDF-1.7\n%%EOF\n'), /is (damaged|not a PDF)/],
+  ['a file that is cut off', pdfOf(['x']).subarray(0, 200), /^The file is damaged or not complete/],
   ['an end of a file only', pdfOf(['x']).subarray(-300), /is damaged|is not a PDF/],
   [
     'pages within themselves',
