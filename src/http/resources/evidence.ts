@@ -31,7 +31,9 @@ export const Verification = Closed({
   ),
 });
 
-const check = compile(VerifyRequest);
+export const checkVerifyRequest = compile(VerifyRequest, {
+  sha256: 'Must be the SHA-256 of a file: 64 hexadecimal digits.',
+});
 
 /** Tells the account whether a PDF is one of its own, and proves it. */
 export const verifyPdf: Endpoint = {
@@ -54,7 +56,7 @@ export const verifyPdf: Endpoint = {
     },
   },
   handler: (deps) => async (ctx) => {
-    const { sha256 } = await deps.bodies.readSmall(ctx, deps.config, check);
+    const { sha256 } = await deps.bodies.readSmall(ctx, deps.config, checkVerifyRequest);
     const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
     const row = conversions.byPdf(sha256.toLowerCase(), accountInView(ctx));
     if (row === undefined) {

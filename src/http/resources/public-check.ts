@@ -1,10 +1,9 @@
 /** The check of a PDF by people without an account, and what the pages must know before anybody signs in. */
 import Type from 'typebox';
 import { checkInPublic } from '../../log/public-check.ts';
-import { compile } from '../../requests/validation.ts';
 import { Closed, Count, Flag, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { VerifyRequest } from './evidence.ts';
+import { checkVerifyRequest, VerifyRequest } from './evidence.ts';
 import { CHECKPOINT, HASH, ORIGIN, PROVEN_EVENT } from './transparency-log.ts';
 
 const STATEMENT = `pressledger-pdf/v1\norigin ${ORIGIN}\nsha256 a2a90d44…\ncreated 2026-11-21T08:15:30.123Z\nevent 42 ${HASH}\n\n— ${ORIGIN} x08go0mJ…\n`;
@@ -37,8 +36,6 @@ export const PublicVerification = Closed({
     Type.Array(PublicEntry, { description: 'The event that the PDF was stored with.' }),
   ),
 });
-
-const check = compile(VerifyRequest);
 
 const entry = {
   index: PROVEN_EVENT.index,
@@ -80,7 +77,7 @@ export const verifyInPublic: Endpoint = {
     },
   },
   handler: (deps) => async (ctx) => {
-    const { sha256 } = await deps.bodies.readSmall(ctx, deps.config, check);
+    const { sha256 } = await deps.bodies.readSmall(ctx, deps.config, checkVerifyRequest);
     ctx.body = await checkInPublic(deps, sha256.toLowerCase());
   },
 };
