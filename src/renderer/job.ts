@@ -297,7 +297,11 @@ export class JobRun {
     const about = { job: this.#job, attempt, renderer: name, takenAt: this.#takenAt };
     const warnings = warningsOf(page, shortfalls);
     const reached = conformance && { conformance: [...conformance] };
-    const named = plainText(title).trim().slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
+    // It is short, unless a renderer is not as it should be: its text is gone through on this thread.
+    const named = plainText(title.slice(0, 4 * MAX_TITLE_CHARACTERS))
+      .trim()
+      .slice(0, MAX_TITLE_CHARACTERS)
+      .toWellFormed();
     return {
       ...this.#about,
       attempt,

@@ -130,7 +130,7 @@ async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult>
       deadlineMs: deadline.remaining(),
       outputPath,
     };
-    const printed = await renderOne(printing, own);
+    const printed = await renderOne(printing, own, { isOffline: true });
     if (printed.kind === 'failed') {
       return { ...printed, message: `The stamp cannot be printed. ${printed.message}` };
     }
@@ -138,13 +138,16 @@ async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult>
     stamps.push(await readFile(outputPath));
     await rm(outputPath);
   }
-  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, stamps);
+  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, { stamps });
 }
 
 async function renderOne(
   task: RenderTask,
   own: UnderWay,
-  stamps: readonly Uint8Array[] = [],
+  {
+    stamps = [],
+    isOffline = false,
+  }: { readonly stamps?: readonly Uint8Array[]; readonly isOffline?: boolean },
 ): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
@@ -169,6 +172,7 @@ async function renderOne(
     own.tab = taken.tab;
     if (own.unneeded.signal.aborted) throw GIVEN_UP;
     session = beginSession(taken.tab);
+    if (isOffline) session.giveUp();
     const { chrome } = taken.browser;
     taken.tab.begin(deadline);
     if (task.options.deterministic) await fixWorld(taken.tab, task.request, task.options);

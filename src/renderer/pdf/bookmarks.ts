@@ -17,6 +17,15 @@ export interface Bookmark {
   readonly children: readonly Bookmark[];
 }
 
+const FIT: readonly PdfValue[] = [new Name('Fit')];
+/** The entries of a place on a page, and the letters of their names (ISO 32000-1, 12.3.2.2). */
+const MAX_PLACE = 5;
+const MAX_NAME = 20;
+const isPlain = (value: PdfValue): boolean =>
+  value === null ||
+  typeof value === 'number' ||
+  (value instanceof Name && value.value.length <= MAX_NAME);
+
 /** The named places of a document. */
 class Destinations {
   readonly #objects: PdfObjects;
@@ -42,7 +51,11 @@ class Destinations {
       found = this.#objects.resolve(this.#named.get(key));
     }
     if (found instanceof Map) found = this.#objects.resolve(found.get('D'));
-    return Array.isArray(found) ? (found as readonly PdfValue[]) : undefined;
+    if (!Array.isArray(found)) return undefined;
+    const [page, ...place] = found as readonly PdfValue[];
+    if (!(page instanceof Ref)) return undefined;
+    // Each link gets a copy: nothing long, and nothing that leads elsewhere.
+    return [page, ...(place.length <= MAX_PLACE && place.every(isPlain) ? place : FIT)];
   }
 
   #names(): ReadonlyMap<string, PdfValue> {
@@ -115,7 +128,7 @@ export function readBookmarks(objects: PdfObjects): readonly Bookmark[] {
       found.push({
         title: title instanceof PdfString ? title : new PdfString(''),
         page: page instanceof Ref ? numbers.get(page.number) : undefined,
-        place: place.some((each) => each instanceof Ref || each instanceof Map) ? FIT : place,
+        place,
         isOpen: typeof count === 'number' && count > 0,
         children: below(item, level + 1),
       });
@@ -125,8 +138,6 @@ export function readBookmarks(objects: PdfObjects): readonly Bookmark[] {
   };
   return below(objects.dictionary(objects.catalog.get('Outlines')), 0);
 }
-
-const FIT: readonly PdfValue[] = [new Name('Fit')];
 
 /**
  * Moves bookmarks with their pages. One whose page is gone goes too, but for what lies below it.

@@ -4,6 +4,8 @@ import { saveCatalog } from './bookmarks.ts';
 import type { PdfObjects } from './pdf-objects.ts';
 import { type Dictionary, PdfString, type PdfValue } from './values.ts';
 
+/** More than is kept of it. */
+const MAX_TITLE_CHARACTERS = 1_000;
 const DESCRIBED = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'];
 
 function infoOf(objects: PdfObjects): Dictionary {
@@ -12,7 +14,7 @@ function infoOf(objects: PdfObjects): Dictionary {
 
 export function titleOf(objects: PdfObjects): string {
   const title = objects.resolve(infoOf(objects).get('Title'));
-  return title instanceof PdfString ? title.text : '';
+  return title instanceof PdfString ? title.text.slice(0, MAX_TITLE_CHARACTERS) : '';
 }
 
 function setInfo(objects: PdfObjects, entries: readonly (readonly [string, PdfValue])[]): void {

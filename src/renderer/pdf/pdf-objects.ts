@@ -22,8 +22,11 @@ interface Changed {
   readonly stream?: Buffer;
 }
 
+const MIB = 1024 * 1024;
+/** Not more is written. */
+const MAX_SAVED_BYTES = 256 * MIB;
 /** A stream's content is not made larger than this, nor all of them together. */
-const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
+const MAX_INFLATED_BYTES = 256 * MIB;
 
 /** The document is larger than what is worked on. */
 export class PdfTooComplex extends Error {
@@ -256,6 +259,9 @@ export class PdfObjects {
       for (const part of this.#written(number)) {
         parts.push(part);
         size += part.length;
+        if (size > MAX_SAVED_BYTES) {
+          throw new PdfTooComplex(`The PDF would be larger than ${MAX_SAVED_BYTES / MIB} MiB.`);
+        }
       }
     }
     const count = this.#next;

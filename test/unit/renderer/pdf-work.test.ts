@@ -198,3 +198,27 @@ void test('the program gets no more memory than it is given', (t) => {
   t.throws(() => withMemoryOf(unbounded, 8192), /another way/);
   t.end();
 });
+
+void test('what is copied into many objects stays small', async (t) => {
+  const letters = 'x'.repeat(2 ** 20);
+  const links = Array.from({ length: 400 }, (_, n) => `${n + 7} 0 R`).join(' ');
+  const link = '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Dest(a)>>';
+  const title = '<</Title 6 0 R/Parent 5 0 R>>';
+  const described = await done({
+    sources: [
+      source(
+        pdfOfObjects([
+          '<</Type/Catalog/Pages 2 0 R/Names<</Dests<</Names[(a)[3 0 R/XYZ 4 0 R]]>>>>>>',
+          '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+          `<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Annots[${links}]>>`,
+          `(${letters})`,
+          '<</Type/Outlines>>',
+          title,
+          ...Array.from({ length: 400 }, () => link),
+        ]),
+      ),
+    ],
+    steps: [{ type: 'pages', pages: '1' }],
+  });
+  t.ok(described.content.length < 2 ** 20 * 2, `${described.content.length} bytes`);
+});
