@@ -1,6 +1,9 @@
 /** Work on printed PDFs that a request asks for: pages, turns, encryption, size; and what our own pass makes of it. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import tap, { test } from 'tap';
 import type { PdfRequest } from '../../src/domain/request-document.ts';
@@ -11,7 +14,8 @@ import { JPEG } from '../support/tiny-images.ts';
 import { pdfOf } from '../support/written-pdf.ts';
 import { page, times } from './corpus/document.ts';
 
-const renderer = await startTestRenderer();
+// A stamp is to load nothing from where all may be loaded.
+const renderer = await startTestRenderer({ allowPrivateNetwork: true });
 tap.teardown(() => renderer.close());
 
 const ACCOUNT = accountId();
@@ -118,6 +122,22 @@ void test('a stamp lies over the pages that are meant, and is no text of the doc
   t.notMatch(asked(pdf, '--check') ?? '', /WARNING/);
   const beyond = await printed({ stamp: { html: RED, pages: '4' } });
   t.match(beyond, { kind: 'failed', code: 'page_range' });
+});
+
+void test('a stamp loads nothing, also not by frames', async (t) => {
+  const hits: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    hits.push(url);
+    response.end('<h1>Loaded</h1>');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const frame = `<noscript><iframe src="http://127.0.0.1:${port}/"></iframe></noscript>`;
+  const [first] = (await openPdf(await bytesOf({ stamp: { html: `${RED}${frame}` } }))).pages;
+  t.match(first?.text, 'DRAFT');
+  t.notMatch(first?.text, 'Loaded');
+  t.strictSame(hits, []);
 });
 
 const base64 = (content: Buffer): string => content.toString('base64');
