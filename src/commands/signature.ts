@@ -32,5 +32,8 @@ export const signatureRemove: Run = async (invocation, context) => {
   const { client } = await serviceOf(invocation, context);
   await client.signature.remove();
   context.output.json({});
-  context.output.line('The certificate is removed.');
+  context.output.line(
+    'The certificate is removed. Its key stays in the log, encrypted, until the account is erased. ' +
+      'Revoke the certificate at its issuer if the key may be known.',
+  );
 };

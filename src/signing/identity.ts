@@ -78,7 +78,10 @@ export function identityOf({ keys: [pkcs8, ...others], certificates }: Pkcs12): 
   const key = keyOf(pkcs8);
   try {
     const all = certificates.map((each) => new X509Certificate(each));
-    const own = all.find((each) => each.checkPrivateKey(key));
+    // A renewed certificate may be of the same key.
+    const [own] = all
+      .filter((each) => each.checkPrivateKey(key))
+      .toSorted((a, b) => b.validToDate.getTime() - a.validToDate.getTime());
     if (own === undefined) throw new UnreadableKey('The file has no certificate of its key.');
     if (!maySign(own.raw)) {
       throw new UnreadableKey(

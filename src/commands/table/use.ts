@@ -163,7 +163,8 @@ export const USE: readonly Command[] = [
   },
   {
     name: 'signature remove',
-    summary: 'Remove the certificate that PDFs of your account are signed with.',
+    summary:
+      'Remove the certificate that PDFs of your account are signed with. Its key stays in the log, encrypted, until the account is erased. Revoke the certificate at its issuer if the key may be known.',
     examples: ['signature remove'],
     options: SERVICE_OPTIONS,
     run: async (...given) => (await import('../signature.ts')).signatureRemove(...given),

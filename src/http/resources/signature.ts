@@ -89,7 +89,7 @@ export const deleteSignature: Endpoint = {
     tag,
     summary: 'Remove the certificate for signatures',
     description:
-      'What was signed stays signed. Conversions that were requested with pdf.sign and are not signed yet fail.',
+      'What was signed stays signed. Conversions that were requested with pdf.sign and are not signed yet fail. Nothing is signed with the key any more, but it stays in the log, encrypted with the account’s data key, until the account is erased; backups have it as long as they are kept. Revoke the certificate at its issuer if the key may be known.',
     answers: { 204: { description: 'The certificate was removed. There is no body.' } },
     errors: { not_found: WITHOUT_ONE },
   },

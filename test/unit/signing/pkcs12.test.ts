@@ -1,10 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromBER, OctetString } from 'asn1js';
 import { PFX } from 'pkijs';
 import { test } from 'tap';
-import { identityOfText, identityText, openPkcs12 } from '../../../src/signing/identity.ts';
+import {
+  identityOf,
+  identityOfText,
+  identityText,
+  openPkcs12,
+} from '../../../src/signing/identity.ts';
 import { invalidAt } from '../../../src/domain/signature.ts';
 import { decryptRc2 } from '../../../src/signing/rc2.ts';
 import { makeSigner, P12_PASSWORD } from '../../support/certificates.ts';
@@ -121,4 +127,20 @@ void test('a MAC of another length is refused without deriving a key of that len
 void test('a file with as many rounds as those of Java 11 is read', async (t) => {
   const { p12 } = makeSigner(t, { export: ['-iter', '58000', '-legacy'] });
   t.match(await openPkcs12(p12, P12_PASSWORD), { issuer: 'CN=Test CA' });
+});
+
+void test('of several certificates of the key, the one that is valid longest signs', async (t) => {
+  const { p12, directory } = makeSigner(t);
+  const { key, certificates, notAfter } = await openPkcs12(p12, P12_PASSWORD);
+  const renew = 'req -x509 -key own.key -subj /CN=Renewed -days 60 -outform DER';
+  const renewed = execFileSync('openssl', renew.split(' '), { cwd: directory, stdio: 'pipe' });
+  const keys = [key.export({ format: 'der', type: 'pkcs8' })];
+  for (const all of [
+    [...certificates, renewed],
+    [renewed, ...certificates],
+  ]) {
+    const identity = identityOf({ keys, certificates: all });
+    t.equal(identity.subject, 'CN=Renewed');
+    t.ok(identity.notAfter > notAfter);
+  }
 });

@@ -71,7 +71,8 @@ export function SignatureSection() {
           >
             <p>
               What was signed stays signed. Conversions that were to be signed with it, and are not
-              finished yet, fail.
+              finished yet, fail. Its key stays in the log, encrypted, until the account is erased:
+              revoke the certificate at its issuer if the key may be known.
             </p>
           </ConfirmButton>
         )
