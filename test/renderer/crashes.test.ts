@@ -4,8 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
+import type { RequestDocument } from '../../src/domain/request-document.ts';
+import { eventually } from '../support/deadline.ts';
+import { descendants } from '../support/processes.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
+import { accountId } from '../support/samples.ts';
 
 void test('a Chrome that dies under a job gives the job another try, at most three', async (t) => {
   const { offer, ended, chromes, reports } = await startNode(t, { allowPrivateNetwork: true });
@@ -23,6 +27,30 @@ void test('a Chrome that dies under a job gives the job another try, at most thr
   t.equal(kills, 3);
   t.equal(reports.filter((each) => each.kind === 'started').length, 3);
   t.match(await ended(await offer({ html: '<p>next</p>' })), { kind: 'completed' });
+});
+
+void test('where the network of Chrome ends alone, no document fails for it', async (t) => {
+  const renderer = await startTestRenderer({ allowPrivateNetwork: true });
+  t.teardown(() => renderer.close());
+  const server = createServer((_, response) => response.end('<p>from the network</p>'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const account = accountId();
+  const render = async (request: RequestDocument): Promise<string> =>
+    (await renderer.render(request, {}, undefined, account)).kind;
+  t.equal(await render({ url }), 'completed');
+  // Then no tab is being opened, which would notice it: there is one of the account, and one for each kind.
+  for (const html of ['1', '2', '3', '4']) t.equal(await render({ html }), 'completed');
+  const [chrome = 0] = renderer.pool.chromes().running;
+  const network = (): number | undefined =>
+    descendants(chrome).find(({ commandLine }) => commandLine.includes('NetworkService'))?.pid;
+  const pid = await eventually('a process for the network', network);
+  process.kill(pid, 'SIGKILL');
+  await eventually('its end', () => network() !== pid || undefined);
+  t.equal(await render({ html: `<img src="${url}">` }), 'crashed', 'it is tried again');
+  t.equal(await render({ url }), 'completed');
+  t.not(renderer.pool.chromes().running.at(-1), chrome);
 });
 
 void test('a Chrome that stands still is ended, and its job goes to the next one', async (t) => {

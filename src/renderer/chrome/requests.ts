@@ -1,6 +1,7 @@
 /** The one table of a document's requests: those of the page, its frames and its workers. */
 import type { ManifestResource } from '../../domain/render-manifest.ts';
 import type { EventParams } from '../browser/connection.ts';
+import { ChromeGone } from '../browser/failure.ts';
 import type { Tab } from './tab.ts';
 import { isOwnPage } from './window.ts';
 
@@ -81,6 +82,10 @@ export class Requests {
     tab.onEach('Network.loadingFailed', ({ requestId, errorText: failure, ...why }) => {
       const reason = why.blockedReason ?? why.corsErrorStatus?.corsError;
       const error = reason ?? failure.replace(/^net::/, '');
+      // The proxy is as near as the page, and there as long as the tab: Chrome's own process for the network has ended.
+      if (error === 'ERR_PROXY_CONNECTION_FAILED') {
+        tab.endBrowser(new ChromeGone('Chrome has no way to the network any more.'));
+      }
       this.#end(this.#change(requestId, { failure, error }));
     });
     tab.onEach('Network.webSocketCreated', ({ requestId, url }, session) => {

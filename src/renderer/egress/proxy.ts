@@ -34,7 +34,7 @@ export interface SignIn {
 export interface EgressProxy {
   /** The port on 127.0.0.1. */
   readonly port: number;
-  /** What a browser must know: a request without the password is closed unanswered, and no session knows of it. */
+  /** What a browser must know: a request without the password is closed unanswered. A session counts nothing of it. */
   readonly signIn: SignIn;
   /** @throws {Error} while another session is open: the proxy cannot tell whose a request is */
   beginSession(): EgressSession;
