@@ -48,11 +48,12 @@ export async function workOnDocuments(
 ): Promise<RenderedDocument> {
   const started = performance.now();
   const printed = stamps.values();
-  const { content, pages, title, repaired, program } = await worked(
+  const { content, pages, title, repaired, signed, program } = await worked(
     {
       sources: sources.map(({ file, password }) => {
         return { content: Buffer.from(file, 'base64'), password };
       }),
+      areFinished: true,
       steps: steps.flatMap((step) => stepOf(step, printed)),
       encrypt: encryptionOf(steps),
       optimize: steps.some(({ type }) => type === 'optimize'),
@@ -65,7 +66,13 @@ export async function workOnDocuments(
   }
   await writeFile(outputPath, content, { flag: 'wx', mode: 0o600 });
   const print = performance.now() - started;
-  const what = sources.length === 1 ? () => 'The PDF' : (n: number) => `Source ${n}`;
+  const what = sources.length === 1 ? () => 'The file' : (n: number) => `Source ${n}`;
+  const shortfalls = [
+    ...repaired.map((n) => `${what(n)} was damaged, and was repaired.`),
+    ...signed.map(
+      (n) => `${what(n)} was signed: its signature does not hold for the result, and was removed.`,
+    ),
+  ];
   return {
     path: outputPath,
     sha256: createHash('sha256').update(content).digest('hex'),
@@ -74,9 +81,7 @@ export async function workOnDocuments(
     fonts: [],
     title,
     timings: { load: 0, ready: 0, print },
-    ...(repaired.length > 0 && {
-      shortfalls: repaired.map((n) => `${what(n)} was damaged, and was repaired.`),
-    }),
+    ...(shortfalls.length > 0 && { shortfalls }),
     page: {
       // The program that did it, in the place of Chrome.
       chrome: { product: program, revision: '', sandboxed: true, flags: [] },

@@ -75,6 +75,15 @@ void test('PDFs are signed with the certificate of their account, or that of the
     }
   }
 
+  const client = service.client();
+  const turned = [{ type: 'rotate', rotate: 90 }] as const;
+  const { id } = await client.documents.create([{ conversion: sealed.id }], turned);
+  const work = await client.wait(id);
+  t.strictSame(work.warnings, [
+    'The file was signed: its signature does not hold for the result, and was removed.',
+  ]);
+  t.notOk((await fileOf(service, work)).includes('/ByteRange'), 'no reader finds a signature');
+
   const changed = Buffer.from(pdf);
   changed[200] = (changed[200] ?? 0) ^ 1;
   t.throws(() => verifySignature(changed, seal.authority, directory), 'a changed byte is noticed');

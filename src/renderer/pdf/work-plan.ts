@@ -21,6 +21,8 @@ export type WorkStep =
 export interface Work {
   readonly sources: readonly WorkSource[];
   readonly steps: readonly WorkStep[];
+  /** The sources were finished before: a signature in them is not a place that is kept for ours. */
+  readonly areFinished?: boolean | undefined;
   readonly encrypt?: Encryption | undefined;
   readonly optimize?: boolean | undefined;
 }
@@ -34,6 +36,8 @@ export interface WorkResult {
   readonly title: string;
   /** The sources that were damaged and have been repaired, from 1. */
   readonly repaired: readonly number[];
+  /** The sources that were signed, from 1: the signatures are removed. */
+  readonly signed: readonly number[];
   /** The program that did it, such as `qpdf/12.2.0`. */
   readonly program: string;
 }

@@ -12,6 +12,7 @@ import {
   writeBookmarks,
 } from './bookmarks.ts';
 import { dropClaims, keepDescription, setMetadata, titleOf } from './description.ts';
+import { dropSignatures } from './drop-signatures.ts';
 import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
 import { restoreContents } from './overlay.ts';
@@ -70,8 +71,9 @@ class Workshop {
     return this.#qpdf.take(outputFile);
   }
 
-  do({ sources, steps, encrypt, optimize }: Work): WorkResult {
+  do({ sources, steps, areFinished, encrypt, optimize }: Work): WorkResult {
     const repaired: number[] = [];
+    const signed: number[] = [];
     const plain = sources.map(({ content, password }, n) => {
       const inputFile = this.#put(content);
       const outputFile = this.#place();
@@ -82,7 +84,12 @@ class Workshop {
       const opened = password === undefined ? job : { ...job, password };
       if (this.#qpdf.run({ ...opened, pages }, what)) repaired.push(n + 1);
       this.#qpdf.drop(inputFile);
-      return this.#qpdf.take(outputFile);
+      const made = this.#qpdf.take(outputFile);
+      if (areFinished !== true) return made;
+      const objects = new PdfObjects(made);
+      if (!dropSignatures(objects)) return made;
+      signed.push(n + 1);
+      return objects.save();
     });
     let content = plain[0] ?? Buffer.alloc(0);
     if (plain.length > 1) content = this.#joined(plain);
@@ -92,7 +99,7 @@ class Workshop {
     const title = titleOf(objects);
     if (encrypt !== undefined || optimize === true)
       content = this.#written(content, encrypt, optimize);
-    return { content, pages, title, repaired, program: this.#qpdf.program() };
+    return { content, pages, title, repaired, signed, program: this.#qpdf.program() };
   }
 
   #step(content: Buffer, step: WorkStep): Buffer {

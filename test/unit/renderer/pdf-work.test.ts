@@ -98,6 +98,50 @@ void test('an encrypted document needs its password', async (t) => {
   });
 });
 
+/** A text field, one that waits for a signature, and two that are signed: one by itself, one by its parent. */
+const SIGNED = (() => {
+  const value =
+    '<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/adbe.pkcs7.detached/ByteRange[0 9 9 9]/Contents<00>>>';
+  const widget = '/Type/Annot/Subtype/Widget/Rect[0 0 0 0]/P 3 0 R';
+  return pdfOfObjects([
+    '<</Type/Catalog/Pages 2 0 R/Perms<</DocMDP 4 0 R>>/AcroForm<</SigFlags 3/Fields[5 0 R 6 0 R 7 0 R 8 0 R]>>>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Annots[5 0 R 6 0 R 7 0 R 9 0 R]>>',
+    value,
+    `<<${widget}/FT/Tx/T(name)/V(Ada)>>`,
+    `<<${widget}/FT/Sig/T(waiting)>>`,
+    `<<${widget}/FT/Sig/T(own)/V 4 0 R/Lock<</Action/All>>>>`,
+    '<</FT/Sig/T(above)/Kids[9 0 R]>>',
+    `<<${widget}/Parent 8 0 R/T(inner)/V 4 0 R>>`,
+  ]);
+})();
+
+const blank = (found: string): string => ' '.repeat(found.length);
+
+void test('signatures, which would not hold, are removed; other fields stay', async (t) => {
+  const plain = source(pdfOf(['One']));
+  const one = { type: 'pages', pages: '1' } as const;
+  for (const sources of [[source(SIGNED)], [plain, source(SIGNED)]]) {
+    const made = await done({ sources, steps: [], areFinished: true });
+    t.strictSame(made.signed, [sources.length]);
+    const written = made.content.toString('latin1');
+    t.notMatch(written, /\/(ByteRange|Perms|SigFlags|Lock)\b/);
+    t.match(written, /\(Ada\)/);
+    t.match(written, /\(waiting\)/);
+  }
+  t.strictSame((await done({ sources: [plain], steps: [one], areFinished: true })).signed, []);
+  const unsigned = SIGNED.toString('latin1').replaceAll(/\/Perms<<[^>]*>>|\/V 4 0 R/g, blank);
+  const waiting = await done({
+    sources: [source(Buffer.from(unsigned, 'latin1'))],
+    steps: [],
+    areFinished: true,
+  });
+  t.strictSame(waiting.signed, [], 'nothing is signed yet');
+  const printed = await done({ sources: [source(SIGNED)], steps: [], optimize: true });
+  t.strictSame(printed.signed, [], 'the place for our own signature is kept');
+  t.equal(waiting.content.toString('latin1').match(/\/FT \/Sig/g)?.length, 3);
+});
+
 const HOSTILE: readonly (readonly [string, Buffer, RegExp])[] = [
   ['nothing', Buffer.alloc(0), /is not a PDF/],
   ['text', Buffer.from('hello'), /is not a PDF/],
