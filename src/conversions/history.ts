@@ -76,6 +76,22 @@ const erasable = ({ readModel, vault }: HistoryDependencies) => ({
 
 const idOf = ({ data }: RecordedEvent) => (data as { readonly conversionId?: string }).conversionId;
 
+/** Sources that a sentence names. */
+const MOST_SOURCES = 5;
+/** Hex digits of a hash, by which people tell files apart. */
+const SHOWN_DIGITS = 12;
+
+/** Names the PDFs that a conversion is made from. Their names are sealed in the event: who reads its data may see them. */
+function sourcesText({ sources }: HistoryEntry['data']): string {
+  if (typeof sources !== 'string') return '';
+  const all = JSON.parse(sources) as readonly { sha256: string; conversion?: string }[];
+  const named = all.slice(0, MOST_SOURCES).map(({ sha256, conversion }) => {
+    return conversion ?? `a file with the SHA-256 ${sha256.slice(0, SHOWN_DIGITS)}…`;
+  });
+  const more = all.length > named.length ? ` and ${all.length - named.length} more` : '';
+  return ` Its ${all.length === 1 ? 'source is' : 'sources are'} ${named.join(', ')}${more}.`;
+}
+
 const placeName = ({ stream, revision }: EventPlace): string => `${revision} ${stream}`;
 
 /** Events between two that are wanted: to read up to so many costs less than another read. */
@@ -119,11 +135,12 @@ async function entryOf(
     recorded.metadata as EventMetadata;
   const open = async (sealed: string | undefined): Promise<string | undefined> =>
     sealed && (await unlessErased(vault.unseal(accountId, sealed)));
+  const data = await openedData(event.type, event.data, accountId, vault);
   const [clientAddress, openedRequestId] = [await open(client), await open(requestId)];
   return {
     id: recorded.id,
     type: event.type,
-    summary: summaryOf(event),
+    summary: summaryOf(event) + sourcesText(data),
     time: isoTime(time),
     position: String(recorded.position),
     stream: recorded.stream,
@@ -134,7 +151,7 @@ async function entryOf(
     correlation_id: correlationId,
     causation_id: causationId,
     ...(name === undefined ? {} : { name }),
-    data: await openedData(event.type, event.data, accountId, vault),
+    data,
   };
 }
 

@@ -162,7 +162,9 @@ void test('uploads are kept for the renderer, and the history names them by hash
   t.match(record.body, { kind: 'document', filename: 'Both.pdf', reference: 'R 1' });
   const history = await api.call('GET', `${BASE}/conversions/${id}/events/`, { key });
   const [, entry] = history.body as unknown as readonly { summary: string; data: object }[];
+  const shown = [ONE, TWO].map((each) => `a file with the SHA-256 ${sha256(each).slice(0, 12)}…`);
   t.match(entry?.summary, 'A PDF was requested, from finished documents');
+  t.match(entry?.summary, ` Its sources are ${shown.join(', ')}.`);
   const { sources: named } = (entry?.data ?? {}) as { readonly sources?: string };
   t.strictSame(JSON.parse(named ?? '[]'), [
     { sha256: sha256(ONE), bytes: ONE.length },
@@ -253,7 +255,8 @@ void test('conversions of the account are sources while their PDF is there', asy
   const history = await api.call('GET', `${BASE}/conversions/${String(once.body['id'])}/events/`, {
     key,
   });
-  t.match(JSON.stringify(history.body), conversion, 'the history names it');
+  const [, entry] = history.body as unknown as readonly { summary: string }[];
+  t.match(entry?.summary, `SHA-256 ${sha256(ONE).slice(0, 12)}…, ${conversion}.`);
   await api.call('DELETE', `${BASE}/conversions/${conversion}/`, { key });
   const gone = refusal(await post(api, key, body));
   t.strictSame(gone, { status: 410, error: 'gone', details: field });

@@ -67,7 +67,7 @@ export const createDocumentDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'Work on finished documents',
   description:
-    'Joins, splits, turns, encrypts or optimises PDFs that are sent or were made here, adds files to them, or chooses pages. The answer and all that follows is as of `POST /pdf/`: a conversion, with `kind` `document`, which costs one credit. Its history names the PDFs that it came from, by SHA-256. A file that is not a PDF, is damaged or is locked makes the conversion fail. With the step `split` there is a conversion for each part: the answer is their batch, with its `conversions`, and 202 also with `Prefer`.',
+    'Joins, splits, turns, encrypts or optimises PDFs that are sent or were made here, adds files to them, or chooses pages. The answer and all that follows is as of `POST /pdf/`: a conversion, with `kind` `document`, which costs one credit. Its history names the PDFs that it came from, by their ids or SHA-256. A file that is not a PDF, is damaged or is locked makes the conversion fail. With the step `split` there is a conversion for each part: the answer is their batch, with its `conversions`, and 202 at once, also with `Prefer: wait`: follow the batch.',
   parameters: [
     idempotencyKeyParameter('gets the same response, and no further credit is taken'),
     prefer('With Accept: application/pdf, the response is the PDF itself.'),
