@@ -99,6 +99,7 @@ void test('an encrypted PDF opens with its password, and denies what was denied'
   t.match(said, 'modify annotations: allowed');
   t.match(said, 'stream encryption method: AESv3');
   t.match(asked(pdf, '--password=@ö--x', '--list-attachments'), 'a.csv');
+  t.notMatch(asked(pdf, '--password=@ö--x', '--check'), /WARNING/);
 });
 
 const RED = '<p style="font: 40pt serif; color: #ff0000">DRAFT</p>';

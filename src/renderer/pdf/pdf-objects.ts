@@ -294,6 +294,8 @@ export class PdfObjects {
 }
 
 function inflated(stored: Buffer, room: number): Buffer {
+  // qpdf writes nothing at all for a stream without content.
+  if (stored.length === 0) return stored;
   try {
     return inflateSync(stored, { maxOutputLength: Math.max(1, room) });
   } catch (cause) {

@@ -219,6 +219,13 @@ void test('a list of pages or names that is longer than the stack is read', (t) 
   t.end();
 });
 
+void test('a stream without content is read, as qpdf writes it for an empty page', (t) => {
+  const empty = '<</Filter/FlateDecode/Length 0>>\nstream\n\nendstream';
+  const objects = new PdfObjects(pdfOfObjects([catalog, '<</Type/Pages/Count 0/Kids[]>>', empty]));
+  t.equal(objects.content(3).length, 0);
+  t.end();
+});
+
 void test('the work ends at its deadline, and when nobody needs it', async (t) => {
   const work = { sources: [source(pdfOf(['x']))], steps: [] };
   await t.rejects(workOnPdf(work, 1), { message: /time limit/, fault: 'timeout' });
