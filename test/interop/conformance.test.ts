@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import tap, { test } from 'tap';
 import { INVOICE_PROFILES, type InvoiceProfile } from '../../src/domain/invoice-profiles.ts';
-import type { Conformance } from '../../src/domain/request-document.ts';
+import type { Conformance, PdfRequest } from '../../src/domain/request-document.ts';
 import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
 import { issueOfInvoice } from '../../src/requests/invoice.ts';
 import { signDigest } from '../../src/signing/cms.ts';
@@ -19,6 +19,7 @@ import { SCRIPTED } from '../renderer/corpus/scripted.ts';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
+import { JPEG, png } from '../support/tiny-images.ts';
 
 const TOOLS = join(import.meta.dirname, '../pdf-tools');
 const EXAMPLE = join(import.meta.dirname, '../../examples/e-invoice');
@@ -80,11 +81,12 @@ async function print(
   folder: string,
   documents: typeof DOCUMENTS,
   conformance: readonly Conformance[],
+  work: PdfRequest = {},
 ): Promise<ReadonlyMap<Conformance, readonly string[]>> {
   mkdirSync(folder, { recursive: true });
   const claims = new Map<Conformance, string[]>(conformance.map((each) => [each, []]));
   for (const [n, { html, frame, options }] of documents.entries()) {
-    const request = { html, ...frame, pdf: { conformance, conformance_required: false } };
+    const request = { html, ...frame, pdf: { ...work, conformance, conformance_required: false } };
     const made = { print_background: true, ...options, tagged: true };
     const result = await renderer.render(request, made, 60_000, account);
     if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
@@ -113,6 +115,35 @@ void test('veraPDF agrees with every claim', { skip: lacks('verapdf') }, async (
       t.strictSame(await faulty(FLAVOURS[claim], files), [], `and are ${claim}`);
     }
   }
+});
+
+const contentOf = (uri: string): string => uri.replace(/^data:[^,]*,/, '');
+const DRAFT = '<p style="font: 40pt serif; color: red; rotate: -30deg">Draft</p>';
+
+/** Work on printed PDFs that leaves their tags. */
+const WORK: readonly (readonly [string, PdfRequest])[] = [
+  ['turned', { rotate: 270 }],
+  ['stamped by HTML', { stamp: { html: DRAFT, opacity: 0.3 } }],
+  ['stamped by a PNG', { stamp: { image: contentOf(png(9, 9, [200, 0, 0])), pages: '1' } }],
+  ['turned, stamped by a JPEG', { rotate: 90, stamp: { image: contentOf(JPEG), opacity: 0.5 } }],
+];
+
+void test('a PDF that is worked on is still what it claims', {
+  skip: lacks('verapdf'),
+}, async (t) => {
+  const folder = t.testdir();
+  const few = DOCUMENTS.filter((_, n) => n % 20 === 0);
+  const all = new Map<Conformance, string[]>();
+  for (const [what, work] of WORK) {
+    for (const asked of [['pdfa-3a', 'pdfua-1'], ['pdfa-2b']] as const) {
+      const claims = await print(join(folder, `${what}, ${asked[0]}`), few, asked, work);
+      for (const [claim, files] of claims) {
+        t.ok(files.length >= 3, `${files.length} of ${few.length}, ${what}, claim ${claim}`);
+        all.set(claim, [...(all.get(claim) ?? []), ...files]);
+      }
+    }
+  }
+  for (const [claim, files] of all) t.strictSame(await faulty(FLAVOURS[claim], files), [], claim);
 });
 
 void test('a signed PDF is still what it claims', { skip: lacks('verapdf') }, async (t) => {
