@@ -67,8 +67,8 @@ void test('pages are kept in the order that is asked for, with their bookmarks a
 
 void test('the same work on the same document gives the same bytes', async (t) => {
   const request = { html, pdf: { pages: '2-3', optimize: true } } as const;
-  const once = async () => await renderer.bytes(request, { deterministic: true }, ACCOUNT);
-  t.ok((await once()).equals(await once()));
+  const made = async () => await renderer.bytes(request, { deterministic: true }, ACCOUNT);
+  t.ok((await made()).equals(await made()));
 });
 
 void test('a turned page conforms as it did', async (t) => {
