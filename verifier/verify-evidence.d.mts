@@ -123,3 +123,8 @@ export declare function hexSha256(content: Uint8Array): Promise<string>;
 export declare function base64(bytes: Uint8Array): string;
 
 export declare function fromBase64(text: string): Uint8Array;
+
+export declare function mustBeSignedAsAsked(
+  place: string,
+  events: readonly { readonly type: string; readonly data: object }[],
+): void;

@@ -228,6 +228,22 @@ export async function provedEvents(place, entries, checkpoint, id) {
   return events;
 }
 
+/** A PDF has a signature where its request asks for one, and it is one that was made for its try. */
+export function mustBeSignedAsAsked(place, events) {
+  const dataOf = (wantedType) => events.find(({ type }) => type === wantedType)?.data;
+  const completed = dataOf('ConversionCompleted');
+  if (completed === undefined) return;
+  const { attempt, signature } = completed;
+  const isAsked = dataOf('ConversionRequested').signedBy !== undefined;
+  mustBe(place, 'is signed', isAsked, signature !== undefined);
+  const isMade = ({ type, data }) =>
+    type === 'SignatureMade' &&
+    data.attempt === attempt &&
+    data.level === signature.level &&
+    data.certificate === signature.certificate;
+  if (isAsked) mustBe(place, 'signature made for its try', true, events.some(isMade));
+}
+
 // 5. The documents and the report.
 
 const visible = (html) => html.replaceAll(/(<[^>]*>|\s)+/g, ' ').trim();
@@ -302,6 +318,7 @@ async function checked(zip, keys, witnesses, onPassed) {
     .map((row) => JSON.parse(row));
   const id = conversionLine.replace('conversion ', '');
   const events = await provedEvents('events.jsonl', rows, { note, size, root }, id);
+  mustBeSignedAsAsked('events.jsonl', events);
   onPassed('events');
 
   // 5. The documents: each is the one that its event names, or the list says why it is absent.

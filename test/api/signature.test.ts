@@ -207,3 +207,36 @@ void test('a renderer gets one signature for each try that is due one, and no ot
   await api.call('DELETE', PATH, { key });
   t.match(await ask(late, one), /removed after the request/);
 });
+
+void test('a stop ends the wait for a timestamp, and the try is asked for again', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const p12 = makeSigner(t).p12.toString('base64');
+  await api.call('PUT', PATH, { key, body: { p12, password: P12_PASSWORD } });
+  const { body } = await api.call('POST', `${BASE}/pdf/`, {
+    key,
+    body: { html: HTML, pdf: { sign: true } },
+  });
+  const conversionId = String(body['id']);
+  const by = { renderer: 'test', delivery: 'one', at: api.clock.now() };
+  const about = { accountId, conversionId, ...by };
+  const command = { type: 'StartConversion', ...about } as const;
+  await api.actors.send(conversionAggregate, conversionId, command, api.context());
+  const stop = new AbortController();
+  const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
+  const timestampAuthority = {
+    name: 'tsa.example',
+    timestamp: (_: unknown, stopping: AbortSignal) =>
+      new Promise<Buffer>((_resolve, reject) => {
+        stopping.addEventListener('abort', () => reject(new Error('stopped')));
+        onAsked();
+      }),
+  };
+  const sign = createSigner({ ...api, seal: undefined, timestampAuthority, stopping: stop.signal });
+  const answer = sign({ kind: 'sign', ...about, digest: '1'.repeat(64) });
+  await isAsked;
+  stop.abort();
+  await t.rejects(answer, { message: 'stopped' });
+  const types = (await api.log()).map(({ type }) => type);
+  t.notOk(types.includes('SignatureMade'), 'nothing was given, and nothing is recorded');
+});
