@@ -12,6 +12,7 @@ import {
   startDashboard,
 } from '../support/dashboard-browser.ts';
 import { freePort } from '../support/free-port.ts';
+import { pdfOf } from '../support/written-pdf.ts';
 
 const SCRIPT = '<img src=x onerror="window.ran = true">';
 const BAD = {
@@ -321,6 +322,21 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await button(page, 'Download PDF').waitFor();
     t.equal((await client.account()).credits, credits - 1);
     await region(page, 'Summary').getByRole('link', { name: id }).waitFor();
+  });
+
+  await parent.test('work on documents names what it was made from, with a link', async (t) => {
+    const client = dashboard.service.client();
+    const file = pdfOf(['One']).toString('base64');
+    const made = await client.documents.create([{ conversion: id }, { file }]);
+    await client.wait(made.id);
+    await page.goto(`/conversions/${made.id}`);
+    const summary = region(page, 'Summary');
+    const link = summary.getByRole('link', { name: id });
+    await link.waitFor();
+    t.match(await summary.innerText(), /a file of .*, SHA-256/);
+    await link.click();
+    await page.waitForURL((url) => url.pathname.endsWith(id));
+    await button(page, 'Download PDF').waitFor();
   });
 
   await parent.test('rendering again says how the PDFs compare', async (t) => {

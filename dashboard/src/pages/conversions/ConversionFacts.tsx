@@ -12,6 +12,9 @@ import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
 
+/** Hex digits of a hash, by which people tell files apart. */
+const SHOWN_DIGITS = 12;
+
 interface Rendering {
   readonly attempts: number;
   /** The node of the last attempt. */
@@ -25,6 +28,41 @@ function renderingOf(events: readonly ConversionEvent[]): Rendering {
     attempts: typeof attempt === 'number' ? attempt : 0,
     renderer: typeof renderer === 'string' ? renderer : undefined,
   };
+}
+
+interface Source {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly conversion?: string;
+}
+
+/** The PDFs that it was made from: the event of its request names them. */
+function sourcesOf(events: readonly ConversionEvent[]): readonly Source[] {
+  const { sources } = events.find(({ type }) => type === 'ConversionRequested')?.data ?? {};
+  return typeof sources === 'string' ? (JSON.parse(sources) as readonly Source[]) : [];
+}
+
+function Sources({ sources }: { readonly sources: readonly Source[] }) {
+  if (sources.length === 0) return 'finished documents';
+  return (
+    <ol>
+      {sources.map(({ sha256, bytes, conversion }, index) => (
+        // A source may be there twice; the list never changes.
+        <li key={index}>
+          {conversion === undefined ? (
+            <>
+              a file of {formatBytes(bytes)}, SHA-256{' '}
+              <code title={sha256}>{sha256.slice(0, SHOWN_DIGITS)}…</code>
+            </>
+          ) : (
+            <Link to="/conversions/$id" params={{ id: conversion }}>
+              <code>{conversion}</code>
+            </Link>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
 }
 
 const formatted = (value: number | undefined, format: (value: number) => string) =>
@@ -71,7 +109,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
             <code>{record.batch}</code>
           </Link>
         ),
-        'Made from': record.kind && 'finished documents',
+        'Made from': record.kind && <Sources sources={sourcesOf(events)} />,
         'Retry of': record.retry_of && (
           <Link to="/conversions/$id" params={{ id: record.retry_of }}>
             <code>{record.retry_of}</code>
