@@ -1,6 +1,6 @@
 import { REQUEST_FILE, type SampleRequest } from './json.ts';
 
-export function csharpSample({ json, server }: SampleRequest): string {
+export function csharpSample({ json, server, made }: SampleRequest): string {
   // JSON never has three quotes in a row, which end a raw string.
   const body =
     json === undefined ? `await File.ReadAllTextAsync("${REQUEST_FILE}")` : `"""\n${json}\n"""`;
@@ -9,12 +9,12 @@ using System.Text;
 
 using var http = new HttpClient();
 http.DefaultRequestHeaders.Add("X-API-Key", Environment.GetEnvironmentVariable("PRESSLEDGER_API_KEY"));
-http.DefaultRequestHeaders.Add("Accept", "application/pdf");
+http.DefaultRequestHeaders.Add("Accept", "${made.type}");
 http.DefaultRequestHeaders.Add("Prefer", "wait=30");
 
 var request = ${body};
 
-// The answer is the PDF as soon as it is there, or a status after 30 seconds.
+// The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
 var response = await http.PostAsync(
     "${server}/api/v1/pdf/",
     new StringContent(request, Encoding.UTF8, "application/json"));
@@ -27,6 +27,6 @@ if (!response.IsSuccessStatusCode)
 {
     throw new Exception(await response.Content.ReadAsStringAsync());
 }
-await File.WriteAllBytesAsync("document.pdf", await response.Content.ReadAsByteArrayAsync());
+await File.WriteAllBytesAsync("${made.file}", await response.Content.ReadAsByteArrayAsync());
 `;
 }

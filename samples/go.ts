@@ -3,7 +3,7 @@ import { REQUEST_FILE, type SampleRequest } from './json.ts';
 /** A raw string ends at a backquote, which JSON may write as an escape. */
 const rawString = (json: string): string => `\`${json.replaceAll('`', String.raw`\u0060`)}\``;
 
-export function goSample({ json, server }: SampleRequest): string {
+export function goSample({ json, server, made }: SampleRequest): string {
   const [imports, request] =
     json === undefined
       ? ['"bytes"\n\t"io"', `os.ReadFile("${REQUEST_FILE}")`]
@@ -25,7 +25,7 @@ import (
 
 func main() {
 ${given}
-	// The answer is the PDF as soon as it is there, or a status after 30 seconds.
+	// The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
 	response := send("POST", "${server}/api/v1/pdf/", ${reader})
 	file := response.Header.Get("Location") + "file/"
 	for response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusConflict {
@@ -38,7 +38,7 @@ ${given}
 	if response.StatusCode != http.StatusOK {
 		log.Fatalf("%s", answer)
 	}
-	check(os.WriteFile("document.pdf", answer, 0o644))
+	check(os.WriteFile("${made.file}", answer, 0o644))
 }
 
 func send(method, url string, body io.Reader) *http.Response {
@@ -46,7 +46,7 @@ func send(method, url string, body io.Reader) *http.Response {
 	check(err)
 	request.Header.Set("X-API-Key", os.Getenv("PRESSLEDGER_API_KEY"))
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/pdf")
+	request.Header.Set("Accept", "${made.type}")
 	request.Header.Set("Prefer", "wait=30")
 	response, err := http.DefaultClient.Do(request)
 	check(err)

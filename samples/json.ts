@@ -33,11 +33,25 @@ export interface SampleRequest {
   readonly json: string | undefined;
   /** The service's origin. */
   readonly server: string;
+  /** What is made: its media type, the file that keeps it, and its name in sentences. */
+  readonly made: { readonly type: string; readonly file: string; readonly name: string };
+}
+
+function madeBy({ format = 'pdf' }: Values): SampleRequest['made'] {
+  const isPicture = format === 'png' || format === 'jpeg' || format === 'webp';
+  return isPicture
+    ? { type: `image/${format}`, file: `picture.${format}`, name: 'picture' }
+    : { type: 'application/pdf', file: 'document.pdf', name: 'PDF' };
 }
 
 export function sampleRequest(request: Values, server: string): SampleRequest {
   const json = jsonOf(request);
-  return { request, json: json.length > LONGEST ? undefined : json, server };
+  return {
+    request,
+    json: json.length > LONGEST ? undefined : json,
+    server,
+    made: madeBy(request),
+  };
 }
 
 /** Indents all lines but the first. */

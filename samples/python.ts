@@ -16,7 +16,7 @@ function literal(value: unknown): string {
   return `${open}\n    ${parts.map((part) => indented(part, '    ')).join(',\n    ')},\n${close}`;
 }
 
-export function pythonSample({ request, json, server }: SampleRequest): string {
+export function pythonSample({ request, json, server, made }: SampleRequest): string {
   const given =
     json === undefined
       ? `with open("${REQUEST_FILE}", encoding="utf-8") as file:\n    request = json.load(file)`
@@ -31,7 +31,7 @@ ${given}
 headers = {
     "X-API-Key": os.environ["PRESSLEDGER_API_KEY"],
     "Content-Type": "application/json",
-    "Accept": "application/pdf",
+    "Accept": "${made.type}",
     "Prefer": "wait=30",
 }
 
@@ -43,14 +43,14 @@ def send(url, body=None):
         return error
 
 
-# The answer is the PDF as soon as it is there, or a status after 30 seconds.
+# The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
 answer = send("${server}/api/v1/pdf/", json.dumps(request).encode())
 file = f"{answer.headers['Location']}file/"
 while answer.status in (202, 409):
     answer = send(file)
 if answer.status != 200:
     raise SystemExit(answer.read().decode())
-with open("document.pdf", "wb") as pdf:
-    pdf.write(answer.read())
+with open("${made.file}", "wb") as file:
+    file.write(answer.read())
 `;
 }

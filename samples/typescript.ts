@@ -3,7 +3,7 @@ import { REQUEST_FILE, type SampleRequest } from './json.ts';
 /** JSON is an object literal but for this name, which would set the prototype. */
 const literal = (json: string): string => json.replace(/^(\s*)"__proto__":/gm, '$1["__proto__"]:');
 
-export function typescriptSample({ json, server }: SampleRequest): string {
+export function typescriptSample({ json, server, made }: SampleRequest): string {
   const files = json === undefined ? 'readFile, writeFile' : 'writeFile';
   const request =
     json === undefined ? `JSON.parse(await readFile('${REQUEST_FILE}', 'utf8'))` : literal(json);
@@ -16,7 +16,7 @@ const client = new PressledgerClient({
   apiKey: process.env.PRESSLEDGER_API_KEY,
 });
 
-const pdf = await client.convert(${request});
-await writeFile('document.pdf', pdf);
+const ${made.name.toLowerCase()} = await client.convert(${request});
+await writeFile('${made.file}', ${made.name.toLowerCase()});
 `;
 }

@@ -189,7 +189,7 @@ export const Pdf = Type.Object(
       Type.Boolean({
         default: true,
         description:
-          'false: a document that cannot conform is made without. Its warnings say why, and pdf.conformance of the conversion has what it conforms to.',
+          'Fail if the document cannot conform. If false, the PDF is made all the same: its warnings say why, and pdf.conformance of the conversion has what it conforms to.',
       }),
     ),
     attachments: Type.Optional(

@@ -57,8 +57,62 @@ void test('a document is tried in the playground', async (t) => {
     sub.notOk(await editor(page).evaluate((element) => element.matches(':focus')));
   });
 
-  await t.test('what is wrong is shown at its field', async (sub) => {
+  await t.test('the samples ask for what is made, and name their file after it', async (sub) => {
     await button(page, 'Page').click();
+    await page.getByRole('button', { name: /^pdf Format/ }).click();
+    await page.getByRole('option', { name: 'webp' }).click();
+    const text = await sample(page, 'curl');
+    sub.match(text, /--output picture\.webp .*\n[^]*'Accept: image\/webp'[^]*"format": "webp"/);
+    for (const language of ['TypeScript', 'Python', 'C#', 'Go']) {
+      const other = await sample(page, language);
+      sub.match(other, 'picture.webp', language);
+      sub.notMatch(other, /application\/pdf|document\.pdf/, language);
+    }
+    await button(page, 'Convert').click();
+    await page.getByRole('img', { name: 'The picture' }).waitFor();
+    sub.equal(
+      await page.getByRole('status').filter({ hasText: 'The picture is ready' }).count(),
+      1,
+    );
+    await button(page, 'Reset').click();
+  });
+
+  await t.test(
+    'what is done with the PDF has groups, switches and files of its own',
+    async (sub) => {
+      for (const group of ['Conformance', 'Invoice', 'Attachments', 'Encryption', 'Signature']) {
+        await button(page, group).click();
+      }
+      const toggle = (name: string) => page.getByRole('switch', { name, exact: true });
+      await page.getByRole('checkbox', { name: 'PDF/UA-1' }).waitFor();
+      sub.ok(await toggle('Conformance required').isChecked());
+      await toggle('Print').press('Space');
+      sub.notOk(await toggle('Print').isChecked());
+      await page.getByRole('textbox', { name: 'User password' }).fill('hush');
+      await toggle('Sign').press('Space');
+      sub.match(await sample(page, 'curl'), '"sign": true');
+      await page.getByRole('textbox', { name: 'Reason' }).fill('Approved');
+      await button(page, 'Add to attachments').click();
+      const [chooser] = await Promise.all([
+        page.waitForEvent('filechooser'),
+        page.getByRole('group', { name: 'Content' }).getByRole('button').click(),
+      ]);
+      const buffer = Buffer.from('a;b');
+      await chooser.setFiles({ name: 'hours.csv', mimeType: 'text/csv', buffer });
+      await page.getByText('3\u00a0B').waitFor();
+      const [, sent = ''] = /"pdf": (\{[^]*?\n {2}\})/.exec(await sample(page, 'curl')) ?? [];
+      const attachment = { filename: 'hours.csv', content: 'YTti', type: 'text/csv' };
+      sub.strictSame(JSON.parse(sent), {
+        attachments: [attachment],
+        encrypt: { user_password: 'hush', permissions: { print: false } },
+        sign: { reason: 'Approved' },
+      });
+      sub.strictSame(await inspectState(page, 'playground-pdf'), []);
+      await button(page, 'Reset').click();
+    },
+  );
+
+  await t.test('what is wrong is shown at its field', async (sub) => {
     await button(page, 'Scripts and waiting').click();
     const margin = page.getByRole('textbox', { name: 'Margin top' });
     await margin.fill('25');
@@ -77,7 +131,7 @@ void test('a document is tried in the playground', async (t) => {
     await writeHtml(page, '<h1>One</h1><img src="http://127.0.0.1:1/none.png">');
     await editor(page).press('Control+Enter');
     await page.getByText('Something was missing').waitFor();
-    await page.getByText('You have 99.').waitFor();
+    await page.getByText('You have 98.').waitFor();
     sub.match(await page.getByText('127.0.0.1:1/none.png').last().innerText(), /none\.png/);
     const download = page.waitForEvent('download');
     await button(page, 'Download').click();

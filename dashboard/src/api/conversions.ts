@@ -16,6 +16,19 @@ const POLL_MS = 5000;
 export const isEnded = ({ status }: Conversion): boolean =>
   status === 'completed' || status === 'failed';
 
+/** The format of a picture, by the ending of its link. */
+const PICTURE_LINK = /\.(png|jpeg|webp)$/;
+
+/** @returns the format of a completed conversion that is not a PDF, such as WebP */
+export function pictureFormatOf({ file_url: url }: Conversion): string | undefined {
+  const format = url === undefined ? undefined : PICTURE_LINK.exec(new URL(url).pathname)?.[1];
+  return format === 'webp' ? 'WebP' : format?.toUpperCase();
+}
+
+/** What a completed conversion has made, in sentences. */
+export const nounOf = (record: Conversion): 'PDF' | 'picture' =>
+  pictureFormatOf(record) === undefined ? 'PDF' : 'picture';
+
 export interface ConversionFilter {
   /** Words of names, or the beginning of an id. */
   readonly q?: string;

@@ -1,4 +1,4 @@
-/** Numbers, sizes and durations as the pages write them. */
+/** Numbers, sizes, durations and names of standards as the pages write them. */
 const NUMBER = new Intl.NumberFormat('en-GB');
 const ONE_DECIMAL = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 
@@ -35,3 +35,7 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 /** The number of bytes that a text in base64 stands for. */
 export const decodedBytes = (base64: string): number =>
   Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+
+/** `pdfa-3b` → PDF/A-3b, `pdfua-1` → PDF/UA-1. Other names stay as they are. */
+export const conformanceName = (name: string): string =>
+  name.replace(/^pdf(a|ua)-/, (_, family: string) => `PDF/${family.toUpperCase()}-`);

@@ -11,7 +11,8 @@ export interface OptionProps {
   readonly path: string;
   /** The values that are filled in. */
   readonly value: unknown;
-  readonly onChange: (value: unknown) => void;
+  /** @param file where the value is the content of a file that was chosen */
+  readonly onChange: (value: unknown, file?: File) => void;
   readonly errors: FieldErrors;
 }
 

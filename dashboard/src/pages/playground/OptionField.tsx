@@ -4,10 +4,11 @@ import { Checkbox, Switch } from '../../ui/Checkbox.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { TextField } from '../../ui/TextField.tsx';
+import { FileOption } from './FileOption.tsx';
 import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { RowsField } from './RowsField.tsx';
-import { listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
+import { isOn, listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
 import { type Field, labelOf } from './request-schema.ts';
 
 /** A field of the form, as the schema of the option asks for. */
@@ -25,6 +26,10 @@ export function OptionField(props: OptionProps) {
     case 'text':
     case 'texts':
       return <TextOption {...props} />;
+    case 'file':
+      return <FileOption {...props} />;
+    case 'extended':
+      return <ExtendedOption {...props} />;
     case 'record':
     case 'files':
       return <RowsField {...props} />;
@@ -57,13 +62,23 @@ export function OptionFields(props: OptionFieldsProps) {
             field={field}
             path={prefix + field.name}
             value={values[field.name]}
-            onChange={(next) => onChange({ ...values, [field.name]: next })}
+            onChange={(next, file) =>
+              onChange({ ...values, ...factsOf(file, fields), [field.name]: next })
+            }
             errors={errors}
           />
         </div>
       ))}
     </div>
   );
+}
+
+/** What a chosen file says of the fields beside its content. */
+function factsOf(file: File | undefined, fields: readonly Field[]): Values {
+  if (file === undefined) return {};
+  const facts = { filename: file.name, type: file.type || 'application/octet-stream' };
+  const names = new Set(fields.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(facts).filter(([name]) => names.has(name)));
 }
 
 /** A list of objects with the same fields, such as cookies. */
@@ -99,7 +114,7 @@ function ItemsOption({ field, path, value, onChange, errors }: OptionProps) {
 }
 
 const isWide = ({ kind, isLong }: Field): boolean =>
-  ['group', 'list', 'record', 'files', 'choices', 'texts'].includes(kind) ||
+  ['group', 'extended', 'list', 'record', 'files', 'choices', 'texts'].includes(kind) ||
   (kind === 'text' && isLong);
 
 function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
@@ -118,10 +133,35 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
   );
 }
 
+/** A switch that has more fields while it is on, such as a signature with its reason. */
+function ExtendedOption({ field, path, value, onChange, errors }: OptionProps) {
+  return (
+    <div className={styles.framed}>
+      <SwitchOption
+        field={field}
+        path={path}
+        value={isOn(value)}
+        onChange={(next) => onChange(next === true ? {} : undefined)}
+        errors={isOn(value) ? { [path]: errors[path] } : errors}
+      />
+      {isOn(value) && (
+        <OptionFields
+          fields={field.fields}
+          prefix={`${path}.`}
+          value={value}
+          onChange={onChange}
+          errors={errors}
+        />
+      )}
+    </div>
+  );
+}
+
 /** Stands for a choice that is not sent. */
 const NONE = '';
 
 function ChoiceOption({ field, path, value, onChange, errors }: OptionProps) {
+  const shown = value ?? field.usual ?? NONE;
   const none = field.usual === undefined ? [{ value: NONE, label: 'Not set' }] : [];
   const choices = field.choices.map((choice) => ({ value: choice, label: choice }));
   return (
@@ -130,8 +170,8 @@ function ChoiceOption({ field, path, value, onChange, errors }: OptionProps) {
       hint={field.description}
       error={errorWithin(errors, path)}
       choices={[...none, ...choices]}
-      value={textOf(value ?? field.usual ?? NONE)}
-      onChange={onChange}
+      value={typeof shown === 'number' ? String(shown) : textOf(shown)}
+      onChange={(next) => onChange(field.isWhole && next !== NONE ? Number(next) : next)}
     />
   );
 }

@@ -4,11 +4,16 @@ import { Icon } from '../../ui/icons.tsx';
 import { OptionFields } from './OptionField.tsx';
 import { errorWithin, type FieldErrors } from './Framed.tsx';
 import styles from './Playground.module.css';
-import { changedCount, type Draft, goesWith, type Values } from './request.ts';
+import { changedCount, type Draft, goesWith, type Values, valuesOf } from './request.ts';
 import type { Field } from './request-schema.ts';
+
+/** The option whose fields are in groups of their own. */
+const PDF = 'pdf';
+const WITHIN_PDF = `${PDF}.`;
 
 interface Group {
   readonly title: string;
+  /** The paths of its fields: all of them are options, or all are of `pdf`. */
   readonly names: readonly string[];
 }
 
@@ -40,6 +45,12 @@ const GROUPS: readonly Group[] = [
   },
   { title: 'Header and footer', names: ['header_html', 'footer_html'] },
   { title: 'Document', names: ['filename', 'reference', 'tags', 'metadata', 'tagged', 'outline'] },
+  { title: 'Conformance', names: ['pdf.conformance', 'pdf.conformance_required'] },
+  { title: 'Invoice', names: ['pdf.invoice'] },
+  { title: 'Attachments', names: ['pdf.attachments'] },
+  { title: 'Stamp', names: ['pdf.stamp'] },
+  { title: 'Encryption', names: ['pdf.encrypt'] },
+  { title: 'Signature', names: ['pdf.sign'] },
   { title: 'Scripts and waiting', names: ['javascript', 'wait_for', 'fail_on'] },
   { title: 'The same bytes each time', names: ['deterministic', 'deterministic_time'] },
   {
@@ -51,19 +62,33 @@ const GROUPS: readonly Group[] = [
 
 interface FilledGroup {
   readonly title: string;
+  /** The part of the paths before the names of the fields. */
+  readonly prefix: '' | typeof WITHIN_PDF;
   readonly fields: readonly Field[];
 }
 
 /** The fields by groups; those that no group names come last, so that a new option is there at once. */
 function grouped(fields: readonly Field[]): readonly FilledGroup[] {
-  const byName = new Map(fields.map((field) => [field.name, field]));
-  const named = GROUPS.map(({ title, names }) => ({
-    title,
-    fields: names.flatMap((name) => byName.get(name) ?? []),
-  }));
-  const known = new Set(GROUPS.flatMap(({ names }) => names));
-  const other = { title: 'More', fields: fields.filter(({ name }) => !known.has(name)) };
-  return [...named, other].filter((group) => group.fields.length > 0);
+  const ofPdf = fields.find(({ name }) => name === PDF)?.fields ?? [];
+  const byName = new Map([
+    ...fields.map((field) => [field.name, field] as const),
+    ...ofPdf.map((field) => [WITHIN_PDF + field.name, field] as const),
+  ]);
+  const named = GROUPS.map(
+    ({ title, names }): FilledGroup => ({
+      title,
+      prefix: names.some((name) => name.startsWith(WITHIN_PDF)) ? WITHIN_PDF : '',
+      fields: names.flatMap((name) => byName.get(name) ?? []),
+    }),
+  );
+  const known = new Set([PDF, ...GROUPS.flatMap(({ names }) => names)]);
+  const others = (from: readonly Field[], prefix: FilledGroup['prefix']) =>
+    from.filter(({ name }) => !known.has(prefix + name));
+  return [
+    ...named,
+    { title: 'More of the PDF', prefix: WITHIN_PDF, fields: others(ofPdf, WITHIN_PDF) } as const,
+    { title: 'More', prefix: '', fields: others(fields, '') } as const,
+  ].filter((group) => group.fields.length > 0);
 }
 
 interface OptionsFormProps {
@@ -97,13 +122,16 @@ interface OptionGroupProps extends FilledGroup {
   readonly errors: FieldErrors;
 }
 
-function OptionGroup({ title, fields, options, onChange, errors }: OptionGroupProps) {
+function OptionGroup({ title, prefix, fields, options, onChange, errors }: OptionGroupProps) {
   const [isOpen, setOpen] = useState(false);
-  const isWrong = fields.some(({ name }) => errorWithin(errors, name) !== undefined);
+  const isWrong = fields.some(({ name }) => errorWithin(errors, prefix + name) !== undefined);
   useEffect(() => {
     if (isWrong) setOpen(true);
   }, [isWrong, errors]);
-  const changed = changedCount(fields, options);
+  const values = prefix === '' ? options : valuesOf(options[PDF]);
+  const changed = changedCount(fields, values);
+  const change = (next: unknown) =>
+    onChange(prefix === '' ? (next as Values) : { ...options, [PDF]: next });
   return (
     <Disclosure isExpanded={isOpen} onExpandedChange={setOpen} className={styles.group}>
       <Heading level={3} className={styles.groupHeading}>
@@ -117,8 +145,9 @@ function OptionGroup({ title, fields, options, onChange, errors }: OptionGroupPr
         {isOpen && (
           <OptionFields
             fields={fields}
-            value={options}
-            onChange={(next) => onChange(next as Values)}
+            prefix={prefix}
+            value={values}
+            onChange={change}
             errors={errors}
           />
         )}

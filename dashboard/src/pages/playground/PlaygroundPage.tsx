@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
@@ -22,13 +22,26 @@ import { errorWithin, type FieldErrors } from './Framed.tsx';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
 import styles from './Playground.module.css';
-import { type Field, fieldsQuery } from './request-schema.ts';
+import { type ApiDocument, type Field, fieldsOf } from './request-schema.ts';
 import { type Draft, optionsOf, requestOf, type Values } from './request.ts';
 import { Result } from './Result.tsx';
 
 type Account = components['schemas']['Account'];
 
 const LEAD = 'Try a document and its options, then copy the same request for your program.';
+
+async function readFields(signal: AbortSignal): Promise<readonly Field[]> {
+  const response = await fetch('/openapi.json', { signal });
+  if (!response.ok) throw await ApiError.from(response);
+  return fieldsOf((await response.json()) as ApiDocument);
+}
+
+/** The document changes only with the service's version. */
+const fieldsQuery = queryOptions({
+  queryKey: ['request-fields'],
+  queryFn: ({ signal }) => readFields(signal),
+  staleTime: Number.POSITIVE_INFINITY,
+});
 
 export default function PlaygroundPage() {
   const account = useAccount();
@@ -79,7 +92,7 @@ function Playground({ account, fields }: PlaygroundProps) {
         <SourceFields key={number} draft={draft} change={change} errors={errors} />
         <div className={styles.beside}>
           <Section
-            title="PDF"
+            title="Result"
             lead={`A conversion costs 1 credit. You have ${formatNumber(account.credits)}.`}
             actions={
               <Button look="primary" icon="play" isPending={conversion.isPending} onPress={start}>

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { nounOf } from '../../api/conversions.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatBytes } from '../../ui/format.ts';
@@ -31,7 +32,7 @@ export function Result({ isPending, converted, failure, fields }: ResultProps) {
       ) : failure !== null ? (
         <Refusal error={failure} fields={fields} />
       ) : converted === undefined ? (
-        <EmptyState icon="document" title="The PDF appears here">
+        <EmptyState icon="document" title="The result appears here">
           Edit the HTML or choose options, then convert.
         </EmptyState>
       ) : (
@@ -44,8 +45,9 @@ export function Result({ isPending, converted, failure, fields }: ResultProps) {
 function summaryOf(converted: Converted | undefined): string {
   if (converted === undefined) return '';
   const { status, warnings = [] } = converted.record;
+  const what = nounOf(converted.record);
   if (status === 'failed') return 'The conversion failed.';
-  return warnings.length === 0 ? 'The PDF is ready.' : 'The PDF is ready, with warnings.';
+  return warnings.length === 0 ? `The ${what} is ready.` : `The ${what} is ready, with warnings.`;
 }
 
 interface RefusalProps {

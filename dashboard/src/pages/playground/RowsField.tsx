@@ -1,16 +1,16 @@
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
-import { base64 } from '../../../../verifier/verify-evidence.mjs';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { decodedBytes, formatBytes } from '../../ui/format.ts';
 import { TextField } from '../../ui/TextField.tsx';
+import { contentOf, unreadable } from './FileOption.tsx';
 import { errorWithin, Framed, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { type Row, rowsOf } from './request.ts';
 
 const rowOf = async (file: File): Promise<Row> => ({
   name: file.name,
-  value: base64(new Uint8Array(await file.arrayBuffer())),
+  value: await contentOf(file),
 });
 
 /** Names with their values, such as headers; or the files that the HTML refers to, chosen from this machine. */
@@ -30,7 +30,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
       onChange([...rows.filter(({ name }) => !names.has(name)), ...chosen]);
       setFailure(undefined);
     } catch (error) {
-      setFailure(`A file could not be read: ${error instanceof Error ? error.message : ''}`);
+      setFailure(unreadable(error));
     }
   };
   return (

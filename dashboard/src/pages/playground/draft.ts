@@ -56,8 +56,9 @@ function storedDraft(accountId: string): Draft | undefined {
 
 function store(accountId: string, draft: Draft): void {
   const { files: _, ...options } = draft.options;
-  // Browsers keep some megabytes for a page: the files may be too much, or all of it.
-  for (const kept of [draft, { ...draft, options }]) {
+  const { pdf: __, ...smallest } = options;
+  // Browsers keep some megabytes for a page: files, also those within the PDF, may be too much, or all of it.
+  for (const kept of [draft, { ...draft, options }, { ...draft, options: smallest }]) {
     try {
       sessionStorage.setItem(keyOf(accountId), JSON.stringify(kept));
       return;

@@ -1,14 +1,16 @@
 /** The options of a conversion, as the schema of the request in the service's OpenAPI document has them. */
-import { queryOptions } from '@tanstack/react-query';
-import { ApiError } from '../../api/error.ts';
+import { conformanceName } from '../../ui/format.ts';
 
 type Plain = string | number | boolean;
 
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
-  readonly enum?: readonly (string | null)[];
+  readonly enum?: readonly (string | number | null)[];
+  readonly anyOf?: readonly Schema[];
+  /** Where an optional field may be null, its default has this name. */
   readonly 'x-default'?: Plain;
+  readonly default?: Plain;
   readonly description?: string;
   readonly examples?: readonly unknown[];
   readonly minimum?: number;
@@ -23,7 +25,7 @@ interface Schema {
   readonly additionalProperties?: boolean | Schema;
 }
 
-interface ApiDocument {
+export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema | undefined>> };
 }
 
@@ -37,7 +39,8 @@ export interface Field {
   readonly isRequired: boolean;
   /**
    * `choice` is one of the choices, `choices` any number of them; `texts` are a list, one a line; `record` has names and
-   * values, `files` names and contents; `group` is an object, `list` several of the same fields.
+   * values, `files` names and contents, `file` one content; `group` is an object, `list` several of the same fields.
+   * `extended` is a switch with more fields while it is on.
    */
   readonly kind:
     | 'switch'
@@ -48,10 +51,12 @@ export interface Field {
     | 'texts'
     | 'record'
     | 'files'
+    | 'file'
     | 'group'
+    | 'extended'
     | 'list';
   readonly choices: readonly string[];
-  /** Those of a group, or of an item of a list. */
+  /** Those of a group, of a switch that is on, or of an item of a list. */
   readonly fields: readonly Field[];
   /** The most items of a list, or rows. */
   readonly most: number;
@@ -75,9 +80,11 @@ const UPPER_CASE = new Map([
   ['ms', '(ms)'],
 ]);
 
-/** `header_html` → Header HTML, `delay_ms` → Delay (ms). */
+/** `header_html` → Header HTML, `delay_ms` → Delay (ms), `pdfa-2b` → PDF/A-2b. */
 export function labelOf(name: string): string {
-  const words = name.split('_').map((word) => UPPER_CASE.get(word) ?? word);
+  const words = conformanceName(name)
+    .split('_')
+    .map((word) => UPPER_CASE.get(word) ?? word);
   const text = words.join(' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -101,10 +108,17 @@ class FieldReader {
     );
   }
 
+  #innerFields(kind: Field['kind'], schema: Schema, item: Schema): readonly Field[] {
+    if (kind === 'group') return this.fieldsOf(schema);
+    if (kind === 'list') return this.fieldsOf(item);
+    return kind === 'extended' ? this.fieldsOf(objectIn(schema) ?? {}) : [];
+  }
+
   #field(name: string, schema: Schema, isRequired: boolean): Field {
     const item = this.#resolve(schema.items ?? {});
     const kind = kindOf(schema, item);
-    const { description, 'x-default': usual, minimum, maximum, maxItems, maxProperties } = schema;
+    const { description, minimum, maximum, maxItems, maxProperties } = schema;
+    const usual = schema['x-default'] ?? schema.default;
     return {
       name,
       label: labelOf(name),
@@ -112,9 +126,8 @@ class FieldReader {
       usual: kind === 'switch' ? (usual ?? false) : usual,
       isRequired,
       kind,
-      choices: (schema.enum ?? item.enum ?? []).filter((choice) => choice !== null),
-      fields:
-        kind === 'group' || kind === 'list' ? this.fieldsOf(kind === 'list' ? item : schema) : [],
+      choices: (schema.enum ?? item.enum ?? []).filter((choice) => choice !== null).map(String),
+      fields: this.#innerFields(kind, schema, item),
       most: maxItems ?? maxProperties ?? Number.POSITIVE_INFINITY,
       minimum,
       maximum,
@@ -124,10 +137,13 @@ class FieldReader {
   }
 }
 
-function kindOf(
-  { type, enum: choices, additionalProperties: values }: Schema,
-  item: Schema,
-): Field['kind'] {
+/** The object that may stand in the place of `true`. */
+const objectIn = ({ anyOf }: Schema): Schema | undefined =>
+  anyOf?.find(({ type }) => type === 'object');
+
+function kindOf(schema: Schema, item: Schema): Field['kind'] {
+  const { type, enum: choices, additionalProperties: values } = schema;
+  if (objectIn(schema) !== undefined) return 'extended';
   const is = (name: string): boolean => [type].flat().includes(name);
   if (choices !== undefined) return 'choice';
   if (is('boolean')) return 'switch';
@@ -136,23 +152,14 @@ function kindOf(
     if (item.enum !== undefined) return 'choices';
     return item.properties === undefined ? 'texts' : 'list';
   }
-  if (!is('object')) return 'text';
+  if (!is('object')) return schema.contentEncoding === 'base64' ? 'file' : 'text';
   if (typeof values !== 'object') return 'group';
   return values.contentEncoding === 'base64' ? 'files' : 'record';
 }
 
-async function readFields(signal: AbortSignal): Promise<readonly Field[]> {
-  const response = await fetch('/openapi.json', { signal });
-  if (!response.ok) throw await ApiError.from(response);
-  const document = (await response.json()) as ApiDocument;
+/** @returns the fields of the body of `POST /pdf/` */
+export function fieldsOf(document: ApiDocument): readonly Field[] {
   const schema = document.components.schemas['ConversionRequest'];
   if (schema === undefined) throw new Error('The OpenAPI document has no ConversionRequest.');
   return new FieldReader(document).fieldsOf(schema);
 }
-
-/** The document changes only with the service's version. */
-export const fieldsQuery = queryOptions({
-  queryKey: ['request-fields'],
-  queryFn: ({ signal }) => readFields(signal),
-  staleTime: Number.POSITIVE_INFINITY,
-});

@@ -32,6 +32,9 @@ export const goesWith = ({ name }: Field, source: Source): boolean =>
 export const rowsOf = (value: unknown): readonly Row[] => (value ?? []) as readonly Row[];
 export const valuesOf = (value: unknown): Values => (value ?? {}) as Values;
 export const listOf = (value: unknown): readonly Values[] => (value ?? []) as readonly Values[];
+/** True of the value of a switch with fields that is on: the values of the fields. */
+export const isOn = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null;
 export const textOf = (value: unknown): string => (value ?? '') as string;
 export const textsOf = (value: unknown): readonly string[] => (value ?? []) as readonly string[];
 
@@ -53,6 +56,7 @@ function sentValue(field: Field, value: unknown): unknown {
     case 'choice':
     case 'number':
     case 'text':
+    case 'file':
       return value === '' || value === field.usual ? undefined : value;
     case 'choices':
       return textsOf(value).length === 0 ? undefined : value;
@@ -69,6 +73,11 @@ function sentValue(field: Field, value: unknown): unknown {
     case 'list': {
       const items = listOf(value).map((item) => bodyOfItem(field.fields, item));
       return items.length === 0 ? undefined : items;
+    }
+    case 'extended': {
+      if (!isOn(value)) return undefined;
+      const body = bodyOfFields(field.fields, value);
+      return Object.keys(body).length === 0 ? true : body;
     }
     case 'group': {
       const body = bodyOfFields(field.fields, valuesOf(value));
@@ -109,6 +118,9 @@ function shownValue(field: Field, value: unknown): unknown {
         name,
         value: each,
       }));
+    case 'extended':
+      if (value === true) return {};
+      return isOn(value) ? optionsOf(field.fields, value) : undefined;
     case 'group':
       return optionsOf(field.fields, valuesOf(value));
     case 'list':
@@ -118,6 +130,7 @@ function shownValue(field: Field, value: unknown): unknown {
     case 'choices':
     case 'number':
     case 'text':
+    case 'file':
       return value;
   }
 }
@@ -130,12 +143,17 @@ export function optionsOf(fields: readonly Field[], request: Values): Values {
   );
 }
 
-/** The label of the field that the service calls `path`, such as Wait for: Selector. */
+/** The label of the field that the service calls `path`, such as Wait for: Selector, or Cookies: 2: Name. */
 export function labelOfPath(fields: readonly Field[], path: string): string {
-  const [name = '', inner] = path.split('.');
-  const field = fields.find((each) => each.name === name);
-  if (field === undefined) return path;
-  const part =
-    field.kind === 'group' ? field.fields.find((each) => each.name === inner) : undefined;
-  return part === undefined ? field.label : `${field.label}: ${part.label}`;
+  const labels: string[] = [];
+  let holder: Pick<Field, 'kind' | 'fields'> = { kind: 'group', fields };
+  for (const part of path.split('.')) {
+    const field = holder.fields.find(({ name }) => name === part);
+    if (field !== undefined) {
+      labels.push(field.label);
+      holder = field;
+    } else if (holder.kind === 'list') labels.push(String(Number(part) + 1));
+    else break;
+  }
+  return labels.length === 0 ? path : labels.join(': ');
 }

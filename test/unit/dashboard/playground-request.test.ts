@@ -1,0 +1,65 @@
+/** The playground's form: what it sends for the fields that a schema asks for, and how it calls them. */
+import { test } from 'tap';
+import type { Field } from '../../../dashboard/src/pages/playground/request-schema.ts';
+import {
+  changedCount,
+  labelOfPath,
+  optionsOf,
+  requestOf,
+} from '../../../dashboard/src/pages/playground/request.ts';
+
+const field = (name: string, kind: Field['kind'], more: Partial<Field> = {}): Field => ({
+  name,
+  label: name.toUpperCase(),
+  description: undefined,
+  usual: undefined,
+  isRequired: false,
+  kind,
+  choices: [],
+  fields: [],
+  most: 1,
+  minimum: undefined,
+  maximum: undefined,
+  isWhole: false,
+  isLong: false,
+  ...more,
+});
+
+const FIELDS = [
+  field('pdf', 'group', {
+    fields: [
+      field('sign', 'extended', { fields: [field('reason', 'text')] }),
+      field('required', 'switch', { usual: true }),
+      field('attachments', 'list', { fields: [field('content', 'file')] }),
+    ],
+  }),
+];
+
+const sent = (pdf: unknown) =>
+  requestOf(FIELDS, { source: 'html', html: '', url: '', options: { pdf } })['pdf'];
+
+void test('a switch with fields is sent as true, or as the fields that are filled in', (t) => {
+  t.equal(sent({ sign: undefined }), undefined);
+  t.strictSame(sent({ sign: {} }), { sign: true });
+  t.strictSame(sent({ sign: { reason: 'Approved' } }), { sign: { reason: 'Approved' } });
+  for (const sign of [true, { reason: 'Approved' }]) {
+    t.strictSame(sent(optionsOf(FIELDS, { pdf: { sign } })['pdf']), { sign }, 'taken over');
+  }
+  t.equal(sent(optionsOf(FIELDS, { pdf: { sign: false } })['pdf']), undefined);
+  t.equal(changedCount(FIELDS, { pdf: { sign: {} } }), 1);
+  t.end();
+});
+
+void test('a switch that is on by default is sent when it is off', (t) => {
+  t.equal(sent({ required: true }), undefined);
+  t.strictSame(sent({ required: false }), { required: false });
+  t.end();
+});
+
+void test('a path is called by the labels of its fields', (t) => {
+  t.equal(labelOfPath(FIELDS, 'pdf.sign.reason'), 'PDF: SIGN: REASON');
+  t.equal(labelOfPath(FIELDS, 'pdf.attachments.1.content'), 'PDF: ATTACHMENTS: 2: CONTENT');
+  t.equal(labelOfPath(FIELDS, 'pdf.unknown'), 'PDF');
+  t.equal(labelOfPath(FIELDS, 'unknown.0'), 'unknown.0');
+  t.end();
+});
