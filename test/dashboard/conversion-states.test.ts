@@ -54,7 +54,7 @@ void test('a conversion from its request to the end of its retention', async (wh
     const delivery = { renderer: 'test', delivery: 'd1', at: at() };
     const command = { type: 'StartConversion', accountId, conversionId: id, ...delivery } as const;
     await api.actors.send(conversionAggregate, id, command, api.context());
-    await page.getByText('A renderer makes the PDF').waitFor();
+    await page.getByText('A renderer makes the file').waitFor();
     await region(page, 'Timeline').getByText('Attempt 1 started').waitFor();
     t.strictSame(await inspectState(page, 'conversion-processing'), []);
   });

@@ -310,6 +310,35 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await other.close();
   });
 
+  await parent.test('a picture is called one in the list, and is shown when asked', async (t) => {
+    const picture = await convert(dashboard, { html: '<h1>Seen</h1>', format: 'webp' });
+    await page.goto('/conversions');
+    await page.getByRole('row').filter({ hasText: picture }).getByText('WebP picture').waitFor();
+    await page.goto(`/conversions/${picture}`);
+    await button(page, 'Download picture').waitFor();
+    await page.getByText('The picture is ready').waitFor();
+    t.notMatch(await region(page, 'Summary').innerText(), 'Pages');
+    await button(page, 'Show the picture').click();
+    await page.getByRole('img', { name: /^Picture: .*\.webp$/ }).waitFor();
+    await page.waitForFunction("document.querySelector('img[alt^=Picture]').naturalWidth > 0");
+    t.strictSame(await inspectState(page, 'conversion-picture'), []);
+  });
+
+  await parent.test('passwords are dots until they are asked for', async (t) => {
+    const pdf = { encrypt: { user_password: 'hush', owner_password: 'hush too' } };
+    const locked = await convert(dashboard, { html: '<p>Locked</p>', pdf });
+    await page.goto(`/conversions/${locked}`);
+    const request = region(page, 'Request');
+    await button(page, 'Show passwords').waitFor();
+    t.match(await request.innerText(), /"user_password": "•+"/);
+    t.notMatch(await page.content(), 'hush');
+    await button(page, 'Show passwords').click();
+    t.match(await request.innerText(), '"user_password": "hush"');
+    await button(page, 'Hide passwords').click();
+    t.notMatch(await page.content(), 'hush');
+    await page.goto(`/conversions/${id}`);
+  });
+
   await parent.test('converting again says what it costs, and takes one credit', async (t) => {
     const client = dashboard.service.client();
     const { credits } = await client.account();

@@ -4,10 +4,11 @@ import {
   type Conversion,
   type ConversionEvent,
   conversionEventsQuery,
+  pictureFormatOf,
 } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/Code.tsx';
 import { Facts, Tags } from '../../ui/Facts.tsx';
-import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
+import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
@@ -73,11 +74,7 @@ const time = (iso: string | undefined) =>
 
 /** `['pdfa-3b', 'pdfua-1']` → `PDF/A-3b, PDF/UA-1`. */
 const conformances = (names: readonly string[]): string =>
-  names
-    .map((name) =>
-      name.replace(/^pdf(a|ua)-/, (_, family: string) => `PDF/${family.toUpperCase()}-`),
-    )
-    .join(', ') || 'nothing that was asked for';
+  names.map(conformanceName).join(', ') || 'nothing that was asked for';
 
 /** A conversion in numbers. */
 export function ConversionFacts({ record }: { readonly record: Conversion }) {
@@ -85,6 +82,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
   const { data: events = [] } = useQuery(conversionEventsQuery(id));
   const { attempts, renderer } = renderingOf(events);
   const signature = record.pdf?.signature;
+  const format = pictureFormatOf(record);
   return (
     <Facts
       facts={{
@@ -125,7 +123,8 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         Completed: time(completed_at),
         [record.failure_code === 'cancelled' ? 'Cancelled' : 'Failed']: time(failed_at),
         Duration: formatted(duration_ms, formatDuration),
-        Pages: formatted(pages, formatNumber),
+        Format: format,
+        Pages: format === undefined ? formatted(pages, formatNumber) : undefined,
         'Conforms to': record.pdf?.conformance && conformances(record.pdf.conformance),
         Signed: signature && (
           <span className={styles.sha256}>

@@ -8,6 +8,7 @@ import {
   conversionEventsQuery,
   conversionQuery,
   isEnded,
+  nounOf,
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { dependencies } from '../../proof/browser.ts';
@@ -25,7 +26,7 @@ import styles from './conversion.module.css';
 import { FailurePicture } from './FailurePicture.tsx';
 import { failureAction, failureTitle } from './failure-advice.ts';
 import { ManifestSection } from './ManifestSection.tsx';
-import { DownloadPdf, PdfPreview } from './PdfPreview.tsx';
+import { canShowHere, DownloadFile, PdfPreview } from './PdfPreview.tsx';
 import { RequestSection } from './RequestSection.tsx';
 import { TakeBack } from './TakeBack.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -87,8 +88,8 @@ function ConversionView({ record, name }: ConversionViewProps) {
     file: await getEvidence(id),
     name: `${id}.evidence.zip`,
   });
-  // The longer column is the one beside the PDF, where that is shown.
-  const isTall = isCompleted && navigator.pdfViewerEnabled;
+  // The longer column is the one beside the file, where that is shown.
+  const isTall = isCompleted && canShowHere(record);
   return (
     <Page
       title={name === id ? 'Conversion' : name}
@@ -102,7 +103,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
       }
       actions={
         <>
-          {isCompleted && <DownloadPdf id={id} />}
+          {isCompleted && <DownloadFile record={record} />}
           {isEnded(record) && <ConvertAgain id={id} />}
           {isCompleted && <ConvertAgain id={id} compares />}
           {status === 'failed' && record.kind === undefined && <OpenRequest id={id} />}
@@ -140,7 +141,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
       {isCompleted && (
         <Section
           title="Manifest"
-          lead="How the PDF was made, as the renderer recorded it. Its hash is in the log."
+          lead="How the file was made, as the renderer recorded it. Its hash is in the log."
           fold="closed"
         >
           <ManifestSection id={id} />
@@ -191,12 +192,12 @@ function Result({ record }: { readonly record: Conversion }) {
     case 'pending':
       return (
         <EmptyState icon="clock" title="Waiting for a renderer">
-          The request is stored. The PDF appears here by itself, usually within seconds.
+          The request is stored. The file appears here by itself, usually within seconds.
         </EmptyState>
       );
     case 'processing':
       return (
-        <EmptyState icon="progress" title="A renderer makes the PDF">
+        <EmptyState icon="progress" title="A renderer makes the file">
           It appears here by itself, usually within seconds.
         </EmptyState>
       );
@@ -205,7 +206,7 @@ function Result({ record }: { readonly record: Conversion }) {
     case 'completed':
       return (
         <>
-          <Warnings warnings={record.warnings} />
+          <Warnings record={record} />
           <PdfPreview record={record} />
         </>
       );
@@ -237,11 +238,13 @@ function Failure({ record }: { readonly record: Conversion }) {
 /** How the warning begins that the service gives where it stopped a script, too. */
 const STILL_DRAWN = 'The page was still being drawn';
 
-function Warnings({ warnings = [] }: { readonly warnings: readonly string[] | undefined }) {
+function Warnings({ record }: { readonly record: Conversion }) {
+  const { warnings = [] } = record;
+  const what = nounOf(record);
   if (warnings.length === 0) return null;
   return (
     <Notice kind="warning">
-      <p>The PDF was made, but the page lacked something:</p>
+      <p>The {what} was made, but the page lacked something:</p>
       <ul className="bullets">
         {warnings.map((warning) => (
           <li key={warning}>{warning}</li>
@@ -250,7 +253,7 @@ function Warnings({ warnings = [] }: { readonly warnings: readonly string[] | un
       {warnings.some((warning) => warning.startsWith(STILL_DRAWN)) && (
         <p>
           “{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that
-          does not end is stopped. The PDF shows what was drawn until then.
+          does not end is stopped. The {what} shows what was drawn until then.
         </p>
       )}
     </Notice>

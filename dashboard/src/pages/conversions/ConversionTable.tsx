@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Conversion } from '../../api/conversions.ts';
+import { type Conversion, pictureFormatOf } from '../../api/conversions.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
@@ -14,13 +14,16 @@ function shown(value: number | undefined, format: (value: number) => string) {
   return value === undefined ? NONE : format(value);
 }
 
-function Name({ id, name = id, reference, error_message: reason, warnings }: Conversion) {
+function Name(record: Conversion) {
+  const { id, name = id, reference, error_message: reason, warnings } = record;
+  const format = pictureFormatOf(record);
   return (
     <span className={styles.name}>
       <Link to="/conversions/$id" params={{ id }} className={name === id ? styles.id : styles.link}>
         <bdi>{name}</bdi>
       </Link>
       {name !== id && <span className={styles.small}>{id}</span>}
+      {format !== undefined && <span className={styles.reason}>{format} picture</span>}
       {reference !== undefined && (
         <span className={styles.reason}>
           Reference <bdi>{reference}</bdi>

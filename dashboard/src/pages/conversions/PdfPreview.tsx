@@ -5,6 +5,7 @@ import {
   conversionEventsQuery,
   conversionFileQuery,
   deletionOf,
+  nounOf,
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -15,26 +16,30 @@ import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
 
-function sizeText({ pages, bytes = 0 }: Conversion): string {
+function sizeText(record: Conversion): string {
+  const { pages, bytes = 0 } = record;
   const size = formatBytes(bytes);
-  return pages === undefined ? size : `${counted(pages, 'page')}, ${size}`;
+  return pages === undefined || nounOf(record) === 'picture'
+    ? size
+    : `${counted(pages, 'page')}, ${size}`;
 }
 
-/** The PDF of a completed conversion. It is not sent before a person asks for it: each download is an event. */
+/** The PDF or picture of a completed conversion. It is not sent before a person asks for it: each download is an event. */
 export function PdfPreview({ record }: { readonly record: Conversion }) {
   const { data: events, isPending } = useQuery(conversionEventsQuery(record.id));
   const [isShown, setShown] = useState(false);
-  if (isPending) return <Loading label="Loading the state of the PDF" lines={4} />;
+  const what = nounOf(record);
+  if (isPending) return <Loading label={`Loading the state of the ${what}`} lines={4} />;
   const deletion = deletionOf(events);
-  if (deletion !== undefined) return <Gone reason={deletionText('It', deletion)} />;
-  if (isShown) return <StoredPdf id={record.id} />;
-  const canShow = navigator.pdfViewerEnabled;
+  if (deletion !== undefined) return <Gone what={what} reason={deletionText('It', deletion)} />;
+  if (isShown) return <StoredFile id={record.id} what={what} />;
+  const canShow = canShowHere(record);
   return (
     <div className={canShow ? styles.poster : undefined}>
       <EmptyState
         icon="document"
-        title="The PDF is ready"
-        action={canShow && <Button onPress={() => setShown(true)}>Show the PDF</Button>}
+        title={`The ${what} is ready`}
+        action={canShow && <Button onPress={() => setShown(true)}>Show the {what}</Button>}
       >
         {sizeText(record)}.{' '}
         {canShow
@@ -45,27 +50,41 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
   );
 }
 
-function Gone({ reason }: { readonly reason: string }) {
+/** True if this browser shows the file of the conversion within a page: pictures always. */
+export const canShowHere = (record: Conversion): boolean =>
+  nounOf(record) === 'picture' || navigator.pdfViewerEnabled;
+
+interface GoneProps {
+  readonly what: ReturnType<typeof nounOf>;
+  readonly reason: string;
+}
+
+function Gone({ what, reason }: GoneProps) {
   return (
-    <EmptyState icon="trash" title="The PDF is not stored any more">
+    <EmptyState icon="trash" title={`The ${what} is not stored any more`}>
       {reason} Its events, its hash and the proof of them stay in the log.
     </EmptyState>
   );
 }
 
-function StoredPdf({ id }: { readonly id: string }) {
+function StoredFile({ id, what }: Omit<GoneProps, 'reason'> & { readonly id: string }) {
   const query = useQuery(conversionFileQuery(id));
   const { error } = query;
-  if (error instanceof ApiError && error.code === 'gone') return <Gone reason={error.message} />;
+  if (error instanceof ApiError && error.code === 'gone')
+    return <Gone what={what} reason={error.message} />;
   return (
-    <Loaded query={query} what="the PDF" lines={12}>
-      {({ pdf, name }) => <PdfFrame title={`PDF: ${name}`} pdf={pdf} />}
+    <Loaded query={query} what={`the ${what}`} lines={12}>
+      {({ pdf, name }) => (
+        <PdfFrame title={`${what === 'PDF' ? what : 'Picture'}: ${name}`} pdf={pdf} />
+      )}
     </Loaded>
   );
 }
 
-/** Saves the PDF, unless it is not stored any more. */
-export function DownloadPdf({ id }: { readonly id: string }) {
+/** Saves the PDF or picture, unless it is not stored any more. */
+export function DownloadFile({ record }: { readonly record: Conversion }) {
+  const { id } = record;
+  const what = nounOf(record);
   const queries = useQueryClient();
   const { data: events, isPending } = useQuery(conversionEventsQuery(id));
   if (isPending || deletionOf(events) !== undefined) return null;
@@ -74,8 +93,8 @@ export function DownloadPdf({ id }: { readonly id: string }) {
     return { file: pdf, name };
   };
   return (
-    <SaveButton look="primary" icon="download" what="PDF" load={load}>
-      Download PDF
+    <SaveButton look="primary" icon="download" what={what} load={load}>
+      Download {what}
     </SaveButton>
   );
 }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
 import { conversionEventsQuery, deletionOf } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
@@ -23,18 +24,48 @@ export function RequestSection({ id }: { readonly id: string }) {
   if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest id={id} />;
   return (
     <Loaded query={query} what="the request" lines={6}>
-      {(request) => (
+      {(request) => <StoredRequestView id={id} request={request} />}
+    </Loaded>
+  );
+}
+
+const DOTS = '••••••••';
+const isPassword = (name: string, value: unknown): boolean =>
+  /^([a-z]+_)?password$/.test(name) && typeof value === 'string';
+
+/** A copy with dots in the place of each password, such as those of pdf.encrypt and of steps. */
+function withDots(request: StoredRequest) {
+  let hasPasswords = false;
+  const text = JSON.stringify(request, (name, value: unknown) => {
+    if (!isPassword(name, value)) return value;
+    hasPasswords = true;
+    return DOTS;
+  });
+  return { hidden: JSON.parse(text) as StoredRequest, hasPasswords };
+}
+
+/** The request, whose passwords are not shown to those who look at the screen by chance. */
+function StoredRequestView({ id, request }: SourceProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { hidden, hasPasswords } = useMemo(() => withDots(request), [request]);
+  const shown = isOpen ? request : hidden;
+  return (
+    <>
+      {hasPasswords && (
+        <div>
+          <Button small onPress={() => setOpen(!isOpen)}>
+            {isOpen ? 'Hide passwords' : 'Show passwords'}
+          </Button>
+        </div>
+      )}
+      <Source request={shown} id={id} />
+      {shown.document === undefined && (
         <>
-          <Source request={request} id={id} />
-          {request.document === undefined && (
-            <>
-              <h3>Options</h3>
-              <Options options={request.options} />
-            </>
-          )}
+          <h3>Options</h3>
+          <Options options={shown.options} />
         </>
       )}
-    </Loaded>
+    </>
   );
 }
 
