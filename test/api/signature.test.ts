@@ -209,9 +209,10 @@ void test('a renderer gets one signature for each try that is due one, and no ot
 });
 
 void test('a stop ends the wait for a timestamp, and the try is asked for again', async (t) => {
+  // Made first: it is not valid before the second in which it is made, and the clock of the API stands.
+  const p12 = makeSigner(t).p12.toString('base64');
   const api = await startApi(t);
   const { id: accountId, key } = await api.newAccount();
-  const p12 = makeSigner(t).p12.toString('base64');
   await api.call('PUT', PATH, { key, body: { p12, password: P12_PASSWORD } });
   const { body } = await api.call('POST', `${BASE}/pdf/`, {
     key,

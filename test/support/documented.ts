@@ -125,14 +125,15 @@ function conversionsIn(schema: SchemaObject, body: unknown) {
   return all as readonly Readonly<Record<string, unknown>>[];
 }
 
-function templateOf(document: OpenApiDocument, path: string): string | undefined {
-  return Object.keys(document.paths).find((template) => {
+/** The path of the document that a request is for: `secret` is also an id, for a method that `/webhooks/secret/` lacks. */
+function templateOf(document: OpenApiDocument, path: string, method: string): string | undefined {
+  return Object.entries(document.paths).find(([template, methods]) => {
     const pattern = template
       .replaceAll('.', '[.]')
       .replace('{path}', '.+')
       .replaceAll(/\{\w+\}/g, '[^/]+');
-    return new RegExp(`^${pattern}$`).test(path);
-  });
+    return method in methods && new RegExp(`^${pattern}$`).test(path);
+  })?.[0];
 }
 
 /** A check that says which documented answer it was. @throws {Error} it is not documented so */
@@ -176,8 +177,9 @@ export function documentCheck(document: OpenApiDocument) {
 
   return (seen: Seen): string => {
     const asked = seen.method === 'HEAD' ? 'GET' : seen.method;
-    const template = templateOf(document, seen.path);
-    const operation = template && document.paths[template]?.[asked.toLowerCase()];
+    const method = asked.toLowerCase();
+    const template = templateOf(document, seen.path, method);
+    const operation = template && document.paths[template]?.[method];
     const name = operation ? `${asked} ${template}` : COMMON;
     const responses = operation ? operation.responses : document['x-common-responses'];
     const given = responses[seen.status];

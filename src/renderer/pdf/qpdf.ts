@@ -227,3 +227,14 @@ function failureOf(
     : `${what} ${wrong}: open it in a PDF program, and save it again.`;
   return new WorkFailure('unreadable_pdf', message, { cause: new Error(said) });
 }
+
+/**
+ * True if the table that linearisation adds ends in a line of its own. Where its last byte is a line feed, qpdf adds none,
+ * and PDF/A wants one that does not belong to the content (ISO 19005-2, 6.1.7.1).
+ */
+export function hasLineBeforeEnd(pdf: Buffer): boolean {
+  const at = Number(/\/H \[ ?(\d+) /.exec(pdf.toString('latin1', 0, 1024))?.[1] ?? Number.NaN);
+  const start = pdf.indexOf('stream\n', at) + 'stream\n'.length;
+  const length = Number(/\/Length (\d+)/.exec(pdf.toString('latin1', at, start))?.[1]);
+  return pdf.toString('latin1', start + length, start + length + 10) === '\nendstream';
+}

@@ -16,7 +16,7 @@ import { dropSignatures } from './drop-signatures.ts';
 import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
 import { restoreContents } from './overlay.ts';
-import { Qpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
+import { hasLineBeforeEnd, Qpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
 import { MalformedPdf, type Ref } from './values.ts';
 import type { Work, WorkAnswer, WorkResult, WorkStep } from './work-plan.ts';
 
@@ -37,7 +37,6 @@ const PLAIN = { objectStreams: 'disable', ...SAME_ID, ...AS_WRITTEN } as const;
 
 const COMPACT = {
   objectStreams: 'generate',
-  linearize: '',
   compressStreams: 'y',
   removeUnreferencedResources: 'auto',
 } as const;
@@ -207,12 +206,12 @@ class Workshop {
     optimize: boolean | undefined,
   ): Buffer {
     const inputFile = this.#put(content);
-    return this.#made({
-      inputFile,
-      ...AS_WRITTEN,
-      ...(optimize === true && COMPACT),
-      ...(encrypt === undefined ? SAME_ID : { encrypt: encryption(encrypt) }),
-    });
+    const secured = encrypt === undefined ? SAME_ID : { encrypt: encryption(encrypt) };
+    const job = { inputFile, ...AS_WRITTEN, ...secured };
+    if (optimize !== true) return this.#made(job);
+    const linear = this.#made({ ...job, ...COMPACT, linearize: '' });
+    // Once in some hundred times: a file that is not prepared for the web is better than one that breaks its claims.
+    return hasLineBeforeEnd(linear) ? linear : this.#made({ ...job, ...COMPACT });
   }
 }
 

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { nameTree } from '../../../src/renderer/pdf/bookmarks.ts';
 import { pagesOf } from '../../../src/renderer/pdf/page-tree.ts';
 import { PdfObjects } from '../../../src/renderer/pdf/pdf-objects.ts';
-import { WorkFailure, withMemoryOf } from '../../../src/renderer/pdf/qpdf.ts';
+import { hasLineBeforeEnd, WorkFailure, withMemoryOf } from '../../../src/renderer/pdf/qpdf.ts';
 import { Ref } from '../../../src/renderer/pdf/values.ts';
 import { workOnPdf } from '../../../src/renderer/pdf/work.ts';
 import type { Work } from '../../../src/renderer/pdf/work-plan.ts';
@@ -272,4 +272,14 @@ void test('what is copied into many objects stays small', async (t) => {
     steps: [{ type: 'pages', pages: '1' }],
   });
   t.ok(described.content.length < 2 ** 20 * 2, `${described.content.length} bytes`);
+});
+
+void test('a table of a linearised file that lacks its line end is seen', async (t) => {
+  const { content } = await done({ sources: [source(pdfOf(['One']))], steps: [], optimize: true });
+  t.equal(hasLineBeforeEnd(content), true);
+  const written = content.toString('latin1');
+  const at = Number(/\/H \[ ?(\d+) /.exec(written)?.[1]);
+  const end = written.indexOf('\nendstream', at);
+  const lacking = written.slice(0, end - 1) + written.slice(end);
+  t.equal(hasLineBeforeEnd(Buffer.from(lacking, 'latin1')), false);
 });
