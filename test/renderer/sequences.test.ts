@@ -12,7 +12,7 @@ import { comparable, visibleDifference } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
 import { shrinkSequence } from '../support/shrink-sequence.ts';
 
-const LENGTH = Number(process.env['SEQUENCE_LENGTH'] ?? 150);
+const LENGTH = Number(process.env['SEQUENCE_LENGTH'] ?? 60);
 /** The times that a document is printed alone before it counts as one that is always printed in one way. */
 const TIMES_ALONE = 8;
 /** The same while a sequence is made shorter. */
