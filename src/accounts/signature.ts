@@ -9,7 +9,7 @@ import {
   invalidAt,
   NO_SIGNATURE,
 } from '../domain/signature.ts';
-import { ServiceError } from '../errors/errors.ts';
+import { fieldError, ServiceError } from '../errors/errors.ts';
 import { isoTime } from '../time/clock.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
 
@@ -44,12 +44,6 @@ export function signingRule(
 /** Old files take seconds of work: one at a time leaves the rest to others. */
 const opening = new Semaphore(1);
 
-const wrong = (field: string, message: string, cause: unknown): ServiceError =>
-  new ServiceError('validation_error', `${field}: ${message}`, {
-    details: { [field]: [message] },
-    cause,
-  });
-
 async function openFile(file: Buffer, password: string, now: number) {
   // Loading it takes longer than most requests, and few accounts sign.
   const [{ openPkcs12 }, { UnreadableKey, WRONG_PASSWORD }] = await Promise.all([
@@ -64,7 +58,8 @@ async function openFile(file: Buffer, password: string, now: number) {
     return identity;
   } catch (error) {
     if (!(error instanceof UnreadableKey)) throw error;
-    throw wrong(error.message === WRONG_PASSWORD ? 'password' : 'p12', error.message, error);
+    const field = error.message === WRONG_PASSWORD ? 'password' : 'p12';
+    throw fieldError(field, error.message, { cause: error });
   } finally {
     release();
   }

@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { type HistoryQueries, historyQueries } from '../../projections/history.ts';
 import { Semaphore } from '../async/semaphore.ts';
 import { Turns } from '../async/turns.ts';
-import { ServiceError } from '../errors/errors.ts';
+import { fieldError, ServiceError } from '../errors/errors.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { Budget, BudgetExceeded, type Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -231,8 +231,6 @@ export class LookBacks {
     const message =
       'It would take too long to work out the answer as of this moment. The operator of the service can: ' +
       `pressledger state --as-of ${text} -o state.json`;
-    return new ServiceError('validation_error', `as_of: ${message}`, {
-      details: { as_of: [message] },
-    });
+    return fieldError('as_of', message);
   }
 }

@@ -8,7 +8,7 @@ import { Semaphore } from '../async/semaphore.ts';
 import { Turns } from '../async/turns.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import { openerOf, type Vault } from '../documents/keys/vault.ts';
-import { ServiceError } from '../errors/errors.ts';
+import { fieldError, type ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Page, Slice } from '../read-model/rows.ts';
 import { isoTime } from '../time/clock.ts';
@@ -244,5 +244,5 @@ function pageOf(
 
 const tooMany = (from: number): ServiceError => {
   const message = `The account has more conversions than are searched at once. Give from=${isoTime(from)} or later.`;
-  return new ServiceError('validation_error', `from: ${message}`, { details: { from: [message] } });
+  return fieldError('from', message);
 };

@@ -82,3 +82,18 @@ export class ServiceError extends Error {
     this.retryAfter = options.retryAfter;
   }
 }
+
+/**
+ * An error about one field, which the message names first and the details name.
+ * @param options also the code, where it is not `validation_error`
+ */
+export function fieldError(
+  field: string,
+  text: string,
+  {
+    code = 'validation_error',
+    ...options
+  }: Omit<ServiceErrorOptions, 'details'> & { readonly code?: ErrorCode } = {},
+): ServiceError {
+  return new ServiceError(code, `${field}: ${text}`, { ...options, details: { [field]: [text] } });
+}

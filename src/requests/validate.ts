@@ -11,7 +11,7 @@ import {
 } from '../domain/event-fields.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { refusalOfUrl } from '../egress/policy.ts';
-import { ServiceError } from '../errors/errors.ts';
+import { fieldError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
 import { checkTags, requestTexts } from './names.ts';
@@ -90,7 +90,7 @@ function checkSize(body: object, maxHtmlBytes: number): void {
   const mostBytes = body.html.length * 3;
   if (mostBytes <= maxHtmlBytes || Buffer.byteLength(body.html) <= maxHtmlBytes) return;
   const message = `Must have at most ${maxHtmlBytes} bytes in UTF-8.`;
-  throw new ServiceError('payload_too_large', `html: ${message}`, { details: { html: [message] } });
+  throw fieldError('html', message, { code: 'payload_too_large' });
 }
 
 /** The fields that have their schema's shape, so that the other rules can judge them all the same. */

@@ -8,7 +8,7 @@ import { NOT_OPENED } from '../../documents/keys/vault.ts';
 import { BlobNotFound } from '../../documents/port.ts';
 import { MAX_BATCH } from '../../domain/acceptance.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
-import { ServiceError } from '../../errors/errors.ts';
+import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
@@ -42,10 +42,7 @@ interface ZippedPdf {
 /** @throws {ServiceError} `validation_error` */
 function isPartial({ query: { partial = 'false' } }: HttpContext): boolean {
   if (partial === 'true' || partial === 'false') return partial === 'true';
-  const message = 'Must be true or false.';
-  throw new ServiceError('validation_error', `partial: ${message}`, {
-    details: { partial: [message] },
-  });
+  throw fieldError('partial', 'Must be true or false.');
 }
 
 /** Makes the names of files differ, also where case does not count. */

@@ -1,7 +1,7 @@
 /** Work on finished documents: PDFs that are uploaded, or were made here. */
 import { createHash } from 'node:crypto';
 import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
-import { requestBatch } from '../../conversions/request-batch.ts';
+import { type RequestedBatch, requestBatch } from '../../conversions/request-batch.ts';
 import {
   type AcceptedConversion,
   type ConversionRequest,
@@ -11,7 +11,7 @@ import { readContent } from '../../documents/decryption.ts';
 import { UnencryptedText } from '../../documents/encryption.ts';
 import { DEFAULT_OPTIONS } from '../../domain/event-fields.ts';
 import type { DocumentWork } from '../../domain/request-document.ts';
-import { type ErrorCode, ServiceError, type ServiceErrorOptions } from '../../errors/errors.ts';
+import { fieldError, type ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import {
   type CheckedDocuments,
@@ -48,16 +48,6 @@ interface ReadSource {
   readonly named: { readonly sha256: string; readonly bytes: number; readonly conversion?: string };
 }
 
-function refuse(
-  code: ErrorCode,
-  field: string,
-  message: string,
-  options: Pick<ServiceErrorOptions, 'cause' | 'retryAfter'> = {},
-): ServiceError {
-  const details = { [field]: [message] };
-  return new ServiceError(code, `${field}: ${message}`, { details, ...options });
-}
-
 /** @throws {ServiceError} `not_found`, `not_ready`, `conversion_failed`, `validation_error` or `gone`, with the field */
 async function ownSource(
   ctx: HttpContext,
@@ -67,15 +57,15 @@ async function ownSource(
 ): Promise<ConversionRow & Required<Pick<ConversionRow, 'document' | 'pdf'>>> {
   const { accountId } = callerOf(ctx);
   const row = (await consistentQuery(deps, conversionQueries, ctx.state.asOf)).byId(id);
-  if (row?.accountId !== accountId) throw refuse('not_found', field, NO_SOURCE);
+  if (row?.accountId !== accountId) throw fieldError(field, NO_SOURCE, { code: 'not_found' });
   const { status, document, pdf, format = 'pdf' } = row;
-  if (status === 'failed') throw refuse('conversion_failed', field, SOURCE_FAILED);
-  if (format !== 'pdf') throw refuse('validation_error', field, SOURCE_NO_PDF);
+  if (status === 'failed') throw fieldError(field, SOURCE_FAILED, { code: 'conversion_failed' });
+  if (format !== 'pdf') throw fieldError(field, SOURCE_NO_PDF);
   if (status !== 'completed' || document === undefined || pdf === undefined) {
-    throw refuse('not_ready', field, SOURCE_NOT_READY, { retryAfter: POLL_SECONDS });
+    throw fieldError(field, SOURCE_NOT_READY, { code: 'not_ready', retryAfter: POLL_SECONDS });
   }
   await assertInRetention(deps, row).catch((cause: unknown) => {
-    throw refuse('gone', field, SOURCE_GONE, { cause });
+    throw fieldError(field, SOURCE_GONE, { code: 'gone', cause });
   });
   return { ...row, document, pdf };
 }
@@ -109,7 +99,7 @@ async function readSource(
 
 function tooLarge({ config }: RouteDependencies): ServiceError {
   const message = `All PDFs together must have at most ${config.maxBodyBytes} bytes.`;
-  return refuse('payload_too_large', 'sources', message);
+  return fieldError('sources', message, { code: 'payload_too_large' });
 }
 
 /** Copies the sources into the request: retention may delete them before they are worked on. */
@@ -170,14 +160,16 @@ async function requestParts(
   const most = MOST_COPIES * deps.config.maxBodyBytes;
   if (bytes > most) {
     const message = `The PDFs times the number of parts must be at most ${most} bytes: make fewer parts at a time.`;
-    throw refuse('payload_too_large', 'steps', message);
+    throw fieldError('steps', message, { code: 'payload_too_large' });
   }
   assertRoom(ctx, deps, bytes);
   await deps.bounds.admit(parts.length - 1);
-  const { webhookUrl, filename, ...common } = texts;
-  const ofParts = { ...checked, texts: { ...common, ...(filename !== undefined && { filename }) } };
-  const requests = parts.map((pages, n) => requestOf(ofParts, sources, { pages, number: n + 1 }));
-  const ofBatch = { ...common, ...(webhookUrl !== undefined && { webhookUrl }) };
+  // The batch tells its webhook when all parts have ended, and has no name of its own.
+  const { webhookUrl: _webhookUrl, ...ofPart } = texts;
+  const { filename: _filename, ...ofBatch } = texts;
+  const requests = parts.map((pages, n) =>
+    requestOf({ ...checked, texts: ofPart }, sources, { pages, number: n + 1 }),
+  );
   const { accountId } = callerOf(ctx);
   const batch = { accountId, requests, texts: ofBatch, ...key };
   return await requestBatch(deps, batch, await commandContext(ctx, deps));
@@ -185,7 +177,7 @@ async function requestParts(
 
 type Accepted =
   | { readonly kind: 'one'; readonly conversion: AcceptedConversion }
-  | { readonly kind: 'parts'; readonly batch: Awaited<ReturnType<typeof requestBatch>> };
+  | { readonly kind: 'parts'; readonly batch: RequestedBatch };
 
 async function request(
   ctx: HttpContext,

@@ -10,7 +10,7 @@ import { NOT_OPENED, unlessErased } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobRange } from '../../documents/port.ts';
 import { conversionAggregate } from '../../domain/conversion.ts';
 import type { BlobRef, PdfDigest } from '../../domain/event-fields.ts';
-import { ServiceError } from '../../errors/errors.ts';
+import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import {
@@ -84,10 +84,7 @@ type Disposition = 'attachment' | 'inline';
 export function dispositionOf(ctx: HttpContext): Disposition {
   const { disposition = 'attachment' } = ctx.query;
   if (disposition === 'attachment' || disposition === 'inline') return disposition;
-  const message = 'Must be attachment or inline.';
-  throw new ServiceError('validation_error', `disposition: ${message}`, {
-    details: { disposition: [message] },
-  });
+  throw fieldError('disposition', 'Must be attachment or inline.');
 }
 
 /** A file that is recorded and not there. */

@@ -8,7 +8,7 @@ import {
 import { type HistoryPage, readHistory } from '../../conversions/history.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors/errors.ts';
+import { fieldError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
@@ -130,7 +130,7 @@ async function assertBounded(
   const message =
     `With type or actor, no more than ${MAX_FILTERED_EVENTS} events are searched. ` +
     `Give from=${isoTime(earliest)} or later; with that time as to, the next request goes on before it.`;
-  throw new ServiceError('validation_error', `from: ${message}`, { details: { from: [message] } });
+  throw fieldError('from', message);
 }
 
 async function sendHistory(

@@ -17,7 +17,7 @@ import { beginErasure } from '../../accounts/erasure.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
 import { firstCommand } from '../../actors/command-context.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
-import { ServiceError } from '../../errors/errors.ts';
+import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { compile, ValidationIssues, validated } from '../../requests/validation.ts';
 import { timeIn } from '../../time/clock.ts';
 import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
@@ -67,9 +67,6 @@ function accountIdOf(ctx: HttpContext): string {
   return id;
 }
 
-const invalid = (field: string, text: string): ServiceError =>
-  new ServiceError('validation_error', `${field}: ${text}`, { details: { [field]: [text] } });
-
 export const listOperatorAccounts: Endpoint = {
   doc: listOperatorAccountsDoc,
   handler: (deps) => async (ctx) => {
@@ -101,7 +98,7 @@ export const postOperatorAccount: Endpoint = {
     const given = await deps.bodies.readSmall(ctx, deps.config, checkOpening);
     const { email, plan = 'free', credits = deps.config.freeCredits, password } = given;
     if ((await findAccount(deps, email)) !== undefined) {
-      throw invalid('email', 'There is an account with this address already.');
+      throw fieldError('email', 'There is an account with this address already.');
     }
     const opened = await openAccount(
       deps,
@@ -148,7 +145,10 @@ export const postRetention: Endpoint = {
     change(deps, checkRetention, (accountId, { retention_seconds: retentionSeconds }, context) => {
       const most = deps.config.retentionSeconds;
       if (retentionSeconds > most) {
-        throw invalid('retention_seconds', `Must be at most ${most}, which is RETENTION_SECONDS.`);
+        throw fieldError(
+          'retention_seconds',
+          `Must be at most ${most}, which is RETENTION_SECONDS.`,
+        );
       }
       return sendToAccount(deps, { type: 'ChangeRetention', accountId, retentionSeconds }, context);
     }),
@@ -190,7 +190,7 @@ function endOf(until: string | undefined, now: number): number | undefined {
   if (until === undefined) return undefined;
   const time = timeIn(until);
   if (time !== undefined && time > now) return time;
-  throw invalid('until', WRONG_UNTIL);
+  throw fieldError('until', WRONG_UNTIL);
 }
 
 export const postHold: Endpoint = {
@@ -235,7 +235,7 @@ export const postErasure: Endpoint = {
     if (accountId === operatorId) throw new ServiceError('forbidden', OWN_ACCOUNT);
     const address = await deps.vault.unseal(accountId, await assertOpen(deps, accountId));
     // Before the password: a slip of the hand must not count as a wrong try.
-    if (normalAddress(email) !== normalAddress(address)) throw invalid('email', NOT_ITS_ADDRESS);
+    if (normalAddress(email) !== normalAddress(address)) throw fieldError('email', NOT_ITS_ADDRESS);
     const { clientAddress, requestId, loggedId, log } = ctx.state;
     const attempt = { password, clientAddress, requestId, loggedId, log, actor };
     await confirmPassword(deps, operatorId, attempt, WRONG_PASSWORD);
