@@ -5,6 +5,7 @@ import { startRetention } from '../../src/process-managers/retention.ts';
 import { type Api, BASE, refusal } from '../support/api.ts';
 import { fileUrl, PDF, startWithConversion } from '../support/conversion.ts';
 import { eventually } from '../support/deadline.ts';
+import { pdfOf } from '../support/written-pdf.ts';
 
 type Started = Awaited<ReturnType<typeof startWithConversion>>;
 
@@ -182,4 +183,27 @@ void test("a record by itself has the retention of its request, and lists also t
     { id: again, retention_seconds: 60 },
     { id, retention_seconds: 60 },
   ]);
+});
+
+void test('a repetition with its Idempotency-Key gets its answer after the retention of its account was shortened', async (t) => {
+  const api = await startWithConversion(t);
+  const { key, id: accountId } = api.account;
+  const file = pdfOf(['One']).toString('base64');
+  const requests = [
+    ['pdf', { html: '<p>x</p>', retention_seconds: 60 }],
+    ['documents', { sources: [{ file }], retention_seconds: 60 }],
+  ] as const;
+  const ask = async (n: number, idempotencyKey: string) => {
+    const [path, body] = requests[n] ?? requests[0];
+    const headers = { 'Idempotency-Key': idempotencyKey };
+    return await api.call('POST', `${BASE}/${path}/`, { key, body, headers });
+  };
+  const first = [await ask(0, 'one'), await ask(1, 'one')];
+  const change = { type: 'ChangeRetention', accountId, retentionSeconds: 30 } as const;
+  await sendToAccount(api, change, api.context());
+  for (const [n, { status, body }] of first.entries()) {
+    t.equal(status, 202);
+    t.match(await ask(n, 'one'), { status, body: { id: body['id'] } });
+    t.match(await ask(n, 'other'), { status: 400, body: { details: { retention_seconds: [] } } });
+  }
 });

@@ -214,14 +214,14 @@ export const createDocument: Endpoint = {
       await countAgainstPlan(deps, ctx);
       assertRoom(ctx, deps);
       await deps.bounds.admit();
-      const rules = await requestRules(ctx, deps);
       const accepted = await deps.bodies.read(
         ctx,
         deps.config.maxBodyBytes,
-        (body) => {
+        async (body) => {
           const issues = new ValidationIssues();
-          const checked = checkDocumentRequest(body, issues, rules);
           const key = requestKeyOf(ctx, deps, issues, 'documents');
+          const rules = await requestRules(ctx, deps, key);
+          const checked = checkDocumentRequest(body, issues, rules);
           issues.throwIfAny();
           return { checked, key };
         },
