@@ -90,3 +90,28 @@ export async function findRequest(
     },
   };
 }
+
+/** True if the request holds credentials of other sites, or what opens a document. */
+export const holdsSecrets = ({ headers, cookies, pdf, document }: RequestDocument): boolean =>
+  (headers ?? cookies ?? pdf?.encrypt) !== undefined ||
+  (document?.sources.some(({ password }) => password !== undefined) ?? false) ||
+  (document?.steps.some(({ type }) => type === 'encrypt') ?? false);
+
+/**
+ * What an API key gets of a request. Strangers may find a key: the headers and cookies of earlier requests are credentials
+ * of other sites, and passwords open documents.
+ */
+export function withoutSecrets({ options, document, ...request }: StoredRequest): StoredRequest {
+  const { headers: _headers, cookies: _cookies, pdf, ...others } = options;
+  const { encrypt: _encrypt, ...ofPdf } = pdf ?? {};
+  return {
+    ...request,
+    ...(document && {
+      document: {
+        sources: document.sources.map(({ file }) => ({ file })),
+        steps: document.steps.filter(({ type }) => type !== 'encrypt'),
+      },
+    }),
+    options: { ...others, ...(pdf && { pdf: ofPdf }) },
+  };
+}

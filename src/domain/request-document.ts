@@ -174,9 +174,3 @@ export interface RequestCookie {
   readonly http_only?: boolean;
   readonly same_site?: 'Strict' | 'Lax' | 'None';
 }
-
-/** True if the request holds credentials of other sites, or what opens a document. */
-export const holdsSecrets = ({ headers, cookies, pdf, document }: RequestDocument): boolean =>
-  (headers ?? cookies ?? pdf?.encrypt) !== undefined ||
-  (document?.sources.some(({ password }) => password !== undefined) ?? false) ||
-  (document?.steps.some(({ type }) => type === 'encrypt') ?? false);

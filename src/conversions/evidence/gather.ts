@@ -9,7 +9,7 @@ import { unlessErased, type Vault } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobStore } from '../../documents/port.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from '../../domain/events.ts';
-import { holdsSecrets, type RequestDocument } from '../../domain/request-document.ts';
+import type { RequestDocument } from '../../domain/request-document.ts';
 import { decodeEvent } from '../../event-store/codec.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
 import { proofOfConversion, type TransparencyLogDependencies } from '../../log/transparency-log.ts';
@@ -17,6 +17,7 @@ import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
 import { leafHash } from '../../transparency-log/merkle-tree.ts';
 import { openNote } from '../../transparency-log/signed-note.ts';
 import { readHistory } from '../history.ts';
+import { holdsSecrets } from '../stored-request.ts';
 import {
   type Absent,
   type BundleFile,

@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
 import { readRenderManifest } from '../../conversions/render-manifest.ts';
-import { findRequest, type StoredRequest as Stored } from '../../conversions/stored-request.ts';
+import { findRequest, withoutSecrets } from '../../conversions/stored-request.ts';
 import { readContent } from '../../documents/decryption.ts';
 import { BlobNotFound } from '../../documents/port.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -203,25 +203,6 @@ export function countBytes(
     ofAccount();
     ofAll();
   });
-}
-
-/**
- * Keys are found by strangers. The headers and cookies of earlier requests are credentials of other sites, and passwords
- * open documents.
- */
-function withoutSecrets({ options, document, ...request }: Stored): Stored {
-  const { headers: _headers, cookies: _cookies, pdf, ...others } = options;
-  const { encrypt: _encrypt, ...ofPdf } = pdf ?? {};
-  return {
-    ...request,
-    ...(document && {
-      document: {
-        sources: document.sources.map(({ file }) => ({ file })),
-        steps: document.steps.filter(({ type }) => type !== 'encrypt'),
-      },
-    }),
-    options: { ...others, ...(pdf && { pdf: ofPdf }) },
-  };
 }
 
 export const getConversionRequest: Endpoint = {
