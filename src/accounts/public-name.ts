@@ -5,13 +5,10 @@ import type { Vault } from '../documents/keys/vault.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
 
-type Dependencies = ReadDependencies & { readonly vault: Pick<Vault, 'seal' | 'unseal'> };
+type Dependencies = ReadDependencies & { readonly vault: Pick<Vault, 'unseal'> };
 
 /** @returns null where it has none */
-export async function publicNameOf(
-  deps: Pick<Dependencies, keyof ReadDependencies> & { readonly vault: Pick<Vault, 'unseal'> },
-  accountId: string,
-): Promise<string | null> {
+export async function publicNameOf(deps: Dependencies, accountId: string): Promise<string | null> {
   const row = (await consistentQuery(deps, accountQueries)).byId(accountId);
   const sealed = row?.publicName ?? null;
   return sealed === null ? null : await deps.vault.unseal(accountId, sealed);
@@ -19,7 +16,8 @@ export async function publicNameOf(
 
 /** @param name null: none from now on. Nothing is recorded where it is that already. */
 export async function changePublicName(
-  deps: Dependencies & Pick<AccountDependencies, 'actors'>,
+  deps: Dependencies &
+    Pick<AccountDependencies, 'actors'> & { readonly vault: Pick<Vault, 'seal'> },
   accountId: string,
   name: string | null,
   context: CommandContext,

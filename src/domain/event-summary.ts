@@ -27,7 +27,8 @@ export function comparisonText({ equal, pages }: Rerender): string {
   return `It differs from the first one: ${what}.`;
 }
 
-const SOURCES = { html: 'HTML', url: 'a URL', document: 'finished documents' } as const;
+/** Words for what a conversion is made from. */
+export const SOURCES = { html: 'HTML', url: 'a URL', document: 'finished documents' } as const;
 
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {

@@ -1,6 +1,7 @@
 /** The readable part of a bundle of evidence: one page of HTML for screen and paper, without scripts. */
 
 import { tagsIn } from '../../accounts/conversion-names.ts';
+import { SOURCES } from '../../domain/event-summary.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
 import { htmlText } from '../../text/plain-text.ts';
 import { isoTime } from '../../time/clock.ts';
@@ -158,7 +159,7 @@ checkpoint; <code>README.txt</code> says how to check that without the service.<
 <h2>The conversion</h2>
 <dl>
 ${outcome(facts)}
-${row('Requested', `${isoTime(requested.requestedAt)}, from ${{ html: 'HTML', url: 'a URL', document: 'finished documents' }[requested.source]}`)}
+${row('Requested', `${isoTime(requested.requestedAt)}, from ${SOURCES[requested.source]}`)}
 ${text('File name', 'filename')}
 ${text('Reference', 'reference')}
 ${tags.map(([name, value]) => row(`Tag ${name}`, decrypted(value)))}

@@ -2,6 +2,7 @@
 import encodeQR from 'qr';
 import type { PrintOptions } from '../../domain/event-fields.ts';
 import { lengthMillimetres } from '../../domain/page.ts';
+import { htmlText } from '../../text/plain-text.ts';
 
 /** The rest of the margin stays free, half above the code and half below. */
 const FREE_MM = 2;
@@ -19,9 +20,6 @@ export interface VerifyLink {
   readonly css: string;
 }
 
-const attribute = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-
 /** Style sheets of a footer may have rules for all elements: these go before them. */
 const styleOf = (rules: Readonly<Record<string, string>>): string =>
   Object.entries({ all: 'initial', ...rules })
@@ -36,7 +34,7 @@ export function verifyLink(url: string, options: PrintOptions, isLink: boolean):
   const svg = encodeQR(url, 'svg', { ecc: 'low', border: 2 });
   const white = svg.replace(/(<svg[^>]*>)/, '$1<rect width="100%" height="100%" fill="#fff"/>');
   const image = `data:image/svg+xml;base64,${Buffer.from(white).toString('base64')}`;
-  const text = attribute(url);
+  const text = htmlText(url);
   const block = styleOf({
     position: 'absolute',
     right: options.margin_right,

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Operation, operands, operations } from './content.ts';
 import { codesOf, type GlyphFont, glyphFontOf } from './glyphs.ts';
-import { pagesOf } from './page-tree.ts';
+import { inherited, pagesOf } from './page-tree.ts';
 import { PdfObjects } from './pdf-objects.ts';
 import {
   type Dictionary,
@@ -72,12 +72,13 @@ class PageDigests {
   }
 
   #page(number: number): string {
-    const entries = this.#objects.dictionary(new Ref(number));
+    const page = new Ref(number);
+    const entries = this.#objects.dictionary(page);
     const hash = createHash('sha256');
     for (const key of ['MediaBox', 'CropBox', 'Rotate', 'UserUnit', 'Group']) {
-      hash.update(`${key} ${this.#described(this.#inherited(entries, key))}\n`);
+      hash.update(`${key} ${this.#described(inherited(this.#objects, page, key))}\n`);
     }
-    const resources = this.#objects.dictionary(this.#inherited(entries, 'Resources'));
+    const resources = this.#objects.dictionary(inherited(this.#objects, page, 'Resources'));
     const contents = this.#objects.list(entries.get('Contents'));
     const parts = contents.map((each) =>
       each instanceof Ref ? this.#objects.content(each.number) : Buffer.alloc(0),
@@ -88,16 +89,6 @@ class PageDigests {
       hash.update(`annotation ${this.#described(each)}\n`);
     }
     return hash.digest('base64');
-  }
-
-  #inherited(entries: Dictionary, key: string): PdfValue | undefined {
-    let at = entries;
-    for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-      const value = at.get(key);
-      if (value !== undefined) return value;
-      at = this.#objects.dictionary(at.get('Parent'));
-    }
-    return undefined;
   }
 
   /** Follows the operations of a stream, with what they name in place of the names. */

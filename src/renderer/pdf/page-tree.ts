@@ -20,7 +20,7 @@ export function pagesOf(objects: PdfObjects): Ref[] {
 }
 
 /** An entry of a page that it may have from a node above it. */
-function inherited(objects: PdfObjects, page: Ref, key: string): PdfValue {
+export function inherited(objects: PdfObjects, page: Ref, key: string): PdfValue {
   const seen = new Set<number>();
   for (let node: PdfValue | undefined = page; node instanceof Ref && !seen.has(node.number); ) {
     seen.add(node.number);
