@@ -273,8 +273,9 @@ export type EventOf<T extends EventType> = {
 export type DomainEvent = EventOf<EventType>;
 
 /**
- * The version that new events are written with. Since version 2, requests lack what `stored-form.ts` leaves out. It also stands for the other stored forms: a release that stores keys
- * or documents in a new one counts it up, so that an older release stops at the log (`refuseNewerLog`).
+ * The version that new events are written with. Since version 2, requests lack what `stored-form.ts` leaves out. It also
+ * stands for the other stored forms: a release that stores keys or documents in a new one counts it up, so that an older
+ * release stops at the log (`refuseNewerLog`).
  */
 export const SCHEMA_VERSION = 2;
 

@@ -297,7 +297,7 @@ export class JobRun {
     const about = { job: this.#job, attempt, renderer: name, takenAt: this.#takenAt };
     const warnings = warningsOf(page, shortfalls);
     const reached = conformance && { conformance: [...conformance] };
-    // It is short, unless a renderer is not as it should be: its text is gone through on this thread.
+    // The rendering thread bounds it. Should that fail, a long text would hold up this thread.
     const named = plainText(title.slice(0, 4 * MAX_TITLE_CHARACTERS))
       .trim()
       .slice(0, MAX_TITLE_CHARACTERS)

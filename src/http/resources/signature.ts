@@ -14,7 +14,7 @@ export const Signature = Closed({
   not_after: Timestamp('The time when it expires.', '2028-11-21T08:15:30.000Z'),
 });
 
-/** 60,000 characters of base64. */
+/** `MAX_PKCS12_BYTES` in base64. That module is loaded only when a file comes. */
 const MAX_CHARACTERS = 60_000;
 
 /** The body of `PUT /account/signature/`. */
