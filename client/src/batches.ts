@@ -2,6 +2,7 @@
 import type { ConversionOptions } from './conversion-options.ts';
 import type { CallOptions, CreateOptions } from './options.ts';
 import { everyItem, type Page, type PageQuery } from './pages.ts';
+import type { Requests } from './requests.ts';
 
 export interface Batch {
   id: string;
@@ -27,26 +28,6 @@ export type BatchOptions = Pick<
   ConversionOptions,
   'reference' | 'tags' | 'priority' | 'webhook_url'
 >;
-
-/** Sends requests of the client, with its credential. */
-interface Requests {
-  json<T>(
-    method: 'GET' | 'POST',
-    path: string,
-    options?: CallOptions & {
-      readonly body?: object;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly repeatable?: boolean;
-    },
-  ): Promise<T>;
-  remove(path: string, options?: CallOptions): Promise<void>;
-  page<T>(
-    path: string,
-    query: PageQuery,
-    filter: Readonly<Record<string, string | undefined>>,
-  ): Promise<Page<T>>;
-  stream(path: string, options?: CallOptions): Promise<ReadableStream<Uint8Array>>;
-}
 
 const pathOf = (id: string): string => `/batches/${encodeURIComponent(id)}/`;
 

@@ -26,6 +26,7 @@ import {
   pageReader,
   type QueryFilter,
 } from './pages.ts';
+import type { Requests } from './requests.ts';
 import { Session } from './session.ts';
 import { Signature } from './signature.ts';
 import { bearer, bodyOf, bytes, type Call, json, nothing, Transport } from './transport.ts';
@@ -86,9 +87,7 @@ export class PressledgerClient {
       credential: () => this.#session.credential,
       renew: () => this.#session.renew(),
     });
-    const requests: ConstructorParameters<typeof Batches>[0] &
-      ConstructorParameters<typeof Webhooks>[0] &
-      ConstructorParameters<typeof Signature>[0] = {
+    const requests: Requests = {
       json: (method, path, rest) => this.#json({ method, path, ...rest }),
       remove: (path, rest) => this.#remove(path, rest),
       page: (path, query, filter) => this.#page(path, query, filter),

@@ -6,7 +6,8 @@ import type {
   PdfEncryption,
   PdfStamp,
 } from './conversion-options.ts';
-import type { CallOptions, CreateOptions } from './options.ts';
+import type { CreateOptions } from './options.ts';
+import type { Requests } from './requests.ts';
 import type { AcceptedConversion } from './types.ts';
 
 /** A PDF that is sent, in base64, or that of a completed conversion. */
@@ -34,18 +35,6 @@ export type DocumentOptions = Pick<
   ConversionOptions,
   'filename' | 'reference' | 'tags' | 'webhook_url' | 'retention_seconds' | 'priority'
 >;
-
-interface Requests {
-  json<T>(
-    method: 'GET' | 'POST',
-    path: string,
-    options?: CallOptions & {
-      readonly body?: object;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly repeatable?: boolean;
-    },
-  ): Promise<T>;
-}
 
 export class Documents {
   readonly #requests: Requests;

@@ -1,5 +1,6 @@
 /** The certificate that the PDFs of the account are signed with, where their request has `pdf.sign`. */
 import type { CallOptions } from './options.ts';
+import type { Requests } from './requests.ts';
 
 export interface SignatureCertificate {
   /** The names of its owner and of its issuer, such as `CN=Ada Lovelace, O=Analytical Engines Ltd`. */
@@ -7,15 +8,6 @@ export interface SignatureCertificate {
   issuer: string;
   /** The time when it expires. */
   not_after: string;
-}
-
-interface Requests {
-  readonly json: <T>(
-    method: 'GET' | 'PUT',
-    path: string,
-    request?: CallOptions & { readonly body?: object; readonly repeatable?: boolean },
-  ) => Promise<T>;
-  readonly remove: (path: string, options?: CallOptions) => Promise<void>;
 }
 
 const PATH = '/account/signature/';

@@ -2,6 +2,7 @@
 import type { Batch } from './batches.ts';
 import type { CallOptions } from './options.ts';
 import { everyItem, type Page, type PageQuery } from './pages.ts';
+import type { Requests } from './requests.ts';
 import type { Account, CompletedConversion, EndedConversion, FailedConversion } from './types.ts';
 
 export type WebhookType =
@@ -106,21 +107,6 @@ export interface DeliveryFilter {
   /** The id of a conversion. */
   readonly conversion?: string | undefined;
   readonly status?: WebhookDelivery['status'] | undefined;
-}
-
-/** Sends requests of the client, with its credential. */
-export interface Requests {
-  json<T>(
-    method: 'GET' | 'POST' | 'PATCH',
-    path: string,
-    options?: CallOptions & { readonly body?: object },
-  ): Promise<T>;
-  remove(path: string, options?: CallOptions): Promise<void>;
-  page<T>(
-    path: string,
-    query: PageQuery,
-    filter: Readonly<Record<string, string | undefined>>,
-  ): Promise<Page<T>>;
 }
 
 export class Webhooks {
