@@ -137,11 +137,6 @@ export const DATA: Expectations = {
     ),
     has: /^sum 42$/,
   },
-  'a wave of sound that is computed': {
-    paper: 'what the page makes of it',
-    html: done(`new OfflineAudioContext(1, 44100, 44100).startRendering().then(() => { ${DONE} })`),
-    has: /^done$/,
-  },
   'a map of tiles, each of which fades in': {
     paper: 'the tiles',
     html: `<div id=map style="position:relative;height:160px"></div>${script("for (let n = 0; n < 4; n += 1) { const tile = new Image(); tile.style.cssText = `position:absolute;opacity:0;left:${n % 2 * 80}px;top:${(n >> 1) * 80}px`; tile.onload = () => { const begun = performance.now(); (function fade() { const part = Math.min(1, (performance.now() - begun) / 200); tile.style.opacity = part; if (part < 1) requestAnimationFrame(fade) })() }; tile.src = 'red.svg'; map.append(tile) }")}`,
