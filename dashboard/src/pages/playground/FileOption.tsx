@@ -1,19 +1,12 @@
 import { useId, useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
-import { base64 } from '../../../../verifier/verify-evidence.mjs';
+import { errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
+import { base64Of } from '../../ui/chosen-files.ts';
 import { decodedBytes, formatBytes } from '../../ui/format.ts';
 import { errorWithin, Notes, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { textOf } from './request.ts';
-
-/** @returns the content of the file in base64 */
-export const contentOf = async (file: File): Promise<string> =>
-  base64(new Uint8Array(await file.arrayBuffer()));
-
-/** What to say of a file that could not be read. */
-export const unreadable = (error: unknown): string =>
-  `A file could not be read: ${error instanceof Error ? error.message : ''}`;
 
 /** The content of one file, chosen from this machine. */
 export function FileOption({ field, path, value, onChange, errors }: OptionProps) {
@@ -23,10 +16,10 @@ export function FileOption({ field, path, value, onChange, errors }: OptionProps
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     try {
-      onChange(await contentOf(file), file);
+      onChange(await base64Of(file), file);
       setFailure(undefined);
     } catch (error) {
-      setFailure(unreadable(error));
+      setFailure(errorText(error));
     }
   };
   return (

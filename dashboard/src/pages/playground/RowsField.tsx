@@ -1,16 +1,17 @@
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
+import { errorText } from '../../api/error.ts';
 import { Button, IconButton } from '../../ui/Button.tsx';
+import { base64Of } from '../../ui/chosen-files.ts';
 import { decodedBytes, formatBytes } from '../../ui/format.ts';
 import { TextField } from '../../ui/TextField.tsx';
-import { contentOf, unreadable } from './FileOption.tsx';
 import { errorWithin, Framed, type OptionProps } from './Framed.tsx';
 import styles from './Playground.module.css';
 import { type Row, rowsOf } from './request.ts';
 
 const rowOf = async (file: File): Promise<Row> => ({
   name: file.name,
-  value: await contentOf(file),
+  value: await base64Of(file),
 });
 
 /** Names with their values, such as headers; or the files that the HTML refers to, chosen from this machine. */
@@ -30,7 +31,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
       onChange([...rows.filter(({ name }) => !names.has(name)), ...chosen]);
       setFailure(undefined);
     } catch (error) {
-      setFailure(unreadable(error));
+      setFailure(errorText(error));
     }
   };
   return (

@@ -3,11 +3,11 @@ import type { Found } from '../../../../verifier/verify-evidence.mjs';
 import { dependencies } from '../../proof/browser.ts';
 import { checkBundle } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
+import { contentOf } from '../../ui/chosen-files.ts';
 import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { contentOf } from './chosen-file.ts';
 import { verifyInWorker } from './verify-in-worker.ts';
 
 export function BundleCheck({ file }: { readonly file: File }) {

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
+import { hexSha256 } from '../../../../verifier/verify-evidence.mjs';
 import { errorText } from '../../api/error.ts';
 import { offersQuery } from '../../api/public-check.ts';
+import { assertCanHash } from '../../proof/browser.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/Button.tsx';
+import { contentOf, type FileKind, kindOf } from '../../ui/chosen-files.ts';
 import { Code } from '../../ui/Code.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -12,10 +15,24 @@ import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { BundleCheck } from './BundleCheck.tsx';
-import { type ChosenFile, readFile } from './chosen-file.ts';
 import { PdfCheck } from './PdfCheck.tsx';
 import { NotOffered, PublicPdfCheck } from './PublicPdfCheck.tsx';
 import styles from './VerifyPage.module.css';
+
+/** A file by its first bytes and its hash. It is read in this browser alone. */
+interface ChosenFile {
+  readonly file: File;
+  readonly kind: FileKind;
+  /** Hex digits. */
+  readonly sha256: string;
+}
+
+/** @throws {Error} the browser cannot read the file, or cannot compute hashes on this page */
+async function readFile(file: File): Promise<ChosenFile> {
+  assertCanHash();
+  const content = await contentOf(file);
+  return { file, kind: kindOf(content), sha256: await hexSha256(content) };
+}
 
 type Choice =
   | { readonly state: 'none' }
