@@ -1,9 +1,9 @@
 /** A keyring as one file: what lies in it, as it lies there. Every data key is wrapped by the master key. */
-import { ACCOUNT_ID } from '../domain/ids.ts';
+import { KEY_OWNER_ID } from '../domain/ids.ts';
 import { sha256Of } from './manifest.ts';
 
-/** Counted up when an older release could not read the file. */
-const FORMAT = 1;
+/** Counted up when an older release could not read the file. Format 1 has keys of accounts alone. */
+const FORMAT = 2;
 
 /** The keyring's records, which say what they are by their names: see docs/operations.md. */
 export interface KeyringSource {
@@ -24,16 +24,16 @@ const ERASED = '.erased';
 /** The ids of keyring and log, and keys of former master keys, sealed with the present one. */
 const IDENTITY = ['keyring.id', 'keyring.log', 'keyring.secrets'];
 /** A name becomes a path: any other could lead out of the keyring's folder. */
-const RECORD = new RegExp(`^(?:${ACCOUNT_ID}\\.(?:key|erased)|keyring\\.(?:id|log|secrets))$`);
+const RECORD = new RegExp(`^(?:${KEY_OWNER_ID}\\.(?:key|erased)|keyring\\.(?:id|log|secrets))$`);
 
 /** @param names of records */
-export function accountsOf(names: Iterable<string>, kind: 'keys' | 'erased'): ReadonlySet<string> {
+export function ownersOf(names: Iterable<string>, kind: 'keys' | 'erased'): ReadonlySet<string> {
   const suffix = kind === 'keys' ? KEY : ERASED;
   const those = [...names].filter((name) => name.endsWith(suffix));
   return new Set(those.map((name) => name.slice(0, -suffix.length)));
 }
 
-/** Reads a keyring that is in use. An account that is erased meanwhile has no key in it. */
+/** Reads a keyring that is in use. What is erased meanwhile has no key in it. */
 export async function readKeyring(
   source: KeyringSource,
   masterKey: string,
@@ -68,9 +68,9 @@ export function parseKeyring(text: string): StoredKeyring {
   if (head === undefined) throw new Error(`is ${text === '' ? 'empty' : 'damaged or cut off'}.`);
   if (head['pressledger'] !== 'keyring') throw new Error('is not a keyring of a backup.');
   const { format, madeAt, masterKey } = head;
-  if (format !== FORMAT) {
+  if (format !== 1 && format !== FORMAT) {
     throw new Error(
-      `is a keyring of format ${String(format)}, and this release reads format ${FORMAT}: use the release that wrote it.`,
+      `is a keyring of format ${String(format)}, and this release reads formats 1 and ${FORMAT}: use the release that wrote it.`,
     );
   }
   const before = text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1);

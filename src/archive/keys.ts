@@ -4,11 +4,20 @@
  */
 
 import type { KeyRecords } from '../documents/keys/port.ts';
+import type { EventType } from '../domain/events.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { Entry } from './log-lines.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
 const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'];
+const ACCOUNT = new RegExp(`^${ACCOUNT_ID}$`);
+/** Say whose keys there are, and which keyring it is. */
+const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
+  'LogOpened',
+  'AccountOpened',
+  'AccountErased',
+]);
 
 /** @throws {Error} one line: there is another keyring in the new place */
 export async function copyIdentity(from: KeyRecords, to: KeyRecords, place: string): Promise<void> {
@@ -28,13 +37,13 @@ export async function putRecord(to: KeyRecords, name: string, text: string): Pro
 }
 
 /**
- * Brings an account's key, or the record of its erasure, to the new place, and reads it back.
- * @returns false: there is neither, so what is personal of this account cannot be read
+ * Brings the key of an owner, or the record of its erasure, to the new place, and reads it back.
+ * @returns false: there is neither, so what it has sealed cannot be read
  */
-async function copyKey(from: KeyRecords, to: KeyRecords, accountId: string): Promise<boolean> {
-  const [key, erased] = [`${accountId}.key`, `${accountId}.erased`];
+async function copyKey(from: KeyRecords, to: KeyRecords, owner: string): Promise<boolean> {
+  const [key, erased] = [`${owner}.key`, `${owner}.erased`];
   if (((await from.read(erased)) ?? (await to.read(erased))) !== undefined) {
-    await eraseKey(to, accountId);
+    await eraseKey(to, owner);
     return true;
   }
   const text = await from.read(key);
@@ -49,24 +58,22 @@ export async function copyKeys(
   { open, erased }: Pick<KeyHolders, 'open' | 'erased'>,
   onProgress: (done: number, total: number) => void,
 ): Promise<{ readonly accounts: number; readonly lostKeys: readonly string[] }> {
-  const accounts = open.size + erased.size;
+  const owners = [...erased.keys(), ...open.keys()];
   const lostKeys: string[] = [];
-  let done = 0;
-  for (const account of [...erased, ...open]) {
-    if (erased.has(account)) await eraseKey(to, account);
-    else if (!(await copyKey(from, to, account))) lostKeys.push(account);
-    done += 1;
-    onProgress(done, accounts);
+  for (const [at, owner] of owners.entries()) {
+    if (erased.has(owner)) await eraseKey(to, owner);
+    else if (!(await copyKey(from, to, owner))) lostKeys.push(owner);
+    onProgress(at + 1, owners.length);
   }
-  return { accounts, lostKeys };
+  return { accounts: owners.filter((owner) => ACCOUNT.test(owner)).length, lostKeys };
 }
 
-/** Destroys an account's key, and leaves the record of its erasure. @throws {Error} the record is not there */
-export async function eraseKey(records: KeyRecords, accountId: string): Promise<void> {
-  const erased = `${accountId}.erased`;
+/** Destroys the key of an owner, and leaves the record of its erasure. @throws {Error} the record is not there */
+export async function eraseKey(records: KeyRecords, owner: string): Promise<void> {
+  const erased = `${owner}.erased`;
   // First of all: from then on nobody makes a new key, whatever happens to this process.
   await records.create(erased, 'erased');
-  await records.remove(`${accountId}.key`);
+  await records.remove(`${owner}.key`);
   if ((await records.read(erased)) === undefined) throw unlike(erased);
 }
 
@@ -81,25 +88,27 @@ export class KeyHolders {
   openedAs: string | undefined;
   /** The id of its keyring, where it was recorded. */
   keyring: string | undefined;
-  readonly open = new Set<string>();
-  readonly erased = new Set<string>();
+  /** Owners whose keys are in use, and those whose keys are to be destroyed, with the account that each belongs to. */
+  readonly open = new Map<string, string>();
+  readonly erased = new Map<string, string>();
 
-  take(entries: readonly Entry[]): void {
+  take(entries: readonly Pick<Entry, 'event'>[]): void {
     for (const { event } of entries) this.#take(event);
   }
 
   #take(event: Entry['event']): void {
     // Few events matter, and the rest need not be readable by this release.
-    if (!['LogOpened', 'AccountOpened', 'AccountErased'].includes(event.type)) return;
+    if (!HOLDER_EVENTS.has(event.type)) return;
     const { type, data } = decodeEvent({ ...event, position: 0n });
     if (type === 'LogOpened') {
       this.openedAs = data.origin;
       this.keyring = data.keyring;
-    } else if (type === 'AccountOpened') {
-      this.open.add(data.accountId);
-    } else if (type === 'AccountErased') {
-      this.open.delete(data.accountId);
-      this.erased.add(data.accountId);
-    }
+    } else if (type === 'AccountOpened') this.open.set(data.accountId, data.accountId);
+    else if (type === 'AccountErased') this.#end(data.accountId);
+  }
+
+  #end(owner: string): void {
+    this.erased.set(owner, this.open.get(owner) ?? owner);
+    this.open.delete(owner);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { KeyRecords } from '../documents/keys/port.ts';
 import type { Barrier, CopyableEventStore, RecordedEvent } from '../event-store/port.ts';
-import { eraseKey } from './keys.ts';
+import { eraseKey, KeyHolders } from './keys.ts';
 import { eventsOf, incomplete, refuseOtherLog } from './store-copy.ts';
 
 /** A part of the deployment in both places. */
@@ -103,17 +103,16 @@ export async function cancelMove({
   await events?.from.setBarrier(undefined);
 }
 
-/** No key comes back of an account whose erasure the log has begun, or the new keyring knows. */
+/** No key comes back whose erasure the log has begun, or the new keyring knows. */
 async function carryErasures(
   store: CopyableEventStore,
   { from, to }: Both<KeyRecords>,
 ): Promise<void> {
-  for await (const { type, data } of eventsOf(store)) {
-    if (type !== 'AccountOpened' && type !== 'AccountErased') continue;
-    const { accountId } = data as { readonly accountId: string };
-    const isErased =
-      type === 'AccountErased' || (await to.read(`${accountId}.erased`)) !== undefined;
-    if (isErased) await eraseKey(from, accountId);
+  const holders = new KeyHolders();
+  for await (const event of eventsOf(store)) holders.take([{ event }]);
+  for (const owner of holders.erased.keys()) await eraseKey(from, owner);
+  for (const owner of holders.open.keys()) {
+    if ((await to.read(`${owner}.erased`)) !== undefined) await eraseKey(from, owner);
   }
 }
 

@@ -211,5 +211,5 @@ async function switchOver(
   await events?.to.setBarrier(undefined);
 }
 
-/** The key of an account, in words. */
-export const keyOf = (accountId: string): string => `the key of ${accountId}`;
+/** The key of an owner, in words. */
+export const keyOf = (owner: string): string => `the key of ${owner}`;

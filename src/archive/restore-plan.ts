@@ -27,10 +27,10 @@ export interface RestorePlan {
   /** The id of its keyring, where it was recorded. */
   readonly keyring: string | undefined;
   readonly kept: KeptDocuments;
-  /** Accounts that are open at its end. */
-  readonly open: ReadonlySet<string>;
-  /** Accounts that the whole backup says are erased. */
-  readonly erased: ReadonlySet<string>;
+  /** Owners of keys that are in use at its end, with the account that each belongs to. */
+  readonly open: ReadonlyMap<string, string>;
+  /** Owners whose keys the whole backup says are erased. */
+  readonly erased: ReadonlyMap<string, string>;
   /** A checkpoint was signed that the restored log would contradict, if it went on under its name. */
   readonly isBehind: boolean;
   /** The newest checkpoint under the backup's last name that is known, as it was signed. */
@@ -76,8 +76,8 @@ class Reading {
   readonly #log: CheckedLog;
   readonly #kept = new KeptDocuments();
   readonly #holders = new KeyHolders();
-  /** Accounts that are open at the end, where that is not the backup's. */
-  #open: ReadonlySet<string> | undefined;
+  /** Owners of keys that are in use at the end, where that is not the backup's. */
+  #open: ReadonlyMap<string, string> | undefined;
   /** Roots at the sizes of checkpoints that are known from elsewhere. */
   readonly #roots = new Map<number, Buffer | undefined>();
   #first: Entry['event'] | undefined;
@@ -108,7 +108,7 @@ class Reading {
     const { event } = entry;
     if (this.#end === undefined && this.#isBeyond(event)) {
       this.#end = this.#following > 0 ? this.#before : this.#now();
-      this.#open = new Set(this.#holders.open);
+      this.#open = new Map(this.#holders.open);
     }
     const { type, data } = knownEvent(event);
     this.#first ??= event;

@@ -14,7 +14,7 @@ import { continueLog } from '../log/log-origin.ts';
 import type { Clock } from '../time/clock.ts';
 import { type CopyProgress, copy, telling } from './copy.ts';
 import { DocumentCopies, each } from './documents.ts';
-import { accountsOf, type StoredKeyring } from './keyring-file.ts';
+import { ownersOf, type StoredKeyring } from './keyring-file.ts';
 import { eraseKey, putRecord } from './keys.ts';
 import type { BackupPlace } from './places/port.ts';
 import type { RestorePlan } from './restore-plan.ts';
@@ -57,7 +57,7 @@ export async function restore(
   { newOrigin, onEvents, onDocuments }: RestoreOptions,
 ): Promise<Restored> {
   const { store, actors, clock } = target;
-  const erased = await erasedAccounts(plan, keyring, target);
+  const erased = await erasedOwners(plan, keyring, target);
   checkKeysOf(plan, keyring, erased);
   const subject = `the backup ${plan.manifest.id} (${plan.events} events)`;
   const checked = `${subject}, with all of it`;
@@ -79,10 +79,11 @@ export async function restore(
     origin = await continueLog({ actors, clock }, plan.origin, plan.checkpoint);
     await target.forgetLastCheckpoint();
   }
-  const open = [...erased].filter((account) => plan.open.has(account));
-  for (const account of open) await eraseAgain(account, target);
+  const open = [...erased].filter((owner) => plan.open.has(owner));
+  const accounts = open.filter((owner) => plan.open.get(owner) === owner);
+  for (const account of accounts) await eraseAgain(account, target);
   await store.setBarrier(undefined);
-  return { documents, missing, erased: open, origin };
+  return { documents, missing, erased: accounts, origin };
 }
 
 /**
@@ -106,24 +107,24 @@ export function checkKeyringFile(
   );
 }
 
-/** All that the log, the keyring's file or the keyring at the target says are erased. */
-async function erasedAccounts(
+/** All whose keys the log, the keyring's file or the keyring at the target says are erased. */
+async function erasedOwners(
   { erased }: RestorePlan,
   keyring: StoredKeyring,
   { keys }: RestoreTarget,
 ): Promise<ReadonlySet<string>> {
   const names = [...keyring.records.keys(), ...(await keys.names())];
-  return new Set([...erased, ...accountsOf(names, 'erased')]);
+  return new Set([...erased.keys(), ...ownersOf(names, 'erased')]);
 }
 
-/** @throws {Error} one line: an account would have no key */
+/** @throws {Error} one line: a key would be missing */
 function checkKeysOf(
   { open }: RestorePlan,
   keyring: StoredKeyring,
   erased: ReadonlySet<string>,
 ): void {
-  const known = accountsOf(keyring.records.keys(), 'keys');
-  const lacking = [...open].filter((account) => !known.has(account) && !erased.has(account));
+  const known = ownersOf(keyring.records.keys(), 'keys');
+  const lacking = [...open.keys()].filter((owner) => !known.has(owner) && !erased.has(owner));
   if (lacking.length === 0) return;
   throw new Error(
     `The keyring lacks the key of ${lacking[0]}${lacking.length === 1 ? '' : ` and of ${lacking.length - 1} more`}: ` +
@@ -131,13 +132,13 @@ function checkKeysOf(
   );
 }
 
-/** Tombstones first. No key of an erased account is written, and one that is there is destroyed. */
+/** Tombstones first. No key that was erased is written, and one that is there is destroyed. */
 async function restoreKeys(
   { records }: StoredKeyring,
   erased: ReadonlySet<string>,
   { keys }: RestoreTarget,
 ): Promise<void> {
-  for (const account of erased) await eraseKey(keys, account);
+  for (const owner of erased) await eraseKey(keys, owner);
   for (const [name, text] of records) {
     const isErased = erased.has(name.replace(/\.(key|erased)$/, ''));
     if (isErased || (await putRecord(keys, name, text))) continue;

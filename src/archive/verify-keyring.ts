@@ -1,6 +1,6 @@
 /** Compares the keyring's copy with the log of a backup: would a restore of the two have every key, and none too many? */
 import { Difference, type Place } from '../log/verify-log/difference.ts';
-import { accountsOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
+import { ownersOf, parseKeyring, type StoredKeyring } from './keyring-file.ts';
 import type { KeyHolders } from './keys.ts';
 
 /** Records that are wrapped with the master key. */
@@ -18,7 +18,7 @@ export interface GivenCopy {
 export interface KeyOpener {
   /** Tells the master key from others. */
   readonly masterKey: string;
-  readonly opens: (accountId: string, wrapped: string) => boolean;
+  readonly opens: (owner: string, wrapped: string) => boolean;
 }
 
 export interface CheckedCopy {
@@ -29,6 +29,11 @@ export interface CheckedCopy {
   /** Each key was opened with the master key. False: it is not in the settings, so nobody looked. */
   readonly opened: boolean;
 }
+
+const placeOf = (owner: string, account: string): Place => ({
+  account,
+  ...(owner !== account && { owner }),
+});
 
 /** @returns whose it is instead of the log's, in words; undefined where it is the log's */
 export function foreignKeyring(
@@ -64,7 +69,7 @@ export function checkCopy(
     return undefined;
   }
   const names = [...copy.records.keys()];
-  const [keys, erased] = [accountsOf(names, 'keys'), accountsOf(names, 'erased')];
+  const [keys, erased] = [ownersOf(names, 'keys'), ownersOf(names, 'erased')];
   const foreign = holders && foreignKeyring(copy, holders);
   if (holders && foreign !== undefined) {
     wrong(`the keyring of the log ${holders.openedAs}`, foreign);
@@ -78,15 +83,16 @@ export function checkCopy(
     if (!SEALED.test(name) || opener?.opens(name.replace(/\.key$/, ''), text) !== false) continue;
     wrong('a record that opens with MASTER_KEY', 'one that does not', { record: name });
   }
-  for (const account of holders?.open ?? []) {
-    if (keys.has(account) || erased.has(account)) continue;
-    wrong('a key', 'none: the copy is older than the log, make a new one', { account });
+  for (const [owner, account] of holders?.open ?? []) {
+    if (keys.has(owner) || erased.has(owner)) continue;
+    wrong('a key', 'none: the copy is older than the log, make a new one', placeOf(owner, account));
   }
-  for (const account of holders?.erased ?? []) {
-    if (!keys.has(account)) continue;
+  for (const [owner, account] of holders?.erased ?? []) {
+    if (!keys.has(owner)) continue;
     const found =
       'its key: the copy is older than the erasure, make a new one and destroy this one';
-    wrong('no key of an erased account', found, { account });
+    const whose = owner === account ? 'an erased account' : 'what was erased';
+    wrong(`no key of ${whose}`, found, placeOf(owner, account));
   }
   const opened = opener !== undefined;
   return { file, made_at: copy.madeAt, keys: keys.size, erased: erased.size, opened };

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { makeBackup } from '../archive/backup.ts';
-import { accountsOf, keyringText, readKeyring } from '../archive/keyring-file.ts';
+import { ownersOf, keyringText, readKeyring } from '../archive/keyring-file.ts';
 import { UnusableArchive } from '../archive/log-lines.ts';
 import { verifyBackup } from '../archive/verify.ts';
 import type { CheckedCopy } from '../archive/verify-keyring.ts';
@@ -99,9 +99,9 @@ export const backupKeyring: Run = async ({ positionals: [file = ''] }, context) 
     const owner = stored.records.get('keyring.log');
     await noteUnlessRecorded(output, open.recordBackup({ keyringCopiedAt: stored.madeAt }, owner));
     const names = [...stored.records.keys()];
-    const [keys, erased] = [accountsOf(names, 'keys').size, accountsOf(names, 'erased').size];
+    const [keys, erased] = [ownersOf(names, 'keys').size, ownersOf(names, 'erased').size];
     output.json({ file, keys, erased });
-    output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'account')} erased.`);
+    output.line(`${counted(keys, 'key')} in ${file}; ${counted(erased, 'key')} destroyed.`);
     output.note(
       masterKeyFile === undefined
         ? 'The master key is not in it: keep MASTER_KEY in another place.'
@@ -158,7 +158,7 @@ function copyInWords({ file, made_at: madeAt, keys, erased, opened }: CheckedCop
     : 'That the keys open was not checked: MASTER_KEY is not set here.';
   return (
     `The keyring's copy of ${isoTime(madeAt)} fits the log: ${counted(keys, 'key')} in ${file}, ` +
-    `${counted(erased, 'account')} erased. ${tried}`
+    `${counted(erased, 'key')} destroyed. ${tried}`
   );
 }
 

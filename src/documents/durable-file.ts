@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { isAbandoned, writerName } from './writer.ts';
 
@@ -180,9 +180,12 @@ export function removeDurably(path: string): void {
 
 /** Removes what killed writers left of files whose path starts with `prefix`. */
 export function removeTemporary(prefix: string, unwanted: (path: string) => boolean): void {
-  for (const name of readdirSync(dirname(prefix))) {
-    if (!name.startsWith(basename(prefix)) || !name.endsWith('.tmp')) continue;
-    const path = join(dirname(prefix), name);
+  // `basename` would not take what ends with a separator, which stands for all of a folder, as that.
+  const start = prefix.slice(prefix.lastIndexOf(sep) + 1);
+  const directory = prefix.slice(0, prefix.length - start.length) || '.';
+  for (const name of readdirSync(directory)) {
+    if (!name.startsWith(start) || !name.endsWith('.tmp')) continue;
+    const path = join(directory, name);
     if (unwanted(path)) rmSync(path, { force: true });
   }
 }

@@ -6,3 +6,8 @@ export const KEY_ID = 'key_[0-9a-z]{26}';
 export const SESSION_ID = 'sess_[0-9a-z]{26}';
 export const WEBHOOK_ID = 'webhook_[0-9a-z]{26}';
 export const DELIVERY_ID = 'delivery_[0-9a-z]{26}';
+export const CERTIFICATE_ID = 'cert_[0-9a-z]{26}';
+
+/** The kinds of ids that data keys belong to. `archive/keys.ts` has the events that begin and end their owners. */
+const KEY_OWNERS = [ACCOUNT_ID, CERTIFICATE_ID];
+export const KEY_OWNER_ID = `(?:${KEY_OWNERS.join('|')})`;

@@ -1,7 +1,7 @@
 /** What every keyring must do. Each adapter has a test file that runs it. */
 import { type Test, test } from 'tap';
 import { KeyErased, type Keyring } from '../../src/documents/keys/port.ts';
-import { newAccountId } from '../../src/time/ids.ts';
+import { newAccountId, newCertificateId } from '../../src/time/ids.ts';
 
 export interface KeyringAdapter {
   readonly name: string;
@@ -53,6 +53,18 @@ export function runKeyringContract({ name, open, options = {} }: KeyringAdapter)
     await t.rejects(two.dataKey(accountId), KeyErased, 'held in memory by another process');
     await t.rejects((await another()).dataKey(accountId), KeyErased, 'after a restart');
     await t.rejects((await another()).makeKey(accountId), KeyErased, 'nor is one made');
+  });
+
+  contract('has a key for each kind of owner', async (t, another, accountId) => {
+    const keyring = await another();
+    const certificate = newCertificateId(Date.now());
+    const others = [`cert_${accountId.slice('acct_'.length)}`, accountId];
+    for (const owner of [certificate, ...others]) await keyring.makeKey(owner);
+    const key = await keyring.dataKey(certificate);
+    await keyring.erase(certificate);
+    await t.rejects((await another()).dataKey(certificate), KeyErased);
+    for (const owner of others) t.notOk(key.equals(await keyring.dataKey(owner)));
+    await t.rejects(keyring.makeKey(accountId.replace('acct', 'conv')), TypeError);
   });
 
   contract('erases a key that was never made', async (t, another, accountId) => {

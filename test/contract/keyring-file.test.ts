@@ -17,7 +17,7 @@ import {
 import { loadMasterKey } from '../../src/documents/keys/master-key.ts';
 import { openSharedKeyring } from '../../src/documents/keys/records.ts';
 import { writerName } from '../../src/documents/writer.ts';
-import { newAccountId } from '../../src/time/ids.ts';
+import { newAccountId, newCertificateId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { makingKeys } from '../support/keyring.ts';
 import { runKeyringContract } from './keyring-contract.ts';
@@ -119,7 +119,7 @@ void test('what killed writers left is swept', async (t) => {
   const dir = testDirectory(t);
   const accountId = newAccountId(Date.now());
   const own = `${accountId}.key.${writerName()}-abc.tmp`;
-  const dead = `${accountId}.key.${writerName().replace(/-\d+-/, '-4194999-')}-abc.tmp`;
+  const dead = `${newCertificateId(Date.now())}.key.${writerName().replace(/-\d+-/, '-4194999-')}-abc.tmp`;
   const elsewhere = `${accountId}.key.0123456789ab-4194999-1-abc.tmp`;
   for (const name of [own, dead, elsewhere]) writeFileSync(join(dir, name), '');
   t.ok(fileKeyring(dir, masterKey));

@@ -12,7 +12,7 @@ import { S3KeyRecords } from '../../src/documents/keys/s3-records.ts';
 import { seal, unseal } from '../../src/documents/keys/sealing.ts';
 import { S3Bucket } from '../../src/documents/s3-bucket.ts';
 import { S3Objects } from '../../src/documents/s3-objects.ts';
-import { newAccountId } from '../../src/time/ids.ts';
+import { newAccountId, newCertificateId } from '../../src/time/ids.ts';
 import { testDirectory } from '../support/directory.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
@@ -82,12 +82,12 @@ const opens = (key: Buffer, owner: string, text: string | undefined): Buffer | u
 for (const [name, place] of Object.entries(places)) {
   void test(`${name}: a change of the master key survives being cut off at each step`, async (t) => {
     const { records, open } = await place(t);
-    const accounts = [newAccountId(Date.now()), newAccountId(Date.now())];
-    const erased = newAccountId(Date.now());
+    const owners = [newAccountId(Date.now()), newCertificateId(Date.now())];
+    const erased = newCertificateId(Date.now());
     const old = await open(from);
-    for (const account of [...accounts, erased]) await old.makeKey(account);
+    for (const owner of [...owners, erased]) await old.makeKey(owner);
     const keys = new Map<string, Buffer>();
-    for (const account of accounts) keys.set(account, await old.dataKey(account));
+    for (const owner of owners) keys.set(owner, await old.dataKey(owner));
     await old.erase(erased);
     // As an erasure leaves it that was cut off.
     await records.create(`${erased}.key`, seal(from, erased, randomBytes(32)));
@@ -97,10 +97,10 @@ for (const [name, place] of Object.entries(places)) {
     for (const each of await records.names()) initial.set(each, (await records.read(each)) ?? '');
     /** Every key lies there, wrapped with one of the two. */
     const checkNoneLost = async (): Promise<void> => {
-      for (const [account, key] of keys) {
-        const texts = [`${account}.key`, `${account}.rewrapped`].map((each) => records.read(each));
+      for (const [owner, key] of keys) {
+        const texts = [`${owner}.key`, `${owner}.rewrapped`].map((each) => records.read(each));
         const found = (await Promise.all(texts)).flatMap((text) =>
-          [from, to].flatMap((master) => opens(master, account, text) ?? []),
+          [from, to].flatMap((master) => opens(master, owner, text) ?? []),
         );
         t.ok(found.length > 0 && found.every((each) => each.equals(key)), 'no key is lost');
       }
@@ -127,10 +127,10 @@ for (const [name, place] of Object.entries(places)) {
     await endRewrap(records);
 
     const changed = await open(to);
-    for (const [account, key] of keys) t.ok(key.equals(await changed.dataKey(account)));
+    for (const [owner, key] of keys) t.ok(key.equals(await changed.dataKey(owner)));
     await t.rejects(changed.dataKey(erased), { name: 'KeyErased' });
     const names = (await records.names()).toSorted();
-    const expected = [...accounts.map((account) => `${account}.key`), `${erased}.erased`];
+    const expected = [...owners.map((owner) => `${owner}.key`), `${erased}.erased`];
     t.strictSame(names, [...expected, 'keyring.secrets', 'master.check'].toSorted());
     for (const each of names) {
       const owner = each.replace(/\.key$/, '');

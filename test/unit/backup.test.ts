@@ -15,7 +15,7 @@ import { makeBackup } from '../../src/archive/backup.ts';
 import type { LogReader } from '../../src/archive/checked-log.ts';
 import { MOST_PASSED_OVER } from '../../src/archive/kept-documents.ts';
 import { keyringText, parseKeyring, readKeyring } from '../../src/archive/keyring-file.ts';
-import { readManifest } from '../../src/archive/manifest.ts';
+import { readManifest, sha256Of } from '../../src/archive/manifest.ts';
 import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/archive/places/bucket.ts';
 import { BackupFolder } from '../../src/archive/places/folder.ts';
 import type { BackupPlace } from '../../src/archive/places/port.ts';
@@ -259,7 +259,7 @@ void test('a restore to a moment ends between appends, and knows what was signed
     until.events,
     times.findIndex((each) => each > time),
   );
-  t.strictSame([...(await plan(all.length)).open], [accountId(1), accountId(2)]);
+  t.strictSame([...(await plan(all.length)).open.keys()], [accountId(1), accountId(2)]);
   const [origin = ''] = checkpoint.split('\n');
   await t.rejects(plan(3, [checkpoint.replaceAll(origin, `pressledger/${'0'.repeat(16)}`)]), {
     message: /is one of the log pressledger\/\w+, and the backup/,
@@ -304,16 +304,24 @@ void test('a keyring is read while an account is erased, and a changed file is r
     'keyring.id',
     'keyring.log',
   ]);
+  const lines = text.replace('"format":2', '"format":1').split('\n').slice(0, -2);
+  const before = lines.map((line) => `${line}\n`).join('');
+  const end = { records: read.size, sha256: sha256Of(before) };
+  t.strictSame(
+    parseKeyring(`${before}${JSON.stringify(end)}\n`).records,
+    read,
+    'as an older release wrote it',
+  );
   for (const changed of [
     text.replace('one', 'One'),
     text.slice(0, -1),
     text.split('\n').slice(0, 2).join('\n'),
     '',
     'x\n',
-    '{"pressledger":"keyring","format":2}\n',
+    '{"pressledger":"keyring","format":3}\n',
   ]) {
     t.throws(() => parseKeyring(changed), {
-      message: /^is (damaged|cut off|empty|not|a keyring of format 2)/,
+      message: /^is (damaged|cut off|empty|not|a keyring of format 3)/,
     });
   }
 });

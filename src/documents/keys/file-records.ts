@@ -1,6 +1,6 @@
 /** The keyring's records as files of a data directory, or of a folder that nodes share. */
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { createDurably, readIfThere, removeDurably, removeTemporary } from '../durable-file.ts';
 import { assertOwned } from '../ownership.ts';
 import { isAbandoned } from '../writer.ts';
@@ -21,8 +21,7 @@ export class FileKeyRecords implements ListedKeyRecords {
     this.#dir = dir;
     if (!write) return;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    for (const prefix of ['acct_', 'master.', 'keyring.'])
-      removeTemporary(join(dir, prefix), isAbandoned);
+    removeTemporary(join(dir, sep), isAbandoned);
   }
 
   async create(name: string, text: string): Promise<boolean> {

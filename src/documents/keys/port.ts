@@ -1,24 +1,25 @@
 /**
- * The keyring: one data key per account, wrapped by the master key. What is personal in an event is
- * sealed with its account's key, so that deleting the key erases the person while the log stays whole.
+ * The keyring: data keys, wrapped by the master key. Each belongs to one owner: an account, or what has a key of its own
+ * within one (`KEY_OWNER_ID`). What is personal or secret in an event is sealed with a data key, so that deleting the key
+ * erases it while the log stays whole.
  */
 export interface Keyring {
   /**
-   * Makes the account's data key (32 bytes), stored durably, unless there is one. Only an account that is
-   * being opened has none: a second key would make unreadable what the first has sealed.
+   * Makes the owner's data key (32 bytes), stored durably, unless there is one. Only an owner that begins has none: a
+   * second key would make unreadable what the first has sealed.
    * @throws {KeyErased} @throws {KeyringUnavailable}
    */
-  makeKey(accountId: string): Promise<void>;
+  makeKey(owner: string): Promise<void>;
   /**
-   * The account's data key.
+   * The owner's data key.
    * @throws {KeyErased} @throws {KeyMissing} @throws {KeyringUnavailable}
    */
-  dataKey(accountId: string): Promise<Buffer>;
+  dataKey(owner: string): Promise<Buffer>;
   /**
-   * Deletes the account's data key for good: what was sealed with it can never be read again.
+   * Deletes the owner's data key for good: what was sealed with it can never be read again.
    * @throws {KeyringUnavailable}
    */
-  erase(accountId: string): Promise<void>;
+  erase(owner: string): Promise<void>;
 }
 
 /** Small secret texts under names, in a place that several nodes share. */
@@ -37,7 +38,7 @@ export interface ListedKeyRecords extends KeyRecords {
   names(): Promise<readonly string[]>;
 }
 
-/** The account's data key was deleted. */
+/** The data key was deleted. */
 export class KeyErased extends Error {
   override readonly name = 'KeyErased';
 }
@@ -47,12 +48,12 @@ export class KeyringUnavailable extends Error {
   override readonly name: string = 'KeyringUnavailable';
 }
 
-/** The keyring is there, and the account's key is not: it was lost, or this is an older copy of the keyring. */
+/** The keyring is there, and the owner's key is not: it was lost, or this is an older copy of the keyring. */
 export class KeyMissing extends KeyringUnavailable {
   override readonly name = 'KeyMissing';
 
-  constructor(accountId: string) {
-    super(`The keyring has no key of ${accountId}: restore it from a backup.`);
+  constructor(owner: string) {
+    super(`The keyring has no key of ${owner}: restore it from a backup.`);
   }
 }
 

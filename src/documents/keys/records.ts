@@ -1,9 +1,9 @@
 /**
- * The keyring as records, in a data directory or beside the blobs, where all nodes share it: `<account id>.key`, and
- * `<account id>.erased` once it is deleted. See docs/decisions/0016-remote-blobs.md.
+ * The keyring as records, in a data directory or beside the blobs, where all nodes share it: `<owner>.key`, and `<owner>.erased`
+ * once it is deleted. See docs/decisions/0016-remote-blobs.md.
  */
 import { randomBytes } from 'node:crypto';
-import { ACCOUNT_ID } from '../../domain/ids.ts';
+import { KEY_OWNER_ID } from '../../domain/ids.ts';
 import { errorMessage } from '../../errors/error-message.ts';
 import { fingerprintOf, MASTER_CHECK } from './master-key.ts';
 import {
@@ -26,7 +26,7 @@ const MASTER_KEY_CHANGED =
   'The keyring has another master key now: restart this process with that one as MASTER_KEY.';
 /** Data keys held in memory, the most recently used: 10,000 are about 1 MB. */
 const HELD_KEYS = 10_000;
-const ID = new RegExp(`^${ACCOUNT_ID}$`);
+const ID = new RegExp(`^${KEY_OWNER_ID}$`);
 
 export interface KeyringOptions {
   /** The time that a key in memory is used before its tombstone is looked for again, in milliseconds. */
@@ -58,7 +58,7 @@ export class RecordKeyring implements Keyring {
   readonly #recheckMs: number;
   readonly #now: () => number;
   readonly #held = new HeldKeys();
-  /** Lookups under way, so that many requests of one account make one. */
+  /** Lookups under way, so that many requests for one key make one. */
   readonly #lookups = new Map<string, Promise<Buffer>>();
 
   /**
@@ -78,74 +78,74 @@ export class RecordKeyring implements Keyring {
     this.#now = now;
   }
 
-  async makeKey(accountId: string): Promise<void> {
-    checkAccountId(accountId);
+  async makeKey(owner: string): Promise<void> {
+    checkOwner(owner);
     const checkedAt = this.#now();
-    const key = await this.#make(accountId);
-    this.#held.set(accountId, { key, checkedAt });
+    const key = await this.#make(owner);
+    this.#held.set(owner, { key, checkedAt });
   }
 
-  async dataKey(accountId: string): Promise<Buffer> {
-    const held = this.#held.get(checkAccountId(accountId));
+  async dataKey(owner: string): Promise<Buffer> {
+    const held = this.#held.get(checkOwner(owner));
     if (held !== undefined && this.#now() - held.checkedAt < this.#recheckMs) return held.key;
-    const underWay = this.#lookups.get(accountId);
+    const underWay = this.#lookups.get(owner);
     if (underWay !== undefined) return underWay;
-    const lookup = this.#lookUp(accountId, held?.key).finally(() => {
-      if (this.#lookups.get(accountId) === lookup) this.#lookups.delete(accountId);
+    const lookup = this.#lookUp(owner, held?.key).finally(() => {
+      if (this.#lookups.get(owner) === lookup) this.#lookups.delete(owner);
     });
-    this.#lookups.set(accountId, lookup);
+    this.#lookups.set(owner, lookup);
     return lookup;
   }
 
-  async erase(accountId: string): Promise<void> {
-    checkAccountId(accountId);
-    await attempt(`erase the key of ${accountId}`, async () => {
+  async erase(owner: string): Promise<void> {
+    checkOwner(owner);
+    await attempt(`erase the key of ${owner}`, async () => {
       // The tombstone first: from then on nobody makes a new key, whatever happens to this process.
-      await this.#records.create(`${accountId}.erased`, 'erased');
-      await this.#records.remove(`${accountId}.key`);
+      await this.#records.create(`${owner}.erased`, 'erased');
+      await this.#records.remove(`${owner}.key`);
     });
-    this.#lookups.delete(accountId);
-    this.#held.delete(accountId);
+    this.#lookups.delete(owner);
+    this.#held.delete(owner);
   }
 
-  async #lookUp(accountId: string, held: Buffer | undefined): Promise<Buffer> {
+  async #lookUp(owner: string, held: Buffer | undefined): Promise<Buffer> {
     const checkedAt = this.#now();
-    const [erased, wrapped] = await attempt(`read the key of ${accountId}`, () =>
+    const [erased, wrapped] = await attempt(`read the key of ${owner}`, () =>
       Promise.all([
-        this.#isErased(accountId),
-        held === undefined ? this.#records.read(`${accountId}.key`) : undefined,
+        this.#isErased(owner),
+        held === undefined ? this.#records.read(`${owner}.key`) : undefined,
       ]),
     );
-    if (erased) throw this.#erased(accountId);
-    const key = held ?? (await this.#unwrap(accountId, wrapped));
-    this.#held.set(accountId, { key, checkedAt });
+    if (erased) throw this.#erased(owner);
+    const key = held ?? (await this.#unwrap(owner, wrapped));
+    this.#held.set(owner, { key, checkedAt });
     return key;
   }
 
-  async #unwrap(accountId: string, wrapped: string | undefined): Promise<Buffer> {
-    if (wrapped === undefined) throw new KeyMissing(accountId);
+  async #unwrap(owner: string, wrapped: string | undefined): Promise<Buffer> {
+    if (wrapped === undefined) throw new KeyMissing(owner);
     try {
-      return unwrapDataKey(this.#masterKey, accountId, wrapped);
+      return unwrapDataKey(this.#masterKey, owner, wrapped);
     } catch (error) {
       // It was read while another node overwrote it.
-      if (await this.#isErased(accountId)) throw this.#erased(accountId);
+      if (await this.#isErased(owner)) throw this.#erased(owner);
       throw error;
     }
   }
 
-  async #make(accountId: string): Promise<Buffer> {
-    const name = `${accountId}.key`;
+  async #make(owner: string): Promise<Buffer> {
+    const name = `${owner}.key`;
     const key = randomBytes(KEY_BYTES);
-    const theirs = await attempt(`make the key of ${accountId}`, async () => {
+    const theirs = await attempt(`make the key of ${owner}`, async () => {
       const gone = await this.#gone();
       if (gone !== undefined) throw new KeyringGone(gone);
       // Looked for before, too: a process that is killed right after it made a key would leave that file.
-      if (await this.#isErased(accountId)) throw this.#erased(accountId);
-      const made = await this.#records.create(name, seal(this.#masterKey, accountId, key));
-      // Another node may have erased the account between the look and the making.
-      if (await this.#isErased(accountId)) {
+      if (await this.#isErased(owner)) throw this.#erased(owner);
+      const made = await this.#records.create(name, seal(this.#masterKey, owner, key));
+      // Another node may have erased it between the look and the making.
+      if (await this.#isErased(owner)) {
         await this.#records.remove(name);
-        throw this.#erased(accountId);
+        throw this.#erased(owner);
       }
       if (await this.#isMasterKeyChanged()) {
         if (made) await this.#records.remove(name);
@@ -154,8 +154,8 @@ export class RecordKeyring implements Keyring {
       return made ? undefined : ((await this.#records.read(name)) ?? '');
     });
     if (theirs === undefined) return key;
-    if (theirs === '') throw this.#erased(accountId);
-    return unwrapDataKey(this.#masterKey, accountId, theirs);
+    if (theirs === '') throw this.#erased(owner);
+    return unwrapDataKey(this.#masterKey, owner, theirs);
   }
 
   /** Looked for after a key is stored: a change that begins later finds that key. The order of the two matters. */
@@ -167,13 +167,13 @@ export class RecordKeyring implements Keyring {
     return check !== fingerprintOf(this.#masterKey);
   }
 
-  async #isErased(accountId: string): Promise<boolean> {
-    return (await this.#records.read(`${accountId}.erased`)) !== undefined;
+  async #isErased(owner: string): Promise<boolean> {
+    return (await this.#records.read(`${owner}.erased`)) !== undefined;
   }
 
-  #erased(accountId: string): KeyErased {
-    this.#held.delete(accountId);
-    return new KeyErased(`The data key of ${accountId} was erased.`);
+  #erased(owner: string): KeyErased {
+    this.#held.delete(owner);
+    return new KeyErased(`The data key of ${owner} was erased.`);
   }
 }
 
@@ -228,7 +228,7 @@ async function checkMasterKey(
     await records.create(MASTER_CHECK, fingerprint);
     await findKeyring(records, masterKey);
   }
-  // Were it made a second time, two nodes could each make a key of one account, and one be lost.
+  // Were it made a second time, two nodes could each make a key of one owner, and one be lost.
   if (await records.create(MASTER_CHECK, fingerprint)) {
     throw new WrongKeyring(
       `${KEYRING} needs a server that honours If-None-Match on PUT: this one does not.`,
@@ -249,29 +249,29 @@ async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
 class HeldKeys {
   readonly #held = new Map<string, HeldKey>();
 
-  get(accountId: string): HeldKey | undefined {
-    return this.#held.get(accountId);
+  get(owner: string): HeldKey | undefined {
+    return this.#held.get(owner);
   }
 
-  set(accountId: string, value: HeldKey): void {
-    this.#held.delete(accountId);
-    this.#held.set(accountId, value);
+  set(owner: string, value: HeldKey): void {
+    this.#held.delete(owner);
+    this.#held.set(owner, value);
     if (this.#held.size <= HELD_KEYS) return;
     const [oldest] = this.#held.keys();
     if (oldest !== undefined) this.#held.delete(oldest);
   }
 
-  delete(accountId: string): void {
-    this.#held.delete(accountId);
+  delete(owner: string): void {
+    this.#held.delete(owner);
   }
 }
 
 /** @throws {TypeError} not an id: nothing else may ever become a part of a path */
-function checkAccountId(accountId: string): string {
-  if (!ID.test(accountId)) {
-    throw new TypeError(`${JSON.stringify(accountId)} is not the id of an account.`);
+function checkOwner(owner: string): string {
+  if (!ID.test(owner)) {
+    throw new TypeError(`${JSON.stringify(owner)} is not the id of an owner of a data key.`);
   }
-  return accountId;
+  return owner;
 }
 
 /** @param where the place, as its operator knows it @returns what to do where it holds no keyring, in one line */

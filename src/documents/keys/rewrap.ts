@@ -2,6 +2,7 @@
  * Wraps every data key with a new master key. It can be killed at any moment and repeated: a key lies under its name or
  * beside it, wrapped with one of the two. See docs/decisions/0055-a-new-master-key.md.
  */
+import { KEY_OWNER_ID } from '../../domain/ids.ts';
 import { deriveKey, fingerprintOf, MASTER_CHECK, signingPurpose } from './master-key.ts';
 import type { KeyRecords, ListedKeyRecords } from './port.ts';
 import { REWRAP_RECORD } from './records.ts';
@@ -12,6 +13,7 @@ export const LASTING_KEYS = 'keyring.secrets';
 /** The log names streams and requests by keyed hashes for good. */
 const LASTING_PURPOSES = ['sign-in address', 'idempotency keys'];
 const AT_ONCE = 8;
+const KEY_RECORD = new RegExp(`^(${KEY_OWNER_ID})\\.(?:key|rewrapped)$`);
 
 /**
  * @returns the key (32 bytes) for a purpose: the one that it had before the master key changed, else one that follows
@@ -70,10 +72,10 @@ interface Wrapped {
   readonly owner: string;
 }
 
-const keyOf = (account: string): Wrapped => ({
-  name: `${account}.key`,
-  staged: `${account}.rewrapped`,
-  owner: account,
+const keyOf = (owner: string): Wrapped => ({
+  name: `${owner}.key`,
+  staged: `${owner}.rewrapped`,
+  owner,
 });
 
 const LASTING: Wrapped = {
@@ -93,14 +95,14 @@ class Rewrapping {
 
   /** @throws {Error} one line: a key opens with neither master key */
   async check(): Promise<void> {
-    await this.#eachAccount(async (account) => {
-      if (await this.#isErased(account)) return;
-      const { name, staged, owner } = keyOf(account);
+    await this.#eachOwner(async (owner) => {
+      if (await this.#isErased(owner)) return;
+      const { name, staged } = keyOf(owner);
       const texts = [await this.#records.read(name), await this.#records.read(staged)];
       const { from, to } = this.#change;
       if (texts.some((text) => opened(from, owner, text) ?? opened(to, owner, text))) return;
       throw new Error(
-        `The key of ${account} opens neither with MASTER_KEY nor with the new one: set MASTER_KEY to the one before ` +
+        `The key of ${owner} opens neither with MASTER_KEY nor with the new one: set MASTER_KEY to the one before ` +
           'the change; if it was that, restore this key from a copy of the keyring.',
       );
     });
@@ -120,15 +122,15 @@ class Rewrapping {
 
   async wrapAll(): Promise<number> {
     let keys = 0;
-    await this.#eachAccount(async (account, total) => {
-      if (await this.#isErased(account)) return await this.#drop(account);
-      await this.#replace(keyOf(account), async (text) => {
-        const content = opened(this.#change.from, account, text);
-        if (content === undefined) throw new SealBroken(`The key of ${account} does not open.`);
+    await this.#eachOwner(async (owner, total) => {
+      if (await this.#isErased(owner)) return await this.#drop(owner);
+      await this.#replace(keyOf(owner), async (text) => {
+        const content = opened(this.#change.from, owner, text);
+        if (content === undefined) throw new SealBroken(`The key of ${owner} does not open.`);
         return content;
       });
       // Erased meanwhile, by a process that had the keyring open.
-      if (await this.#isErased(account)) return await this.#drop(account);
+      if (await this.#isErased(owner)) return await this.#drop(owner);
       keys += 1;
       this.#change.onKeys?.(keys, total);
     });
@@ -161,24 +163,22 @@ class Rewrapping {
     throw new Error(`The record ${name} of the keyring was changed by another process: repeat.`);
   }
 
-  async #isErased(account: string): Promise<boolean> {
-    return (await this.#records.read(`${account}.erased`)) !== undefined;
+  async #isErased(owner: string): Promise<boolean> {
+    return (await this.#records.read(`${owner}.erased`)) !== undefined;
   }
 
-  async #drop(account: string): Promise<void> {
-    const { name, staged } = keyOf(account);
+  async #drop(owner: string): Promise<void> {
+    const { name, staged } = keyOf(owner);
     await this.#records.remove(name);
     await this.#records.remove(staged);
   }
 
-  async #eachAccount(work: (account: string, total: number) => Promise<void>): Promise<void> {
-    const names = (await this.#records.names()).filter((name) =>
-      /^acct_.*\.(key|rewrapped)$/.test(name),
-    );
-    const accounts = [...new Set(names.map((name) => name.slice(0, name.indexOf('.'))))];
-    for (let at = 0; at < accounts.length; at += AT_ONCE) {
-      const some = accounts.slice(at, at + AT_ONCE);
-      await Promise.all(some.map((account) => work(account, accounts.length)));
+  async #eachOwner(work: (owner: string, total: number) => Promise<void>): Promise<void> {
+    const names = await this.#records.names();
+    const owners = [...new Set(names.flatMap((name) => KEY_RECORD.exec(name)?.[1] ?? []))];
+    for (let at = 0; at < owners.length; at += AT_ONCE) {
+      const some = owners.slice(at, at + AT_ONCE);
+      await Promise.all(some.map((owner) => work(owner, owners.length)));
     }
   }
 }

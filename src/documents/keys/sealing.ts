@@ -74,13 +74,13 @@ export function unseal(key: Buffer, owner: string, text: string): Buffer {
 }
 
 /** A data key as it lies in a keyring. @throws {Error} one line: sealed with another master key */
-export function unwrapDataKey(masterKey: Buffer, accountId: string, wrapped: string): Buffer {
+export function unwrapDataKey(masterKey: Buffer, owner: string, wrapped: string): Buffer {
   try {
-    return unseal(masterKey, accountId, wrapped);
+    return unseal(masterKey, owner, wrapped);
   } catch (error) {
     if (error instanceof SealedByNewerRelease) throw error;
     throw new Error(
-      `The data key of ${accountId} does not open with this master key; set MASTER_KEY to the ` +
+      `The data key of ${owner} does not open with this master key; set MASTER_KEY to the ` +
         'one it was made with.',
       { cause: error },
     );

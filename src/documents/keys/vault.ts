@@ -1,34 +1,34 @@
-/** Uses an account's data key for the personal fields of its events and for its conversions' blobs. */
+/** Uses data keys for the personal and secret fields of events, and an account's for its conversions' blobs. */
 import { deriveKey } from './master-key.ts';
 import { KeyErased, type Keyring } from './port.ts';
 import { SealBroken, seal, unseal } from './sealing.ts';
 
 export interface Vault {
-  /** Makes the key of an account that is being opened. Safe to repeat. @throws {KeyErased} */
-  makeKey(accountId: string): Promise<void>;
+  /** Makes the key of an owner that begins. Safe to repeat. @throws {KeyErased} */
+  makeKey(owner: string): Promise<void>;
   /** @throws {KeyErased} */
-  seal(accountId: string, text: string): Promise<string>;
+  seal(owner: string, text: string): Promise<string>;
   /**
    * Returns the text, for people to read, or `NOT_OPENED` if decryption fails, so that one bad value does not
    * break a list.
    * @throws {KeyErased}
    */
-  unseal(accountId: string, sealed: string): Promise<string>;
+  unseal(owner: string, sealed: string): Promise<string>;
   /**
-   * The account's data key, for `openerOf`: many texts are opened at once with it, or in another thread. Ask for it again
+   * The owner's data key, for `openerOf`: many texts are opened at once with it, or in another thread. Ask for it again
    * after an `await`, so that an erasure is noticed.
    * @throws {KeyErased}
    */
-  dataKey(accountId: string): Promise<Buffer>;
+  dataKey(owner: string): Promise<Buffer>;
   /** The text, for what is decided by it. @throws {KeyErased} @throws {SealBroken} */
-  unsealExactly(accountId: string, sealed: string): Promise<string>;
+  unsealExactly(owner: string, sealed: string): Promise<string>;
   /**
    * The key (32 bytes) of one conversion's blobs: it says nothing of other conversions' keys.
    * @throws {KeyErased}
    */
   contentKey(accountId: string, conversionId: string): Promise<Buffer>;
-  /** Destroys the account's data key: nothing that was encrypted with it can be read again. Safe to repeat. */
-  erase(accountId: string): Promise<void>;
+  /** Destroys the owner's data key: nothing that was encrypted with it can be read again. Safe to repeat. */
+  erase(owner: string): Promise<void>;
 }
 
 /** Stands in place of a sealed text where the key is gone: nobody is left to read it. */
@@ -37,18 +37,18 @@ export const UNREADABLE = 'erased';
 export const NOT_OPENED = 'This text cannot be read: it was sealed with another key, or altered.';
 
 export function createVault(keyring: Keyring): Vault {
-  const unsealExactly = async (accountId: string, sealed: string): Promise<string> =>
-    unseal(await keyring.dataKey(accountId), accountId, sealed).toString('utf8');
+  const unsealExactly = async (owner: string, sealed: string): Promise<string> =>
+    unseal(await keyring.dataKey(owner), owner, sealed).toString('utf8');
   return {
     unsealExactly,
-    dataKey: (accountId) => keyring.dataKey(accountId),
-    makeKey: (accountId) => keyring.makeKey(accountId),
-    async seal(accountId, text) {
-      return seal(await keyring.dataKey(accountId), accountId, Buffer.from(text, 'utf8'));
+    dataKey: (owner) => keyring.dataKey(owner),
+    makeKey: (owner) => keyring.makeKey(owner),
+    async seal(owner, text) {
+      return seal(await keyring.dataKey(owner), owner, Buffer.from(text, 'utf8'));
     },
-    async unseal(accountId, sealed) {
+    async unseal(owner, sealed) {
       try {
-        return await unsealExactly(accountId, sealed);
+        return await unsealExactly(owner, sealed);
       } catch (error) {
         if (error instanceof SealBroken) return NOT_OPENED;
         throw error;
@@ -57,26 +57,26 @@ export function createVault(keyring: Keyring): Vault {
     async contentKey(accountId, conversionId) {
       return deriveKey(await keyring.dataKey(accountId), `content of ${conversionId}`, 32);
     },
-    erase: (accountId) => keyring.erase(accountId),
+    erase: (owner) => keyring.erase(owner),
   };
 }
 
 /** Opens a sealed text without waiting; undefined stands for one that cannot be opened. */
 export type Open = (sealed: string) => string | undefined;
 
-/** @param key the data key of the account */
+/** @param key the data key of the owner */
 export const openerOf =
-  (key: Buffer, accountId: string): Open =>
+  (key: Buffer, owner: string): Open =>
   (sealed) => {
     try {
-      return unseal(key, accountId, sealed).toString('utf8');
+      return unseal(key, owner, sealed).toString('utf8');
     } catch (error) {
       if (error instanceof SealBroken) return undefined;
       throw error;
     }
   };
 
-/** Resolves to undefined where the account was erased: then nobody can read what its key has encrypted. */
+/** Resolves to undefined where the key was erased: then nobody can read what it has encrypted. */
 export async function unlessErased<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
