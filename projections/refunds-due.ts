@@ -1,4 +1,7 @@
-/** A to-do list: conversions that failed and whose credit is to be given back to an open account. */
+/**
+ * A to-do list: conversions that failed and whose credit is to be given back to an open account. Those that cost nothing
+ * are remembered until they end.
+ */
 import type { Database } from 'better-sqlite3';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 
@@ -10,13 +13,14 @@ CREATE TABLE refunds_due (
   failed_event_id TEXT NOT NULL,
   failure INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE refunds_unpaid (conversion_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TABLE refunds_failures (account_id TEXT PRIMARY KEY, failures INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE refunds_erased_accounts (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`;
 
 export const refundsDue: Projection = {
   name: 'refunds-due',
-  version: 3,
-  tables: ['refunds_due', 'refunds_failures', 'refunds_erased_accounts'],
+  version: 4,
+  tables: ['refunds_due', 'refunds_unpaid', 'refunds_failures', 'refunds_erased_accounts'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
@@ -30,11 +34,20 @@ export const refundsDue: Projection = {
          ON CONFLICT (account_id) DO UPDATE SET failures = failures + 1 RETURNING failures`,
       )
       .pluck();
+    const insertUnpaid = db.prepare('INSERT OR IGNORE INTO refunds_unpaid VALUES (?)');
+    const removeUnpaid = db.prepare('DELETE FROM refunds_unpaid WHERE conversion_id = ?');
     const remove = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
     const removeAll = db.prepare('DELETE FROM refunds_due WHERE account_id = ?');
     const erase = db.prepare('INSERT OR IGNORE INTO refunds_erased_accounts (id) VALUES (?)');
     return typedHandlers({
+      ConversionRequested({ conversionId, unpaid }) {
+        if (unpaid) insertUnpaid.run(conversionId);
+      },
+      ConversionCompleted({ conversionId }) {
+        removeUnpaid.run(conversionId);
+      },
       ConversionFailed({ accountId, conversionId }, event) {
+        if (removeUnpaid.run(conversionId).changes > 0) return;
         const { position, id: failedEventId } = event;
         const failure = count.get(accountId);
         insert.run({ position, conversionId, accountId, failedEventId, failure });
@@ -54,7 +67,7 @@ export const refundsDue: Projection = {
 export interface RefundDue {
   /** The position of the ConversionFailed event. Refunds of an account are given in this order. */
   readonly position: bigint;
-  /** Its number among the failures of the account, from 1. */
+  /** Its number among the paid failures of the account, from 1. */
   readonly failure: number;
   readonly conversionId: string;
   readonly accountId: string;

@@ -190,8 +190,8 @@ export interface Account {
   id: string;
   email: string;
   plan: 'free' | 'starter' | 'pro';
-  /** The number of conversions that can still be requested. */
-  credits: number;
+  /** The number of conversions that can still be requested; null: the service runs without credits. */
+  credits: number | null;
   /** True for an operator of the service. */
   operator: boolean;
   /** True while it has the password that the first start printed: until it is changed, the account cannot act as an operator. */

@@ -11,14 +11,13 @@ import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
 import { type AccountDependencies, findAccount } from './accounts.ts';
-import type { RateLimits } from './rate-limits.ts';
-import { accountRecordWithLimit, holdRecord } from './records.ts';
+import { type AccountSettings, accountRecordWithLimit, holdRecord } from './records.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors' | 'addressKey'> &
   ReadDependencies & {
     readonly vault: Pick<Vault, 'unseal'>;
     readonly clock: Clock;
-    readonly config: RateLimits;
+    readonly config: AccountSettings;
   };
 
 const noSuchAccount = () => new ServiceError('not_found', 'There is no such account.');

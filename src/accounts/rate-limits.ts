@@ -8,6 +8,8 @@ import type { Clock } from '../time/clock.ts';
 export const WINDOW_MS = 60_000;
 
 export interface RateLimits {
+  /** `off`: requests are not counted. Wrong passwords are, whatever it says. */
+  readonly rateLimit: 'on' | 'off';
   readonly rateLimitFree: number;
   readonly rateLimitStarter: number;
   readonly rateLimitPro: number;

@@ -12,6 +12,11 @@ import { isoTime } from '../time/clock.ts';
 import { nameOf, namingOf } from './conversion-names.ts';
 import { planLimit, type RateLimits } from './rate-limits.ts';
 
+/** The settings that a record of an account depends on. */
+export interface AccountSettings extends RateLimits {
+  readonly credits: 'on' | 'off';
+}
+
 /** Opens a sealed text; a `T` of undefined stands for one that was erased. */
 export interface Opener<T extends string | undefined = string> {
   unseal(accountId: string, sealed: string): Promise<T>;
@@ -33,12 +38,16 @@ export async function accountRecord<T extends string | undefined>(
   };
 }
 
-/** The account as the API shows it. */
+/** The account as the API shows it. Its balance means nothing while conversions cost nothing. */
 export const accountRecordWithLimit = async <T extends string | undefined>(
   opener: Opener<T>,
-  limits: RateLimits,
+  settings: AccountSettings,
   row: AccountRow,
-) => ({ ...(await accountRecord(opener, row)), rate_limit: planLimit(limits, row.plan) });
+) => ({
+  ...(await accountRecord(opener, row)),
+  credits: settings.credits === 'off' ? null : row.credits,
+  rate_limit: planLimit(settings, row.plan),
+});
 
 export const holdRecord = (hold: Hold | undefined) =>
   hold === undefined

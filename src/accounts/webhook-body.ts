@@ -5,8 +5,8 @@ import { conversionQueries } from '../../projections/conversions.ts';
 import { type DeliveryRow, webhookQueries } from '../../projections/webhook-queries.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import { isoTime } from '../time/clock.ts';
-import type { RateLimits } from './rate-limits.ts';
 import {
+  type AccountSettings,
   accountRecordWithLimit,
   batchRecord,
   conversionRecord,
@@ -18,7 +18,7 @@ import { webhookRecord } from './webhook-records.ts';
 export interface WebhookBodyDependencies {
   readonly readModel: Pick<ReadModel, 'query'>;
   readonly vault: Opener;
-  readonly config: RateLimits;
+  readonly config: AccountSettings;
   /** Makes a link to the PDF of a completed conversion, good from now on. */
   readonly fileUrl: FileUrl;
 }

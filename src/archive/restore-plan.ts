@@ -114,8 +114,8 @@ class Reading {
     this.#first ??= event;
     if (this.#following > 0) this.#following -= 1;
     else {
-      // A debit and a request for each conversion of a batch.
-      if (type === 'BatchRequested') this.#following = 2 * data.total;
+      // A debit, unless it costs nothing, and a request for each conversion of a batch.
+      if (type === 'BatchRequested') this.#following = (data.unpaid ? 1 : 2) * data.total;
       if (type === 'CreditDebited') this.#following = 1;
       if (this.#following > 0) this.#before = this.#now();
     }

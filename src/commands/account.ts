@@ -98,11 +98,17 @@ export const accountSignOut: Run = (invocation, context) =>
     );
   });
 
+const CREDITS_OFF = 'Credits are off (CREDITS=off): conversions cost nothing.';
+
 export const creditsShow: Run = async ({ positionals: [email = ''] }, { open, output }) => {
   await open.withOperator(async (api) => {
     const account = await api.account(email);
     output.json({ email, credits: account.credits });
-    output.line(`${email} has ${counted(account.credits, 'credit')}.`);
+    output.line(
+      account.credits === null
+        ? CREDITS_OFF
+        : `${email} has ${counted(account.credits, 'credit')}.`,
+    );
   });
 };
 
@@ -111,7 +117,11 @@ export const creditsGrant: Run = async (invocation, context) => {
   await onAccount(invocation, context, async (api, id, email) => {
     const { credits } = await grant(api, id, email, amount);
     context.output.json({ email, credits });
-    context.output.line(`${email} now has ${counted(credits, 'credit')}.`);
+    context.output.line(
+      credits === null
+        ? `The credits were added. ${CREDITS_OFF}`
+        : `${email} now has ${counted(credits, 'credit')}.`,
+    );
   });
 };
 
@@ -189,7 +199,13 @@ function tellAccounts(
   output.json(listed);
   output.table(
     ['ID', 'PLAN', 'CREDITS', 'CREATED', 'EMAIL'],
-    listed.map((each) => [each.id, each.plan, each.credits, new Date(each.created_at), each.email]),
+    listed.map((each) => [
+      each.id,
+      each.plan,
+      each.credits ?? 'off',
+      new Date(each.created_at),
+      each.email,
+    ]),
     'There is no account yet.',
   );
 }
@@ -235,6 +251,7 @@ function tellAccount(
     [],
     Object.entries({
       ...shown,
+      credits: shown.credits ?? 'off',
       operator: operator ? 'yes' : 'no',
       must_change_password: must_change_password ? 'yes' : 'no',
       created_at: new Date(created_at),

@@ -84,6 +84,7 @@ export function statusLines(status: ServiceStatus): readonly string[] {
     ...queueLines(status),
     ...recentLines(status),
     backupLine(status),
+    ...(status.limitsOff === '' ? [] : [`Limits      ${status.limitsOff}`]),
     ...status.notKnown.map((line) => `Not known   ${line}`),
   ].map(plainText);
 }
@@ -120,6 +121,7 @@ function statusJson({
   queue,
   recent,
   backups,
+  limitsOff,
   at,
   notKnown,
 }: ServiceStatus): object {
@@ -156,6 +158,7 @@ function statusJson({
       keyring_copied_at: timeOrNull(backups.keyringCopiedAt),
       verified_backup_of: timeOrNull(backups.verifiedBackupOf),
     },
+    limits_off: limitsOff || null,
     not_known: notKnown,
   };
 }

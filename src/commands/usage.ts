@@ -16,7 +16,7 @@ export const usage: Run = async (invocation, context) => {
       ['server', server],
       ['account', account.email],
       ['plan', account.plan],
-      ['credits', String(account.credits)],
+      ['credits', String(account.credits ?? 'off')],
       ['requests left', rate && `${rate.remaining} of ${rate.limit}`],
       ['limit resets at', dateOf(rate?.reset_at)],
     ],

@@ -189,6 +189,13 @@ export const SETTINGS = {
       unset: 'none',
     },
   ),
+  credits: api('CREDITS', oneOf(['on', 'off']), 'on' as const, 'off: conversions cost nothing'),
+  rateLimit: api(
+    'RATE_LIMIT',
+    oneOf(['on', 'off']),
+    'on' as const,
+    'off: requests are not limited; wrong passwords still are',
+  ),
   freeCredits: api('FREE_CREDITS', integer(0, 1e12), 100, 'credits of a new account'),
   firstAccountEmail: api(
     'FIRST_ACCOUNT_EMAIL',

@@ -75,6 +75,7 @@ export async function requestBatch(
     batchId,
     conversions,
     texts: await sealedTexts(deps.vault, accountId, texts),
+    unpaid: deps.config.credits === 'off',
     now,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   } as const;

@@ -26,6 +26,8 @@ export interface AcceptanceDependencies {
   readonly actors: Pick<ActorSystem, 'send'>;
   readonly blobs: BlobStore;
   readonly vault: Pick<Vault, 'contentKey' | 'seal'>;
+  /** `off`: nothing is debited for what is requested now. */
+  readonly config: { readonly credits: 'on' | 'off' };
 }
 
 /** What is asked for: a checked request whose document is ready to be encrypted. */
@@ -83,6 +85,7 @@ export async function requestConversion(
       type: 'RequestConversion',
       accountId,
       ...conversion,
+      unpaid: deps.config.credits === 'off',
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     },

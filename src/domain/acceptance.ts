@@ -1,4 +1,4 @@
-/** How an account accepts conversions: each with its debit before it, one alone or all of a batch. */
+/** How an account accepts conversions: each with its debit before it, unless it costs nothing; one alone or all of a batch. */
 import type { Decision } from './decider.ts';
 import type { BlobRef, PrintOptions, RequestFacts, RequestTexts, Source } from './event-fields.ts';
 import type { EventOf } from './events.ts';
@@ -22,6 +22,8 @@ export type BatchTexts = Pick<RequestTexts, 'reference' | 'tags' | 'webhookUrl'>
 interface Request {
   readonly accountId: string;
   readonly idempotencyKey?: string;
+  /** Nothing is debited for it, and so nothing refunded. */
+  readonly unpaid?: boolean;
   readonly now: number;
 }
 
@@ -41,16 +43,20 @@ const retentionOf = ({ retentionSeconds: own }: Owner, asked = Number.POSITIVE_I
     ? {}
     : { retentionSeconds: own, retentionOfAccount: true as const };
 
+const markOf = ({ unpaid }: Request) => (unpaid === true ? { unpaid } : {});
+
 /** The debit and the request of one conversion. */
-function paid(
+function requested(
   owner: Owner,
-  { accountId, now }: Request,
+  command: Request,
   { conversionId, source, request, requestHmac, options, facts }: RequestedConversion,
   more: { readonly idempotencyKey?: string; readonly batchId?: string },
 ): readonly AcceptanceEvent[] {
+  const { accountId, now } = command;
   const amount = CREDITS_PER_CONVERSION;
+  const debit = { type: 'CreditDebited', data: { accountId, conversionId, amount } } as const;
   return [
-    { type: 'CreditDebited', data: { accountId, conversionId, amount } },
+    ...(command.unpaid === true ? [] : [debit]),
     {
       type: 'ConversionRequested',
       data: {
@@ -63,6 +69,7 @@ function paid(
         ...facts,
         ...retentionOf(owner, facts?.retentionSeconds),
         requestedAt: now,
+        ...markOf(command),
         ...more,
       },
     },
@@ -73,8 +80,10 @@ export function acceptConversion(
   owner: Owner,
   command: Request & RequestedConversion,
 ): Decision<AcceptanceEvent> {
-  if (owner.credits < CREDITS_PER_CONVERSION) return { rejected: 'insufficient_credits' };
-  return paid(owner, command, command, keyOf(command));
+  if (command.unpaid !== true && owner.credits < CREDITS_PER_CONVERSION) {
+    return { rejected: 'insufficient_credits' };
+  }
+  return requested(owner, command, command, keyOf(command));
 }
 
 /** Accepts all or none. */
@@ -89,7 +98,7 @@ export function acceptBatch(
   const { credits } = owner;
   const { accountId, batchId, conversions, texts, now } = command;
   const total = conversions.length;
-  const cost = total * CREDITS_PER_CONVERSION;
+  const cost = command.unpaid === true ? 0 : total * CREDITS_PER_CONVERSION;
   if (credits < cost) {
     const message = `The batch takes ${cost} credits, and the account has ${credits}. Nothing was accepted. Add credits, or send fewer requests.`;
     return { rejected: 'insufficient_credits', message };
@@ -97,8 +106,16 @@ export function acceptBatch(
   return [
     {
       type: 'BatchRequested',
-      data: { accountId, batchId, total, ...texts, requestedAt: now, ...keyOf(command) },
+      data: {
+        accountId,
+        batchId,
+        total,
+        ...texts,
+        requestedAt: now,
+        ...markOf(command),
+        ...keyOf(command),
+      },
     },
-    ...conversions.flatMap((each) => paid(owner, command, each, { batchId })),
+    ...conversions.flatMap((each) => requested(owner, command, each, { batchId })),
   ];
 }

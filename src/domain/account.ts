@@ -131,6 +131,8 @@ export type AccountCommand = { readonly accountId: string } & (
   | ({
       readonly type: 'RequestConversion';
       readonly idempotencyKey?: string;
+      /** Nothing is debited, because credits are off. */
+      readonly unpaid?: boolean;
       readonly now: number;
     } & RequestedConversion)
   | {
@@ -140,6 +142,7 @@ export type AccountCommand = { readonly accountId: string } & (
       readonly texts?: BatchTexts;
       /** Hashed apart from those of single conversions. */
       readonly idempotencyKey?: string;
+      readonly unpaid?: boolean;
       readonly now: number;
     }
   | ({ readonly type: 'RefundConversion' } & Refund)

@@ -22,7 +22,7 @@ export interface CreditGrant {
 
 export interface Refund {
   readonly conversionId: string;
-  /** The number of this failure among those of the account, from 1: the same wherever the log is stored. */
+  /** The number of this failure among those of the account that were paid for, from 1: the same wherever the log is stored. */
   readonly failure: number;
   /** The position of the ConversionFailed event, for readers of the log. */
   readonly failedAt: bigint;

@@ -48,7 +48,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
   ConversionRequested: (data) => {
-    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf } = data;
+    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf, unpaid } =
+      data;
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
@@ -58,7 +59,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const again = rerenderOf === undefined ? retried : `, to be compared with ${rerenderOf}`;
     const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
     const made = options.format === 'pdf' ? 'PDF' : 'picture';
-    return `A ${made} was requested, from ${SOURCES[source]}${what}${again}${within}.`;
+    const cost = unpaid ? ' It costs no credit.' : '';
+    return `A ${made} was requested, from ${SOURCES[source]}${what}${again}${within}.${cost}`;
   },
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined

@@ -74,10 +74,12 @@ export const EVENT_SCHEMAS = {
     options: PrintOptions,
     ...RequestFacts.properties,
     requestedAt: Time,
+    /** It has no debit before it, and gets no refund: it costs nothing. */
+    unpaid: Type.Optional(Type.Literal(true)),
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),
   }),
-  /** The debits and requests of all its conversions follow it, in one append. */
+  /** The debits, if any, and requests of all its conversions follow it, in one append. */
   BatchRequested: Type.Object({
     accountId: AccountId,
     batchId: BatchId,
@@ -87,6 +89,8 @@ export const EVENT_SCHEMAS = {
     tags: RequestFacts.properties.tags,
     webhookUrl: RequestFacts.properties.webhookUrl,
     requestedAt: Time,
+    /** All its conversions are. */
+    unpaid: Type.Optional(Type.Literal(true)),
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),
   }),

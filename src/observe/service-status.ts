@@ -38,6 +38,8 @@ export interface ServiceStatus {
   readonly queue: readonly QueuedAccount[] | undefined;
   readonly recent: Activity;
   readonly backups: BackupTimes;
+  /** The limits of accounts that the settings turn off, in one line; empty: none. */
+  readonly limitsOff: string;
   /** One line each. */
   readonly notKnown: readonly string[];
 }

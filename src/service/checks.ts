@@ -90,6 +90,9 @@ export function checksOfStart(
           keys(config, logger, await head().catch(() => undefined)),
         )
       : undefined,
+    role === 'renderer' || (config.credits !== 'off' && config.rateLimit !== 'off')
+      ? undefined
+      : check('limits', ['credits', 'rateLimit'], async () => ok(limitsOff(config))),
     config.sealP12 === undefined || role === 'renderer'
       ? undefined
       : check('seal', ['sealP12', 'sealP12Password'], () => seal(config)),
@@ -216,6 +219,15 @@ async function lookAtLog(
     if (database) await inspect(store);
     return head;
   });
+}
+
+/** Says which limits of accounts are off, in one line. */
+export function limitsOff({ credits, rateLimit }: Pick<Config, 'credits' | 'rateLimit'>): string {
+  const off = [
+    credits === 'off' && 'conversions cost nothing (CREDITS=off)',
+    rateLimit === 'off' && 'requests are not limited (RATE_LIMIT=off)',
+  ];
+  return off.filter((each) => each !== false).join(', ');
 }
 
 async function eventStore({ eventStoreUrl }: Config, head: bigint | undefined): Promise<Finding> {

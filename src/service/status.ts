@@ -13,6 +13,7 @@ import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
 import type { ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import { systemClock } from '../time/clock.ts';
 import { backupTimes } from './backup-times.ts';
+import { limitsOff } from './checks.ts';
 import { readinessAt } from './doctor.ts';
 import { openEventStore } from './event-store.ts';
 import { openReadModelOf } from './log.ts';
@@ -67,6 +68,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
           queue,
           recent,
           backups: backupTimes(config.dataDir),
+          limitsOff: limitsOff(config),
         };
         return { ...status, notKnown: notKnown(config, status) };
       },

@@ -349,7 +349,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await button(page, 'Convert for one credit').click();
     await page.waitForURL((url) => !url.pathname.endsWith(id));
     await button(page, 'Download PDF').waitFor();
-    t.equal((await client.account()).credits, credits - 1);
+    t.equal((await client.account()).credits, Number(credits) - 1);
     await region(page, 'Summary').getByRole('link', { name: id }).waitFor();
   });
 

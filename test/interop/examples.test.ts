@@ -96,7 +96,7 @@ void test('every example does what it says', async (t) => {
     });
     return stdout;
   }
-  const credits = async (): Promise<number> => (await client.account()).credits;
+  const credits = async (): Promise<number> => Number((await client.account()).credits);
 
   const converters = [
     ['bash', noShell, ['./convert.sh']],

@@ -88,15 +88,18 @@ function brokenBalance(stream: string, events: readonly Placed[]): string[] {
   });
 }
 
-/** 4: each debit and its request lie one behind the other, of one command. */
+/** 4: each debit and its request lie one behind the other, of one command. What costs nothing has none. */
 function brokenPairs(stream: string, events: readonly Placed[]): string[] {
   return events.flatMap((event, index) => {
     const [debit, request] =
       event.type === 'CreditDebited' ? [event, events[index + 1]] : [events[index - 1], event];
     if (event.type !== 'CreditDebited' && event.type !== 'ConversionRequested') return [];
+    const isUnpaid = event.type === 'ConversionRequested' && event.data.unpaid === true;
+    if (isUnpaid && debit?.type !== 'CreditDebited') return [];
     const together =
       debit?.type === 'CreditDebited' &&
       request?.type === 'ConversionRequested' &&
+      request.data.unpaid === undefined &&
       request.data.conversionId === debit.data.conversionId &&
       request.position === debit.position + 1 &&
       request.metadata === debit.metadata;
@@ -107,12 +110,12 @@ function brokenPairs(stream: string, events: readonly Placed[]): string[] {
 /** 4: the requests of a batch lie behind it, of one command, and as many as it says. */
 function brokenBatches(stream: string, events: readonly Placed[]): string[] {
   return events.filter(isOf('BatchRequested')).flatMap(({ data, revision, position }) => {
-    const { batchId, total } = data;
+    const { batchId, total, unpaid } = data;
     const own = events
       .filter(isOf('ConversionRequested'))
       .filter((each) => each.data.batchId === batchId);
     const last = own.at(-1)?.position ?? 0;
-    const isWhole = own.length === total && last === position + 2 * total;
+    const isWhole = own.length === total && last === position + (unpaid === true ? 1 : 2) * total;
     return isWhole ? [] : [`${stream}@${revision}: ${own.length} requests of ${total}`];
   });
 }
@@ -174,7 +177,9 @@ function brokenConversion(
   if (refund && refund.data.failedAt !== `${end?.position}`) {
     broken.push(`${id}: its refund answers ${refund.data.failedAt}, not ${end?.position}`);
   }
-  const isDue = end?.type === 'ConversionFailed' && !erased.has(accountId);
+  const { unpaid } = request.data;
+  if (refund && unpaid) broken.push(`${id} was refunded and not paid`);
+  const isDue = end?.type === 'ConversionFailed' && !erased.has(accountId) && !unpaid;
   if (settled && !refund && isDue) broken.push(`${id} was not refunded`);
   return broken;
 }

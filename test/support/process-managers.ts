@@ -131,6 +131,8 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
   const runner = new ProjectionRunner({ store, readModel });
   runner.start();
   const queue = new InProcessRenderQueue();
+  /** A test may turn credits off. */
+  const config: { credits: 'on' | 'off' } = { credits: 'on' };
   const managers: Stoppable[] = [];
   const context = () => operatorContext(clock);
   let closing: Promise<void> | undefined;
@@ -151,6 +153,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     blobs,
     keyring,
     vault,
+    config,
     budgets: new Budgets(DEFAULT_LIMITS),
     actors,
     readModel,
@@ -169,7 +172,7 @@ async function openNode(dataDir: string, name: string, clock: { now(): number })
     /** Accepts a conversion of the account. @returns its id */
     request: async (n = 1, html = '<p>one</p>', marks: RequestMarks = {}): Promise<string> => {
       const { conversionId } = await requestConversion(
-        { actors, blobs, vault },
+        { actors, blobs, vault, config },
         {
           accountId: accountId(n),
           source: 'html',

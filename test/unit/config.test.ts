@@ -99,6 +99,8 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
     { '3000': [3000], '3000, 9000,': [3000, 9000] },
     ['0', '65536', '3000-4000', '80;443'],
   ],
+  credits: ['on', { on: 'on', off: 'off' }, ['false', 'OFF']],
+  rateLimit: ['on', { on: 'on', off: 'off' }, ['0', 'none']],
   freeCredits: [100, { '0': 0, '1000000000000': 1e12 }, ['-1', '1000000000001', '1.5']],
   firstAccountEmail: [
     'admin@localhost',

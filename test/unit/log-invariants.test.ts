@@ -42,6 +42,11 @@ function requested(n: number, requestedAt = NOW): Entry {
   const data = { ...event.data, requestedAt, idempotencyKey: sha256(n) };
   return [ACCOUNT, { ...event, data }];
 }
+function unpaid(n: number): Entry {
+  const [stream, event] = requested(n);
+  const data = { ...event.data, unpaid: true };
+  return [stream, { ...event, data } as DomainEvent];
+}
 const started = (n: number): Entry => only(start(n, 1));
 const completed = (n: number): Entry => only(completion(n, 1));
 const failed = (n: number): Entry => only(failure(n, 1));
@@ -97,6 +102,13 @@ void test('a good log has nothing wrong with it', (t) => {
   t.end();
 });
 
+void test('what costs nothing has no debit and no refund', (t) => {
+  const log = logOf(unpaid(1), completed(1), unpaid(2), failed(2));
+  t.strictSame(violations(log, { settled: true }), []);
+  t.equal(balanceOf(log, accountId()), 0);
+  t.end();
+});
+
 void test('each fault is told', (t) => {
   const keyUsed = { ...who, keyId: keyId(), usedAt: NOW };
   const faults: readonly (readonly [told: RegExp, ...entries: readonly Entry[]])[] = [
@@ -106,6 +118,8 @@ void test('each fault is told', (t) => {
     [/without its pair/, granted(2), debited(1), requested(2), completed(2)],
     [/without its pair/, granted(2), debited(1), started(1), requested(1), completed(1)],
     [/accepted twice/, granted(2), ...accepted(1), completed(1), debited(1), requested(1, NOW + 1)],
+    [/without its pair/, granted(2), debited(1), unpaid(1), completed(1)],
+    [/refunded and not paid/, granted(2), unpaid(1), failed(1), refunded(1, 3)],
     [/requested twice/, granted(2), ...accepted(1), completed(1), ...accepted(1)],
     [/has not ended/, granted(2), ...accepted(1), started(1)],
     [/ended 2 times/, granted(2), ...accepted(1), completed(1), failed(1), refunded(1, 5)],

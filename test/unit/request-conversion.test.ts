@@ -51,7 +51,7 @@ void test('what was stored for a batch that is not accepted is deleted', async (
   const node = await place.node('one');
   await node.openAccount(1, CREDITS);
   const ask = async (
-    deps: Pick<typeof node, 'actors' | 'blobs' | 'vault'>,
+    deps: Pick<typeof node, 'actors' | 'blobs' | 'vault' | 'config'>,
     count: number,
     idempotencyKey?: string,
   ) => {

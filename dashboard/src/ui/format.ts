@@ -8,6 +8,10 @@ const HOUR = 60 * MINUTE;
 
 export const formatNumber = (value: number): string => NUMBER.format(value);
 
+/** @param credits null: the service runs without credits */
+export const formatCredits = (credits: number | null): string =>
+  credits === null ? 'Not counted' : formatNumber(credits);
+
 /** 820 B, 12.3 kB, 4.1 MB: in powers of 1000, on one line. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes}\u00a0B`;

@@ -8,7 +8,7 @@ import {
   requestWindow,
   WINDOW_MS,
 } from '../../accounts/rate-limits.ts';
-import type { RateLimitStatus } from '../../limits/rate-limiter/port.ts';
+import type { Rate, RateLimitStatus } from '../../limits/rate-limiter/port.ts';
 import { type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { addressOf } from './request.ts';
@@ -25,12 +25,24 @@ function show(ctx: HttpContext, status: RateLimitStatus): void {
   for (const [name, value] of Object.entries(headersOf(status))) ctx.res.setHeader(name, value);
 }
 
+/** Counts a request, or only looks, unless requests are not limited: then all of a window is always left. */
+async function windowOf(
+  { rateLimiter, clock, config }: RateLimitDependencies,
+  how: 'consume' | 'get',
+  ...[key, rate]: [key: string, rate: Rate]
+): Promise<RateLimitStatus> {
+  if (config.rateLimit === 'on') return await rateLimiter[how](key, rate);
+  const { limit, windowMs } = rate;
+  const resetAt = (Math.floor(clock.now() / windowMs) + 1) * (windowMs / 1000);
+  return { allowed: true, limit, remaining: limit, resetAt };
+}
+
 /** The headers of an answer to a connection whose address alone is known. */
 export const rateLimitHeadersOf =
   (deps: RateLimitDependencies) =>
   async (socket: Socket): Promise<Readonly<Record<string, string>>> => {
     const client = { caller: undefined, clientAddress: addressOf(socket) };
-    return headersOf(await deps.rateLimiter.get(...requestWindow(deps.config, client)));
+    return headersOf(await windowOf(deps, 'get', ...requestWindow(deps.config, client)));
   };
 
 /**
@@ -39,7 +51,7 @@ export const rateLimitHeadersOf =
  */
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
   if (isByOperatorSocket(ctx)) return;
-  const status = await deps.rateLimiter.consume(...requestWindow(deps.config, ctx.state));
+  const status = await windowOf(deps, 'consume', ...requestWindow(deps.config, ctx.state));
   show(ctx, status);
   assertAllowed(status, requestLimit(ctx.state.caller, status.limit), deps.clock);
 }
@@ -54,7 +66,7 @@ export async function countAgainstPlan(
 ): Promise<void> {
   const { caller } = ctx.state;
   if (caller?.sessionKind !== 'dashboard') return;
-  const status = await deps.rateLimiter.consume(...planWindow(deps.config, caller));
+  const status = await windowOf(deps, 'consume', ...planWindow(deps.config, caller));
   show(ctx, status);
   assertAllowed(status, planLimitText(caller.plan, status.limit), deps.clock);
 }
@@ -69,7 +81,7 @@ export async function assertAddressAllowed(
 ): Promise<void> {
   const { clientAddress } = ctx.state;
   const window = requestWindow(deps.config, { caller: undefined, clientAddress });
-  const status = await deps.rateLimiter.get(...window);
+  const status = await windowOf(deps, 'get', ...window);
   assertAllowed(status, requestLimit(undefined, status.limit), deps.clock);
 }
 
@@ -79,7 +91,7 @@ export async function assertAddressAllowed(
  */
 export async function countLinkRequest(deps: HttpDependencies, ctx: HttpContext): Promise<void> {
   if (isByOperatorSocket(ctx)) return;
-  const status = await deps.rateLimiter.consume(`link:${addressKey(ctx.state.clientAddress)}`, {
+  const status = await windowOf(deps, 'consume', `link:${addressKey(ctx.state.clientAddress)}`, {
     limit: deps.config.maxLinkRequests,
     windowMs: WINDOW_MS,
   });
@@ -93,5 +105,5 @@ export async function setRateLimitHeaders(
   deps: RateLimitDependencies,
   ctx: HttpContext,
 ): Promise<void> {
-  show(ctx, await deps.rateLimiter.get(...requestWindow(deps.config, ctx.state)));
+  show(ctx, await windowOf(deps, 'get', ...requestWindow(deps.config, ctx.state)));
 }

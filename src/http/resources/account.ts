@@ -14,7 +14,7 @@ import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { Closed, Count, example, Flag, Text, Timestamp } from '../openapi/fields.ts';
+import { Closed, Count, example, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
 
@@ -24,7 +24,9 @@ export const Account = Closed({
   // There is no format: validators refuse admin@localhost, the first account's address.
   email: Text('ada@example.com'),
   plan: Type.Enum([...PLANS], { examples: ['pro'] }),
-  credits: Count('The credits that are left.', 99),
+  credits: OrNull(
+    Count('The credits that are left; null: credits are off, and conversions cost nothing.', 99),
+  ),
   rate_limit: Count(
     'The requests that the plan allows in a minute, with all API keys together.',
     100,

@@ -47,6 +47,14 @@ export const ServiceStatus = Closed({
     description: 'What this node lacks to be ready.',
     examples: [[]],
   }),
+  credits: Type.Enum(['on', 'off'], {
+    description: 'off: conversions cost nothing (CREDITS).',
+    examples: ['on'],
+  }),
+  rate_limit: Type.Enum(['on', 'off'], {
+    description: 'off: requests are not limited (RATE_LIMIT).',
+    examples: ['on'],
+  }),
   leads: Flag('This node feeds the renderers.', true),
   time: Timestamp('The time of the look.'),
   led: OrNull(Flag('Some node feeds the renderers.', true)),
@@ -149,6 +157,7 @@ export const getStatus: Endpoint = {
   handler: (deps) => {
     const { version, renderers } = deps.operations;
     const look = createStatus({ ...deps, renderers });
+    const { credits, rateLimit: rate_limit } = deps.config;
     return async (ctx) => {
       const [status, { ready, missing, leads = false }] = await Promise.all([
         look(),
@@ -157,7 +166,7 @@ export const getStatus: Endpoint = {
       const node = { version, uptime_seconds: Math.floor(process.uptime()) };
       const memory = { rss_bytes: process.memoryUsage.rss() };
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = { ...node, memory, ready, missing, leads, ...status };
+      ctx.body = { ...node, memory, ready, missing, credits, rate_limit, leads, ...status };
     };
   },
 };

@@ -18,6 +18,7 @@ interface Batch {
 interface Beginning {
   readonly recorded: RecordedEvent;
   readonly batchId: string;
+  readonly unpaid: true | undefined;
   left: number;
 }
 
@@ -60,10 +61,10 @@ export class BatchRules {
   }
 
   #begin(recorded: RecordedEvent, data: EventOf<'BatchRequested'>['data']): void {
-    const { batchId, accountId, total } = data;
+    const { batchId, accountId, total, unpaid } = data;
     if (this.#batches.get(batchId)) throw new Broken(`one BatchRequested of ${batchId}`, 'two');
     this.#batches.set(batchId, { accountId, total, completed: 0, failed: 0 });
-    this.#beginning = { recorded, batchId, left: total };
+    this.#beginning = { recorded, batchId, unpaid, left: total };
   }
 
   #follow(beginning: Beginning, recorded: RecordedEvent, { type, data }: DomainEvent): void {
@@ -72,7 +73,11 @@ export class BatchRules {
     const isSame =
       recorded.stream === beginning.recorded.stream &&
       commandOf(recorded) === commandOf(beginning.recorded);
-    if (!isSame || (!isRequest && type !== 'CreditDebited')) {
+    const isPaid = beginning.unpaid === undefined;
+    const isFit = isRequest
+      ? (data.unpaid === undefined) === isPaid
+      : isPaid && type === 'CreditDebited';
+    if (!isSame || !isFit) {
       throw new Broken(
         `${beginning.left} more requests of ${batchId} right after it`,
         `${type} in ${recorded.stream}`,

@@ -23,6 +23,9 @@ const OF_SECOND_COMMANDS: ReadonlySet<EventType> = new Set([
   'SignInsLeftOut',
 ]);
 
+/** The first events of what makes conversions: the rules of conversions find a second append of them. */
+const OF_REQUESTS: ReadonlySet<EventType> = new Set(['CreditDebited', 'ConversionRequested']);
+
 export class EventIds {
   /** The commands of people to accounts. Those that end with one conversion are known by that. */
   readonly #commands = new StateTable<object>();
@@ -46,7 +49,7 @@ export class EventIds {
         return { command, number: next };
       }
       if (id !== eventId(`${command}/${stream}/0`)) continue;
-      if (command === causationId && isOfAccount(event) && event.type !== 'CreditDebited') {
+      if (command === causationId && isOfAccount(event) && !OF_REQUESTS.has(event.type)) {
         this.#once(command, stream);
       }
       return { command, number: 0 };

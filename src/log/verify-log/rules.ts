@@ -107,7 +107,7 @@ export class LogRules {
     return state;
   }
 
-  /** A debit and its request are one append of one command. */
+  /** A debit and its request are one append of one command; a request that costs nothing has none. */
   #checkPair(recorded: RecordedEvent, event: DomainEvent): void {
     const debit = this.#debit;
     this.#debit = event.type === 'CreditDebited' ? { event, recorded } : undefined;
@@ -116,6 +116,7 @@ export class LogRules {
       const isPair =
         event.type === 'ConversionRequested' &&
         event.data.conversionId === conversionId &&
+        event.data.unpaid === undefined &&
         recorded.stream === debit.recorded.stream &&
         commandOf(recorded) === commandOf(debit.recorded);
       if (!isPair) {
@@ -124,6 +125,7 @@ export class LogRules {
       }
       this.#request(debit.event.data.amount, event, recorded.stream);
     } else if (event.type === 'ConversionRequested') {
+      if (event.data.unpaid) return this.#request(0, event, recorded.stream);
       throw new Broken(`the debit for ${event.data.conversionId} right before`, 'none');
     }
   }
@@ -301,7 +303,7 @@ export class LogRules {
 
   #fail(failed: Conversion, { id, position }: RecordedEvent): void {
     const owner = this.#streams.get(accountStream(failed.accountId))?.account;
-    if (owner === undefined) return;
+    if (owner === undefined || failed.amount === 0) return;
     owner.failures += 1;
     failed.failure = { number: owner.failures, id, position: `${position}` };
     if (!isErased(owner)) this.refundsDue += 1;

@@ -50,6 +50,10 @@ const requested = (n: number, requestedAt: number, key?: string): AccountEvent =
     ...(key === undefined ? {} : { idempotencyKey: key }),
   },
 });
+const unpaid = (n: number, requestedAt: number): AccountEvent => {
+  const { type, data } = requested(n, requestedAt) as EventOf<'ConversionRequested'>;
+  return { type, data: { ...data, unpaid: true } };
+};
 const refunded = (n: number, failedAt: bigint): AccountEvent => ({
   type: 'CreditRefunded',
   data: {
@@ -315,6 +319,22 @@ void test('a request takes its credit in the same decision', (t) => {
   given(t, account, opened).when(request(1, NOW)).thenRejected('insufficient_credits');
   given(t, account, opened, granted(1), debited(1), requested(1, NOW))
     .when(request(2, NOW))
+    .thenRejected('insufficient_credits');
+  t.end();
+});
+
+void test('what costs nothing is accepted without credits, and takes none', (t) => {
+  given(t, account, opened)
+    .when({ ...request(1, NOW), unpaid: true } as AccountCommand)
+    .thenEvents(unpaid(1, NOW));
+  given(t, account, opened, granted(1))
+    .when({ ...request(1, NOW), unpaid: true } as AccountCommand)
+    .thenEvents(unpaid(1, NOW));
+  given(t, account, opened, granted(1), unpaid(1, NOW))
+    .when(request(2, NOW))
+    .thenEvents(debited(2), requested(2, NOW));
+  given(t, account, opened, unpaid(1, NOW))
+    .when({ ...request(2, NOW), unpaid: false } as AccountCommand)
     .thenRejected('insufficient_credits');
   t.end();
 });

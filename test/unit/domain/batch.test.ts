@@ -58,6 +58,9 @@ const accepted = (n: number): readonly AccountEvent[] => [
   },
 ];
 
+const unpaid = ({ type, data }: AccountEvent) =>
+  ({ type, data: { ...data, unpaid: true } }) as AccountEvent;
+
 void test('a batch is accepted as a whole, each conversion with its debit', (t) => {
   given(t, account, opened, granted(2))
     .when(request(2, key))
@@ -65,6 +68,10 @@ void test('a batch is accepted as a whole, each conversion with its debit', (t) 
   given(t, account, opened, granted(1))
     .when(request(2))
     .thenRejected('insufficient_credits', /takes 2 credits, and the account has 1\. Nothing was/);
+  const pairs = [requested(2, key), ...accepted(1), ...accepted(2)];
+  given(t, account, opened)
+    .when({ ...request(2, key), unpaid: true } as AccountCommand)
+    .thenEvents(...pairs.filter(({ type }) => type !== 'CreditDebited').map(unpaid));
   given(t, account, opened, granted(5), requested(2, key))
     .when(request(2, key, NOW + DAY_MS - 1))
     .thenNothing();

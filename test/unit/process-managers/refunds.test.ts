@@ -45,6 +45,23 @@ void test('credits go back in the order of the failures, once', async (t) => {
   t.strictSame(violations(place.log(), { settled: true }), []);
 });
 
+void test('what cost nothing is not refunded, and what was paid after it is', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  node.run(startRefunds(node));
+  for (const credits of ['on', 'off', 'on'] as const) {
+    node.config.credits = credits;
+    await fail(node, 1);
+    // The only credit is back before the next request.
+    await place.logged('CreditRefunded', 1);
+  }
+  const failures = conversionsOf(place.log('ConversionFailed'));
+  const refunds = await place.logged('CreditRefunded', 2);
+  t.strictSame(conversionsOf(refunds), [failures[0], failures[2]]);
+  t.equal(balanceOf(place.log(), accountId()), 1);
+  t.strictSame(violations(place.log(), { settled: true }), []);
+});
+
 void test('a failure while it runs is refunded', async (t) => {
   const place = openManagedPlace(t);
   const node = await place.node();

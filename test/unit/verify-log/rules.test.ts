@@ -99,6 +99,12 @@ const keyed = (n: number, requestedAt: number, key = 5): Step => {
   const data = { ...requested.data, requestedAt, idempotencyKey: sha256(key) };
   return step(ACCOUNT, debited, { type: 'ConversionRequested', data } as DomainEvent);
 };
+/** It costs nothing. */
+const unpaid = (n: number, data: object = {}): Step => {
+  const [, requested] = request(n, 1).events(0n) as [DomainEvent, DomainEvent];
+  const event = { ...requested, data: { ...requested.data, unpaid: true, ...data } };
+  return step(ACCOUNT, event as DomainEvent);
+};
 const begun = [open, asked, start(1, 1)];
 const failed = [...begun, failure(1, 1)];
 const completed = [...begun, completion(1, 1)];
@@ -180,6 +186,17 @@ const batchOf = (
   const events = pairs.filter(({ type }, n) => n > 1 || type !== without);
   return step(ACCOUNT, { type: 'BatchRequested', data }, ...events);
 };
+const unpaidOf = {
+  accountId: accountId(),
+  batchId: batchId(),
+  requestedAt: NOW,
+  unpaid: true,
+} as const;
+const unpaidBatch = (total: number): Step => {
+  const each = Array.from({ length: total }, (_, n) => unpaid(n + 1, { batchId: batchId() }));
+  const begin: DomainEvent = { type: 'BatchRequested', data: { ...unpaidOf, total } };
+  return step(ACCOUNT, begin, ...each.flatMap(({ events }) => events(0n)));
+};
 const batchEnd = (made: number, failures: number, total = 2): Step =>
   step(`batch-${batchId()}`, {
     type: 'BatchEnded',
@@ -234,6 +251,22 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', reserved(1), reserved(2)],
     ['2 unfinished, 0 refunds due', open, batchOf(2, [1, 2])],
     ['0 unfinished, 1 refunds due', ...batched, batchEnd(1, 1)],
+    // Without credits, between two that were paid.
+    [
+      '0 unfinished, 1 refunds due',
+      open,
+      asked,
+      start(1, 1),
+      failure(1, 1),
+      refund(),
+      unpaid(2),
+      start(2, 1),
+      failure(2, 1),
+      request(3, 1),
+      start(3, 1),
+      failure(3, 1),
+    ],
+    ['2 unfinished, 0 refunds due', open, unpaidBatch(2)],
   ];
   for (const [counts, ...steps] of good) t.equal(check(logOf(steps)), counts);
   const caused = logOf([...failed, refund()], new Map());
@@ -310,6 +343,19 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
       step(OTHER, granted),
     ],
     [/^1: .*found one in signins-1/, step('signins-1', granted)],
+    [
+      /^6: .*to be refunded, found ConversionFailed/,
+      open,
+      unpaid(1),
+      start(1, 1),
+      failure(1, 1),
+      refund(),
+    ],
+    [
+      /^4: .*request of conv_.* right after its debit, found ConversionRequested/,
+      open,
+      step(ACCOUNT, debit, { ...ask, data: { ...ask.data, unpaid: true } } as DomainEvent),
+    ],
     [/^4: .*the debit for conv_.* right before/, open, batchOf(2, [1, 2], 'CreditDebited')],
     [
       /^5: .*request of conv_.* right after its debit, found CreditDebited/,
@@ -320,6 +366,11 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     [/^6: .*1 more requests of batch_.* right after it, found C/, open, batchOf(2, [1]), asked],
     [/^7: .*the BatchRequested of batch_.* before, found none/, open, batchOf(1, [1, 2])],
     [/^8: .*one BatchRequested of batch_.*, found two/, open, batchOf(2, [1, 2]), batchOf(1, [3])],
+    [
+      /^4: .*2 more requests of batch_.* right after it, found C/,
+      open,
+      step(ACCOUNT, { type: 'BatchRequested', data: { ...unpaidOf, total: 2 } }, debit, ask),
+    ],
     [/^12: .*1 completed and 1 failed of 2, found 2 completed/, ...batched, batchEnd(2, 0)],
     [/^12: .*1 completed and 1 failed of 2, found 1 .*of 1$/, ...batched, batchEnd(1, 0, 1)],
     [/^12: .*1 completed and 1 failed of 2, found 1 .*of 3$/, ...batched, batchEnd(1, 1, 3)],

@@ -5,7 +5,7 @@ import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { formatNumber } from '../../ui/format.ts';
+import { formatCredits } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
@@ -31,7 +31,7 @@ export default function AccountPage() {
               facts={{
                 Email: email,
                 Plan: planName(plan),
-                'Credits left': formatNumber(credits),
+                'Credits left': formatCredits(credits),
                 Opened: <Time iso={openedAt} />,
                 'Account id': <code>{id}</code>,
               }}

@@ -80,8 +80,12 @@ export function ConvertAgain({ id, compares = false }: ConvertAgainProps) {
       onConfirm={convert}
     >
       <p>
-        {act.explained} It costs one credit, which comes back if the conversion fails.
-        {account && ` The account has ${counted(account.credits, 'credit')} left.`}
+        {act.explained}
+        {account?.credits !== null &&
+          ' It costs one credit, which comes back if the conversion fails.'}
+        {account &&
+          account.credits !== null &&
+          ` The account has ${counted(account.credits, 'credit')} left.`}
       </p>
     </ConfirmButton>
   );

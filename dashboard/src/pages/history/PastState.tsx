@@ -4,7 +4,7 @@ import { answerOf, api, totalOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { formatNumber } from '../../ui/format.ts';
+import { formatCredits, formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
@@ -120,7 +120,7 @@ function Past({ moment, account, keys, keyCount, position }: PastProps) {
       </p>
       <Facts
         facts={{
-          Credits: formatNumber(account.credits),
+          Credits: formatCredits(account.credits),
           Plan: planName(account.plan),
           Email: account.email,
           Opened: <Time iso={account.created_at} relative={false} />,

@@ -6,7 +6,7 @@ import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { type Webhook, webhooksQuery } from '../../api/webhooks.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { counted, formatNumber } from '../../ui/format.ts';
+import { counted, formatCredits } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Calm } from '../../ui/states.tsx';
@@ -50,10 +50,11 @@ function creditsPerDay(days: readonly UsageDay[]): number {
 
 /**
  * @returns the days that the credits last as the account used them lately; undefined where they last long
- *   enough, or nothing tells
+ *   enough, nothing tells, or there are no credits (null)
  */
-function daysOfCreditsLeft(credits: number, days: readonly UsageDay[]): number | undefined {
+function daysOfCreditsLeft(credits: number | null, days: readonly UsageDay[]): number | undefined {
   if (credits === 0) return 0;
+  if (credits === null) return undefined;
   const perDay = creditsPerDay(days);
   if (perDay === 0) return undefined;
   const left = Math.floor(credits / perDay);
@@ -174,7 +175,7 @@ function CreditsItem({ daysLeft, account: { id, credits, operator } }: CreditsIt
       <p>
         {credits === 0
           ? 'New conversions are refused.'
-          : `${formatNumber(credits)} are left, by the use of the last ${USAGE_DAYS} days.`}{' '}
+          : `${formatCredits(credits)} are left, by the use of the last ${USAGE_DAYS} days.`}{' '}
         {operator ? (
           <Link to="/operations/accounts/$id" params={{ id }}>
             Add credits

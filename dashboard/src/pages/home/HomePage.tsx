@@ -79,8 +79,13 @@ export default function HomePage() {
       lead={
         account && (
           <>
-            {planName(account.plan)} plan,{' '}
-            <Link to="/usage">{counted(account.credits, 'credit')} left</Link>.
+            {planName(account.plan)} plan
+            {account.credits !== null && (
+              <>
+                , <Link to="/usage">{counted(account.credits, 'credit')} left</Link>
+              </>
+            )}
+            .
           </>
         )
       }

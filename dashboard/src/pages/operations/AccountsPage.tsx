@@ -5,7 +5,7 @@ import { usePage } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
-import { formatNumber } from '../../ui/format.ts';
+import { formatCredits } from '../../ui/format.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { type Plan, PLAN_CHOICES, planName } from '../../ui/plans.ts';
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Account>[] = [
     ),
   },
   { header: 'Plan', cell: ({ plan }) => planName(plan) },
-  { header: 'Credits', align: 'end', cell: ({ credits }) => formatNumber(credits) },
+  { header: 'Credits', align: 'end', cell: ({ credits }) => formatCredits(credits) },
   { header: 'Opened', cell: ({ created_at: at }) => <Time iso={at} /> },
   { header: 'Id', cell: ({ id }) => <code className={styles.id}>{id}</code> },
 ];

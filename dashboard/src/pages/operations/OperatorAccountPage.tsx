@@ -5,7 +5,7 @@ import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { formatBytes, formatNumber } from '../../ui/format.ts';
+import { formatBytes, formatCredits, formatNumber } from '../../ui/format.ts';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
@@ -74,7 +74,7 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
         wide
         facts={{
           Plan: planName(plan),
-          Credits: formatNumber(credits),
+          Credits: formatCredits(credits),
           Stored: formatBytes(account.stored_bytes),
           'Valid API keys': formatNumber(account.api_keys),
           'Open sessions': formatNumber(account.sessions),

@@ -65,7 +65,7 @@ function CreditsForm({ account: { id } }: SectionProps) {
     const { credits } = await dataOf(Promise.resolve(sent));
     const isRepeated = sent.response.headers.has('Idempotent-Replayed');
     await forgetAccounts();
-    return `${formatNumber(amount)} credits ${isRepeated ? 'had been granted before' : 'are granted'}. The account now has ${formatNumber(credits)}.`;
+    return `${formatNumber(amount)} credits ${isRepeated ? 'had been granted before' : 'are granted'}. ${credits === null ? 'They are not taken while the service runs without credits.' : `The account now has ${formatNumber(credits)}.`}`;
   };
   return (
     <SendForm action="Grant the credits" look="secondary" layout="line" onSend={grant}>

@@ -87,6 +87,8 @@ export function StateSection({ status }: StatusProps) {
           'Runs for': formatDuration(uptime * 1000),
           Memory: formatBytes(memory.rss_bytes),
           Leader: leadText(status),
+          ...(status.credits === 'off' && { Credits: 'Off: conversions cost nothing' }),
+          ...(status.rate_limit === 'off' && { 'Rate limits': 'Off: requests are not limited' }),
         }}
       />
     </Section>

@@ -93,7 +93,11 @@ function Playground({ account, fields }: PlaygroundProps) {
         <div className={styles.beside}>
           <Section
             title="Result"
-            lead={`A conversion costs 1 credit. You have ${formatNumber(account.credits)}.`}
+            lead={
+              account.credits === null
+                ? 'A conversion costs nothing.'
+                : `A conversion costs 1 credit. You have ${formatNumber(account.credits)}.`
+            }
             actions={
               <Button look="primary" icon="play" isPending={conversion.isPending} onPress={start}>
                 Convert

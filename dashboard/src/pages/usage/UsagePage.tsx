@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Figures } from '../../ui/Figures.tsx';
-import { formatNumber } from '../../ui/format.ts';
+import { formatCredits, formatNumber } from '../../ui/format.ts';
 import { Page, Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
@@ -16,6 +16,7 @@ import { ExportButton, UsageSection } from './UsageSection.tsx';
 const route = getRouteApi('/signed-in/usage');
 
 const LEAD = 'A conversion costs 1 credit. One that fails gives it back.';
+const FREE = 'The service runs without credits: a conversion costs nothing.';
 
 export default function UsagePage() {
   const account = useAccount();
@@ -25,13 +26,13 @@ export default function UsagePage() {
   const show = (next: UsageSearch) =>
     void navigate({ to: '/usage', search: next, resetScroll: false });
   return (
-    <Page title="Credits and usage" lead={LEAD}>
+    <Page title="Credits and usage" lead={account.data?.credits === null ? FREE : LEAD}>
       <Section title="Balance">
         <Loaded query={account} what="the balance" lines={2}>
           {({ credits, plan, rate_limit: limit }) => (
             <Figures
               figures={[
-                { name: 'Credits left', value: formatNumber(credits) },
+                { name: 'Credits left', value: formatCredits(credits) },
                 { name: 'Plan', value: planName(plan) },
                 { name: 'Requests a minute with API keys', value: formatNumber(limit) },
               ]}
