@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints an electronic invoice (Factur-X) that conforms to PDF/A-3 and PDF/UA-1, signed where the account has a certificate,
-# and has it checked by the tools that are there: ./e-invoice.sh e-invoice/ invoice.pdf. VERAPDF and MUSTANG are the commands
-# of those two, if they are installed.
+# Prints an electronic invoice (Factur-X) that conforms to PDF/A-3 and PDF/UA-1, and has it checked by the tools that are
+# there: ./e-invoice.sh e-invoice/ invoice.pdf. If the account has a certificate, the invoice is signed, with a field at the
+# bottom of its last page. VERAPDF and MUSTANG are the commands of those two, if they are installed.
 set -euo pipefail
 api=${PRESSLEDGER_SERVER:-http://localhost:8080}/api/v1
 pdf=$2
@@ -11,7 +11,7 @@ key="X-API-Key: ${PRESSLEDGER_API_KEY:?set it to an API key}"
 certificate=$(curl --silent --show-error --output "$pdf.log" --write-out '%{http_code}' --header "$key" \
   "$api/account/signature/")
 case $certificate in
-  200) sign=true ;;
+  200) sign='{"field": {"x": "120mm", "y": "255mm", "width": "70mm", "height": "20mm"}}' ;;
   404) sign=false ;;
   *) cat "$pdf.log" >&2 && exit 1 ;;
 esac
@@ -28,7 +28,7 @@ jq --null-input --rawfile html "$1/page.html" --rawfile xml "$1/invoice.xml" --a
   --header "$key" --header 'Content-Type: application/json' \
   --header 'Prefer: wait=30' --header 'Accept: application/pdf' --data-binary @- "$api/pdf/"
 
-if [ "$sign" = true ]; then
+if [ "$sign" != false ]; then
   location=$(sed -n 's/^[Ll]ocation: *\([^[:space:]]*\).*/\1/p' "$pdf.log")
   level=$(curl --silent --show-error --fail-with-body --header "$key" "$location" | jq --raw-output .pdf.signature.level)
   # B-T has a timestamp, B-B has none.
@@ -52,7 +52,7 @@ check() {
 }
 check 'PDF syntax (qpdf)' qpdf --check "$pdf"
 # Whether its certificate is trusted is another question. The status of pdfsig is 0 for a wrong signature, too.
-if [ "$sign" = true ]; then
+if [ "$sign" != false ]; then
   words='Signature is Valid' check 'Signature (pdfsig)' pdfsig -nocert "$pdf"
 fi
 # One word or several, such as java with its arguments.

@@ -321,6 +321,24 @@ export interface PdfSignature {
   reason?: string;
   /** Where it is signed. */
   location?: string;
+  /** Where the signature can be seen. It is not on any page if left out. */
+  field?: PdfSignatureField;
+}
+
+/**
+ * It shows the name of the signer, the time in UTC, the reason and the location, in letters as large as fit. Lengths are
+ * written like `margin_top`, from the top left corner of the page as it is shown.
+ * @example { x: '120mm', y: '250mm', width: '70mm', height: '25mm' }
+ */
+export interface PdfSignatureField {
+  /** The number of the page in the finished PDF, from 1; the last page if left out. */
+  page?: number;
+  x: string;
+  y: string;
+  /** At least `20mm`. */
+  width: string;
+  /** At least `5mm`. */
+  height: string;
 }
 
 /** Exactly one of `html` and `image` is given. */

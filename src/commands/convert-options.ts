@@ -6,6 +6,7 @@ import { choiceOf, type Invocation, type OptionSpec } from './command.ts';
 import {
   attachmentIn,
   contentOf,
+  fieldOf,
   formatOf,
   jsonOf,
   numberOf,
@@ -113,12 +114,18 @@ const CONFORMING: Flags = {
   },
 };
 
+const of = (path: string, value: string, help: string): Flag => ({
+  value,
+  help,
+  path: path.split('.'),
+});
+
 const FINISHING: Flags = {
-  'keep-pages': {
-    value: 'list',
-    help: 'the pages of the printed PDF to keep, in this order, such as 3,1-2; it loses its tags',
-    path: ['pdf', 'pages'],
-  },
+  'keep-pages': of(
+    'pdf.pages',
+    'list',
+    'the pages of the printed PDF to keep, in this order, such as 3,1-2; it loses its tags',
+  ),
   rotate: {
     value: 'degrees',
     help: `turn all pages clockwise: ${ROTATIONS.join(', ')}`,
@@ -139,26 +146,24 @@ const FINISHING: Flags = {
     read: (path, name) => contentOf(path, name),
   },
   'stamp-opacity': {
-    value: 'number',
-    help: 'of the stamp, from 0 to 1',
-    path: ['pdf', 'stamp', 'opacity'],
+    ...of('pdf.stamp.opacity', 'number', 'of the stamp, from 0 to 1'),
     read: numberOf,
   },
-  'stamp-pages': {
-    value: 'list',
-    help: 'the pages to stamp, such as 1,3-5; all unless given',
-    path: ['pdf', 'stamp', 'pages'],
-  },
-  'user-password': {
-    value: 'password',
-    help: 'encrypt the PDF; whoever opens it needs this password',
-    path: ['pdf', 'encrypt', 'user_password'],
-  },
-  'owner-password': {
-    value: 'password',
-    help: 'encrypt the PDF; this password lifts what --deny denies',
-    path: ['pdf', 'encrypt', 'owner_password'],
-  },
+  'stamp-pages': of(
+    'pdf.stamp.pages',
+    'list',
+    'the pages to stamp, such as 1,3-5; all unless given',
+  ),
+  'user-password': of(
+    'pdf.encrypt.user_password',
+    'password',
+    'encrypt the PDF; whoever opens it needs this password',
+  ),
+  'owner-password': of(
+    'pdf.encrypt.owner_password',
+    'password',
+    'encrypt the PDF; this password lifts what --deny denies',
+  ),
   deny: {
     value: 'list',
     help: `what readers do not allow without the owner password: ${PERMISSIONS.join(',')}`,
@@ -170,15 +175,17 @@ const FINISHING: Flags = {
     path: ['pdf', 'verify_link'],
   },
   sign: { help: 'sign the PDF with the certificate of the account', path: ['pdf', 'sign'] },
-  'sign-reason': {
-    value: 'text',
-    help: 'sign the PDF, and say why',
-    path: ['pdf', 'sign', 'reason'],
+  'sign-reason': of('pdf.sign.reason', 'text', 'sign the PDF, and say why'),
+  'sign-location': of('pdf.sign.location', 'text', 'sign the PDF, and say where'),
+  'sign-field': {
+    value: 'place',
+    help: 'sign the PDF, and show it at x,y,width,height from the top left corner, such as 120mm,250mm,70mm,25mm',
+    path: ['pdf', 'sign', 'field'],
+    read: fieldOf,
   },
-  'sign-location': {
-    value: 'text',
-    help: 'sign the PDF, and say where',
-    path: ['pdf', 'sign', 'location'],
+  'sign-page': {
+    ...of('pdf.sign.field.page', 'number', 'the page of --sign-field (default: the last)'),
+    read: numberOf,
   },
   optimize: {
     help: 'make the PDF smaller, and linearise it for the web',

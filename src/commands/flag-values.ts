@@ -34,6 +34,15 @@ export function viewportOf(value: string, name: string): unknown {
 }
 
 /** @throws {UsageError} */
+export function fieldOf(value: string, name: string): unknown {
+  const [x, y, width, height, ...more] = value.split(',').map((length) => length.trim());
+  if (height === undefined || more.length > 0) {
+    throw new UsageError(`--${name} must be x,y,width,height, such as 120mm,250mm,70mm,25mm.`);
+  }
+  return { x, y, width, height };
+}
+
+/** @throws {UsageError} */
 export function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
   const tags = new Map<string, string>();
   for (const each of given) {

@@ -60,10 +60,22 @@ export interface Encryption {
   readonly permissions?: { readonly [K in (typeof PERMISSIONS)[number]]?: boolean };
 }
 
+/** The place where a signature can be seen. Lengths are as those of margins, from the top left corner of the page as it is shown. */
+export interface SignatureField {
+  /** From 1; the last page unless given. */
+  readonly page?: number;
+  readonly x: string;
+  readonly y: string;
+  readonly width: string;
+  readonly height: string;
+}
+
 /** What a signature says beside its certificate. */
 export interface SignatureTexts {
   readonly reason?: string;
   readonly location?: string;
+  /** It cannot be seen unless given. */
+  readonly field?: SignatureField;
 }
 
 /** What is to be done with the PDF when it is printed. */

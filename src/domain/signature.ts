@@ -27,6 +27,23 @@ export function invalidAt({ notBefore, notAfter }: Certificate, now: number): st
   return now < notBefore ? `The certificate is not valid before ${day(notBefore)}.` : undefined;
 }
 
+/** A pair of a distinguished name, in whose values commas and plus signs are escaped (RFC 2253). */
+const PAIR = /\s*([^=]+)=((?:\\.|[^\\,+])*)(,|\+|$)/gsuy;
+const ESCAPED = /\\(?:([0-9A-Fa-f]{2})|(.))/gsu;
+
+/** The common name in the subject of a certificate; all of the subject where it has none. */
+export function signerName(subject: string): string {
+  for (const [, type, value = '', end] of subject.matchAll(PAIR)) {
+    // Pairs of one part are joined by a plus sign between spaces.
+    const escaped = end === '+' ? value.replace(/ $/, '') : value;
+    if (type !== 'CN' || escaped === '') continue;
+    return escaped.replaceAll(ESCAPED, (_, hex: string | undefined, character: string) =>
+      hex === undefined ? character : String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+  }
+  return subject;
+}
+
 type Of<Command> = Command & { readonly accountId: string };
 
 export const NO_SIGNATURE = 'The account has no certificate for signatures.';

@@ -3,10 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { conversionQueries } from '../../projections/conversions.ts';
 import { type UnfinishedRow, unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { unlessErased } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { signerName } from '../domain/signature.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import type { RenderJob } from '../render-queue/messages.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
+import type { Identity } from '../signing/identity.ts';
 import { startBackgroundLoop } from './background-loop.ts';
 
 /** Jobs kept waiting in the queue; the rest wait in the log. Those of low priority leave room for the others. */
@@ -25,16 +28,20 @@ export interface Dispatch {
 }
 
 export function startDispatch({
+  actors,
   logger,
   queue,
   readModel,
   runner,
+  seal,
   store,
   vault,
 }: Log &
   Documents & {
     readonly logger: Logger;
     readonly queue: Pick<RenderQueue, 'offer' | 'retain' | 'waiting'>;
+    /** The certificate of the service, if it has one. */
+    readonly seal?: Pick<Identity, 'subject'> | undefined;
   }): Dispatch {
   const cursors = { normal: 0n, low: 0n };
   /** What was accepted by then may have been begun, and have ended the process before its start was in the log. */
@@ -75,6 +82,20 @@ export function startDispatch({
     return { original: { ...original, document, contentKey: key.toString('base64url') } };
   };
 
+  /** The name in the certificate that is to sign. Without a certificate nothing is signed, and the signer says why. */
+  const signerOf = async ({
+    accountId,
+    signedBy,
+  }: UnfinishedRow): Promise<Pick<RenderJob, 'signer'>> => {
+    if (signedBy === undefined) return {};
+    if (signedBy === 'service')
+      return seal === undefined ? {} : { signer: signerName(seal.subject) };
+    const { state } = await actors.read(accountAggregate, accountId);
+    const sealed = state.signature?.subject;
+    const subject = sealed && (await unlessErased(vault.unsealExactly(accountId, sealed)));
+    return subject === undefined ? {} : { signer: signerName(subject) };
+  };
+
   const step = async (stopping: AbortSignal): Promise<void> => {
     if (sweepDue) {
       // Rows of conversions that have ended must be gone before the rest is offered.
@@ -105,8 +126,8 @@ export function startDispatch({
           const retry = row.attempts > 0 || row.position <= (await before);
           const job = { conversionId, accountId, request, contentKey, options, retry };
           const order = priority === 'low' ? { priority } : {};
-          const original = await originalOf(row);
-          await queue.offer({ ...job, ...order, ...original, ...(await traceOf(row)) });
+          const [original, signer] = [await originalOf(row), await signerOf(row)];
+          await queue.offer({ ...job, ...order, ...original, ...signer, ...(await traceOf(row)) });
         }
         cursors[priority] = row.position;
       }

@@ -7,7 +7,7 @@ import { UNREADABLE, unlessErased } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { conversionAggregate, isOpen } from '../domain/conversion.ts';
 import type { SignatureFacts } from '../domain/event-fields.ts';
-import { invalidAt, maySign } from '../domain/signature.ts';
+import { invalidAt, maySign, signerName } from '../domain/signature.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { TimestampAuthority } from '../log/attestation/port.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
@@ -32,6 +32,9 @@ const unsigned = (message: string, retryable = false): SigningAnswer => ({
 });
 
 const REFUSED = unsigned('The PDF could not be signed.');
+const CHANGED = unsigned(
+  'The certificate for signatures was changed after the request: the PDF shows the name of another signer. Convert again.',
+);
 const REMOVED = unsigned(
   'The certificate for signatures was removed after the request. Set one, and convert again.',
 );
@@ -94,6 +97,8 @@ export function createSigner(deps: Dependencies) {
     if (row?.signedBy === undefined || !(await mayAsk(request))) return refuse();
     const identity = await identityFor(row.accountId, row.signedBy);
     if ('kind' in identity) return identity;
+    const { signer } = request;
+    if (signer !== undefined && signer !== signerName(identity.subject)) return CHANGED;
     const invalid = invalidAt(identity, clock.now());
     if (invalid !== undefined) return unsigned(`The PDF could not be signed. ${invalid}`);
     const { signDigest } = await import('../signing/cms.ts');

@@ -47,6 +47,9 @@ const exactly = <T extends TProperties>(properties: T) =>
 /** The span that a message belongs to, where it is traced: https://www.w3.org/TR/trace-context/ */
 const Trace = Type.Optional(Type.String({ pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }));
 
+/** The name of who signs, as the PDF shows it. A certificate has room for no longer one. */
+const SignerName = Type.Optional(Type.String({ maxLength: 8192 }));
+
 /** 32 bytes in base64url. */
 const ContentKey = Type.String({ pattern: '^[0-9A-Za-z_-]{43}$' });
 
@@ -69,6 +72,8 @@ const Job = exactly({
   options: PrintOptions,
   /** False: nobody has had it before, as far as is known. */
   retry: Type.Boolean(),
+  /** The name in the certificate that is to sign; absent where nothing is to be signed. */
+  signer: SignerName,
   /** It waits behind its account's others. */
   priority: Type.Optional(Type.Literal('low')),
   trace: Trace,
@@ -149,6 +154,8 @@ const Signing = exactly({
   kind: Type.Literal('sign'),
   /** SHA-256 of what is to be signed, hex. */
   digest: Sha256,
+  /** The name that the PDF shows as that of the signer; absent where it shows none. */
+  signer: SignerName,
 });
 
 /** A renderer has a PDF that is to be signed, and no key. */

@@ -7,11 +7,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { PrintOptions } from '../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
 import { lengthMillimetres } from '../domain/page.ts';
-import type { Conformance, PdfRequest } from '../domain/request-document.ts';
+import type { Conformance, PdfRequest, SignatureTexts } from '../domain/request-document.ts';
 import { PageFailure } from './browser/failure.ts';
 import type { RenderedDocument } from './messages.ts';
 import type { PdfFile } from './pdf/finish.ts';
 import type { DocumentPlan, FinishedDocument } from './pdf/finish-document.ts';
+import { fieldPlace, type ShownSignature, shownText } from './signature-field.ts';
 import type { Work, WorkResult, WorkStep } from './pdf/work-plan.ts';
 
 /** The document is read whole, and has some objects of the thread's memory for each of its own. */
@@ -40,11 +41,30 @@ export const filesOf = (
     content: Buffer.from(content, 'base64'),
   }));
 
-function planOf(request: PdfRequest, options: PrintOptions, namesLanguage: boolean): DocumentPlan {
+function signatureOf(
+  sign: SignatureTexts | undefined,
+  shown: FinishingContext['field'],
+): DocumentPlan['signature'] {
+  if (sign === undefined) return undefined;
+  const { reason, location, field } = sign;
+  const place = field && shown && fieldPlace(field);
+  return {
+    token: randomBytes(16),
+    time: shown?.time ?? new Date(),
+    reason,
+    location,
+    field: place && shown && { ...place, picture: shown.picture, text: shownText(shown) },
+  };
+}
+
+function planOf(
+  request: PdfRequest,
+  { options, namesLanguage, field }: FinishingContext,
+): DocumentPlan {
   const { conformance = [], attachments = [], invoice, sign } = request;
   const files = filesOf(attachments);
   const margins = { top: points(options.margin_top), bottom: points(options.margin_bottom) };
-  const signature = sign && { ...sign, token: randomBytes(16), time: new Date() };
+  const signature = signatureOf(sign, field);
   const plan = { conformance, attachments: files, margins, namesLanguage, signature };
   if (invoice === undefined) return plan;
   const { filename, version, relationship } = INVOICE_PROFILES[invoice.profile];
@@ -98,13 +118,15 @@ function stepsOf(
 }
 
 async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocument> {
-  const [{ finishDocument }, { PdfTooComplex }] = await Promise.all([
+  const [{ finishDocument }, { PdfTooComplex }, { FieldMisplaced }] = await Promise.all([
     import('./pdf/finish-document.ts'),
     import('./pdf/pdf-objects.ts'),
+    import('./pdf/signature-field.ts'),
   ]);
   try {
     return finishDocument(bytes, plan);
   } catch (error) {
+    if (error instanceof FieldMisplaced) throw new PageFailure(error.code, error.message);
     throw error instanceof PdfTooComplex ? new PageFailure('too_large', error.message) : error;
   }
 }
@@ -112,13 +134,12 @@ async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocu
 /**
  * Does what is asked for: choose, turn and stamp pages, attach, conform or encrypt, optimise, leave room for
  * a signature. Its file has other content then.
- * @param namesLanguage false if the language that the PDF names is Chrome's own
- * @throws {PageFailure} `not_conforming`, `too_large`, `page_range`, `timeout`
+ * @throws {PageFailure} `not_conforming`, `not_signed`, `too_large`, `page_range`, `timeout`
  */
 export async function finishPrinted(
   printed: PdfFile,
   request: PdfRequest,
-  { options, namesLanguage, stamps, limits }: FinishingContext,
+  context: FinishingContext,
 ): Promise<{
   readonly file: PdfFile;
   readonly reached: Pick<RenderedDocument, 'conformance' | 'shortfalls' | 'signature'>;
@@ -127,6 +148,7 @@ export async function finishPrinted(
     const most = `${MAX_PDF_BYTES / 1024 / 1024} MiB`;
     throw new PageFailure('too_large', `The PDF is larger than ${most}: it cannot be worked on.`);
   }
+  const { stamps, field, limits } = context;
   let content: Buffer = await readFile(printed.path);
   let { pages } = printed;
   const steps = stepsOf(request, stamps);
@@ -135,7 +157,7 @@ export async function finishPrinted(
     content = bufferOf(changed.content);
     pages = changed.pages;
   }
-  const plan = planOf(request, options, namesLanguage);
+  const plan = planOf(request, context);
   const { signature } = plan;
   let reached = {};
   if (plan.attachments.length > 0 || plan.conformance.length > 0 || signature !== undefined) {
@@ -150,7 +172,8 @@ export async function finishPrinted(
   }
   if (signature !== undefined) {
     const { placeOfSignature } = await import('./pdf/signature.ts');
-    reached = { ...reached, signature: placeOfSignature(content, signature) };
+    const place = placeOfSignature(content, signature);
+    reached = { ...reached, signature: { ...place, ...(field && { signer: field.signer }) } };
   }
   await writeFile(printed.path, content);
   const sha256 = createHash('sha256').update(content).digest('hex');
@@ -159,9 +182,12 @@ export async function finishPrinted(
 
 export interface FinishingContext {
   readonly options: PrintOptions;
+  /** False if the language that the PDF names is Chrome's own. */
   readonly namesLanguage: boolean;
   /** The PDF of each stamp, in their order. */
   readonly stamps: readonly Uint8Array[];
+  /** What the signature shows on its page, where it does, and a PDF that shows it. */
+  readonly field?: (ShownSignature & { readonly picture: Uint8Array }) | undefined;
   readonly limits: WorkLimits;
 }
 

@@ -23,6 +23,8 @@ export interface RenderTask {
   readonly accountId: string;
   readonly request: RequestDocument;
   readonly options: PrintOptions;
+  /** The name of who signs, where the PDF is to be signed. */
+  readonly signer?: string | undefined;
   /** A picture is wanted if there is a page and no PDF of it. */
   readonly pictures: boolean;
   /** Milliseconds that remain of the conversion's time. */
@@ -50,8 +52,8 @@ export interface RenderedDocument extends PdfFile {
   readonly conformance?: readonly Conformance[];
   /** Why it does not conform to the rest, in words for the client. */
   readonly shortfalls?: readonly string[];
-  /** The place that waits for a signature. */
-  readonly signature?: SignaturePlace;
+  /** The place that waits for a signature, and the name that the PDF shows as that of its signer. */
+  readonly signature?: SignaturePlace & { readonly signer?: string };
   /** The tools and resources that the page was made with. */
   readonly page: PageManifest;
 }

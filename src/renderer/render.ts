@@ -35,7 +35,10 @@ export async function renderDocument(
   page: Page,
   { request, options, outputPath }: RenderTask,
   session: EgressSession,
-  { unneeded, stamps }: Pick<FinishingContext, 'stamps'> & { readonly unneeded: AbortSignal },
+  {
+    unneeded,
+    ...beside
+  }: Pick<FinishingContext, 'stamps' | 'field'> & { readonly unneeded: AbortSignal },
 ): Promise<RenderedDocument> {
   const { tab, deadline } = page;
   const started = performance.now();
@@ -85,7 +88,7 @@ export async function renderDocument(
     (await finishPrinted(printed, request.pdf, {
       options,
       namesLanguage: await answerOf(page, 'namesLanguage()', false),
-      stamps,
+      ...beside,
       limits: { remaining: () => deadline.remaining(), unneeded },
     }));
   const file = finished?.file ?? printed;

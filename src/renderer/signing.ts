@@ -5,7 +5,6 @@ import type { SignatureFacts } from '../domain/event-fields.ts';
 import type { FailedOutcome, SigningRequest } from '../render-queue/messages.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { RenderResult } from './messages.ts';
-import type { SignaturePlace } from './pdf/signature.ts';
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
 export type Signed = Completed & { readonly signed?: SignatureFacts };
@@ -14,14 +13,19 @@ type Unsigned = Pick<FailedOutcome, 'kind' | 'code' | 'message' | 'retryable'>;
 /** Writes the signature into the file at `path`, which is then finished. */
 export async function signFile(
   queue: Pick<RenderQueue, 'sign'>,
-  about: Omit<SigningRequest, 'kind' | 'digest'>,
+  about: Omit<SigningRequest, 'kind' | 'digest' | 'signer'>,
   result: Completed,
-  place: SignaturePlace,
+  { signer, ...place }: NonNullable<Completed['signature']>,
 ): Promise<Signed | Unsigned> {
   const { digestAround, fillSignature } = await import('./pdf/signature.ts');
   const content = await readFile(result.path);
   const digest = digestAround(content, place).toString('hex');
-  const answer = await queue.sign({ ...about, kind: 'sign', digest });
+  const answer = await queue.sign({
+    ...about,
+    kind: 'sign',
+    digest,
+    ...(signer !== undefined && { signer }),
+  });
   if (answer.kind === 'unsigned') {
     const { message, retryable } = answer;
     return { kind: 'failed', code: 'not_signed', message, retryable };

@@ -2,6 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { resultWithin } from '../async/with-timeout.ts';
+import type { PrintOptions } from '../domain/event-fields.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { plainText } from '../text/plain-text.ts';
 import { ChromeGone, PageFailure, TabCrashed } from './browser/failure.ts';
@@ -16,6 +17,7 @@ import { fixWorld } from './deterministic.ts';
 import { workOnDocuments } from './document-work.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
+import type { FinishingContext } from './finishing.ts';
 import { InstalledFonts } from './installed-fonts.ts';
 import type {
   RenderResult,
@@ -26,6 +28,7 @@ import type {
   WorkerTask,
 } from './messages.ts';
 import { renderDocument } from './render.ts';
+import { DOES_NOT_FIT, fieldOptions, fieldPage } from './signature-field.ts';
 import { STAMP_OPTIONS, stampPage, stampsOf } from './stamps.ts';
 import { incompleteness } from './warnings.ts';
 
@@ -116,29 +119,52 @@ async function render(task: RenderTask): Promise<RenderResult> {
   }
 }
 
-/** Prints the stamps, and then the document that they are for. */
+/** Prints what the document needs beside its page, and then the document. */
 async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
-  const stamps: Uint8Array[] = [];
-  for (const stamp of stampsOf(task.request)) {
-    const outputPath = `${task.outputPath}.stamp`;
-    const printing = {
-      ...task,
-      request: { html: stampPage(stamp) },
-      options: STAMP_OPTIONS,
-      pictures: false,
-      deadlineMs: deadline.remaining(),
-      outputPath,
-    };
+  const printBeside = async (
+    what: string,
+    html: string,
+    options: PrintOptions,
+  ): Promise<Beside | Exclude<RenderResult, { kind: 'completed' }>> => {
+    const outputPath = `${task.outputPath}.beside`;
+    const request = { html };
+    const deadlineMs = deadline.remaining();
+    const printing = { ...task, request, options, pictures: false, deadlineMs, outputPath };
     const printed = await renderOne(printing, own, { isOffline: true });
     if (printed.kind === 'failed') {
-      return { ...printed, message: `The stamp cannot be printed. ${printed.message}` };
+      return { ...printed, message: `The ${what} cannot be printed. ${printed.message}` };
     }
     if (printed.kind === 'crashed') return printed;
-    stamps.push(await readFile(outputPath));
+    const pdf = await readFile(outputPath);
     await rm(outputPath);
+    return { kind: 'beside', pdf, pages: printed.pages };
+  };
+
+  const stamps: Uint8Array[] = [];
+  for (const stamp of stampsOf(task.request)) {
+    const printed = await printBeside('stamp', stampPage(stamp), STAMP_OPTIONS);
+    if (printed.kind !== 'beside') return printed;
+    stamps.push(printed.pdf);
   }
-  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, { stamps });
+  const { sign } = task.request.pdf ?? {};
+  if (sign?.field === undefined) {
+    return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, { stamps });
+  }
+  const shown = { signer: task.signer ?? '', time: new Date(), texts: sign };
+  const page = fieldPage(shown, sign.field);
+  const printed = await printBeside('field of the signature', page, fieldOptions(sign.field));
+  if (printed.kind !== 'beside') return printed;
+  if (printed.pages > 1) return { kind: 'failed', code: 'not_signed', message: DOES_NOT_FIT };
+  const field = { ...shown, picture: printed.pdf };
+  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, { stamps, field });
+}
+
+/** What was printed beside the document. */
+interface Beside {
+  readonly kind: 'beside';
+  readonly pdf: Uint8Array;
+  readonly pages: number;
 }
 
 async function renderOne(
@@ -146,8 +172,9 @@ async function renderOne(
   own: UnderWay,
   {
     stamps = [],
+    field,
     isOffline = false,
-  }: { readonly stamps?: readonly Uint8Array[]; readonly isOffline?: boolean },
+  }: Partial<Pick<FinishingContext, 'stamps' | 'field'>> & { readonly isOffline?: boolean },
 ): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
@@ -180,6 +207,7 @@ async function renderOne(
     const rendered = await renderDocument(chrome, page, task, session, {
       unneeded: own.unneeded.signal,
       stamps,
+      field,
     });
     completed = true;
     reusable = !(await fonts.usedFallback(rendered.fonts));

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { COLOR_SCHEMES, FORMATS, PAGE_SIZES } from '../domain/choices.ts';
 import { DEFAULT_OPTIONS, DEFAULT_VIEWPORT } from '../domain/event-fields.ts';
 
-const LENGTH = { pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$', maxLength: 32 };
+export const LENGTH = { pattern: '^([0-9]+([.][0-9]+)?|[.][0-9]+)(px|cm|in|mm)$', maxLength: 32 };
 
 export const MAX_CSS_BYTES = 1024 * 1024;
 /** As many pixels of the screen are in the window of a page at most. */
@@ -139,7 +139,7 @@ export const SURROUNDINGS = {
   ),
 };
 
-const LENGTH_FORM =
+export const LENGTH_FORM =
   'Must be a non-negative decimal number with the unit px, cm, in or mm, such as 1.5cm.';
 
 export const PAGE_FORMS = {

@@ -7,6 +7,7 @@ import {
   RELATIONSHIPS,
   ROTATIONS,
 } from '../domain/request-document.ts';
+import { LENGTH, LENGTH_FORM } from './page-schema.ts';
 
 const MAX_ATTACHMENTS = 50;
 /** A file system takes no longer name, and a PDF no longer media type. */
@@ -157,6 +158,33 @@ const SignatureText = (description: string, example: string) =>
     Type.String({ minLength: 1, maxLength: MAX_SIGNATURE_TEXT, description, examples: [example] }),
   );
 
+const MAX_PAGE = 100_000;
+const FieldLength = (description: string, example: string) =>
+  Type.String({ ...LENGTH, description, examples: [example] });
+
+const SignatureField = Type.Object(
+  {
+    page: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_PAGE,
+        description:
+          'The number of the page in the finished PDF, from 1; the last page if left out.',
+        examples: [1],
+      }),
+    ),
+    x: FieldLength('From the left edge of the page as it is shown, written like a margin.', '25mm'),
+    y: FieldLength('From its top edge.', '230mm'),
+    width: FieldLength('At least 20mm.', '80mm'),
+    height: FieldLength('At least 5mm.', '25mm'),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Where the signature can be seen. The field shows the name of the signer, the time in UTC, the reason and the location, in letters as large as fit.',
+  },
+);
+
 const Sign = Type.Union(
   [
     Type.Boolean(),
@@ -164,6 +192,7 @@ const Sign = Type.Union(
       {
         reason: SignatureText('Why it is signed, as readers show it.', 'Approved'),
         location: SignatureText('Where it is signed.', 'Berlin'),
+        field: Type.Optional(SignatureField),
       },
       { additionalProperties: false },
     ),
@@ -230,6 +259,10 @@ export const Pdf = Type.Object(
 
 export const PDF_FORMS = {
   'pdf.attachments.*.type': 'Must be a media type, such as text/csv.',
+  'pdf.sign.field.x': LENGTH_FORM,
+  'pdf.sign.field.y': LENGTH_FORM,
+  'pdf.sign.field.width': LENGTH_FORM,
+  'pdf.sign.field.height': LENGTH_FORM,
 } as const;
 
 export type Pdf = Static<typeof Pdf>;

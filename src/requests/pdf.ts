@@ -1,12 +1,13 @@
 /** The rules of `pdf` in a request that a schema cannot say. */
 import type { PrintOptions } from '../domain/event-fields.ts';
-import { lengthMillimetres, sheetMillimetres } from '../domain/page.ts';
+import { lengthMillimetres, MAX_SIDE_MM, sheetMillimetres } from '../domain/page.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
 import {
   type Conformance,
   type Encryption,
   needsTags as doesNeedTags,
   type PdfRequest,
+  type SignatureField,
   type SignatureTexts,
   type Stamp,
 } from '../domain/request-document.ts';
@@ -44,9 +45,10 @@ export function checkSigner(issues: ValidationIssues, signing?: SigningRule): vo
 export function checkPdf(
   issues: ValidationIssues,
   pdf: Pdf,
-  { tagged: isTagged, deterministic }: Pick<PrintOptions, 'tagged' | 'deterministic'>,
+  options: PrintOptions,
   signing?: SigningRule,
 ): void {
+  const { tagged: isTagged, deterministic } = options;
   const { conformance = [], attachments = [], invoice } = pdf;
   const archives = new Set(conformance.filter(isArchive));
   if (archives.size > 1) {
@@ -62,8 +64,10 @@ export function checkPdf(
     if (deterministic) {
       issues.add('deterministic', 'Must not be true with pdf.sign, which is different each time.');
     }
+    const { field, ...texts } = signatureTexts(pdf) ?? {};
+    if (field !== undefined) checkField(issues, field, pdf.rotate, options);
     for (const name of ['reason', 'location'] as const) {
-      const text = signatureTexts(pdf)?.[name];
+      const text = texts[name];
       if (text !== undefined && !ONE_LINE.test(text)) {
         issues.add(`pdf.sign.${name}`, ONE_LINE_FORM);
       }
@@ -86,6 +90,38 @@ export function checkPdf(
     ? issueOfInvoice(Buffer.from(invoice.xml, 'base64'), invoice.profile)
     : BASE64_FORM;
   if (issue !== undefined) issues.add('pdf.invoice.xml', issue);
+}
+
+/** A line of small letters fits. */
+const MIN_FIELD_MM = { width: 20, height: 5 } as const;
+
+/** Checks a field against the page, as far as its size is known before it is printed. */
+function checkField(
+  issues: ValidationIssues,
+  field: SignatureField,
+  rotate: PdfRequest['rotate'],
+  options: PrintOptions,
+): void {
+  for (const side of ['width', 'height'] as const) {
+    if (lengthMillimetres(field[side]) >= MIN_FIELD_MM[side]) continue;
+    issues.add(`pdf.sign.field.${side}`, `Must be at least ${MIN_FIELD_MM[side]}mm.`);
+  }
+  const sheet = sheetMillimetres(options);
+  const [across, down] = rotate === 90 || rotate === 270 ? sheet.toReversed() : sheet;
+  const isKnown = !options.prefer_css_page_size;
+  const sides = [
+    ['x', 'width', 'wide', isKnown ? across : MAX_SIDE_MM],
+    ['y', 'height', 'high', isKnown ? down : MAX_SIDE_MM],
+  ] as const;
+  for (const [from, side, extent, most = MAX_SIDE_MM] of sides) {
+    const end = lengthMillimetres(field[from]) + lengthMillimetres(field[side]);
+    if (end <= most) continue;
+    const what = `${from} and ${side} end at ${+end.toFixed(1)} mm: the page is`;
+    issues.add(
+      `pdf.sign.field.${from}`,
+      `${what} ${+most.toFixed(1)} mm ${extent}${isKnown ? '' : ' at most'}.`,
+    );
+  }
 }
 
 /** The smallest bottom margin that the link fits in, and the narrowest page. */

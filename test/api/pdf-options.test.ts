@@ -27,6 +27,10 @@ const BOMB = `<!DOCTYPE a [<!ENTITY a "${'x'.repeat(100)}">${Array.from(
   (_, n) => `<!ENTITY e${n} "${`&e${n - 1};`.repeat(10)}">`,
 ).join('')}]>`;
 
+const FIELD = { x: '10mm', y: '10mm', width: '70mm', height: '20mm' };
+const field = (place: object) => ({ sign: { field: place } });
+const FIELD_SIDES = ['pdf.sign.field.height', 'pdf.sign.field.width'];
+
 const refusals: readonly (readonly [string, object, readonly string[]])[] = [
   ['no list', { conformance: 'pdfa-3b' }, ['pdf.conformance']],
   ['an unknown conformance', { conformance: ['pdfa-4'] }, ['pdf.conformance.0']],
@@ -108,6 +112,20 @@ const refusals: readonly (readonly [string, object, readonly string[]])[] = [
   ['no signature', { sign: 'yes' }, ['pdf.sign']],
   ['an empty reason', { sign: { reason: '' } }, ['pdf.sign.reason']],
   ['an unknown field of a signature', { sign: { who: 'x' } }, ['pdf.sign.who']],
+  ['a place without its size', field({ x: '1mm', y: '1mm' }), FIELD_SIDES],
+  ['a place without units', field({ ...FIELD, x: '5' }), ['pdf.sign.field.x']],
+  ['a place left of the page', field({ ...FIELD, x: '-1mm' }), ['pdf.sign.field.x']],
+  ['a place of no width', field({ ...FIELD, width: '0mm' }), ['pdf.sign', 'pdf.sign.field.width']],
+  [
+    'a place that is too low',
+    field({ ...FIELD, height: '4.9mm' }),
+    ['pdf.sign', 'pdf.sign.field.height'],
+  ],
+  ['a place beside the page', field({ ...FIELD, x: '141mm' }), ['pdf.sign', 'pdf.sign.field.x']],
+  ['a place below the page', field({ ...FIELD, y: '280mm' }), ['pdf.sign', 'pdf.sign.field.y']],
+  ['page 0 of a place', field({ ...FIELD, page: 0 }), ['pdf.sign.field.page']],
+  ['half a page of a place', field({ ...FIELD, page: 1.5 }), ['pdf.sign.field.page']],
+  ['an unknown side of a place', field({ ...FIELD, top: '1mm' }), ['pdf.sign.field.top']],
   ['an unknown field', { conform: ['pdfa-3b'] }, ['pdf.conform']],
   ['an unknown profile', invoice(XML, 'COMFORT'), ['pdf.invoice.profile']],
   ['no profile', { invoice: { xml: base64(XML) } }, ['pdf.invoice.profile']],
@@ -136,6 +154,19 @@ void test('what is asked of the PDF is checked field by field', async (t) => {
     api.clock.time += 1_000;
   }
   const locked = { html: HTML, deterministic: true, pdf: { encrypt: { user_password: 'x' } } };
+  // Each part of the page that is known says what fits.
+  const beyond = { ...FIELD, x: '220mm', y: '190mm' };
+  for (const [options, pdf, details] of [
+    [{ landscape: true }, field(beyond), ['pdf.sign']],
+    [{}, { ...field(beyond), rotate: 270 }, ['pdf.sign']],
+    [{ landscape: true }, { ...field(beyond), rotate: 90 }, ['pdf.sign', 'pdf.sign.field.x']],
+    [{ prefer_css_page_size: true }, field(beyond), ['pdf.sign']],
+    [{ single_page: true }, field({ ...FIELD, y: '3000mm' }), ['pdf.sign']],
+  ] as const) {
+    const answer = await api.call('POST', PATH, { key, body: { html: HTML, ...options, pdf } });
+    const expected = { status: 400, error: 'validation_error', details };
+    t.strictSame(refusal(answer), expected, JSON.stringify({ options, pdf }));
+  }
   const once = { status: 400, error: 'validation_error', details: ['deterministic'] };
   t.strictSame(refusal(await api.call('POST', PATH, { key, body: locked })), once);
   for (const conformance of ['pdfua-1', 'pdfa-3a']) {

@@ -64,6 +64,7 @@ void test('a certificate that has expired, or is not valid yet, is refused', asy
   t.match(await put(), [/^The certificate expired on \d{4}-\d\d-\d\d\. Give one/]);
 });
 
+const FIELD = { x: '10mm', y: '10mm', width: '70mm', height: '20mm' };
 const HTML = '<p>x</p>';
 
 void test('a request says who signs, and is refused where nobody can', async (t) => {
@@ -202,6 +203,15 @@ void test('a renderer gets one signature for each try that is due one, and no ot
   t.equal(await ask(plain, one), refused, 'nobody asked for it');
   await api.fail(accountId, due, 'x');
   t.equal(await ask(due, one), refused, 'it has ended');
+
+  const named = await request({ sign: { field: FIELD } });
+  const askNamed = async (signer: string) => {
+    const by = { renderer: 'test', delivery: 'one', at: api.clock.now() };
+    return await sign({ kind: 'sign', conversionId: named, accountId, digest: one, signer, ...by });
+  };
+  const other = { kind: 'unsigned', retryable: false, message: /shows the name of another signer/ };
+  t.match(await askNamed('Grace Hopper'), other, 'the certificate was changed since');
+  t.match(await askNamed('Ada Lovelace'), { kind: 'signed' });
 
   const late = await request({ sign: true });
   await api.call('DELETE', PATH, { key });

@@ -151,21 +151,27 @@ void test('a signed PDF is still what it claims', { skip: lacks('verapdf') }, as
   const { p12 } = makeSigner(t);
   const identity = await openPkcs12(p12, P12_PASSWORD);
   const files: string[] = [];
+  let visible = 0;
   for (const [n, { html, frame }] of DOCUMENTS.slice(0, 6).entries()) {
     const conformance = ['pdfa-3u', 'pdfua-1'] as const;
-    const sign = { reason: 'Approved', location: 'Köln' };
+    const place = { x: '20mm', y: '10mm', width: '90mm', height: '20mm' };
+    const sign = { reason: 'Approved', location: 'Köln', ...(n % 2 === 0 && { field: place }) };
     const pdf = { conformance, conformance_required: false, sign };
     const options = { print_background: true };
-    const result = await renderer.render({ html, ...frame, pdf }, options, 60_000, account);
+    const signer = 'Ada Lovelace 社 שלום';
+    const request = { html, ...frame, pdf };
+    const result = await renderer.render(request, options, 60_000, account, signer);
     if (result.kind !== 'completed' || result.signature === undefined) throw new Error(result.kind);
     if (result.conformance?.length !== 2) continue;
     const content = await readFile(result.path);
     const cms = await signDigest(identity, digestAround(content, result.signature));
     fillSignature(content, result.signature, cms);
+    visible += result.signature.signer === undefined ? 0 : 1;
     files.push(join(folder, `${n}.pdf`));
     writeFileSync(files.at(-1) ?? '', content);
   }
   t.ok(files.length >= 3);
+  t.ok(visible >= 2, `${visible} are seen`);
   for (const flavour of ['3u', 'ua1']) t.strictSame(await faulty(flavour, files), [], flavour);
 });
 

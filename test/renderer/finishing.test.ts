@@ -2,11 +2,16 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import tap, { test } from 'tap';
 import type { PdfRequest } from '../../src/domain/request-document.ts';
+import { pageDigests } from '../../src/renderer/pdf/page-digests.ts';
+import { pagesOf } from '../../src/renderer/pdf/page-tree.ts';
+import { PdfObjects } from '../../src/renderer/pdf/pdf-objects.ts';
+import { PdfString } from '../../src/renderer/pdf/values.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
@@ -39,6 +44,59 @@ function asked(pdf: Buffer, ...question: readonly string[]): string | undefined 
   writeFileSync(path, pdf);
   return execFileSync('qpdf', [...question, path], { encoding: 'utf8' });
 }
+
+const FIELD = { x: '150mm', y: '20mm', width: '60mm', height: '20mm' };
+
+void test('a signature is seen where it is asked for, with the name of its signer', async (t) => {
+  const name = 'חברת בדיקות החשמל והאלקטרוניקה הישראלית הבינלאומית בעירבון מוגבל';
+  const signed = async (pdf: PdfRequest, signer = name) =>
+    await renderer.render({ html, pdf }, {}, undefined, ACCOUNT, signer);
+  const sign = { reason: 'Approved <b>', field: FIELD };
+  const made = await signed({ conformance: ['pdfa-3u'], rotate: 90, sign });
+  if (made.kind !== 'completed') throw new Error(made.message);
+  t.strictSame(made.conformance, ['pdfa-3u']);
+  t.match(made.signature, { signer: name });
+  const content = await readFile(made.path);
+  t.notMatch(asked(content, '--check') ?? '', /WARNING/);
+  const objects = new PdfObjects(content);
+  const fields = pagesOf(objects).map((each) =>
+    objects
+      .list(objects.dictionary(each).get('Annots'))
+      .map((annotation) => objects.dictionary(annotation))
+      .filter((annotation) => annotation.has('FT')),
+  );
+  t.strictSame(
+    fields.map(({ length }) => length),
+    [0, 0, 1],
+    'on the last page',
+  );
+  const [field] = fields[2] ?? [];
+  const said = objects.resolve(field?.get('TU'));
+  t.match(
+    said instanceof PdfString && said.text,
+    /^Signature: חברת .*, \d{4}-.* UTC, Approved <b>$/,
+  );
+  // The left side of the page as it is shown is its lower side.
+  const rect = objects.list(field?.get('Rect')).map((each) => Math.round(Number(each)));
+  t.strictSame(rect, [57, 425, 113, 595]);
+  const look = objects.dictionary(objects.dictionary(field?.get('AP')).get('N'));
+  const fonts = objects.dictionary(objects.dictionary(look.get('Resources')).get('Font'));
+  t.ok(fonts.size > 0, 'it is text');
+  const again = await signed({ sign: { ...sign, location: 'Köln' }, rotate: 90 }, 'Ada Lovelace');
+  if (again.kind !== 'completed') throw new Error(again.message);
+  const digests = [content, await readFile(again.path)].map(pageDigests);
+  t.strictSame(digests[0], digests[1], 'its pages are the same without it');
+
+  const long = { reason: 'x'.repeat(200), location: 'y'.repeat(200) };
+  for (const [place, code, message] of [
+    [{ page: 4 }, 'page_range', /page 4, which is not in the document: it has 3 pages\.$/],
+    [{ y: '290mm' }, 'not_signed', /but its page is 210\.\d mm wide and 29\d(\.\d)? mm high/],
+    [{ width: '20mm', height: '5mm' }, 'not_signed', /do not fit into the field .* larger/],
+  ] as const) {
+    const refused = await signed({ sign: { ...long, field: { ...FIELD, ...place } } });
+    t.match(refused, { kind: 'failed', code, message });
+  }
+});
 
 void test('pages are kept in the order that is asked for, with their bookmarks and links', async (t) => {
   const pdf = await bytesOf({ pages: '3, 1-2' });

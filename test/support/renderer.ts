@@ -33,6 +33,7 @@ export interface TestRenderer {
     options?: Partial<PrintOptions>,
     deadlineMs?: number,
     account?: string,
+    signer?: string,
   ): Promise<RenderResult>;
   /** Renders and opens the PDF. @throws when it did not complete */
   pdf(
@@ -71,12 +72,14 @@ export async function startTestRenderer(
     options = {},
     deadlineMs = 20_000,
     account = accountId(),
+    signer,
   ) =>
     await pool.render({
       conversionId: randomUUID(),
       accountId: account,
       request,
       options: { ...OPTIONS, ...options },
+      signer,
       pictures: true,
       deadlineMs,
       outputPath: join(directory, `${randomUUID()}.pdf`),

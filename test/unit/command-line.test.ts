@@ -252,7 +252,8 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
     '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum ' +
     '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize ' +
-    '--stamp-html LICENSE --stamp-image LICENSE --stamp-opacity 0.5 --stamp-pages 1 --verify-link';
+    '--stamp-html LICENSE --stamp-image LICENSE --stamp-opacity 0.5 --stamp-pages 1 --verify-link ' +
+    '--sign --sign-reason R --sign-location L --sign-field 12mm,1in,7cm,90px --sign-page 2';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
   const content = ['html', 'url', 'files'];
@@ -327,8 +328,17 @@ void test('the flags of convert are the options of the interface', (t) => {
         opacity: 0.5,
         pages: '1',
       },
+      sign: {
+        reason: 'R',
+        location: 'L',
+        field: { x: '12mm', y: '1in', width: '7cm', height: '90px', page: 2 },
+      },
     },
   });
+  for (const place of ['12mm', '1mm,2mm,3mm', '1mm,2mm,3mm,4mm,5mm']) {
+    const wrong = invocationOf(['convert', 'x.html', '-o', 'x.pdf', '--sign-field', place]);
+    t.throws(() => conversionOptions(wrong), { message: /^--sign-field must be x,y,width,height/ });
+  }
   const plain = invocationOf(['convert', 'x.html', '-o', 'x.pdf']);
   t.strictSame(conversionOptions(plain), {}, 'what is not said is left to the service');
   t.end();

@@ -13,6 +13,7 @@ import { type ContentOptions, PageContents } from './page-content.ts';
 import { pagesOf } from './page-tree.ts';
 import { PdfObjects } from './pdf-objects.ts';
 import { addSignature, type SignaturePlan } from './signature.ts';
+import { placeField } from './signature-field.ts';
 import { srgbProfile } from './srgb.ts';
 import { StructureTree } from './structure.ts';
 import { type Dictionary, dictionary, MalformedPdf, Name, PdfString, Ref } from './values.ts';
@@ -50,7 +51,7 @@ export interface FinishedDocument {
 /**
  * @param printed a PDF as Chrome prints it
  * @throws {MalformedPdf} when it is not one
- * @throws {PdfTooComplex}
+ * @throws {PdfTooComplex} @throws {FieldMisplaced}
  */
 export function finishDocument(printed: Buffer, plan: DocumentPlan): FinishedDocument {
   const first = attempt(printed, plan);
@@ -78,6 +79,8 @@ function attempt(
   const archive = conformance.find((each) => each.startsWith('pdfa-'));
   const isAccessible = conformance.includes('pdfua-1');
   const isTagged = isAccessible || archive === 'pdfa-3a';
+  // What it shows is checked with the rest.
+  const field = signature?.field && placeField(objects, signature.field);
   if (conformance.length > 0) {
     if (isAccessible) checkCatalog(objects, info, findings, namesLanguage);
     checkContents(objects, findings, { isTagged, isArchive: archive !== undefined, margins });
@@ -94,7 +97,7 @@ function attempt(
     const entries = dictionary({ Type: new Name('Metadata'), Subtype: new Name('XML') });
     catalog.set('Metadata', objects.addPlainStream(entries, packet));
   }
-  if (signature !== undefined) addSignature(objects, signature);
+  if (signature !== undefined) addSignature(objects, signature, field);
   const id = new PdfString(createHash('md5').update(printed).digest().toString('latin1'));
   objects.trailer.set('ID', [id, id]);
   const root = objects.trailer.get('Root');

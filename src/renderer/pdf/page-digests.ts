@@ -86,6 +86,8 @@ class PageDigests {
     // One operation may begin in one of them and end in the next.
     this.#draw(hash, parts.map((each) => each.toString('latin1')).join('\n'), resources, 0);
     for (const each of this.#objects.list(entries.get('Annots'))) {
+      // A signature is made anew each time, and shows when.
+      if (this.#objects.name(this.#objects.dictionary(each).get('FT')) === 'Sig') continue;
       hash.update(`annotation ${this.#described(each)}\n`);
     }
     return hash.digest('base64');

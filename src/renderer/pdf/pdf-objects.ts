@@ -217,18 +217,20 @@ export class PdfObjects {
 
   /** Compresses the content. */
   setStream(number: number, entries: Dictionary, content: Buffer): void {
-    const stream = deflateSync(content);
-    const value = new Map(entries)
-      .set('Filter', new Name('FlateDecode'))
-      .set('Length', stream.length);
+    const filtered = new Map(entries).set('Filter', new Name('FlateDecode'));
+    this.setStored(number, filtered, deflateSync(content));
+  }
+
+  /** @param stream content that is compressed as the entries say */
+  setStored(number: number, entries: Dictionary, stream: Buffer): void {
+    const value = new Map(entries).set('Length', stream.length);
     this.#changed.set(number, { value, stream });
   }
 
   /** Adds a stream whose content stays readable without a decoder, as metadata must be. */
   addPlainStream(entries: Dictionary, content: Buffer): Ref {
     const number = this.#take();
-    const value = new Map(entries).set('Length', content.length);
-    this.#changed.set(number, { value, stream: content });
+    this.setStored(number, entries, content);
     return new Ref(number);
   }
 

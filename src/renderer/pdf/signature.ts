@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { pagesOf } from './page-tree.ts';
 import type { PdfObjects } from './pdf-objects.ts';
+import type { FieldPlan, PlacedField } from './signature-field.ts';
 import { type Dictionary, dictionary, MalformedPdf, Name, PdfString, Ref } from './values.ts';
 
 /** Room for a signature with certificates and timestamp. Authorities differ: most take less than half of it. */
@@ -20,6 +21,8 @@ export interface SignaturePlan {
   readonly time: Date;
   readonly reason?: string | undefined;
   readonly location?: string | undefined;
+  /** Where it can be seen; nowhere unless given. */
+  readonly field?: FieldPlan | undefined;
 }
 
 /** The place within the file, from the `<` to behind the `>`. */
@@ -35,10 +38,14 @@ const pdfDate = (time: Date): string =>
 const text = (value: string | undefined): PdfString | undefined =>
   value === undefined ? undefined : PdfString.of(value);
 
-/** Adds a field that cannot be seen, with a signature that is not there yet. */
-export function addSignature(objects: PdfObjects, plan: SignaturePlan): void {
+/** Adds a field with a signature that is not there yet. @param seen the place where it can be seen, if any */
+export function addSignature(
+  objects: PdfObjects,
+  plan: SignaturePlan,
+  seen: PlacedField | undefined,
+): void {
   const { catalog } = objects;
-  const [page] = pagesOf(objects);
+  const page = seen?.page ?? pagesOf(objects)[0];
   if (page === undefined) throw new MalformedPdf('the PDF has no page');
   const free = Buffer.concat([plan.token], SIGNATURE_BYTES);
   const signature = objects.add(
@@ -58,9 +65,10 @@ export function addSignature(objects: PdfObjects, plan: SignaturePlan): void {
     Subtype: new Name('Widget'),
     FT: new Name('Sig'),
     T: new PdfString('Signature'),
-    TU: new PdfString('Signature'),
+    TU: PdfString.of(seen === undefined ? 'Signature' : `Signature: ${seen.text}`),
     F: FLAGS,
-    Rect: [0, 0, 0, 0],
+    Rect: seen?.rect ?? [0, 0, 0, 0],
+    AP: seen && dictionary({ N: seen.picture }),
     P: page,
     V: signature,
   });

@@ -1,6 +1,8 @@
 import { test } from 'tap';
+import { operatorContext } from '../../../src/actors/command-context.ts';
 import { encryptedBytes } from '../../../src/documents/cipher.ts';
 import { readContent } from '../../../src/documents/decryption.ts';
+import { accountAggregate } from '../../../src/domain/account.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startOutcomes } from '../../../src/process-managers/outcomes.ts';
 import {
@@ -35,6 +37,31 @@ void test('what is accepted is offered, with all that a renderer needs', async (
   await t.rejects(opening, { message: /does not open/ }, 'its key opens its own documents alone');
   const dataKey = (await node.keyring.dataKey(accountId())).toString('base64url');
   t.notOk(JSON.stringify([job, other]).includes(dataKey));
+});
+
+void test('a job that is to be signed names who signs', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount();
+  node.run(startDispatch({ ...node, seal: { subject: 'CN=The Service, C=DE' } }));
+  const ask = async (signedBy?: 'account' | 'service') => {
+    await node.request(1, '<p>one</p>', signedBy ? { signedBy } : {});
+    const [job] = await drain(node.queue, 1, 'silent');
+    return job?.signer;
+  };
+  t.equal(await ask(), undefined, 'nobody signs');
+  t.equal(await ask('service'), 'The Service');
+  t.equal(await ask('account'), undefined, 'its certificate was removed: the signer says so');
+  const [secret = '', subject = '', issuer = ''] = await Promise.all(
+    ['a key', 'CN=Ada Lovelace, O=Example', 'CN=CA'].map((text) =>
+      node.vault.seal(accountId(), text),
+    ),
+  );
+  const times = { notBefore: 0, notAfter: 2 ** 40, certificate: 'c'.repeat(64) };
+  const signature = { secret, subject, issuer, ...times };
+  const command = { type: 'SetSignature', accountId: accountId(), signature, now: 1 } as const;
+  await node.actors.send(accountAggregate, accountId(), command, operatorContext(place.clock));
+  t.equal(await ask('account'), 'Ada Lovelace');
 });
 
 void test('conversions of an erased account are not offered, and hold up nobody', async (t) => {

@@ -64,7 +64,7 @@ const FAILURES: Readonly<Record<FailureCode, Advice>> = {
   not_signed: {
     title: 'The PDF could not be signed',
     action:
-      'Read the message: the certificate may have been removed or have expired, or no timestamp could be had. Then convert again.',
+      'Read the message: the certificate may have been removed or have expired, no timestamp could be had, or the field of the signature is too small or beyond its page. Then convert again.',
   },
   unreadable_pdf: {
     title: 'A PDF cannot be read',
