@@ -1,5 +1,7 @@
 /** API keys as their account lists them. Whether a key is good is read from its stream, not here. */
 import type { Database } from 'better-sqlite3';
+import { rightsIn } from '../src/domain/api-key.ts';
+import type { KeyRights } from '../src/domain/event-fields.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
@@ -11,6 +13,7 @@ CREATE TABLE api_keys (
   account_id TEXT NOT NULL,
   name TEXT NOT NULL,
   prefix TEXT NOT NULL,
+  rights TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   last_used_at INTEGER,
   revoked INTEGER NOT NULL DEFAULT 0
@@ -19,19 +22,21 @@ CREATE INDEX api_keys_in_force ON api_keys (account_id, position) WHERE revoked 
 
 export const apiKeys: Projection = {
   name: 'api-keys',
-  version: 1,
+  version: 2,
   tables: ['api_keys'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      `INSERT INTO api_keys (position, id, account_id, name, prefix, created_at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO api_keys (position, id, account_id, name, prefix, rights, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
     const use = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
     const revoke = db.prepare('UPDATE api_keys SET revoked = 1 WHERE id = ?');
     return typedHandlers({
-      KeyCreated({ accountId, keyId, name, prefix, createdAt }, event) {
-        insert.run(event.position, keyId, accountId, name, prefix, createdAt);
+      KeyCreated(data, event) {
+        const { accountId, keyId, name, prefix, createdAt } = data;
+        const rights = JSON.stringify(rightsIn(data));
+        insert.run(event.position, keyId, accountId, name, prefix, rights, createdAt);
       },
       KeyUsed({ keyId, usedAt }) {
         use.run(usedAt, keyId);
@@ -50,6 +55,7 @@ export interface ApiKeyRow {
   readonly name: string;
   /** The first 12 characters of the key. */
   readonly prefix: string;
+  readonly rights: KeyRights;
   /** Milliseconds since the Unix epoch, as is `lastUsedAt`. */
   readonly createdAt: number;
   readonly lastUsedAt?: number;
@@ -64,13 +70,20 @@ export interface ApiKeyQueries {
   inForce(accountId: string, upToId?: string): number;
 }
 
-type StoredKey = Omit<Stored<ApiKeyRow>, 'revoked'> & { readonly revoked: number };
+interface StoredKey extends Omit<Stored<ApiKeyRow>, 'revoked' | 'rights'> {
+  readonly rights: string;
+  readonly revoked: number;
+}
 
-const toRow = ({ revoked, ...key }: StoredKey): ApiKeyRow =>
-  present<ApiKeyRow>({ ...key, revoked: revoked === 1 });
+const toRow = ({ revoked, rights, ...key }: StoredKey): ApiKeyRow =>
+  present<ApiKeyRow>({
+    ...key,
+    rights: JSON.parse(rights) as KeyRights,
+    revoked: revoked === 1,
+  });
 
 export function apiKeyQueries(db: Database): ApiKeyQueries {
-  const select = `SELECT id, account_id AS accountId, name, prefix, created_at AS createdAt,
+  const select = `SELECT id, account_id AS accountId, name, prefix, rights, created_at AS createdAt,
     last_used_at AS lastUsedAt, revoked FROM api_keys`;
   const byId = db.prepare<[string], StoredKey>(`${select} WHERE id = ?`);
   const inForce = db.prepare<[string, number, number], StoredKey>(

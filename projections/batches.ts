@@ -1,6 +1,6 @@
 /** The batches of each account, how many of their conversions have ended, and which batches are to be ended. */
 import type { Database } from 'better-sqlite3';
-import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { keyOf, type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
 /** `number` counts an account's batches from 1, or a batch's conversions, so that a page is found without skipping rows. */
@@ -16,6 +16,7 @@ CREATE TABLE batches (
   created_at INTEGER NOT NULL,
   reference TEXT,
   tags TEXT,
+  key_id TEXT,
   cancelled_at INTEGER,
   cancelled_event_id TEXT,
   message TEXT,
@@ -44,14 +45,14 @@ CREATE TABLE batch_totals (
 
 export const batches: Projection = {
   name: 'batches',
-  version: 2,
+  version: 3,
   tables: ['batches', 'batch_conversions', 'batch_totals'],
   ddl,
   handlers(db) {
     const count = countingOf(db, 'batch_totals');
     const insert = db.prepare(
-      `INSERT INTO batches (account_id, number, id, total, pending, created_at, reference, tags)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO batches (account_id, number, id, total, pending, created_at, reference, tags, key_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const add = db.prepare(
       `INSERT INTO batch_conversions
@@ -69,9 +70,11 @@ export const batches: Projection = {
     const end = db.prepare('UPDATE batches SET ended_at = ? WHERE id = ?');
     const erase = db.prepare('UPDATE batches SET erased = 1 WHERE account_id = ?');
     return typedHandlers({
-      BatchRequested({ accountId, batchId, total, requestedAt, reference = null, tags = null }) {
+      BatchRequested({ accountId, batchId, total, requestedAt, ...texts }, event) {
+        const { reference = null, tags = null } = texts;
+        const key = keyOf(event);
         const { total: number } = count.get(accountId, requestedAt) ?? {};
-        insert.run(accountId, number, batchId, total, total, requestedAt, reference, tags);
+        insert.run(accountId, number, batchId, total, total, requestedAt, reference, tags, key);
       },
       ConversionRequested({ conversionId, batchId }) {
         if (batchId !== undefined) add.run(batchId, conversionId, batchId);
@@ -110,6 +113,8 @@ export interface BatchRow {
   readonly reference?: string;
   /** An object as JSON. */
   readonly tags?: string;
+  /** The API key that it was asked for with, if it was one. */
+  readonly keyId?: string;
 }
 
 /** A batch whose conversions have all ended. */
@@ -126,7 +131,7 @@ export interface BatchToCancel extends BatchRow {
 }
 
 const COLUMNS = `id, account_id AS accountId, total, completed, failed, created_at AS createdAt,
-  cancelled_at AS cancelledAt, ended_at AS endedAt, reference, tags`;
+  cancelled_at AS cancelledAt, ended_at AS endedAt, reference, tags, key_id AS keyId`;
 
 export interface BatchQueries {
   byId(id: string): BatchRow | undefined;

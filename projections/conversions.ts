@@ -8,8 +8,7 @@ import type {
   Rerender,
   SignatureFacts,
 } from '../src/domain/event-fields.ts';
-import type { EventMetadata } from '../src/domain/event-metadata.ts';
-import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { keyOf, type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { countingOf, present, type Stored } from '../src/read-model/rows.ts';
 import {
   BLOCK,
@@ -111,8 +110,7 @@ export const conversions: Projection = {
         const { accountId, conversionId, requestedAt, source } = data;
         const { retryOf = null, rerenderOf = null, batchId = null, retentionSeconds = null } = data;
         const { filename = null, reference = null, tags = null, address = null } = data;
-        const { actor } = event.metadata as EventMetadata;
-        const key = actor.kind === 'key' ? actor.id : null;
+        const key = keyOf(event);
         const { total, time } = count.get(accountId, requestedAt) ?? {};
         const ofAccount = data.retentionOfAccount ? 1 : null;
         const format = data.options.format === 'pdf' ? null : data.options.format;

@@ -39,6 +39,7 @@ import {
   type EndedConversion,
   hasEnded,
   type LedgerEntry,
+  type KeyBounds,
   type NewApiKey,
   type TokenPair,
   type PublicName,
@@ -286,9 +287,12 @@ export class PressledgerClient {
     return everyItem((page) => this.listKeys({ ...query, page }));
   }
 
-  /** Creates an API key. The answer is the only one that holds the full key. */
-  createKey(name: string, { signal }: CallOptions = {}): Promise<NewApiKey> {
-    return this.#json({ method: 'POST', path: '/api-keys/', body: { name }, signal });
+  /**
+   * Creates an API key. The answer is the only one that holds the full key.
+   * @example const { key } = await client.createKey('shop', { scopes: ['convert'], expires_at: '2027-06-30T00:00:00Z' });
+   */
+  createKey(name: string, { signal, ...bounds }: CallOptions & KeyBounds = {}): Promise<NewApiKey> {
+    return this.#json({ method: 'POST', path: '/api-keys/', body: { name, ...bounds }, signal });
   }
 
   /** Revokes an API key: the next request with it is refused. */

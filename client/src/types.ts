@@ -161,7 +161,21 @@ export interface KnownPdf {
 
 export type Verification = UnknownPdf | KnownPdf;
 
-export interface ApiKey {
+export type KeyScope = 'convert' | 'read' | 'history' | 'keys' | 'webhooks';
+
+/** What bounds an API key. A key without bounds may do everything that its account may. */
+export interface KeyBounds {
+  /** What it may do. Absent: everything. */
+  scopes?: KeyScope[];
+  /** ISO 8601. Absent: it is valid until it is revoked. */
+  expires_at?: string;
+  /** Addresses and networks, in CIDR notation, that it may be used from. Absent: everywhere. */
+  addresses?: string[];
+  /** Requests in a minute, beside the limit of the account. */
+  rate_limit?: number;
+}
+
+export interface ApiKey extends KeyBounds {
   id: string;
   name: string;
   /** The first 12 characters of the key. */
@@ -171,7 +185,7 @@ export interface ApiKey {
   last_used_at: string | null;
 }
 
-export interface NewApiKey {
+export interface NewApiKey extends KeyBounds {
   id: string;
   name: string;
   /** The full key. It is shown only this once. */

@@ -8,6 +8,7 @@ import { ServiceError } from '../errors/errors.ts';
 import { BudgetExceeded, type Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { plainText } from '../text/plain-text.ts';
+import { assertWithin, type OpenRights, sealRights } from './key-rights.ts';
 import { apiKeyDigest, apiKeyIdOf, newCommandId, randomAlphanumeric } from '../time/ids.ts';
 
 const KEY_PREFIX = 'pk_live_';
@@ -57,7 +58,10 @@ function tooMany({ budgets }: ApiKeyDependencies): BudgetExceeded {
 }
 
 /**
- * @throws {ServiceError} `validation_error` where the name is not 1 to 100 plain characters after trimming
+ * @param rights those of the new key: all, unless they are bounded
+ * @param maker those of the key that asks for it, if one does
+ * @throws {ServiceError} `validation_error` where the name is not 1 to 100 plain characters after trimming;
+ *   `forbidden` where the key would have more rights than its maker
  * @throws {BudgetExceeded} the account has as many keys as it may have
  */
 export async function createApiKey(
@@ -65,7 +69,9 @@ export async function createApiKey(
   accountId: string,
   givenName: string,
   context: CommandContext,
+  { rights = {}, maker }: { readonly rights?: OpenRights; readonly maker?: OpenRights } = {},
 ): Promise<CreatedKey> {
+  if (maker !== undefined) assertWithin(maker, rights);
   const name = nameFrom(givenName);
   const { limit } = deps.budgets.get('maxAccountKeys');
   if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId) >= limit) throw tooMany(deps);
@@ -83,6 +89,7 @@ export async function createApiKey(
       keyHash: digest.toString('hex'),
       prefix: key.slice(0, SHOWN_CHARACTERS),
       name: await deps.vault.seal(accountId, name),
+      rights: await sealRights(deps.vault, accountId, rights),
       now: createdAt,
     },
     context,

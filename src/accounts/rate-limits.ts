@@ -62,6 +62,12 @@ export function planWindow(
   return [`account:${accountId}`, { limit: planLimit(limits, plan), windowMs: WINDOW_MS }];
 }
 
+/** The window of an API key that has a limit of its own. */
+export const keyWindow = (keyId: string, limit: number): [key: string, rate: Rate] => [
+  `key:${keyId}`,
+  { limit, windowMs: WINDOW_MS },
+];
+
 /**
  * The window of a request: its account's, or its client's address where it has none. The pages of the dashboard
  * ask more often than programs need to, so an account has a window of its own for them.

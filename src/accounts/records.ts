@@ -10,6 +10,7 @@ import type { Format } from '../domain/choices.ts';
 import type { Hold } from '../domain/hold.ts';
 import { isoTime } from '../time/clock.ts';
 import { nameOf, namingOf } from './conversion-names.ts';
+import { rightsRecord } from './key-rights.ts';
 import { planLimit, type RateLimits } from './rate-limits.ts';
 
 /** The settings that a record of an account depends on. */
@@ -56,14 +57,18 @@ export const holdRecord = (hold: Hold | undefined) =>
 
 export async function apiKeyRecord<T extends string | undefined>(
   opener: Opener<T>,
-  { id, accountId, name, prefix, createdAt, lastUsedAt }: ApiKeyRow,
+  { id, accountId, name, prefix, rights, createdAt, lastUsedAt }: ApiKeyRow,
 ) {
+  const { addresses: sealed, ...others } = rights;
+  const opened = sealed && (await opener.unseal(accountId, sealed));
+  const addresses = opened === NOT_OPENED || !opened ? [] : (JSON.parse(opened) as string[]);
   return {
     id,
     name: await opener.unseal(accountId, name),
     prefix,
     created_at: isoTime(createdAt),
     last_used_at: lastUsedAt === undefined ? null : isoTime(lastUsedAt),
+    ...rightsRecord({ ...others, ...(addresses.length > 0 && { addresses }) }),
   };
 }
 

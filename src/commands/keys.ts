@@ -1,7 +1,20 @@
 /** API keys: of any account on this machine, and of the account at a service. */
 import type { PressledgerClient } from '../../client/src/client.ts';
+import type { KeyBounds } from '../../client/src/types.ts';
+import { KEY_SCOPES } from '../domain/choices.ts';
+import { dayIn, isoTime, timeIn } from '../time/clock.ts';
 import { momentOption, pastOf } from './as-of.ts';
-import { type CommandContext, type Invocation, type Run, requiredOption } from './command.ts';
+import {
+  type CommandContext,
+  choiceOf,
+  type Invocation,
+  listOption,
+  type Run,
+  requiredOption,
+  textOption,
+  UsageError,
+} from './command.ts';
+import { numberOf } from './flag-values.ts';
 import { limitOf, serviceOf, take } from './service.ts';
 
 type Use = (client: PressledgerClient) => Promise<void>;
@@ -13,10 +26,35 @@ const ofAccount = ({ positionals: [email = ''] }: Invocation, { open }: CommandC
 const ofService = async (invocation: Invocation, context: CommandContext, use: Use) =>
   await use((await serviceOf(invocation, context)).client);
 
+/** @throws {UsageError} */
+function boundsOf(invocation: Invocation): KeyBounds {
+  const scopes = listOption(invocation, 'scope').map((text) => {
+    const scope = choiceOf(text, KEY_SCOPES);
+    if (scope !== undefined) return scope;
+    throw new UsageError(`--scope must be one of ${KEY_SCOPES.join(', ')}, not ${text}.`);
+  });
+  const addresses = [...listOption(invocation, 'address')];
+  const expires = textOption(invocation, 'expires');
+  const time = expires === undefined ? undefined : (dayIn(expires) ?? timeIn(expires));
+  if (expires !== undefined && time === undefined) {
+    throw new UsageError(
+      '--expires must be a day in UTC or a time with its offset, such as 2027-06-30 or 2027-06-30T12:00:00Z.',
+    );
+  }
+  const rate = textOption(invocation, 'rate-limit');
+  return {
+    ...(scopes.length > 0 && { scopes }),
+    ...(time !== undefined && { expires_at: isoTime(time) }),
+    ...(addresses.length > 0 && { addresses }),
+    ...(rate !== undefined && { rate_limit: numberOf(rate, 'rate-limit') }),
+  };
+}
+
 function creating(invocation: Invocation, { output }: CommandContext): Use {
   const name = requiredOption(invocation, 'name');
+  const bounds = boundsOf(invocation);
   return async (client) => {
-    const made = await client.createKey(name);
+    const made = await client.createKey(name, bounds);
     output.json(made);
     output.line(`Created ${made.id}, '${made.name}'.`);
     output.line(`Key (shown only now): ${made.key}`);
@@ -30,12 +68,14 @@ const listing =
     const keys = await take(limit, (query) => client.keys({ ...query, ...past }));
     output.json(keys);
     output.table(
-      ['ID', 'PREFIX', 'CREATED', 'LAST USED', 'NAME'],
-      keys.map(({ id, prefix, created_at, last_used_at, name }) => [
+      ['ID', 'PREFIX', 'CREATED', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'],
+      keys.map(({ id, prefix, created_at, last_used_at, expires_at, scopes, name }) => [
         id,
         prefix,
         new Date(created_at),
         last_used_at === null ? undefined : new Date(last_used_at),
+        expires_at === undefined ? undefined : new Date(expires_at),
+        scopes?.join(',') ?? 'all',
         name,
       ]),
       'There is no API key.',

@@ -1,5 +1,6 @@
 /** Arguments and options that several commands have. */
 import type { Role } from '../config/settings.ts';
+import { KEY_SCOPES } from '../domain/choices.ts';
 import type { OptionSpec } from './command.ts';
 
 export const DEFAULT_SERVER = 'http://localhost:8080';
@@ -11,6 +12,22 @@ export const SOURCES = ['html', 'url', 'document'] as const;
 /** The help of <email> in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 export const KEY_NAME = { value: 'name', help: 'a label for the key', needed: true };
+/** What bounds a new API key. */
+export const KEY_BOUNDS: Readonly<Record<string, OptionSpec>> = {
+  scope: {
+    value: 'scope',
+    many: true,
+    choices: KEY_SCOPES,
+    help: `what the key may do: ${KEY_SCOPES.join(', ')} (default: all of them)`,
+  },
+  expires: { value: 'time', help: 'the time or the day (UTC) from which it is refused' },
+  address: {
+    value: 'network',
+    many: true,
+    help: 'an address or a network (CIDR) that it may be used from (default: everywhere)',
+  },
+  'rate-limit': { value: 'number', help: 'requests that it may send in a minute' },
+};
 export const LIMIT = { value: 'number', help: 'show at most this many (default 20)' };
 export const AS_OF = {
   value: 'moment',

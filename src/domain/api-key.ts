@@ -1,5 +1,6 @@
 /** One API key, known by its hash alone. Its id is computed from the key, so its stream is found at once. */
 import type { AggregateType, Decider } from './decider.ts';
+import type { KeyRights } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 
 export const apiKeyStream = (keyId: string): string => `apikey-${keyId}`;
@@ -14,6 +15,7 @@ export interface ApiKeyState {
   readonly accountId: string;
   readonly keyHash: string;
   readonly lastUsedAt: number | undefined;
+  readonly rights: KeyRights;
 }
 
 const initialState: ApiKeyState = {
@@ -21,6 +23,7 @@ const initialState: ApiKeyState = {
   accountId: '',
   keyHash: '',
   lastUsedAt: undefined,
+  rights: {},
 };
 
 export type ApiKeyCommand =
@@ -31,11 +34,27 @@ export type ApiKeyCommand =
       readonly keyHash: string;
       readonly prefix: string;
       readonly name: string;
+      readonly rights?: KeyRights;
       readonly now: number;
     }
   | { readonly type: 'RecordKeyUse'; readonly keyId: string; readonly now: number }
   /** `accountId` is absent when the operator revokes; a client revokes its own account's keys only. */
   | { readonly type: 'RevokeKey'; readonly keyId: string; readonly accountId?: string };
+
+/** The rights among the fields of a KeyCreated event. */
+export function rightsIn(data: KeyRights): KeyRights {
+  const { scopes, expiresAt, addresses, rateLimit } = data;
+  return {
+    ...(scopes && { scopes }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(addresses !== undefined && { addresses }),
+    ...(rateLimit !== undefined && { rateLimit }),
+  };
+}
+
+/** The key's time is over. It may be listed and revoked like others. */
+export const hasExpired = ({ rights: { expiresAt } }: ApiKeyState, now: number): boolean =>
+  expiresAt !== undefined && expiresAt <= now;
 
 /** True where a use now is due to be recorded. */
 export function useIsDue(state: ApiKeyState, now: number): boolean {
@@ -49,7 +68,7 @@ function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
   switch (event.type) {
     case 'KeyCreated': {
       const { accountId, keyHash } = event.data;
-      return { ...state, status: 'active', accountId, keyHash };
+      return { ...state, status: 'active', accountId, keyHash, rights: rightsIn(event.data) };
     }
     case 'KeyUsed':
       return { ...state, lastUsedAt: event.data.usedAt };
@@ -62,10 +81,9 @@ const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (comm
   switch (command.type) {
     case 'CreateKey': {
       if (state.status !== 'none') return [];
-      const { accountId, keyId, keyHash, prefix, name, now } = command;
-      return [
-        { type: 'KeyCreated', data: { accountId, keyId, keyHash, prefix, name, createdAt: now } },
-      ];
+      const { accountId, keyId, keyHash, prefix, name, rights, now } = command;
+      const key = { accountId, keyId, keyHash, prefix, name };
+      return [{ type: 'KeyCreated', data: { ...key, ...rights, createdAt: now } }];
     }
     case 'RecordKeyUse': {
       const { keyId, now } = command;
@@ -93,7 +111,7 @@ export const apiKeyAggregate: AggregateType<ApiKeyState, ApiKeyCommand, ApiKeyEv
   stream: apiKeyStream,
   decider: apiKey,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state) => state,
     decode: (json) => json as ApiKeyState,
   },

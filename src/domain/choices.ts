@@ -60,3 +60,7 @@ export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
 
 export const DELIVERY_STATUSES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What an API key may be allowed to do. */
+export const KEY_SCOPES = ['convert', 'read', 'history', 'keys', 'webhooks'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];

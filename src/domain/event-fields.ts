@@ -1,7 +1,7 @@
 /** The schemas of fields that events of several kinds have. */
 import Type, { type Static } from 'typebox';
 import { BLOB_KINDS } from './blob-key.ts';
-import { COLOR_SCHEMES, FORMATS, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
+import { COLOR_SCHEMES, FORMATS, KEY_SCOPES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
 import {
   ACCOUNT_ID,
   BATCH_ID,
@@ -41,6 +41,21 @@ export type Plan = Static<typeof Plan>;
 
 export const SessionKind = Type.Enum([...SESSION_KINDS]);
 export type SessionKind = Static<typeof SessionKind>;
+
+/** What bounds an API key; absent in keys from before there were such bounds, which have none. */
+export const KeyRights = Type.Object({
+  /** Absent: all. */
+  scopes: Type.Optional(
+    Type.Array(Type.Enum([...KEY_SCOPES]), { minItems: 1, maxItems: KEY_SCOPES.length }),
+  ),
+  /** Absent: it is valid until it is revoked. */
+  expiresAt: Type.Optional(Time),
+  /** The networks that it may be used from, in CIDR notation: a JSON array. Absent: all. */
+  addresses: Type.Optional(Sealed),
+  /** Requests in a minute, beside those of its account. Absent: as many as the account may send. */
+  rateLimit: Type.Optional(Count),
+});
+export type KeyRights = Static<typeof KeyRights>;
 
 /** The place of a blob, and the SHA-256 and the length of what is stored there: ciphertext. */
 export const BlobRef = Type.Object({

@@ -115,7 +115,15 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const further = data.isLast === true ? ' Further downloads are not recorded.' : '';
     return `The PDF was downloaded ${by}.${further}`;
   },
-  KeyCreated: (data) => `The API key ${data.prefix}… was created.`,
+  KeyCreated: ({ prefix, scopes, expiresAt, addresses, rateLimit }) => {
+    const bounds = [
+      scopes && `with the ${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}`,
+      expiresAt && `valid until ${isoDate(expiresAt)}`,
+      addresses && 'bound to addresses',
+      rateLimit && `with ${counted(rateLimit, 'request')} a minute`,
+    ].filter((each) => each !== undefined);
+    return `The API key ${prefix}… was created${bounds.map((each) => `, ${each}`).join('')}.`;
+  },
   KeyUsed: () => 'The API key was used.',
   KeyRevoked: () => 'The API key was revoked.',
   SessionOpened: (data) =>

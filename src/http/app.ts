@@ -4,6 +4,7 @@ import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { ConversionSearches } from '../conversions/search.ts';
 import { ServiceError } from '../errors/errors.ts';
+import { permit } from './access.ts';
 import {
   admitOperator,
   type HttpContext,
@@ -63,9 +64,10 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
     link: [],
     none: [showRateLimit(deps)],
   };
-  for (const { method, path, auth, needs, handler } of ROUTES) {
+  for (const { method, path, auth, right, needs, handler } of ROUTES) {
     if (needs !== undefined && !deps.config[needs]) continue;
-    router[method](pattern(path), ...admission[auth], handler(deps));
+    const allowed = right === undefined ? [] : [permit(right)];
+    router[method](pattern(path), ...admission[auth], ...allowed, handler(deps));
   }
   return router;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { OpenRights } from '../accounts/key-rights.ts';
 import type { CountedCaller } from '../accounts/rate-limits.ts';
 import { firstCommand, operatorContext } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
@@ -14,6 +15,8 @@ export interface Caller extends CountedCaller {
   readonly isOperator: boolean;
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
+  /** The bounds of the API key that it sent; absent without one. */
+  readonly key?: OpenRights;
   readonly actor:
     | { readonly kind: 'key' | 'session'; readonly id: string }
     /** The command line, by the operator's socket. */
@@ -32,6 +35,10 @@ export interface RequestState {
   /** Names the request and its client in each line, by ids that say nothing of anybody. */
   readonly log: Logger;
   caller: Caller | undefined;
+  /** Why the credential is good for nothing here, where that is more than that it is wrong. */
+  refusal: ServiceError | undefined;
+  /** An API key that may read nothing but what it made asks. */
+  seesOwnOnly: boolean;
   /** The log's head when the caller was looked up: what is read as of here is current. */
   asOf: bigint | undefined;
 }
@@ -81,6 +88,12 @@ export async function commandContext(
     deps.vault.seal(accountId, ctx.state.clientAddress),
   ]);
   return firstCommand(deps.clock.now(), caller.actor, { requestId, client });
+}
+
+/** True for what the caller may see of its account: a key may be bound to what it made. */
+export function mayShow(ctx: HttpContext, madeBy: string | undefined): boolean {
+  const { actor } = ctx.state.caller ?? {};
+  return !ctx.state.seesOwnOnly || (actor?.kind === 'key' && actor.id === madeBy);
 }
 
 const disconnections = new WeakMap<Context['res'], AbortSignal>();

@@ -1,4 +1,5 @@
 /** Every route there is: the router and the OpenAPI document are both made of this one table. */
+import type { Right } from './access.ts';
 import type { Auth, Endpoint, Route } from './openapi/operation.ts';
 import { changeOwnPassword, getAccount, listLedger } from './resources/account.ts';
 import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
@@ -86,8 +87,13 @@ export const BASE_PATH = '/api/v1';
 
 type Method = Route['method'];
 
-function api(method: Method, path: string, auth: Auth, endpoint: Endpoint) {
+function api(method: Method, path: string, auth: Exclude<Auth, 'caller'>, endpoint: Endpoint) {
   return { method, path: BASE_PATH + path, auth, ...endpoint };
+}
+
+/** A route of callers, with what they need for it: a line of the table in `access.ts`. */
+function by(right: Right, method: Method, path: string, endpoint: Endpoint) {
+  return { method, path: BASE_PATH + path, auth: 'caller', right, ...endpoint } as const;
 }
 
 function open(path: string, auth: Auth, endpoint: Endpoint) {
@@ -101,29 +107,29 @@ function internal(method: Method, path: string, auth: Auth, endpoint: Endpoint) 
 
 /** Public and internal ones: the document that the service serves has the public ones alone. */
 export const ROUTES: readonly Route[] = [
-  api('post', '/pdf/', 'caller', createConversion),
-  api('post', '/documents/', 'caller', createDocument),
+  by('convert', 'post', '/pdf/', createConversion),
+  by('convert', 'post', '/documents/', createDocument),
   // Before the path with an id, which it would match too.
-  api('get', '/conversions/stream/', 'caller', streamConversions),
-  api('get', '/conversions/{id}/', 'caller', getConversion),
-  api('delete', '/conversions/{id}/', 'caller', deleteConversion),
-  api('post', '/conversions/{id}/retry/', 'caller', postRetry),
-  api('post', '/conversions/{id}/rerender/', 'caller', postRerender),
-  api('get', '/conversions/{id}/events/', 'caller', listConversionEvents),
-  api('get', '/conversions/{id}/file/', 'caller', getConversionFile),
-  api('get', '/conversions/{id}/request/', 'caller', getConversionRequest),
-  api('get', '/conversions/{id}/manifest/', 'caller', getConversionManifest),
-  api('get', '/conversions/{id}/picture/', 'caller', getConversionPicture),
-  api('get', '/conversions/{id}/proof/', 'caller', getConversionProof),
-  api('get', '/conversions/{id}/evidence/', 'caller', getEvidence),
-  api('get', '/conversions/', 'caller', listConversions),
-  api('post', '/batches/', 'caller', createBatch),
-  api('get', '/batches/', 'caller', listBatches),
-  api('get', '/batches/{id}/', 'caller', getBatch),
-  api('delete', '/batches/{id}/', 'caller', deleteBatch),
-  api('get', '/batches/{id}/events/', 'caller', listBatchEvents),
-  api('get', '/batches/{id}/zip/', 'caller', getBatchZip),
-  api('post', '/verify/', 'caller', verifyPdf),
+  by('read', 'get', '/conversions/stream/', streamConversions),
+  by('readOwn', 'get', '/conversions/{id}/', getConversion),
+  by('convert', 'delete', '/conversions/{id}/', deleteConversion),
+  by('convert', 'post', '/conversions/{id}/retry/', postRetry),
+  by('convert', 'post', '/conversions/{id}/rerender/', postRerender),
+  by('history', 'get', '/conversions/{id}/events/', listConversionEvents),
+  by('readOwn', 'get', '/conversions/{id}/file/', getConversionFile),
+  by('readOwn', 'get', '/conversions/{id}/request/', getConversionRequest),
+  by('readOwn', 'get', '/conversions/{id}/manifest/', getConversionManifest),
+  by('readOwn', 'get', '/conversions/{id}/picture/', getConversionPicture),
+  by('history', 'get', '/conversions/{id}/proof/', getConversionProof),
+  by('evidence', 'get', '/conversions/{id}/evidence/', getEvidence),
+  by('read', 'get', '/conversions/', listConversions),
+  by('convert', 'post', '/batches/', createBatch),
+  by('read', 'get', '/batches/', listBatches),
+  by('readOwn', 'get', '/batches/{id}/', getBatch),
+  by('convert', 'delete', '/batches/{id}/', deleteBatch),
+  by('history', 'get', '/batches/{id}/events/', listBatchEvents),
+  by('readOwn', 'get', '/batches/{id}/zip/', getBatchZip),
+  by('evidence', 'post', '/verify/', verifyPdf),
   {
     ...verifyInPublic,
     method: 'post',
@@ -132,37 +138,37 @@ export const ROUTES: readonly Route[] = [
     needs: 'publicVerify',
   },
   open('/files/{id}.{format}', 'link', getFile),
-  api('get', '/account/', 'caller', getAccount),
-  api('get', '/account/ledger/', 'caller', listLedger),
-  api('get', '/account/usage/', 'caller', getUsage),
-  api('get', '/account/events/', 'caller', listAccountEvents),
-  api('get', '/account/public-name/', 'caller', getPublicName),
-  api('put', '/account/public-name/', 'caller', putPublicName),
-  api('delete', '/account/public-name/', 'caller', deletePublicName),
-  api('get', '/account/signature/', 'caller', getSignature),
-  api('put', '/account/signature/', 'caller', putSignature),
-  api('delete', '/account/signature/', 'caller', deleteSignature),
+  by('any', 'get', '/account/', getAccount),
+  by('read', 'get', '/account/ledger/', listLedger),
+  by('read', 'get', '/account/usage/', getUsage),
+  by('history', 'get', '/account/events/', listAccountEvents),
+  by('read', 'get', '/account/public-name/', getPublicName),
+  by('settings', 'put', '/account/public-name/', putPublicName),
+  by('settings', 'delete', '/account/public-name/', deletePublicName),
+  by('read', 'get', '/account/signature/', getSignature),
+  by('settings', 'put', '/account/signature/', putSignature),
+  by('settings', 'delete', '/account/signature/', deleteSignature),
   api('post', '/account/password/', 'session', changeOwnPassword),
   api('get', '/sessions/', 'session', listSessions),
   api('delete', '/sessions/{id}/', 'session', deleteSession),
   api('delete', '/sessions/', 'session', deleteSessions),
-  api('get', '/api-keys/', 'caller', listApiKeys),
-  api('post', '/api-keys/', 'caller', postApiKey),
-  api('delete', '/api-keys/{id}/', 'caller', deleteApiKey),
-  api('get', '/webhooks/', 'caller', listWebhooks),
-  api('post', '/webhooks/', 'caller', postWebhook),
+  by('keys', 'get', '/api-keys/', listApiKeys),
+  by('keys', 'post', '/api-keys/', postApiKey),
+  by('keys', 'delete', '/api-keys/{id}/', deleteApiKey),
+  by('webhooks', 'get', '/webhooks/', listWebhooks),
+  by('webhooks', 'post', '/webhooks/', postWebhook),
   // Before the paths with an id, which they would match too.
-  api('get', '/webhooks/secret/', 'caller', getDefaultSecret),
-  api('post', '/webhooks/secret/rotate/', 'caller', rotateDefaultSecret),
-  api('get', '/webhooks/deliveries/', 'caller', listDeliveries),
-  api('get', '/webhooks/deliveries/{id}/', 'caller', getDelivery),
-  api('post', '/webhooks/deliveries/{id}/redeliver/', 'caller', postRedelivery),
-  api('get', '/webhooks/{id}/', 'caller', getWebhook),
-  api('patch', '/webhooks/{id}/', 'caller', patchWebhook),
-  api('delete', '/webhooks/{id}/', 'caller', deleteWebhook),
-  api('post', '/webhooks/{id}/rotate/', 'caller', rotateWebhook),
-  api('post', '/webhooks/{id}/test/', 'caller', testWebhook),
-  api('post', '/webhooks/{id}/redeliver/', 'caller', postRedeliveries),
+  by('webhooks', 'get', '/webhooks/secret/', getDefaultSecret),
+  by('webhooks', 'post', '/webhooks/secret/rotate/', rotateDefaultSecret),
+  by('webhooks', 'get', '/webhooks/deliveries/', listDeliveries),
+  by('webhooks', 'get', '/webhooks/deliveries/{id}/', getDelivery),
+  by('webhooks', 'post', '/webhooks/deliveries/{id}/redeliver/', postRedelivery),
+  by('webhooks', 'get', '/webhooks/{id}/', getWebhook),
+  by('webhooks', 'patch', '/webhooks/{id}/', patchWebhook),
+  by('webhooks', 'delete', '/webhooks/{id}/', deleteWebhook),
+  by('webhooks', 'post', '/webhooks/{id}/rotate/', rotateWebhook),
+  by('webhooks', 'post', '/webhooks/{id}/test/', testWebhook),
+  by('webhooks', 'post', '/webhooks/{id}/redeliver/', postRedeliveries),
   api('post', '/auth/jwt/create/', 'address', createTokenPair),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess),
   api('post', '/auth/jwt/revoke/', 'address', signOut),

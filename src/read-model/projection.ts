@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventOf, EventType } from '../domain/events.ts';
 import type { RecordedEvent } from '../event-store/port.ts';
 
@@ -36,4 +37,10 @@ export function typedHandlers(
       return [type, (event: RecordedEvent) => untyped(event.data, event)];
     }),
   );
+}
+
+/** The API key that an event was asked for with, if it was one. */
+export function keyOf({ metadata }: RecordedEvent): string | null {
+  const { actor } = metadata as EventMetadata;
+  return actor.kind === 'key' ? actor.id : null;
 }

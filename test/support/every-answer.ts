@@ -50,10 +50,22 @@ async function driveRefusals(t: Test, given: Answered) {
   const { key, email, ...account } = await api.newAccount();
   await setOperator(api, account.id, true);
   const headers = await signedIn(api, email);
+  const bounded = await Promise.all(
+    [{ scopes: ['webhooks'] }, { scopes: ['history'] }, { addresses: ['192.0.2.1'] }].map(
+      async (bounds) => {
+        const asked = { key, body: { name: 'bounded', ...bounds } };
+        return String((await api.call('POST', `${BASE}/api-keys/`, asked)).body['key']);
+      },
+    ),
+  );
   for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
     const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };
     const { responses } = operation;
-    if (responses[403]) await api.call(method, `${path}?token=x`, needsSession ? { key } : {});
+    if (responses[403] && secured && !needsSession) {
+      for (const other of bounded) await api.call(method, path, { key: other });
+    } else if (responses[403]) {
+      await api.call(method, `${path}?token=x`, needsSession ? { key } : {});
+    }
     if (responses[400]) {
       const wrong = body ? { ...credential, body: { unknown: 1 } } : credential;
       await api.call(method, body ? path : `${path}?page=0&as_of=then`, wrong);
@@ -257,6 +269,15 @@ async function driveSignature(t: Test, api: Api, key: string): Promise<void> {
 async function driveSuccesses(t: Test, given: Answered) {
   const api = await startApi(t, { env: { RETENTION_SECONDS: '60' } });
   const { id: accountId, email, key } = await api.newAccount();
+  const bounds = {
+    scopes: ['convert', 'read'],
+    expires_at: '2100-01-01T00:00:00Z',
+    addresses: ['127.0.0.1', '2001:db8::/32'],
+    rate_limit: 10,
+  };
+  const asked = { key, body: { name: 'bounded', ...bounds } };
+  const bounded = await api.call('POST', `${BASE}/api-keys/`, asked);
+  await api.call('GET', `${BASE}/account/`, { key: String(bounded.body['key']) });
   const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const id = String(created.body['id']);
   await api.call('GET', `${BASE}/conversions/${id}/`, { key, headers: { Prefer: 'wait=0' } });

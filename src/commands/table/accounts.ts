@@ -1,7 +1,7 @@
 /** The commands that administrate accounts and their keys. */
 import { PLANS } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
-import { ACCOUNT, AS_OF, KEY_NAME } from '../options.ts';
+import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME } from '../options.ts';
 
 export const ACCOUNTS: readonly Command[] = [
   {
@@ -163,7 +163,7 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'Create an API key for any account on this machine; the full key is shown only now.',
     examples: ["key create ann@example.com --name 'build server'"],
     positionals: { email: ACCOUNT },
-    options: { name: KEY_NAME },
+    options: { name: KEY_NAME, ...KEY_BOUNDS },
     run: async (...given) => (await import('../keys.ts')).keyCreate(...given),
   },
   {

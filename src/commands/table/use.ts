@@ -1,6 +1,14 @@
 /** The conversions, credits, keys and certificate of an account, at a service. */
 import type { Command } from '../command.ts';
-import { AS_OF, KEY_NAME, LIMIT, SERVICE_OPTIONS, SOURCES, STATUSES } from '../options.ts';
+import {
+  AS_OF,
+  KEY_BOUNDS,
+  KEY_NAME,
+  LIMIT,
+  SERVICE_OPTIONS,
+  SOURCES,
+  STATUSES,
+} from '../options.ts';
 
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
 
@@ -130,8 +138,11 @@ export const USE: readonly Command[] = [
   {
     name: 'keys create',
     summary: 'Create an API key for your own account at a service; the full key is shown only now.',
-    examples: ["keys create --name 'build server'"],
-    options: { name: KEY_NAME, ...SERVICE_OPTIONS },
+    examples: [
+      "keys create --name 'build server'",
+      'keys create --name shop --scope convert --expires 2027-06-30 --address 203.0.113.0/24',
+    ],
+    options: { name: KEY_NAME, ...KEY_BOUNDS, ...SERVICE_OPTIONS },
     run: async (...given) => (await import('../keys.ts')).keysCreate(...given),
   },
   {

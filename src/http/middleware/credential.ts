@@ -1,13 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { isAllowedAddress, type OpenRights, openRights } from '../../accounts/key-rights.ts';
 import type { AccountState } from '../../domain/account.ts';
 import { accountAggregate } from '../../domain/account.ts';
-import { apiKeyAggregate, useIsDue } from '../../domain/api-key.ts';
+import { type ApiKeyState, apiKeyAggregate, hasExpired, useIsDue } from '../../domain/api-key.ts';
 import type { SessionKind } from '../../domain/event-fields.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import type { EventStore } from '../../event-store/port.ts';
+import { isoTime } from '../../time/clock.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../time/ids.ts';
 import {
   type Caller,
@@ -25,6 +27,8 @@ import { sessionCookieOf } from './session-cookie.ts';
 /** The header of a request by the operator's socket that names an account. It means nothing anywhere else. */
 const FOR_ACCOUNT = 'Pressledger-Account';
 const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
+export const NOT_FROM_HERE =
+  'This API key may not be used from the address of this client. Send the request from one of its addresses, or use another key.';
 /** Some 100 bytes each. */
 const MAX_GOOD_KEYS = 10_000;
 
@@ -197,9 +201,9 @@ export class Credentials {
 
   async #byKey(ctx: HttpContext, text: string): Promise<Caller | undefined> {
     const { actors, clock } = this.#deps;
-    const key = this.#parsed(ctx.req.socket, text);
-    if (key === undefined) return undefined;
-    const { id, digest } = key;
+    const presented = this.#parsed(ctx.req.socket, text);
+    if (presented === undefined) return undefined;
+    const { id, digest } = presented;
     // Guesses are not looked up for an address that has used up its own; who shares it can go on.
     if (!this.#good.has(id)) await assertAddressAllowed(this.#deps, ctx);
     const asOf = await this.#noteHead(ctx);
@@ -212,11 +216,29 @@ export class Credentials {
     const { accountId } = state;
     const { state: account } = await actors.read(accountAggregate, accountId, asOf);
     if (account.status !== 'open') return undefined;
+    const key = await this.#rightsHere(ctx, state);
+    if (key === undefined) return undefined;
     const { plan, isOperator, mustChangePassword } = account;
     const actor = { kind: 'key', id } as const;
-    const caller: Caller = { accountId, plan, isOperator, mustChangePassword, actor };
+    const caller: Caller = { accountId, plan, isOperator, mustChangePassword, key, actor };
     if (useIsDue(state, clock.now())) this.#recordUse(ctx, id, caller);
     return caller;
+  }
+
+  /** The rights of a key, unless its time is over or it is not for the client's address: the request says which. */
+  async #rightsHere(ctx: HttpContext, state: ApiKeyState): Promise<OpenRights | undefined> {
+    const { vault, clock } = this.#deps;
+    const { accountId, rights } = state;
+    if (hasExpired(state, clock.now())) {
+      const when = isoTime(rights.expiresAt ?? 0);
+      const text = `The API key expired at ${when}. Create another, and revoke this one.`;
+      ctx.state.refusal = new ServiceError('unauthorized', text);
+      return undefined;
+    }
+    const opened = await openRights(vault, accountId, rights);
+    if (isAllowedAddress(opened, ctx.state.clientAddress)) return opened;
+    ctx.state.refusal = new ServiceError('forbidden', NOT_FROM_HERE);
+    return undefined;
   }
 
   #parsed(socket: Socket, text: string): PresentedKey | undefined {
@@ -279,7 +301,9 @@ export function authenticate(
   return async (ctx, next) => {
     await identify(ctx, deps, find);
     await countRequest(deps, ctx);
-    if (ctx.state.caller === undefined && !isByOperatorSocket(ctx)) throw refusal(ctx);
+    if (ctx.state.caller === undefined && !isByOperatorSocket(ctx)) {
+      throw ctx.state.refusal ?? refusal(ctx);
+    }
     await next();
   };
 }

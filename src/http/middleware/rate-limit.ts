@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import {
   addressKey,
   assertAllowed,
+  keyWindow,
   planLimitText,
   planWindow,
   requestLimit,
@@ -46,13 +47,33 @@ export const rateLimitHeadersOf =
   };
 
 /**
- * Counts the request against its caller's account, or its client's address where it has none.
+ * Counts the request in the window of its API key, if that has one.
+ * @throws {ServiceError} `rate_limit_exceeded`
+ */
+async function countForKey(
+  { rateLimiter, clock, config }: RateLimitDependencies,
+  ctx: HttpContext,
+): Promise<RateLimitStatus | undefined> {
+  const { actor, key } = ctx.state.caller ?? {};
+  if (actor?.kind !== 'key' || key?.rateLimit === undefined) return undefined;
+  if (config.rateLimit !== 'on') return undefined;
+  const status = await rateLimiter.consume(...keyWindow(actor.id, key.rateLimit));
+  show(ctx, status);
+  const limit = `Only ${status.limit} requests a minute are allowed with this API key.`;
+  assertAllowed(status, limit, clock);
+  return status;
+}
+
+/**
+ * Counts the request against its caller's key and account, or its client's address where it has none. The headers show
+ * the window that has less left.
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countRequest(deps: RateLimitDependencies, ctx: HttpContext): Promise<void> {
   if (isByOperatorSocket(ctx)) return;
+  const ofKey = await countForKey(deps, ctx);
   const status = await windowOf(deps, 'consume', ...requestWindow(deps.config, ctx.state));
-  show(ctx, status);
+  show(ctx, ofKey && ofKey.remaining <= status.remaining && status.allowed ? ofKey : status);
   assertAllowed(status, requestLimit(ctx.state.caller, status.limit), deps.clock);
 }
 

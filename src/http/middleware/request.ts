@@ -67,6 +67,8 @@ type Names = ReturnType<typeof createNames>;
 class KnownRequest implements RequestState {
   clientAddress = 'unknown';
   caller: RequestState['caller'];
+  refusal: RequestState['refusal'];
+  seesOwnOnly = false;
   asOf: bigint | undefined;
   readonly requestId: string;
   readonly #path: string;

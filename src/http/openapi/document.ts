@@ -3,6 +3,7 @@ import { LANGUAGES } from '../../../samples/all.ts';
 import { sampleRequest } from '../../../samples/json.ts';
 import type { Config } from '../../config/config.ts';
 import { ERRORS } from '../../errors/errors.ts';
+import { scopeText } from '../access.ts';
 import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
 import { exampleOf } from './fields.ts';
@@ -59,7 +60,7 @@ const SECURITY: Partial<Readonly<Record<Auth, OperationObject['security']>>> = {
   cookie: [{ dashboardCookie: [] }],
 };
 
-type AnyRoute = Pick<Route, 'method' | 'path' | 'auth' | 'doc'>;
+type AnyRoute = Pick<Route, 'method' | 'path' | 'auth' | 'right' | 'doc'>;
 
 const values = (
   examples: Readonly<Record<string, unknown>>,
@@ -137,7 +138,8 @@ const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string
   }));
 
 function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string): OperationObject {
-  const { auth, doc } = route;
+  const { auth, right, doc } = route;
+  const said = [doc.description, right && scopeText(right)].filter((each) => each !== undefined);
   const parameters = parametersOf(route);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   const errors = errorResponses(errorsOf(route)).map(([status, code, response]) => [
@@ -148,7 +150,7 @@ function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string):
     operationId: doc.id,
     tags: [doc.tag],
     summary: doc.summary,
-    ...(doc.description === undefined ? {} : { description: doc.description }),
+    ...(said.length === 0 ? {} : { description: said.join(' ') }),
     security: SECURITY[auth] ?? [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),

@@ -1,6 +1,8 @@
 /** The errors that follow from a route, and their form in the document. Their examples are named by their codes. */
 import Type from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
+import { accessOf, lacksScope, type Right } from '../access.ts';
+import { NOT_FROM_HERE } from '../middleware/credential.ts';
 import { OWN_PAGES } from '../middleware/same-origin.ts';
 import { NEEDS_SESSION } from '../middleware/sessions-only.ts';
 import { NOT_AN_OPERATOR } from '../operator.ts';
@@ -53,6 +55,23 @@ const OTHER_PAGE: Errors = {
     message: OWN_PAGES,
   },
 };
+
+/** What an API key lacks. */
+function ofKeys(right: Right | undefined): Errors {
+  if (right === undefined) return {};
+  const { scopes } = accessOf(right);
+  if (scopes.length === 0) {
+    const when = 'The API key may not be used from the address of the client.';
+    return { forbidden: { when, message: NOT_FROM_HERE } };
+  }
+  return {
+    forbidden: {
+      when: 'The API key lacks a scope, which details names; or it may not be used from the address of the client.',
+      message: lacksScope(scopes),
+      details: { scopes },
+    },
+  };
+}
 
 const BY_AUTH: Readonly<Record<Auth, Errors>> = {
   caller: { ...UNKNOWN, ...BY_PLAN },
@@ -124,10 +143,16 @@ const hasPages = ({ parameters = [] }: OperationDoc): boolean =>
   parameters.some((each) => PAGE_PARAMETERS.includes(each));
 
 /** An operation's own words for an error take the place of the usual ones, each by itself. */
-export function errorsOf({ auth, path, doc }: Pick<Route, 'auth' | 'path' | 'doc'>): Errors {
+export function errorsOf({
+  auth,
+  right,
+  path,
+  doc,
+}: Pick<Route, 'auth' | 'right' | 'path' | 'doc'>): Errors {
   const missing = namedBy(path)?.missing;
   const usual: Errors = {
     ...BY_AUTH[auth],
+    ...ofKeys(right),
     ...(doc.body && { ...wrongBody(doc.body), ...OF_BODY }),
     ...(hasPages(doc) && { validation_error: WRONG_QUERY }),
     ...(missing && { not_found: missing }),

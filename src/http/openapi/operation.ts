@@ -1,6 +1,7 @@
 /** The documentation of a route; the rest of its entry in the document follows from the route. */
 import Type, { type TSchema } from 'typebox';
 import type { ErrorCode, ErrorDetails } from '../../errors/errors.ts';
+import type { Right } from '../access.ts';
 import type { HttpMiddleware } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { HeaderObject } from './types.ts';
@@ -123,6 +124,8 @@ export interface Route extends Endpoint {
   /** The whole path, parameters in braces. One named `path` is all that follows. */
   readonly path: string;
   readonly auth: Auth;
+  /** What a caller needs: each route of callers names it. */
+  readonly right?: Right;
   /** The setting without which there is no such route. */
   readonly needs?: 'publicVerify';
   /** True for what only our own pages and their readers use: clients are generated without it. */

@@ -1,22 +1,70 @@
 import Type from 'typebox';
 import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
 import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
+import {
+  MAX_ADDRESSES,
+  networkOf,
+  type OpenRights,
+  rightsRecord,
+} from '../../accounts/key-rights.ts';
 import { apiKeyRecord } from '../../accounts/records.ts';
+import { KEY_SCOPES } from '../../domain/choices.ts';
 import { KEY_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import { compile, validated } from '../../requests/validation.ts';
-import { isoTime } from '../../time/clock.ts';
+import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
+import { isoTime, timeIn } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
-import { Closed, OrNull, Text, Timestamp } from '../openapi/fields.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { Closed, example, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
+
+const MAX_LIMIT = 1_000_000;
+const SCOPE_WORDS =
+  'convert: convert, retry and delete, and read what it made; read: read all conversions, files, credits and usage; history: events, proofs and evidence; keys: create, list and revoke keys, and change what PDFs are signed with; webhooks: endpoints and deliveries.';
+
+/** The fields that bound a key, each of them optional. */
+const RIGHTS = {
+  scopes: Type.Optional(
+    Type.Array(Type.Enum([...KEY_SCOPES]), {
+      minItems: 1,
+      maxItems: KEY_SCOPES.length,
+      description: `What the key may do. Absent: everything. ${SCOPE_WORDS}`,
+      examples: [['convert', 'read']],
+    }),
+  ),
+  addresses: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+      minItems: 1,
+      maxItems: MAX_ADDRESSES,
+      description:
+        'The addresses and networks, in CIDR notation, that it may be used from. Absent: everywhere.',
+      examples: [['203.0.113.0/24', '2001:db8::/32']],
+    }),
+  ),
+  rate_limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description: 'Requests in a minute, beside the limit of the account. Absent: that alone.',
+      examples: [10],
+    }),
+  ),
+};
+const EXPIRES = 'The time from which the key is refused. Absent: it is valid until it is revoked.';
 
 /** The body of `POST /api-keys/`. The bounds of the name count after trimming: see `createApiKey`. */
 export const ApiKeyRequest = Closed({
   name: Text(
     'build server',
     'A label of 1 to 100 characters after trimming, without control characters, line breaks or marks of text direction.',
+  ),
+  ...RIGHTS,
+  expires_at: Type.Optional(
+    Text('2027-11-21T08:15:30Z', `${EXPIRES} ISO 8601 with the offset from UTC.`, {
+      maxLength: 40,
+    }),
   ),
 });
 
@@ -26,6 +74,12 @@ const Id = Type.String({
 });
 const Name = Type.String({ minLength: 1, examples: ['build server'] });
 const CreatedAt = Timestamp('The time when the key was created.');
+
+/** A key without bounds has none of them. */
+const RIGHTS_SHOWN = {
+  ...RIGHTS,
+  expires_at: Type.Optional(Timestamp(EXPIRES, '2027-11-21T08:15:30.000Z')),
+};
 
 /** One item of `GET /api-keys/`. */
 export const ApiKey = Closed({
@@ -39,6 +93,7 @@ export const ApiKey = Closed({
   last_used_at: OrNull(
     Timestamp('The time of the last use, at most a minute behind; null before the first use.'),
   ),
+  ...RIGHTS_SHOWN,
 });
 
 /** The answer of `POST /api-keys/`. */
@@ -49,10 +104,56 @@ export const CreatedApiKey = Closed({
     pattern: '^pk_live_[0-9A-Za-z]{24}$',
   }),
   created_at: CreatedAt,
+  ...RIGHTS_SHOWN,
 });
 
+const PLAIN = {
+  id: 'key_3m5n7p9q1r3s5t7v9w1x3y5z7a',
+  name: 'build server',
+  key: 'pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x',
+  created_at: '2026-11-21T08:15:30.123Z',
+};
 const keyId = new RegExp(`^${KEY_ID}$`);
 const check = compile(ApiKeyRequest);
+
+/** Checks what a schema cannot say, and reads what the key is bound to. */
+function readKey(
+  { clock }: RouteDependencies,
+  body: object,
+  issues: ValidationIssues,
+): { readonly name: string; readonly rights: OpenRights } {
+  const {
+    name,
+    scopes,
+    expires_at: expires,
+    rate_limit: rateLimit,
+    ...given
+  } = check(body, issues);
+  if (!issues.has('scopes') && scopes && new Set(scopes).size < scopes.length) {
+    issues.add('scopes', 'Must name each scope once.');
+  }
+  const addresses = issues.has('addresses')
+    ? undefined
+    : given.addresses?.flatMap(
+        (text, n) => networkOf(text, (problem) => issues.add(`addresses.${n}`, problem)) ?? [],
+      );
+  const expiresAt = typeof expires === 'string' ? timeIn(expires) : undefined;
+  if (!issues.has('expires_at') && expires !== undefined) {
+    if (expiresAt === undefined) {
+      issues.add(
+        'expires_at',
+        'Must be an ISO 8601 time with its offset, such as 2026-11-21T08:15:30Z.',
+      );
+    } else if (expiresAt <= clock.now()) issues.add('expires_at', 'Must lie in the future.');
+  }
+  const rights = {
+    ...(scopes && { scopes: KEY_SCOPES.filter((each) => scopes.includes(each)) }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(addresses && { addresses: [...new Set(addresses)] }),
+    ...(rateLimit !== undefined && { rateLimit }),
+  };
+  return { name, rights };
+}
 
 export const listApiKeys: Endpoint = {
   doc: {
@@ -84,10 +185,25 @@ export const postApiKey: Endpoint = {
     id: 'createApiKey',
     tag: 'API keys',
     summary: 'Create an API key',
-    description: 'Store the key at once: this response is the only one that holds it.',
-    body: { schema: ApiKeyRequest },
-    answers: { 201: { description: 'The key was created.', schema: CreatedApiKey } },
+    description:
+      'Store the key at once: this response is the only one that holds it. What bounds the key cannot be changed later: create another, and revoke this one. A key creates none that may do more than itself.',
+    body: {
+      schema: ApiKeyRequest,
+      examples: {
+        plain: { name: 'build server' },
+        bounded: example(ApiKeyRequest),
+      },
+    },
+    answers: {
+      201: {
+        description: 'The key was created, with the bounds that were asked for.',
+        schema: CreatedApiKey,
+        examples: { plain: PLAIN, bounded: { ...PLAIN, ...example(Closed(RIGHTS_SHOWN)) } },
+      },
+    },
     errors: {
+      forbidden:
+        'The API key lacks the scope keys, or the new key would have more rights than it; or it may not be used from the address of the client.',
       rate_limit_exceeded: {
         when: 'The rate limit was exceeded, or the account has as many keys as it may have.',
         message: 'An account has at most 100 API keys. Revoke one that is not needed first.',
@@ -95,13 +211,21 @@ export const postApiKey: Endpoint = {
     },
   },
   handler: (deps) => async (ctx) => {
-    const { accountId } = callerOf(ctx);
-    const { name: asked } = await deps.bodies.readSmall(ctx, deps.config, check);
+    const { accountId, key: maker } = callerOf(ctx);
+    const { name: asked, rights } = await deps.bodies.readSmall(ctx, deps.config, (body, issues) =>
+      readKey(deps, body, issues),
+    );
     const context = await commandContext(ctx, deps);
-    const created = await createApiKey(deps, accountId, asked, context);
-    const { id, name, key, createdAt } = created;
+    const bounds = { rights, ...(maker && { maker }) };
+    const { id, name, key, createdAt } = await createApiKey(
+      deps,
+      accountId,
+      asked,
+      context,
+      bounds,
+    );
     ctx.status = 201;
-    ctx.body = { id, name, key, created_at: isoTime(createdAt) };
+    ctx.body = { id, name, key, created_at: isoTime(createdAt), ...rightsRecord(rights) };
   },
 };
 

@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { checkBatchRequest } from '../../requests/batch.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import { callerOf, commandContext, type HttpContext, mayShow, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
@@ -50,7 +50,7 @@ export async function ownBatch(
   asOf?: bigint,
 ): Promise<BatchRow> {
   const row = (await consistentQuery(deps, batchQueries, asOf)).byId(id);
-  if (row?.accountId === callerOf(ctx).accountId) return row;
+  if (row?.accountId === callerOf(ctx).accountId && mayShow(ctx, row.keyId)) return row;
   throw new ServiceError('not_found', 'There is no such batch.');
 }
 

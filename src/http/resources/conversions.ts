@@ -27,6 +27,7 @@ import {
   commandContext,
   disconnection,
   type HttpContext,
+  mayShow,
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -102,7 +103,8 @@ export async function ownConversion(
 
 function ownOr404(ctx: HttpContext, row: ConversionRow | undefined): ConversionRow {
   const accountId = accountInView(ctx);
-  if (row && (accountId === undefined || row.accountId === accountId)) return row;
+  const isOwn = row && (accountId === undefined || row.accountId === accountId);
+  if (isOwn && mayShow(ctx, row.keyId)) return row;
   throw new ServiceError('not_found', 'There is no such conversion.');
 }
 

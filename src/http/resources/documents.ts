@@ -19,7 +19,7 @@ import {
   checkDocumentRequest,
 } from '../../requests/documents.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpContext } from '../context.ts';
+import { callerOf, commandContext, type HttpContext, mayShow } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
@@ -57,7 +57,8 @@ async function ownSource(
 ): Promise<ConversionRow & Required<Pick<ConversionRow, 'document' | 'pdf'>>> {
   const { accountId } = callerOf(ctx);
   const row = (await consistentQuery(deps, conversionQueries, ctx.state.asOf)).byId(id);
-  if (row?.accountId !== accountId) throw fieldError(field, NO_SOURCE, { code: 'not_found' });
+  if (row?.accountId !== accountId || !mayShow(ctx, row.keyId))
+    throw fieldError(field, NO_SOURCE, { code: 'not_found' });
   const { status, document, pdf, format = 'pdf' } = row;
   if (status === 'failed') throw fieldError(field, SOURCE_FAILED, { code: 'conversion_failed' });
   if (format !== 'pdf') throw fieldError(field, SOURCE_NO_PDF);

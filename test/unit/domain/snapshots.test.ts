@@ -184,6 +184,10 @@ const keyEvents: fc.Arbitrary<ApiKeyEvent> = fc.oneof(
         keyHash: sha256(),
         prefix: 'pk_live_abcd',
         name: 'v1.n',
+        scopes: ['convert'],
+        expiresAt: NOW + DAY_MS,
+        addresses: 'v1.a',
+        rateLimit: 5,
         createdAt: NOW,
       },
     },
@@ -289,7 +293,7 @@ void test('a state of another form has snapshots of another version', (t) => {
     '7: status,tries,requeues,signatures,ended,ignored,deleted,expired,downloads,lastDownloads',
   );
   t.equal(formOf(batchAggregate), '2: isCancelled,isEnded');
-  t.equal(formOf(apiKeyAggregate), '1: status,accountId,keyHash,lastUsedAt');
+  t.equal(formOf(apiKeyAggregate), '2: status,accountId,keyHash,lastUsedAt,rights');
   t.equal(formOf(sessionAggregate), '3: status,accountId,expiresAt,epoch,kind');
   t.equal(formOf(emailAggregate), '1: accountId');
   t.equal(

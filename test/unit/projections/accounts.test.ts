@@ -136,6 +136,7 @@ void test('API keys: those in force, newest first, with their last use', async (
     accountId: accountId(1),
     name: 'sealed 2',
     prefix: 'pk_live_abcd',
+    rights: {},
     createdAt: NOW + 2,
     revoked: false,
   };
