@@ -10,6 +10,7 @@ import { failures } from './failures.ts';
 import { history } from './history.ts';
 import { ledger } from './ledger.ts';
 import { logTree } from './log-tree.ts';
+import { people } from './people.ts';
 import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
 import { storedBlobs } from './stored-blobs.ts';
@@ -28,6 +29,7 @@ export const allProjections: readonly Projection[] = [
   history,
   ledger,
   logTree,
+  people,
   refundsDue,
   sessions,
   storedBlobs,

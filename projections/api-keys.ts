@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import { rightsIn } from '../src/domain/api-key.ts';
 import type { KeyRights } from '../src/domain/event-fields.ts';
+import { founderOf } from '../src/domain/members.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
@@ -11,6 +12,7 @@ CREATE TABLE api_keys (
   position INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
+  created_by TEXT NOT NULL,
   name TEXT NOT NULL,
   prefix TEXT NOT NULL,
   rights TEXT NOT NULL,
@@ -22,21 +24,30 @@ CREATE INDEX api_keys_in_force ON api_keys (account_id, position) WHERE revoked 
 
 export const apiKeys: Projection = {
   name: 'api-keys',
-  version: 2,
+  version: 3,
   tables: ['api_keys'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      `INSERT INTO api_keys (position, id, account_id, name, prefix, rights, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO api_keys
+         (position, id, account_id, created_by, name, prefix, rights, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const use = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
     const revoke = db.prepare('UPDATE api_keys SET revoked = 1 WHERE id = ?');
+    const revokeAllOf = db.prepare(
+      'UPDATE api_keys SET revoked = 1 WHERE account_id = ? AND created_by = ? AND revoked = 0',
+    );
     return typedHandlers({
       KeyCreated(data, event) {
         const { accountId, keyId, name, prefix, createdAt } = data;
+        const { createdBy = founderOf(accountId) } = data;
         const rights = JSON.stringify(rightsIn(data));
-        insert.run(event.position, keyId, accountId, name, prefix, rights, createdAt);
+        const of = [accountId, createdBy, name, prefix, rights];
+        insert.run(event.position, keyId, ...of, createdAt);
+      },
+      MemberRemoved({ accountId, personId }) {
+        revokeAllOf.run(accountId, personId);
       },
       KeyUsed({ keyId, usedAt }) {
         use.run(usedAt, keyId);
@@ -51,6 +62,8 @@ export const apiKeys: Projection = {
 export interface ApiKeyRow {
   readonly id: string;
   readonly accountId: string;
+  /** The member who made it. */
+  readonly createdBy: string;
   /** Sealed: the keyring's `unseal` reads it. */
   readonly name: string;
   /** The first 12 characters of the key. */
@@ -64,8 +77,8 @@ export interface ApiKeyRow {
 
 export interface ApiKeyQueries {
   byId(id: string): ApiKeyRow | undefined;
-  /** Those not revoked, newest first; `total` counts them all. */
-  page(accountId: string, page: Slice): Page<ApiKeyRow>;
+  /** Those not revoked, newest first, of one maker where one is given; `total` counts them all. */
+  page(accountId: string, page: Slice, createdBy?: string): Page<ApiKeyRow>;
   /** Counts the keys that are not revoked. With a key's id, leaves out newer keys. */
   inForce(accountId: string, upToId?: string): number;
 }
@@ -83,12 +96,21 @@ const toRow = ({ revoked, rights, ...key }: StoredKey): ApiKeyRow =>
   });
 
 export function apiKeyQueries(db: Database): ApiKeyQueries {
-  const select = `SELECT id, account_id AS accountId, name, prefix, rights, created_at AS createdAt,
+  const select = `SELECT id, account_id AS accountId, created_by AS createdBy, name, prefix, rights,
+    created_at AS createdAt,
     last_used_at AS lastUsedAt, revoked FROM api_keys`;
   const byId = db.prepare<[string], StoredKey>(`${select} WHERE id = ?`);
   const inForce = db.prepare<[string, number, number], StoredKey>(
     `${select} WHERE account_id = ? AND revoked = 0 ORDER BY position DESC LIMIT ? OFFSET ?`,
   );
+  const made = db.prepare<[string, string, number, number], StoredKey>(
+    `${select} WHERE account_id = ? AND revoked = 0 AND created_by = ? ORDER BY position DESC LIMIT ? OFFSET ?`,
+  );
+  const countMade = db
+    .prepare<[string, string], number>(
+      'SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0 AND created_by = ?',
+    )
+    .pluck();
   const count = db
     .prepare<[string], number>('SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0')
     .pluck();
@@ -103,7 +125,11 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
       const stored = byId.get(id);
       return stored && toRow(stored);
     },
-    page(accountId, { offset, limit }) {
+    page(accountId, { offset, limit }, createdBy) {
+      if (createdBy !== undefined) {
+        const rows = made.all(accountId, createdBy, limit, offset).map(toRow);
+        return { rows, total: countMade.get(accountId, createdBy) ?? 0 };
+      }
       const rows = inForce.all(accountId, limit, offset).map(toRow);
       return { rows, total: count.get(accountId) ?? 0 };
     },

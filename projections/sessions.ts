@@ -1,11 +1,12 @@
-/** Open sessions of accounts, and the clients that their owners signed in from lately. */
+/** Open sessions of accounts, and the clients that people signed in from lately. */
 import type { Database } from 'better-sqlite3';
 import type { SessionKind } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
+import { founderOf } from '../src/domain/members.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import type { Page, Slice } from '../src/read-model/rows.ts';
 
-/** Clients remembered of an account. */
+/** Clients remembered of a person. */
 const KNOWN_CLIENTS = 10;
 
 /** `position` is that of SessionOpened; the rest is from it. `user_agent` and `address` are sealed. */
@@ -14,6 +15,7 @@ CREATE TABLE sessions (
   position INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
+  person_id TEXT NOT NULL,
   kind TEXT NOT NULL,
   opened_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
@@ -21,17 +23,20 @@ CREATE TABLE sessions (
   address TEXT
 ) STRICT;
 CREATE INDEX sessions_of_account ON sessions (account_id, position);
+CREATE INDEX sessions_of_person ON sessions (person_id, account_id, position);
 CREATE TABLE known_clients (
   client TEXT PRIMARY KEY,
   account_id TEXT NOT NULL,
+  person_id TEXT NOT NULL,
   position INTEGER NOT NULL,
   seen_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX known_clients_of_account ON known_clients (account_id, position);`;
+CREATE INDEX known_clients_of_account ON known_clients (account_id);
+CREATE INDEX known_clients_of_person ON known_clients (person_id, position);`;
 
 export const sessions: Projection = {
   name: 'sessions',
-  version: 2,
+  version: 3,
   tables: ['sessions', 'known_clients'],
   ddl,
   handlers(db) {
@@ -40,42 +45,60 @@ export const sessions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO sessions
-         (position, id, account_id, kind, opened_at, expires_at, user_agent, address)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+         (position, id, account_id, person_id, kind, opened_at, expires_at, user_agent, address)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const remove = db.prepare('DELETE FROM sessions WHERE id = ?');
     const removeAll = db.prepare('DELETE FROM sessions WHERE account_id = ?');
+    const removeOf = db.prepare('DELETE FROM sessions WHERE person_id = ? AND account_id = ?');
+    const removeOfPerson = db.prepare('DELETE FROM sessions WHERE person_id = ?');
     const know = db.prepare(
-      `INSERT INTO known_clients (client, account_id, position, seen_at) VALUES (?, ?, ?, ?)
+      `INSERT INTO known_clients (client, account_id, person_id, position, seen_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (client) DO UPDATE SET position = excluded.position, seen_at = excluded.seen_at`,
     );
     const forgetOldest = db.prepare(
       `DELETE FROM known_clients WHERE client IN (SELECT client FROM known_clients
-       WHERE account_id = ? ORDER BY position DESC LIMIT -1 OFFSET ${KNOWN_CLIENTS})`,
+       WHERE person_id = ? ORDER BY position DESC LIMIT -1 OFFSET ${KNOWN_CLIENTS})`,
     );
+    const forgetOf = db.prepare('DELETE FROM known_clients WHERE person_id = ?');
     const forgetAll = db.prepare('DELETE FROM known_clients WHERE account_id = ?');
     return typedHandlers({
       SessionOpened(data, event) {
         const { accountId, sessionId, expiresAt, client, kind = 'api', userAgent = null } = data;
+        const { personId = founderOf(accountId) } = data;
         const { time, client: address = null } = event.metadata as EventMetadata;
         removeExpired.run(accountId, time);
         const { position } = event;
-        insert.run(position, sessionId, accountId, kind, time, expiresAt, userAgent, address);
+        const whose = [accountId, personId];
+        insert.run(position, sessionId, ...whose, kind, time, expiresAt, userAgent, address);
         if (client === undefined) return;
-        know.run(client, accountId, event.position, time);
-        forgetOldest.run(accountId);
+        know.run(client, ...whose, event.position, time);
+        forgetOldest.run(personId);
       },
       SessionRevoked({ sessionId }) {
         remove.run(sessionId);
       },
       PasswordChanged({ accountId }) {
-        removeAll.run(accountId);
+        removeOfPerson.run(founderOf(accountId));
       },
-      SessionsEnded({ accountId }) {
-        removeAll.run(accountId);
+      PersonPasswordChanged({ personId }) {
+        removeOfPerson.run(personId);
+      },
+      SessionsEnded({ accountId, personId }) {
+        if (personId === undefined) removeAll.run(accountId);
+        else removeOf.run(personId, accountId);
+      },
+      MemberRemoved({ accountId, personId }) {
+        removeOf.run(personId, accountId);
+      },
+      PersonErased({ personId }) {
+        removeOfPerson.run(personId);
+        forgetOf.run(personId);
       },
       AccountErased({ accountId }) {
         removeAll.run(accountId);
+        // A founder cannot sign in to other accounts any more.
+        removeOfPerson.run(founderOf(accountId));
         forgetAll.run(accountId);
       },
     });
@@ -85,6 +108,7 @@ export const sessions: Projection = {
 export interface SessionRow {
   readonly id: string;
   readonly accountId: string;
+  readonly personId: string;
   readonly kind: SessionKind;
   /** Milliseconds since the Unix epoch, as is `expiresAt`. */
   readonly openedAt: number;
@@ -94,39 +118,45 @@ export interface SessionRow {
   readonly address: string | null;
 }
 
+/** The sessions of an account, or of one person in it. */
+export interface SessionsOf {
+  readonly accountId: string;
+  readonly personId?: string;
+}
+
 export interface SessionQueries {
-  /** The ids of the account's sessions that have not ended by `now`, newest first. */
-  open(accountId: string, now: number): readonly string[];
+  /** The ids of the sessions that have not ended by `now`, newest first. */
+  open(whose: SessionsOf, now: number): readonly string[];
   /** The same sessions, page by page; `total` counts them all. */
-  page(accountId: string, now: number, page: Slice): Page<SessionRow>;
-  /** Returns when the account's owner last signed in from the client, where that is remembered. */
+  page(whose: SessionsOf, now: number, page: Slice): Page<SessionRow>;
+  /** Returns when a person last signed in from the client, where that is remembered. */
   lastSignIn(client: string): number | undefined;
 }
 
 export function sessionQueries(db: Database): SessionQueries {
-  const open = db
-    .prepare<[string, number], string>(
-      'SELECT id FROM sessions WHERE account_id = ? AND expires_at > ? ORDER BY position DESC',
-    )
-    .pluck();
-  const rows = db.prepare<[string, number, number, number], SessionRow>(
-    `SELECT id, account_id AS accountId, kind, opened_at AS openedAt, expires_at AS expiresAt,
-       user_agent AS userAgent, address
-     FROM sessions WHERE account_id = ? AND expires_at > ? ORDER BY position DESC LIMIT ? OFFSET ?`,
-  );
-  const count = db
-    .prepare<[string, number], number>(
-      'SELECT count(*) FROM sessions WHERE account_id = ? AND expires_at > ?',
-    )
-    .pluck();
+  const columns = `id, account_id AS accountId, person_id AS personId, kind, opened_at AS openedAt,
+    expires_at AS expiresAt, user_agent AS userAgent, address`;
+  const queriesOf = (whose: string) => {
+    const from = `FROM sessions WHERE ${whose} AND expires_at > @now`;
+    return {
+      ids: db.prepare<[object], string>(`SELECT id ${from} ORDER BY position DESC`).pluck(),
+      rows: db.prepare<[object], SessionRow>(
+        `SELECT ${columns} ${from} ORDER BY position DESC LIMIT @limit OFFSET @offset`,
+      ),
+      count: db.prepare<[object], number>(`SELECT count(*) ${from}`).pluck(),
+    };
+  };
+  const ofAccount = queriesOf('account_id = @accountId');
+  const ofPerson = queriesOf('person_id = @personId AND account_id = @accountId');
+  const fitting = ({ personId }: SessionsOf) => (personId === undefined ? ofAccount : ofPerson);
   const lastSignIn = db
     .prepare<[string], number>('SELECT seen_at FROM known_clients WHERE client = ?')
     .pluck();
   return {
-    open: (accountId, now) => open.all(accountId, now),
-    page: (accountId, now, { offset, limit }) => ({
-      rows: rows.all(accountId, now, limit, offset),
-      total: count.get(accountId, now) ?? 0,
+    open: (whose, now) => fitting(whose).ids.all({ ...whose, now }),
+    page: (whose, now, slice) => ({
+      rows: fitting(whose).rows.all({ ...whose, now, ...slice }),
+      total: fitting(whose).count.get({ ...whose, now }) ?? 0,
     }),
     lastSignIn: (client) => lastSignIn.get(client),
   };

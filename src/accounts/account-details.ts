@@ -40,7 +40,7 @@ export async function accountDetails(deps: Dependencies, accountId: string) {
   const counts = {
     stored_bytes: readModel.query(storedBlobQueries).bytesOf(accountId),
     api_keys: readModel.query(apiKeyQueries).inForce(accountId),
-    sessions: readModel.query(sessionQueries).open(accountId, now).length,
+    sessions: readModel.query(sessionQueries).open({ accountId }, now).length,
   };
   const record = row && (await recordOf(deps, row));
   if (record === undefined) throw noSuchAccount();

@@ -135,8 +135,8 @@ async function sessionsOf(
   now: number,
 ): Promise<readonly object[]> {
   const sessions = await consistentQuery(deps, sessionQueries);
-  const { length } = sessions.open(accountId, now);
-  const { rows } = sessions.page(accountId, now, { offset: 0, limit: length });
+  const { length } = sessions.open({ accountId }, now);
+  const { rows } = sessions.page({ accountId }, now, { offset: 0, limit: length });
   return await Promise.all(rows.map((row) => sessionRecord(deps.vault, row)));
 }
 

@@ -8,15 +8,16 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { type AccountCommand, type AccountState, accountAggregate } from '../domain/account.ts';
-import { emailAggregate, isEmailAddress } from '../domain/email.ts';
+import { emailAggregate, isAccount, isEmailAddress, personOf } from '../domain/email.ts';
 import type { Plan } from '../domain/event-fields.ts';
+import { personAggregate } from '../domain/person.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
 import { newAccountId, randomAlphanumeric } from '../time/ids.ts';
 import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
-import type { Asker, Passwords } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 
 export interface AccountDependencies {
   readonly actors: ActorSystem;
@@ -52,8 +53,16 @@ export const sendToAccount = async (
   context: CommandContext,
 ) => orThrow(await actors.send(accountAggregate, command.accountId, command, context));
 
-const isErased = async (actors: ActorSystem, accountId: string): Promise<boolean> =>
-  (await actors.read(accountAggregate, accountId)).state.status === 'erased';
+/** True if nobody signs in any more with the address that the account or person holds. */
+const isErased = async (actors: ActorSystem, holder: string): Promise<boolean> => {
+  const { state: person } = await actors.read(personAggregate, personOf(holder));
+  if (person.status === 'erased' || !isAccount(holder)) return person.status === 'erased';
+  return (await actors.read(accountAggregate, holder)).state.status === 'erased';
+};
+
+// No details: the address is well formed, so this is not wrong usage of the command line.
+const isTaken = (email: string): ServiceError =>
+  new ServiceError('validation_error', `There is an account for ${email} already.`);
 
 /** @throws {ServiceError} `validation_error` where the address is not one or is taken */
 export async function openAccount(
@@ -79,7 +88,7 @@ export async function openAccount(
   const passwordHash = await deps.passwords.hash(password);
 
   const address = addressHmac(deps, email);
-  const holder = (await actors.read(emailAggregate, address)).state.accountId;
+  const { holder } = (await actors.read(emailAggregate, address)).state;
   const isFree = holder !== undefined && (await isErased(actors, holder));
   const reservation = await actors.send(
     emailAggregate,
@@ -92,8 +101,9 @@ export async function openAccount(
     context,
   );
   // An earlier try may have been cut off after its reservation: then this one opens its account.
-  const id = reservation.accepted ? reservation.state.accountId : undefined;
+  const id = reservation.accepted ? reservation.state.holder : undefined;
   if (id === undefined) throw new ServiceError('internal_error');
+  if (!isAccount(id)) throw isTaken(email);
   await vault.makeKey(id);
   const opened = await actors.send(
     accountAggregate,
@@ -110,8 +120,7 @@ export async function openAccount(
     context,
   );
   if (!opened.accepted || opened.events.length === 0) {
-    // No details: the address is well formed, so this is not wrong usage of the command line.
-    throw new ServiceError('validation_error', `There is an account for ${email} already.`);
+    throw isTaken(email);
   }
   return {
     id,
@@ -123,8 +132,7 @@ export async function openAccount(
 }
 
 /**
- * Sets another password, which ends all sessions.
- * @param judged of the present password, where its owner had to give it
+ * Sets another password of the account's founder, for the operator. It ends all sessions of the founder.
  * @returns the password that was made where none was given
  * @throws {ServiceError} `validation_error`, `not_found`
  */
@@ -133,35 +141,28 @@ export async function changePassword(
   accountId: string,
   given: string | undefined,
   context: CommandContext,
-  judged: { readonly sessionEpoch?: number; readonly asker?: Asker } = {},
 ): Promise<string | undefined> {
   const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
-  const passwordHash = await deps.vault.seal(
-    accountId,
-    await deps.passwords.hash(given ?? made ?? '', judged.asker),
-  );
-  const { sessionEpoch: epoch } = judged;
-  const command = {
-    type: 'ChangePassword',
-    accountId,
-    passwordHash,
-    ...(epoch === undefined ? {} : { epoch }),
-  } as const;
-  await sendToAccount(deps, command, context);
+  const hash = await deps.passwords.hash(given ?? made ?? '');
+  const passwordHash = await deps.vault.seal(accountId, hash);
+  await sendToAccount(deps, { type: 'ChangePassword', accountId, passwordHash }, context);
   return made;
 }
 
 /**
- * Ends all sessions of the account, also those that are being opened with the password as it is now.
+ * Ends all sessions of the account, or those of one person in it, also those that are being opened with the password as
+ * it is now.
  * @returns how many were open
  */
 export async function endSessions(
   deps: Pick<AccountDependencies, 'actors'> & ReadDependencies & { readonly clock: Clock },
-  accountId: string,
+  { accountId, personId }: { readonly accountId: string; readonly personId?: string },
   context: CommandContext,
 ): Promise<number> {
-  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, deps.clock.now());
-  const command = { type: 'EndSessions', accountId } as const;
+  const whose = personId === undefined ? {} : { personId };
+  const queries = await consistentQuery(deps, sessionQueries);
+  const open = queries.open({ accountId, ...whose }, deps.clock.now());
+  const command = { type: 'EndSessions', accountId, ...whose } as const;
   await sendToAccount(deps, command, context);
   return open.length;
 }
@@ -172,8 +173,8 @@ export async function findHolder(
   email: string,
 ): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
   const reserved = await deps.actors.read(emailAggregate, addressHmac(deps, email));
-  const id = reserved.state.accountId;
-  if (id === undefined) return undefined;
+  const id = reserved.state.holder;
+  if (id === undefined || !isAccount(id)) return undefined;
   const { state } = await deps.actors.read(accountAggregate, id);
   return state.status === 'none' ? undefined : { id, state };
 }

@@ -1,9 +1,10 @@
-/** Opening sessions, no more than an account may have. */
-import { sessionQueries } from '../../projections/sessions.ts';
+/** Opening sessions, no more than a person may have in an account. */
+import { type SessionsOf, sessionQueries } from '../../projections/sessions.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { SessionKind } from '../domain/event-fields.ts';
+import { founderOf } from '../domain/members.ts';
 import { sessionAggregate } from '../domain/session.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -21,17 +22,17 @@ interface SessionDependencies extends ReadDependencies {
 }
 
 /**
- * Ends the account's oldest sessions until no more are open than it may have. Each sign-in looks after
+ * Ends the person's oldest sessions of the account until no more are open than they may have. Each sign-in looks after
  * its own session is in the log, so of several at the same time the last one sees them all.
  */
 async function endOldest(
   deps: SessionDependencies,
-  accountId: string,
+  whose: SessionsOf,
   context: CommandContext,
 ): Promise<void> {
   const { limit } = deps.budgets.get('maxAccountSessions');
   const { time } = context.metadata;
-  const open = (await consistentQuery(deps, sessionQueries)).open(accountId, time);
+  const open = (await consistentQuery(deps, sessionQueries)).open(whose, time);
   // The session that is being opened may be one of them: its two events must not have one id.
   const revocation = { ...context, commandId: newCommandId(time) };
   await Promise.all(
@@ -52,20 +53,27 @@ async function sealedUserAgent(
   return userAgent === '' ? {} : { userAgent: await vault.seal(accountId, userAgent) };
 }
 
+export interface OpenedSession extends Pick<SignedIn, 'accountId' | 'personId' | 'role'> {
+  readonly sessionId: string;
+  readonly expiresAt: number;
+}
+
 /** @param userAgent the client's own, or empty */
 export async function openSession(
   deps: SessionDependencies,
-  { accountId, sessionEpoch: epoch, client }: SignedIn,
+  { accountId, personId, role, sessionEpoch: epoch, passwords, client }: SignedIn,
   { kind, lifetimeMs, userAgent }: { kind: SessionKind; lifetimeMs: number; userAgent: string },
   context: CommandContext,
-): Promise<{ readonly accountId: string; readonly sessionId: string; readonly expiresAt: number }> {
+): Promise<OpenedSession> {
   const { time } = context.metadata;
   const sessionId = newSessionId(time);
   const expiresAt = time + lifetimeMs;
-  const session = { accountId, sessionId, expiresAt, epoch, client, kind };
+  // A founder's passwords are counted in the epoch of the account.
+  const whose = personId === founderOf(accountId) ? {} : { personId, passwords };
+  const session = { accountId, sessionId, expiresAt, epoch, client, kind, ...whose };
   const sealed = await sealedUserAgent(deps, accountId, userAgent);
   const command = { type: 'OpenSession', ...session, ...sealed } as const;
   orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
-  await endOldest(deps, accountId, context);
-  return { accountId, sessionId, expiresAt };
+  await endOldest(deps, { accountId, personId }, context);
+  return { accountId, personId, role, sessionId, expiresAt };
 }

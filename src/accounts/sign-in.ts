@@ -3,21 +3,29 @@ import { createHmac } from 'node:crypto';
 import { sessionQueries } from '../../projections/sessions.ts';
 import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
-import { type AccountState, accountAggregate } from '../domain/account.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
 import { type ErrorDetails, ServiceError } from '../errors/errors.ts';
 import type { Rate, RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ReadModel } from '../read-model/database.ts';
+import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
-import { type AccountDependencies, addressHmac, findAccount } from './accounts.ts';
+import { type AccountDependencies, addressHmac } from './accounts.ts';
+import {
+  chosen,
+  findLogin,
+  type JudgedPassword,
+  type Login,
+  loginOf,
+  type Membership,
+  membershipsOf,
+  openMemberships,
+} from './logins.ts';
 import { type Asker, NOBODYS_HASH } from './passwords.ts';
 import { addressKey, assertAllowed, networkKey } from './rate-limits.ts';
 
-export interface SignInDependencies extends AccountDependencies {
+export interface SignInDependencies extends AccountDependencies, ReadDependencies {
   readonly rateLimiter: RateLimiter;
-  readonly readModel: ReadModel;
   readonly clock: Clock;
 }
 
@@ -37,10 +45,9 @@ export interface SignInRequest extends Refused {
   readonly log: Logger;
 }
 
-export interface SignedIn {
-  readonly accountId: string;
-  /** The epoch when the password was judged: a password changed meanwhile ends what it lets in. */
-  readonly sessionEpoch: number;
+export interface SignedIn extends Membership {
+  /** The person's count of passwords then. */
+  readonly passwords: number;
   /** Tells this sign-in address and this client's address; names neither. */
   readonly client: string;
 }
@@ -143,7 +150,8 @@ async function take(
 }
 
 interface Judged {
-  readonly account: { readonly id: string; readonly state: AccountState } | undefined;
+  readonly login: Login | undefined;
+  readonly memberships: Promise<readonly Membership[]>;
   readonly right: boolean;
 }
 
@@ -152,14 +160,21 @@ async function judge(
   { email, password }: { readonly email: string; readonly password: string },
   asker: Asker,
 ): Promise<Judged> {
-  const account = await findAccount(deps, email);
-  // Checked all the same, so that an account's absence takes as long.
+  const login = await findLogin(deps, email);
+  // Looked for before the password is judged: sessions that are ended meanwhile end what it lets in. And beside it,
+  // because the time must not tell a known address.
+  const memberships = login === undefined ? none : openMemberships(deps, login.personId);
+  // Nobody hears of it unless the password is right.
+  memberships.catch(() => {});
+  // Checked all the same, so that a person's absence takes as long.
   const hash =
-    account === undefined
+    login === undefined
       ? NOBODYS_HASH
-      : await deps.vault.unsealExactly(account.id, account.state.passwordHash);
-  return { account, right: await deps.passwords.verify(hash, password, asker) };
+      : await deps.vault.unsealExactly(login.sealedBy, login.passwordHash);
+  return { login, memberships, right: await deps.passwords.verify(hash, password, asker) };
 }
+
+const none: Promise<readonly Membership[]> = Promise.resolve([]);
 
 /**
  * Judges the pair, slowly for those who guess. Each try counts as a wrong one until it has proved right, so
@@ -182,7 +197,7 @@ export async function judgeInTurn(
     throw error;
   }
   if (judged.right) await refund(deps.rateLimiter, counts);
-  else leaveTrail(deps, request, judged.account?.id);
+  else leaveTrail(deps, request, judged.login);
   return { ...judged, client, asker };
 }
 
@@ -190,10 +205,18 @@ export async function judgeInTurn(
 function leaveTrail(
   deps: SignInDependencies,
   request: SignInRequest,
-  accountId: string | undefined,
+  login: Login | undefined,
 ): void {
   request.log.warn('A sign-in was refused.');
-  recordRefusal(deps, request, accountId).catch((err: unknown) =>
+  const record = async (): Promise<void> => {
+    // An invited person has no account of their own: the one that they have belonged to longest is told.
+    const accountId =
+      login?.sealedBy === login?.personId
+        ? login && (await membershipsOf(deps, login.personId))[0]?.accountId
+        : login?.sealedBy;
+    await recordRefusal(deps, request, accountId);
+  };
+  record().catch((err: unknown) =>
     request.log.error({ err }, 'A refused sign-in is not recorded.'),
   );
 }
@@ -233,18 +256,25 @@ export async function recordRefusal(
 }
 
 /**
- * The account that the pair signs in to.
- * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries
+ * The account that the pair signs in to: the one that is asked for, else the person's own, else the one that they have
+ * belonged to longest.
+ * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries; with a right pair `not_found` where
+ * the person does not belong to the account, and `forbidden` where they belong to none
  * @throws {BudgetExceeded} too many wait for their password to be hashed
  */
-export async function signIn(deps: SignInDependencies, request: SignInRequest): Promise<SignedIn> {
-  const { account, right, client } = await judgeInTurn(deps, request);
-  if (account === undefined || !right) {
+export async function signIn(
+  deps: SignInDependencies,
+  request: SignInRequest,
+  asked?: string,
+): Promise<SignedIn> {
+  const { login, right, client, memberships } = await judgeInTurn(deps, request);
+  if (login === undefined || !right) {
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
-  const status = await deps.rateLimiter.consume(`sign-in:right:${account.id}`, RIGHT_SIGN_INS);
+  const status = await deps.rateLimiter.consume(`sign-in:right:${login.personId}`, RIGHT_SIGN_INS);
   assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
-  return { accountId: account.id, sessionEpoch: account.state.sessionEpoch, client };
+  const { passwords } = login;
+  return { ...chosen(await memberships, asked), passwords, client };
 }
 
 /**
@@ -256,17 +286,17 @@ export async function signIn(deps: SignInDependencies, request: SignInRequest): 
  */
 export async function confirmPassword(
   deps: SignInDependencies,
-  accountId: string,
+  personId: string,
   request: Omit<SignInRequest, 'email'>,
   wrong: { readonly message: string; readonly details: ErrorDetails },
-): Promise<{ readonly sessionEpoch: number; readonly asker: Asker }> {
-  const { state } = await deps.actors.read(accountAggregate, accountId);
+): Promise<JudgedPassword> {
+  const known = await loginOf(deps, personId);
   // Erased since its credential was read.
-  if (state.status !== 'open') throw new ServiceError('unauthorized');
-  const email = await deps.vault.unsealExactly(accountId, state.email);
-  const { account, right, asker } = await judgeInTurn(deps, { ...request, email });
-  if (!right || account?.id !== accountId) {
+  if (known === undefined) throw new ServiceError('unauthorized');
+  const email = await deps.vault.unsealExactly(known.sealedBy, known.email);
+  const { login, right, asker } = await judgeInTurn(deps, { ...request, email });
+  if (!right || login?.personId !== personId) {
     throw new ServiceError('validation_error', wrong.message, { details: wrong.details });
   }
-  return { sessionEpoch: account.state.sessionEpoch, asker };
+  return { login, asker };
 }

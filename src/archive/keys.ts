@@ -5,18 +5,24 @@
 
 import type { KeyRecords } from '../documents/keys/port.ts';
 import type { EventType } from '../domain/events.ts';
-import { ACCOUNT_ID } from '../domain/ids.ts';
+import { ACCOUNT_ID, SEALED_FOR_PERSON } from '../domain/ids.ts';
+import { founderOf } from '../domain/members.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { Entry } from './log-lines.ts';
 
 /** Records that say which master key, which keyring and which log it is, and the keys that outlast a master key. */
 const IDENTITY = ['master.check', 'keyring.id', 'keyring.log', 'keyring.secrets'];
 const ACCOUNT = new RegExp(`^${ACCOUNT_ID}$`);
+const SEALED = new RegExp(SEALED_FOR_PERSON, 's');
 /** Say whose keys there are, and which keyring it is. */
 const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'LogOpened',
   'AccountOpened',
   'AccountErased',
+  'MemberInvited',
+  'InvitationRevoked',
+  'MemberJoined',
+  'PersonErased',
 ]);
 
 /** @throws {Error} one line: there is another keyring in the new place */
@@ -103,8 +109,18 @@ export class KeyHolders {
     if (type === 'LogOpened') {
       this.openedAs = data.origin;
       this.keyring = data.keyring;
-    } else if (type === 'AccountOpened') this.open.set(data.accountId, data.accountId);
-    else if (type === 'AccountErased') this.#end(data.accountId);
+    } else if (type === 'AccountOpened') {
+      const { accountId, email } = data;
+      this.open.set(accountId, accountId);
+      // Founders of older accounts have no key of their own.
+      if (SEALED.test(email)) this.open.set(founderOf(accountId), accountId);
+    } else if (type === 'AccountErased') this.#end(data.accountId);
+    else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
+    else if (type === 'InvitationRevoked' || type === 'PersonErased') this.#end(data.personId);
+    // Somebody who has a sign-in has used it: the key of the person that it would have made is not needed.
+    else if (type === 'MemberJoined' && data.invitation !== data.personId) {
+      this.#end(data.invitation);
+    }
   }
 
   #end(owner: string): void {

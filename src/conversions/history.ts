@@ -1,5 +1,6 @@
 /** Reads from the log what happened to an account and its conversions. */
 import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
+import { personName } from '../accounts/logins.ts';
 import { namesOf } from '../accounts/conversion-names.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import type { Actor, EventMetadata } from '../domain/event-metadata.ts';
@@ -22,7 +23,8 @@ export interface HistoryEntry {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
-  readonly actor: Actor;
+  /** With what the person who acted is called. */
+  readonly actor: Actor & { readonly name?: string };
   readonly client_address?: string;
   readonly request_id?: string;
   readonly correlation_id: string;
@@ -39,7 +41,7 @@ export interface HistoryDependencies extends ReadDependencies {
 }
 
 /** Nobody needs them to understand what happened, and they help to guess the secret. */
-const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash', 'secret']);
+const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash', 'secret', 'tokenHash']);
 
 export interface HistoryPage {
   readonly order: 'newest first' | 'oldest first';
@@ -60,8 +62,9 @@ export async function readHistory(
   const { places, total } = queries.page(accountId, filter, page);
   const events = await readEvents(deps.streams, places);
   const names = await namesOf(erasable(deps), events.map(idOf));
+  const persons = await personNames(deps, events);
   const entries = events.map((event) =>
-    entryOf(event, accountId, deps.vault, names.get(idOf(event))),
+    entryOf(event, accountId, deps.vault, names.get(idOf(event)), persons),
   );
   return { entries: await Promise.all(entries), total };
 }
@@ -124,12 +127,40 @@ export async function readEvents(
   });
 }
 
+/** The person who acted, and the one whom the event is about. An invitation is not yet a person. */
+function personsOf({ type, data, metadata }: RecordedEvent) {
+  const { actor } = metadata as EventMetadata;
+  const { personId } = data as { readonly personId?: string };
+  const isInvitation = type === 'MemberInvited' || type === 'InvitationRevoked';
+  return {
+    actor: 'person' in actor ? actor.person : undefined,
+    subject: isInvitation ? undefined : personId,
+  };
+}
+
+/** What the persons of the events are called, by their ids. */
+async function personNames(
+  deps: HistoryDependencies,
+  events: readonly RecordedEvent[],
+): Promise<ReadonlyMap<string | undefined, string>> {
+  const persons = events.map(personsOf).flatMap(({ actor, subject }) => [actor, subject]);
+  const ids = [...new Set(persons.filter((id) => id !== undefined))];
+  const names = ids.map(async (id) => [id, await personName(deps, id)] as const);
+  return new Map(await Promise.all(names));
+}
+
+const subjectText = (name: string | undefined): string =>
+  name === undefined ? '' : ` The person: ${name}.`;
+
 async function entryOf(
   recorded: RecordedEvent,
   accountId: string,
   vault: Pick<Vault, 'unseal'>,
   name: string | undefined,
+  persons: ReadonlyMap<string | undefined, string>,
 ): Promise<HistoryEntry> {
+  const { actor: person, subject } = personsOf(recorded);
+  const acted = persons.get(person);
   const event = decodeEvent(recorded);
   const { actor, client, requestId, correlationId, causationId, time } =
     recorded.metadata as EventMetadata;
@@ -140,12 +171,12 @@ async function entryOf(
   return {
     id: recorded.id,
     type: event.type,
-    summary: summaryOf(event) + sourcesText(data),
+    summary: summaryOf(event) + sourcesText(data) + subjectText(persons.get(subject)),
     time: isoTime(time),
     position: String(recorded.position),
     stream: recorded.stream,
     revision: recorded.revision,
-    actor,
+    actor: acted === undefined ? actor : { ...actor, name: acted },
     ...(clientAddress === undefined ? {} : { client_address: clientAddress }),
     ...(openedRequestId === undefined ? {} : { request_id: openedRequestId }),
     correlation_id: correlationId,

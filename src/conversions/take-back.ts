@@ -3,6 +3,7 @@ import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { BatchRow } from '../../projections/batches.ts';
 import type { ConversionRow } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
+import { personName } from '../accounts/logins.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
@@ -10,6 +11,7 @@ import { accountAggregate } from '../domain/account.ts';
 import { batchAggregate } from '../domain/batch.ts';
 import { type ConversionCommand, conversionAggregate } from '../domain/conversion.ts';
 import type { Actor } from '../domain/event-metadata.ts';
+import { founderOf } from '../domain/members.ts';
 import { holdInForce } from '../domain/hold.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -123,6 +125,6 @@ async function nameOf(
       ? 'an API key'
       : `the key ${await deps.vault.unseal(accountId, key.name)}`;
   }
-  const { state } = await deps.actors.read(accountAggregate, accountId);
-  return await deps.vault.unseal(accountId, state.email);
+  const person = 'person' in actor && actor.person;
+  return await personName(deps, person || founderOf(accountId));
 }

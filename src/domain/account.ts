@@ -24,6 +24,17 @@ import {
   type StoredKeys,
 } from './idempotency.ts';
 import {
+  decideOnPeople,
+  endSessions,
+  evolvePeople,
+  founded,
+  founderEpoch,
+  founderOf,
+  type MembersCommand,
+  nobody,
+  type People,
+} from './members.ts';
+import {
   type AccountSignature,
   changeSignature,
   type RemoveSignature,
@@ -48,6 +59,11 @@ export type AccountEvent = EventOf<
   | 'CreditRefunded'
   | 'PasswordChanged'
   | 'SessionsEnded'
+  | 'MemberInvited'
+  | 'InvitationRevoked'
+  | 'MemberJoined'
+  | 'MemberChanged'
+  | 'MemberRemoved'
   | 'OperatorGranted'
   | 'OperatorRevoked'
   | 'HoldPlaced'
@@ -58,7 +74,7 @@ export type AccountEvent = EventOf<
   | 'SignatureRemoved'
 >;
 
-export interface AccountState {
+export interface AccountState extends People {
   /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
   readonly status: 'none' | 'open' | 'erased';
   readonly erasureCompleted: boolean;
@@ -66,8 +82,8 @@ export interface AccountState {
   readonly hold: Hold | undefined;
   readonly email: string;
   readonly passwordHash: string;
-  /** Counts how often all sessions were ended: one that was opened at a lower count is over. */
-  readonly sessionEpoch: number;
+  /** Counts the founder's passwords after the first one. */
+  readonly passwords: number;
   /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
   /** It has the password that the first start printed. */
@@ -88,7 +104,8 @@ const initialState: AccountState = {
   hold: undefined,
   email: '',
   passwordHash: '',
-  sessionEpoch: 0,
+  passwords: 0,
+  ...nobody,
   isOperator: false,
   mustChangePassword: false,
   plan: 'free',
@@ -99,7 +116,9 @@ const initialState: AccountState = {
   keys: noKeys,
 };
 
-export type AccountCommand = { readonly accountId: string } & (
+export type AccountCommand = MembersCommand | OwnCommand;
+
+type OwnCommand = { readonly accountId: string } & (
   | {
       readonly type: 'OpenAccount';
       readonly email: string;
@@ -117,10 +136,9 @@ export type AccountCommand = { readonly accountId: string } & (
   | {
       readonly type: 'ChangePassword';
       readonly passwordHash: string;
-      /** The session epoch when the present password was judged; absent for the operator, who needs none. */
+      /** The founder's session epoch when the present password was judged; absent for the operator, who needs none. */
       readonly epoch?: number;
     }
-  | { readonly type: 'EndSessions' }
   | SetSignature
   | RemoveSignature
   | { readonly type: 'GrantOperator' | 'RevokeOperator' }
@@ -158,8 +176,9 @@ export const acceptedWithKey = (
 function evolve(state: AccountState, event: AccountEvent): AccountState {
   switch (event.type) {
     case 'AccountOpened': {
-      const { email, passwordHash, plan, mustChangePassword = false } = event.data;
-      return { ...state, status: 'open', email, passwordHash, plan, mustChangePassword };
+      const { accountId, email, passwordHash, plan, mustChangePassword = false } = event.data;
+      const opened = { email, passwordHash, plan, mustChangePassword };
+      return { ...state, status: 'open', ...opened, ...founded(accountId) };
     }
     case 'PlanChanged':
       return { ...state, plan: event.data.plan };
@@ -202,10 +221,16 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
         ...state,
         passwordHash: event.data.passwordHash,
         mustChangePassword: false,
-        sessionEpoch: state.sessionEpoch + 1,
+        passwords: state.passwords + 1,
+        ...endSessions(state, founderOf(event.data.accountId)),
       };
     case 'SessionsEnded':
-      return { ...state, sessionEpoch: state.sessionEpoch + 1 };
+    case 'MemberInvited':
+    case 'InvitationRevoked':
+    case 'MemberJoined':
+    case 'MemberChanged':
+    case 'MemberRemoved':
+      return evolvePeople(state, event);
     case 'SignatureSet':
       return { ...state, signature: signatureIn(event) };
     case 'SignatureRemoved':
@@ -271,12 +296,17 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'GrantCredits':
       return grantCredits(state, command);
     case 'ChangePassword':
-      if (command.epoch !== undefined && command.epoch !== state.sessionEpoch) {
+      if (command.epoch !== undefined && command.epoch !== founderEpoch(state, accountId)) {
         return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
       }
       return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
     case 'EndSessions':
-      return [{ type: 'SessionsEnded', data: { accountId } }];
+    case 'InviteMember':
+    case 'RevokeInvitation':
+    case 'JoinAccount':
+    case 'ChangeMember':
+    case 'RemoveMember':
+      return decideOnPeople(state, command);
     case 'SetSignature':
     case 'RemoveSignature':
       return changeSignature(state.signature, command);
@@ -320,7 +350,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 10,
+    version: 11,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

@@ -2,6 +2,7 @@
 import type { AggregateType, Decider } from './decider.ts';
 import type { KeyRights } from './event-fields.ts';
 import type { EventOf } from './events.ts';
+import { founderOf } from './members.ts';
 
 export const apiKeyStream = (keyId: string): string => `apikey-${keyId}`;
 
@@ -13,6 +14,9 @@ export const KEY_USE_INTERVAL_MS = 60_000;
 export interface ApiKeyState {
   readonly status: 'none' | 'active' | 'revoked';
   readonly accountId: string;
+  /** The member who made it, and which membership of theirs it ends with. */
+  readonly createdBy: string;
+  readonly memberSince: number;
   readonly keyHash: string;
   readonly lastUsedAt: number | undefined;
   readonly rights: KeyRights;
@@ -21,6 +25,8 @@ export interface ApiKeyState {
 const initialState: ApiKeyState = {
   status: 'none',
   accountId: '',
+  createdBy: '',
+  memberSince: 0,
   keyHash: '',
   lastUsedAt: undefined,
   rights: {},
@@ -35,11 +41,21 @@ export type ApiKeyCommand =
       readonly prefix: string;
       readonly name: string;
       readonly rights?: KeyRights;
+      /** Absent for the founder in the first membership. */
+      readonly maker?: Pick<ApiKeyState, 'createdBy' | 'memberSince'>;
       readonly now: number;
     }
   | { readonly type: 'RecordKeyUse'; readonly keyId: string; readonly now: number }
-  /** `accountId` is absent when the operator revokes; a client revokes its own account's keys only. */
-  | { readonly type: 'RevokeKey'; readonly keyId: string; readonly accountId?: string };
+  /**
+   * `accountId` is absent when the operator revokes; a client revokes its own account's keys only, and those of one
+   * maker alone where `createdBy` is given.
+   */
+  | {
+      readonly type: 'RevokeKey';
+      readonly keyId: string;
+      readonly accountId?: string;
+      readonly createdBy?: string;
+    };
 
 /** The rights among the fields of a KeyCreated event. */
 export function rightsIn(data: KeyRights): KeyRights {
@@ -67,8 +83,11 @@ export function useIsDue(state: ApiKeyState, now: number): boolean {
 function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
   switch (event.type) {
     case 'KeyCreated': {
-      const { accountId, keyHash } = event.data;
-      return { ...state, status: 'active', accountId, keyHash, rights: rightsIn(event.data) };
+      const { accountId, keyHash, memberSince = 0 } = event.data;
+      const { createdBy = founderOf(accountId) } = event.data;
+      const rights = rightsIn(event.data);
+      const made = { accountId, createdBy, memberSince, keyHash, rights };
+      return { ...state, status: 'active', ...made };
     }
     case 'KeyUsed':
       return { ...state, lastUsedAt: event.data.usedAt };
@@ -81,9 +100,9 @@ const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (comm
   switch (command.type) {
     case 'CreateKey': {
       if (state.status !== 'none') return [];
-      const { accountId, keyId, keyHash, prefix, name, rights, now } = command;
+      const { accountId, keyId, keyHash, prefix, name, rights, maker, now } = command;
       const key = { accountId, keyId, keyHash, prefix, name };
-      return [{ type: 'KeyCreated', data: { ...key, ...rights, createdAt: now } }];
+      return [{ type: 'KeyCreated', data: { ...key, ...rights, createdAt: now, ...maker } }];
     }
     case 'RecordKeyUse': {
       const { keyId, now } = command;
@@ -91,7 +110,8 @@ const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (comm
       return [{ type: 'KeyUsed', data: { accountId: state.accountId, keyId, usedAt: now } }];
     }
     case 'RevokeKey': {
-      const owned = command.accountId === undefined || command.accountId === state.accountId;
+      const { accountId = state.accountId, createdBy = state.createdBy } = command;
+      const owned = accountId === state.accountId && createdBy === state.createdBy;
       if (state.status !== 'active' || !owned) {
         return { rejected: 'not_found', message: 'There is no such API key.' };
       }
@@ -111,7 +131,7 @@ export const apiKeyAggregate: AggregateType<ApiKeyState, ApiKeyCommand, ApiKeyEv
   stream: apiKeyStream,
   decider: apiKey,
   snapshot: {
-    version: 2,
+    version: 3,
     encode: (state) => state,
     decode: (json) => json as ApiKeyState,
   },

@@ -7,6 +7,9 @@ export const FORMATS = ['pdf', 'png', 'jpeg', 'webp'] as const;
 export type Format = (typeof FORMATS)[number];
 export const COLOR_SCHEMES = ['light', 'dark'] as const;
 
+/** What a member of an account may do: docs/people.md has the table. */
+export const ROLES = ['owner', 'member', 'auditor'] as const;
+
 /** `dashboard`: of a browser, held by a cookie; `api`: of a program, held by a refresh token. */
 export const SESSION_KINDS = ['dashboard', 'api'] as const;
 

@@ -1,6 +1,10 @@
-/** Uniqueness of a sign-in address: one stream per keyed hash of the address, one account in it. */
+/**
+ * Uniqueness of a sign-in address: one stream per keyed hash of the address, one holder in it: an account, for its
+ * founder, or a person who was invited.
+ */
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
+import { founderOf } from './members.ts';
 
 /** @param addressHmac hex HMAC-SHA-256 of the normalised address, so that the log names nobody */
 export const emailStream = (addressHmac: string): string => `email-${addressHmac}`;
@@ -12,29 +16,38 @@ export const emailStream = (addressHmac: string): string => `email-${addressHmac
 export const isEmailAddress = (text: string): boolean =>
   /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,255}$/u.test(text);
 
+/** Tells the accounts among the holders of addresses from the persons. */
+export const isAccount = (holder: string): boolean => holder.startsWith('acct_');
+/** The person who signs in with the address of the holder. */
+export const personOf = (holder: string): string =>
+  isAccount(holder) ? founderOf(holder) : holder;
+
 export type EmailEvent = EventOf<'EmailReserved'>;
 
 export interface EmailState {
-  /** The account that holds the address. It may not be open yet, if its opening was cut off. */
-  readonly accountId: string | undefined;
+  /** The id of the account or person that holds the address. It may not be there yet, if its opening was cut off. */
+  readonly holder: string | undefined;
 }
 
-const initialState: EmailState = { accountId: undefined };
+const initialState: EmailState = { holder: undefined };
 
 export interface EmailCommand {
   readonly type: 'ReserveEmail';
   readonly accountId: string;
-  /** The account that holds the address and was erased: this one gets it. */
+  /** The person who gets it, by an invitation into the account; absent: the account itself. */
+  readonly personId?: string;
+  /** The holder of the address, which was erased: this one gets it. */
   readonly insteadOf?: string;
 }
 
 export const email: Decider<EmailState, EmailCommand, EmailEvent> = {
   initialState,
-  evolve: (_, event) => ({ accountId: event.data.accountId }),
-  decide: (command, state) =>
-    state.accountId === undefined || state.accountId === command.insteadOf
-      ? [{ type: 'EmailReserved', data: { accountId: command.accountId } }]
-      : [],
+  evolve: (_, { data }) => ({ holder: data.personId ?? data.accountId }),
+  decide: ({ accountId, personId, insteadOf }, { holder }) => {
+    if (holder !== undefined && holder !== insteadOf) return [];
+    const whose = personId === undefined ? {} : { personId };
+    return [{ type: 'EmailReserved', data: { accountId, ...whose } }];
+  },
 };
 
 export const emailAggregate: AggregateType<EmailState, EmailCommand, EmailEvent> = {
@@ -42,7 +55,7 @@ export const emailAggregate: AggregateType<EmailState, EmailCommand, EmailEvent>
   stream: emailStream,
   decider: email,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state) => state,
     decode: (json) => json as EmailState,
   },

@@ -8,6 +8,7 @@ import {
   CONVERSION_ID,
   DELIVERY_ID,
   KEY_ID,
+  PERSON_ID,
   SESSION_ID,
   WEBHOOK_ID,
 } from './ids.ts';
@@ -20,6 +21,7 @@ export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
 export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
 export const BatchId = Type.String({ pattern: `^${BATCH_ID}$` });
 export const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
+export const PersonId = Type.String({ pattern: `^${PERSON_ID}$` });
 export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 export const WebhookId = Type.String({ pattern: `^${WEBHOOK_ID}$` });
 export const DeliveryId = Type.String({ pattern: `^${DELIVERY_ID}$` });

@@ -1,6 +1,16 @@
+import type { Role } from './member-events.ts';
+
+/** The member who acted, by a session or by a key that they have made; older events have neither. */
+export interface ActingPerson {
+  readonly person?: string;
+  /** The role that they had then. */
+  readonly role?: Role;
+}
+
 /** The party that caused an event. */
 export type Actor =
-  | { readonly kind: 'key' | 'session' | 'account'; readonly id: string }
+  | ({ readonly kind: 'key' | 'session'; readonly id: string } & ActingPerson)
+  | ({ readonly kind: 'account'; readonly id: string } & ActingPerson)
   | { readonly kind: 'renderer'; readonly id: string }
   /** The account of the operator who acted; without it, somebody at the command line. */
   | { readonly kind: 'operator'; readonly id?: string }

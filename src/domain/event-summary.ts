@@ -1,6 +1,7 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
+import type { Role } from './member-events.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
   `${count} ${count === 1 ? what : plural}`;
@@ -29,6 +30,10 @@ export function comparisonText({ equal, pages }: Rerender): string {
 
 /** Words for what a conversion is made from. */
 export const SOURCES = { html: 'HTML', url: 'a URL', document: 'finished documents' } as const;
+
+/** A role with its article, and what an auditor was granted beside it. */
+const roleText = ({ role, documents }: { role: Role; documents?: true }): string =>
+  `${role === 'member' ? 'a' : 'an'} ${role}${documents ? ', who may read documents' : ''}`;
 
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {
@@ -79,7 +84,21 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditRefunded: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
   PasswordChanged: () => 'The password was changed, and all sessions ended.',
-  SessionsEnded: () => 'All sessions were ended.',
+  SessionsEnded: (data) =>
+    data.personId === undefined
+      ? 'All sessions were ended.'
+      : 'All sessions of one person were ended.',
+  MemberInvited: (data) => `Somebody was invited as ${roleText(data)}.`,
+  InvitationRevoked: () => 'An invitation was revoked.',
+  MemberJoined: (data) => `An invited person joined as ${roleText(data)}.`,
+  MemberChanged: (data) => `A person is ${roleText(data)} of the account from now on.`,
+  MemberRemoved: (data) =>
+    `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
+  PersonRegistered: () => 'An invited person chose a name and a password.',
+  PersonNamed: () => 'A person changed their name.',
+  PersonPasswordChanged: () =>
+    'A person changed their password, and all their sessions have ended.',
+  PersonErased: () => 'A person was erased: nobody can read their name and address any more.',
   SignatureSet: (data) =>
     `The certificate that signs PDFs was set. It is valid until ${isoDate(data.notAfter)}.`,
   SignatureRemoved: () => 'The certificate that signed PDFs was removed.',
@@ -135,7 +154,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   UnknownSignInRefused: () => 'A sign-in was refused, because no account has the address.',
   SignInsLeftOut: (data) =>
     `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`,
-  EmailReserved: () => 'The sign-in address was reserved for the account.',
+  EmailReserved: (data) =>
+    `The sign-in address was reserved for ${data.personId === undefined ? 'the account' : 'an invited person'}.`,
   WebhookCreated: (data) =>
     `The webhook endpoint ${data.webhookId} was created, for ${data.types.join(', ')}.`,
   WebhookChanged: (data) => {

@@ -18,6 +18,7 @@ import {
   maximum,
   PdfDigest,
   PdfFacts,
+  PersonId,
   Plan,
   PrintOptions,
   RenderTimings,
@@ -30,6 +31,7 @@ import {
   Time,
 } from './event-fields.ts';
 import { LOG_EVENT_SCHEMAS } from './log-events.ts';
+import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
 import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
 
@@ -104,7 +106,8 @@ export const EVENT_SCHEMAS = {
   }),
   /** It ends all sessions, too. */
   PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),
-  SessionsEnded: Type.Object({ accountId: AccountId }),
+  /** Without a person: those of all who belong to the account. */
+  SessionsEnded: Type.Object({ accountId: AccountId, personId: Type.Optional(PersonId) }),
   /** The account may act for the service from then on: see and change other accounts. */
   OperatorGranted: Type.Object({ accountId: AccountId }),
   OperatorRevoked: Type.Object({ accountId: AccountId }),
@@ -230,6 +233,10 @@ export const EVENT_SCHEMAS = {
     name: Sealed,
     ...KeyRights.properties,
     createdAt: Time,
+    /** The member who made it; absent: the person who the account was opened for. */
+    createdBy: Type.Optional(PersonId),
+    /** Tells the maker's membership from earlier ones: the account's session epoch when it began; absent: 0. */
+    memberSince: Type.Optional(Type.Integer({ minimum: 0, maximum })),
   }),
   KeyUsed: Type.Object({ accountId: AccountId, keyId: KeyId, usedAt: Time }),
   KeyRevoked: Type.Object({ accountId: AccountId, keyId: KeyId }),
@@ -238,8 +245,12 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     sessionId: SessionId,
     expiresAt: Time,
-    /** The number of times that all sessions had been ended when its password was judged; absent: none. */
+    /** The person who signed in; absent: the one who the account was opened for. */
+    personId: Type.Optional(PersonId),
+    /** The member's session epoch in the account when the password was judged; absent: 0. */
     epoch: Type.Optional(Type.Integer({ minimum: 0, maximum })),
+    /** The number of times that the person had another password then, where that is not kept in this account; absent: none. */
+    passwords: Type.Optional(Type.Integer({ minimum: 0, maximum })),
     /** HMAC of the sign-in address and the client's own, hex. */
     client: Type.Optional(Sha256),
     /** Absent: `api`, as all were before there was another. */
@@ -261,9 +272,13 @@ export const EVENT_SCHEMAS = {
     notedAt: Time,
   }),
 
-  /** Once for each account: another one gets an address only after its account was erased. */
-  EmailReserved: Type.Object({ accountId: AccountId }),
+  /**
+   * Once for each account, or for each person who was invited into one: another one gets an address only after its
+   * account or person was erased.
+   */
+  EmailReserved: Type.Object({ accountId: AccountId, personId: Type.Optional(PersonId) }),
 
+  ...MEMBER_EVENT_SCHEMAS,
   ...SIGNATURE_EVENT_SCHEMAS,
   ...WEBHOOK_EVENT_SCHEMAS,
 } as const;

@@ -6,8 +6,11 @@ export const KEY_ID = 'key_[0-9a-z]{26}';
 export const SESSION_ID = 'sess_[0-9a-z]{26}';
 export const WEBHOOK_ID = 'webhook_[0-9a-z]{26}';
 export const DELIVERY_ID = 'delivery_[0-9a-z]{26}';
+export const PERSON_ID = 'person_[0-9a-z]{26}';
+/** What a person's key has sealed names that person: it lies in events of accounts, among what their keys have sealed. */
+export const SEALED_FOR_PERSON = `^(${PERSON_ID})\\.(.*)$`;
 export const CERTIFICATE_ID = 'cert_[0-9a-z]{26}';
 
 /** The kinds of ids that data keys belong to. `archive/keys.ts` has the events that begin and end their owners. */
-const KEY_OWNERS = [ACCOUNT_ID, CERTIFICATE_ID];
+const KEY_OWNERS = [ACCOUNT_ID, CERTIFICATE_ID, PERSON_ID];
 export const KEY_OWNER_ID = `(?:${KEY_OWNERS.join('|')})`;

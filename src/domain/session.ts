@@ -2,6 +2,7 @@
 import type { AggregateType, Decider } from './decider.ts';
 import type { SessionKind } from './event-fields.ts';
 import type { EventOf } from './events.ts';
+import { founderOf } from './members.ts';
 
 export const sessionStream = (sessionId: string): string => `session-${sessionId}`;
 
@@ -10,18 +11,23 @@ export type SessionEvent = EventOf<'SessionOpened' | 'SessionRevoked'>;
 export interface SessionState {
   readonly status: 'none' | 'open' | 'revoked';
   readonly accountId: string;
+  readonly personId: string;
   /** Milliseconds since the epoch; nothing of the session holds any longer. */
   readonly expiresAt: number;
-  /** The account's when the password was judged: the session holds as long as the account keeps it. */
+  /** The member's when the password was judged: the session holds as long as the account keeps it. */
   readonly epoch: number;
+  /** The person's count of passwords then, where that is not kept in this account. */
+  readonly passwords: number;
   readonly kind: SessionKind;
 }
 
 const initialState: SessionState = {
   status: 'none',
   accountId: '',
+  personId: '',
   expiresAt: 0,
   epoch: 0,
+  passwords: 0,
   kind: 'api',
 };
 
@@ -32,14 +38,22 @@ export type SessionCommand =
       readonly sessionId: string;
       readonly expiresAt: number;
       readonly epoch: number;
+      /** Absent for the founder. */
+      readonly personId?: string;
+      readonly passwords?: number;
       /** HMAC of the sign-in address and the client's own, hex. */
       readonly client: string;
       readonly kind: SessionKind;
       /** Sealed. */
       readonly userAgent?: string;
     }
-  /** `accountId` is given where one session ends another: an account ends its own sessions only. */
-  | { readonly type: 'RevokeSession'; readonly sessionId: string; readonly accountId?: string };
+  /** Both are given where one session ends another: people end their own sessions of an account only. */
+  | {
+      readonly type: 'RevokeSession';
+      readonly sessionId: string;
+      readonly accountId?: string;
+      readonly personId?: string;
+    };
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   switch (event.type) {
@@ -47,8 +61,10 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       return {
         status: 'open',
         accountId: event.data.accountId,
+        personId: event.data.personId ?? founderOf(event.data.accountId),
         expiresAt: event.data.expiresAt,
         epoch: event.data.epoch ?? 0,
+        passwords: event.data.passwords ?? 0,
         kind: event.data.kind ?? 'api',
       };
     case 'SessionRevoked':
@@ -60,16 +76,15 @@ const decide: Decider<SessionState, SessionCommand, SessionEvent>['decide'] = (c
   switch (command.type) {
     case 'OpenSession': {
       if (state.status !== 'none') return [];
-      const { accountId, sessionId, expiresAt, epoch, client, kind, userAgent } = command;
-      const data = { accountId, sessionId, expiresAt, epoch, client, kind };
-      return [
-        { type: 'SessionOpened', data: userAgent === undefined ? data : { ...data, userAgent } },
-      ];
+      const { type: _, ...data } = command;
+      return [{ type: 'SessionOpened', data }];
     }
     case 'RevokeSession': {
-      const { accountId, status } = state;
+      const { accountId, personId, status } = state;
       const isOpen = status === 'open';
-      if (command.accountId !== undefined && !(isOpen && command.accountId === accountId)) {
+      const asked = command.personId ?? personId;
+      const isTheirs = command.accountId === accountId && asked === personId;
+      if (command.accountId !== undefined && !(isOpen && isTheirs)) {
         return { rejected: 'not_found', message: 'There is no such session.' };
       }
       if (!isOpen) return { rejected: 'unauthorized' };
@@ -89,7 +104,7 @@ export const sessionAggregate: AggregateType<SessionState, SessionCommand, Sessi
   stream: sessionStream,
   decider: session,
   snapshot: {
-    version: 3,
+    version: 4,
     encode: (state) => state,
     decode: (json) => json as SessionState,
   },

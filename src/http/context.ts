@@ -5,6 +5,7 @@ import type { CountedCaller } from '../accounts/rate-limits.ts';
 import { firstCommand, operatorContext } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
+import type { Role } from '../domain/member-events.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Clock } from '../time/clock.ts';
@@ -18,9 +19,20 @@ export interface Caller extends CountedCaller {
   /** The bounds of the API key that it sent; absent without one. */
   readonly key?: OpenRights;
   readonly actor:
-    | { readonly kind: 'key' | 'session'; readonly id: string }
+    | ActingMember
     /** The command line, by the operator's socket. */
     | { readonly kind: 'operator' };
+  /** An auditor who may read documents, or a member who may anyway. */
+  readonly mayReadDocuments: boolean;
+}
+
+/** A member of the account, by a session or a key of theirs. */
+export interface ActingMember {
+  readonly kind: 'key' | 'session';
+  readonly id: string;
+  readonly person: string;
+  /** As the account's state has it at the time of the request. */
+  readonly role: Role;
 }
 
 /** Facts that the middleware has found out about a request. */

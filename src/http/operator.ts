@@ -13,7 +13,7 @@ import {
   type HttpMiddleware,
   isByOperatorSocket,
 } from './context.ts';
-import { sessionIdOf } from './middleware/sessions-only.ts';
+import { signedInOf } from './middleware/sessions-only.ts';
 import type { ErrorDoc } from './openapi/operation.ts';
 
 const NO_OPERATOR =
@@ -30,7 +30,7 @@ export const NOT_AN_OPERATOR: ErrorDoc = {
 
 /** @throws {ServiceError} `forbidden` */
 function assertOperator(caller: Caller): void {
-  sessionIdOf(caller);
+  signedInOf(caller);
   if (!caller.isOperator) throw new ServiceError('forbidden', NO_OPERATOR);
   if (caller.mustChangePassword) throw new ServiceError('forbidden', FIRST_PASSWORD);
 }

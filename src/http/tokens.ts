@@ -8,6 +8,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { PublicProtocol } from 'paseto';
 import { ImportPublicKeyFactory, VerifyFactory } from 'paseto/v4/public';
 import type { Format } from '../domain/choices.ts';
+import type { Role } from '../domain/member-events.ts';
 import type { Clock } from '../time/clock.ts';
 import { ed25519Key } from '../transparency-log/signed-note.ts';
 
@@ -31,9 +32,15 @@ export interface TokenClaims {
   readonly sessionId: string;
 }
 
+/** Claims for the reader of a token. What the service lets somebody do is read from the account at each request. */
+export interface IssuedClaims extends TokenClaims {
+  readonly personId: string;
+  readonly role: Role;
+}
+
 export interface Tokens {
   /** @param expiresAt milliseconds since the epoch */
-  issue(kind: keyof typeof KINDS, claims: TokenClaims, expiresAt: number): Promise<string>;
+  issue(kind: keyof typeof KINDS, claims: IssuedClaims, expiresAt: number): Promise<string>;
   /** Undefined unless the token is ours, of this kind and not expired. Never throws. */
   verify(kind: keyof typeof KINDS, token: string): Promise<TokenClaims | undefined>;
 }
@@ -72,8 +79,8 @@ export function createTokens(seed: Buffer, issuer: string, clock: Clock): Tokens
   }
 
   return {
-    issue: (kind, { accountId, sessionId }, expiresAt) =>
-      new SignJWT({ sid: sessionId })
+    issue: (kind, { accountId, sessionId, personId: person, role }, expiresAt) =>
+      new SignJWT({ sid: sessionId, person, role })
         .setProtectedHeader({ alg: ALGORITHM, typ: KINDS[kind].typ })
         .setIssuer(issuer)
         .setAudience(KINDS[kind].audience)

@@ -44,6 +44,7 @@ export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(now
 export const newWebhookId = (nowMs: number): string => `webhook_${timeOrderedId(nowMs)}`;
 export const newDeliveryId = (nowMs: number): string => `delivery_${timeOrderedId(nowMs)}`;
 export const newCertificateId = (nowMs: number): string => `cert_${timeOrderedId(nowMs)}`;
+export const newPersonId = (nowMs: number): string => `person_${timeOrderedId(nowMs)}`;
 export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;
 
 /** SHA-256 of the full key: all that is kept of it. (By way of hex: twice as fast as to a buffer.) */

@@ -74,7 +74,7 @@ void test('whatever ends sessions ends those of the dashboard at once', async (t
   const api = await startApi(t);
   const ways: Record<string, (id: string, email: string) => Promise<unknown>> = {
     'another password': (id) => changePassword(api, id, 'another long password', api.context()),
-    'signing out everywhere': (id) => endSessions(api, id, api.context()),
+    'signing out everywhere': (id) => endSessions(api, { accountId: id }, api.context()),
     erasure: (id) => eraseAccount(api, id, api.context()),
   };
   for (const [name, end] of Object.entries(ways)) {

@@ -2,6 +2,7 @@
 import { type Test, test } from 'tap';
 import { operatorContext } from '../../src/actors/command-context.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
+import { founderOf } from '../../src/domain/members.ts';
 import type { EventMetadata } from '../../src/domain/event-metadata.ts';
 import { type EventType, SCHEMA_VERSION } from '../../src/domain/events.ts';
 import type { RecordedEvent } from '../../src/event-store/port.ts';
@@ -70,18 +71,19 @@ void test('what requests do', async (t) => {
 
   const create = `${BASE}/auth/jwt/create/`;
   const signedIn = await api.call('POST', create, body({ email, password: PASSWORD }, 'in'));
-  await seen('SessionOpened', 'in', { kind: 'account', id });
+  const member = { person: founderOf(id), role: 'owner' };
+  await seen('SessionOpened', 'in', { kind: 'account', id, ...member });
   const { access, refresh } = signedIn.body as { access: string; refresh: string };
   const { sid } = JSON.parse(Buffer.from(access.split('.')[1] ?? '', 'base64url').toString()) as {
     sid: string;
   };
-  const session = { kind: 'session', id: sid };
+  const session = { kind: 'session', id: sid, ...member };
   const bearer = { Authorization: `Bearer ${access}` };
 
   const made = await api.call('POST', `${BASE}/api-keys/`, body({ name: 'n' }, 'key', bearer));
   await seen('KeyCreated', 'key', session);
   const own = { 'X-API-Key': made.body['key'] as string };
-  const keyActor = { kind: 'key', id: made.body['id'] };
+  const keyActor = { kind: 'key', id: made.body['id'], ...member };
   await api.call('POST', `${BASE}/pdf/`, body({ html: '<p>x</p>' }, 'pdf', own));
   await seen('CreditDebited', 'pdf', keyActor);
   await seen('ConversionRequested', 'pdf', keyActor);
@@ -90,7 +92,7 @@ void test('what requests do', async (t) => {
   await seen('ConversionRequested', 'pdf 2', session);
   const keyPath = `${BASE}/api-keys/${made.body['id'] as string}/`;
   await api.call('DELETE', keyPath, { ...by('revoke'), key });
-  await seen('KeyRevoked', 'revoke', { kind: 'key', id: keyId });
+  await seen('KeyRevoked', 'revoke', { kind: 'key', id: keyId, ...member });
   await api.call('POST', `${BASE}/auth/jwt/revoke/`, body({ refresh }, 'out'));
   await seen('SessionRevoked', 'out', session);
   await api.call('POST', create, body({ email, password: 'wrong' }, 'wrong'));

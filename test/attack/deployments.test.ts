@@ -24,9 +24,10 @@ void test('tokens and links of another deployment with the same key are refused'
   for (const [mine, others] of [signed, signed.toReversed()]) {
     if (mine === undefined || others === undefined) throw new Error('There are two.');
     const claims = { accountId: 'acct_1', sessionId: 'sess_1' };
+    const issued = { ...claims, personId: 'person_1', role: 'owner' } as const;
     const expiresAt = clock.time + 60_000;
     for (const kind of ['access', 'refresh'] as const) {
-      const token = await mine.tokens.issue(kind, claims, expiresAt);
+      const token = await mine.tokens.issue(kind, issued, expiresAt);
       t.match(await mine.tokens.verify(kind, token), claims, `${kind}: the control`);
       t.equal(await others.tokens.verify(kind, token), undefined, kind);
     }
@@ -54,11 +55,17 @@ void test('a session that both logs hold is good in its own deployment alone', a
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
     sub: string;
     sid: string;
+    person: string;
   };
   const ask = (access: string) =>
     copy.call('GET', `${BASE}/account/`, { headers: { Authorization: `Bearer ${access}` } });
   t.equal((await ask(token)).status, 200, 'the control');
-  const of = { accountId: claims.sub, sessionId: claims.sid };
+  const of = {
+    accountId: claims.sub,
+    sessionId: claims.sid,
+    personId: claims.person,
+    role: 'owner',
+  } as const;
   const foreign = await (await signingAsDeployed(copy)).tokens.issue(
     'access',
     of,

@@ -43,7 +43,7 @@ void test('no key is made by a session that ended while the body came', async (t
   const { Authorization: authorization } = await signedIn(api, email);
   const request = { path: '/api-keys/', authorization, body: { name: 'stolen' } };
   t.equal(await heldBack(t, api, request, async () => {}), 201, 'the control');
-  const end = () => endSessions(api, id, api.context());
+  const end = () => endSessions(api, { accountId: id }, api.context());
   t.equal(await heldBack(t, api, request, end), 401);
 });
 

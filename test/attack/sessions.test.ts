@@ -53,10 +53,10 @@ void test('a changed password ends all sessions, and so does signing out everywh
   const next = await sessionOf(api, email, NEW_PASSWORD);
   const another = await sessionOf(api, email, NEW_PASSWORD);
   t.strictSame(await statuses(api, next), GOOD);
-  t.equal(await endSessions(api, id, api.context()), 2);
+  t.equal(await endSessions(api, { accountId: id }, api.context()), 2);
   t.strictSame(await statuses(api, next), OVER);
   t.strictSame(await statuses(api, another), OVER);
-  t.equal(await endSessions(api, id, api.context()), 0);
+  t.equal(await endSessions(api, { accountId: id }, api.context()), 0);
   t.strictSame(await statuses(api, await sessionOf(api, email, NEW_PASSWORD)), GOOD);
   t.strictSame(await statuses(api, bystander), GOOD, 'of another account');
   t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 200, 'keys stay');
@@ -99,7 +99,10 @@ void test('a session that is being opened with the old password is over, too', a
     changePassword(api, id, NEW_PASSWORD, api.context()),
   );
   t.strictSame(changed, OVER);
-  t.strictSame(await openWhile(t, (api, id) => endSessions(api, id, api.context())), OVER);
+  t.strictSame(
+    await openWhile(t, (api, id) => endSessions(api, { accountId: id }, api.context())),
+    OVER,
+  );
   t.strictSame(await openWhile(t, async () => {}), GOOD, 'the control');
 });
 

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { test } from 'tap';
 import { createTokens, VerifiedTokens } from '../../src/http/tokens.ts';
-import { accountId, NOW, ORIGIN, sessionId } from '../support/samples.ts';
+import { accountId, NOW, ORIGIN, personId, sessionId } from '../support/samples.ts';
 
 const claims = { accountId: accountId(), sessionId: sessionId() };
 
 void test('an access token that was found good is still judged at each use', async (t) => {
   let now = NOW;
   const tokens = createTokens(randomBytes(32), ORIGIN, { now: () => now });
-  const token = await tokens.issue('access', claims, NOW + 60_000);
+  const token = await tokens.issue(
+    'access',
+    { ...claims, personId: personId(), role: 'owner' },
+    NOW + 60_000,
+  );
   for (let use = 1; use <= 3; use += 1) t.match(await tokens.verify('access', token), claims);
   t.equal(await tokens.verify('refresh', token), undefined, 'of its own kind only');
   const [head, body, signature = ''] = token.split('.');

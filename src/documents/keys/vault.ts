@@ -1,4 +1,5 @@
 /** Uses data keys for the personal and secret fields of events, and an account's for its conversions' blobs. */
+import { PERSON_ID, SEALED_FOR_PERSON } from '../../domain/ids.ts';
 import { deriveKey } from './master-key.ts';
 import { KeyErased, type Keyring } from './port.ts';
 import { SealBroken, seal, unseal } from './sealing.ts';
@@ -10,7 +11,7 @@ export interface Vault {
   seal(owner: string, text: string): Promise<string>;
   /**
    * Returns the text, for people to read, or `NOT_OPENED` if decryption fails, so that one bad value does not
-   * break a list.
+   * break a list. What the key of an erased person has sealed is `REMOVED_PERSON`.
    * @throws {KeyErased}
    */
   unseal(owner: string, sealed: string): Promise<string>;
@@ -36,21 +37,37 @@ export const UNREADABLE = 'erased';
 /** Stands in place of a sealed text that another keyring has sealed, or that was altered. */
 export const NOT_OPENED = 'This text cannot be read: it was sealed with another key, or altered.';
 
+/** Stands in place of what was sealed with the key of a person who was erased. */
+export const REMOVED_PERSON = 'a removed person';
+
+const IS_PERSON = new RegExp(`^${PERSON_ID}$`);
+const OF_PERSON = new RegExp(SEALED_FOR_PERSON, 's');
+
+/** Whose key opens the text, and the text without the name. */
+function sealerOf(owner: string, sealed: string): readonly [owner: string, sealed: string] {
+  const [, person, text] = OF_PERSON.exec(sealed) ?? [];
+  return person === undefined || text === undefined ? [owner, sealed] : [person, text];
+}
+
 export function createVault(keyring: Keyring): Vault {
-  const unsealExactly = async (owner: string, sealed: string): Promise<string> =>
-    unseal(await keyring.dataKey(owner), owner, sealed).toString('utf8');
+  const unsealExactly = async (given: string, text: string): Promise<string> => {
+    const [owner, sealed] = sealerOf(given, text);
+    return unseal(await keyring.dataKey(owner), owner, sealed).toString('utf8');
+  };
   return {
     unsealExactly,
     dataKey: (owner) => keyring.dataKey(owner),
     makeKey: (owner) => keyring.makeKey(owner),
     async seal(owner, text) {
-      return seal(await keyring.dataKey(owner), owner, Buffer.from(text, 'utf8'));
+      const sealed = seal(await keyring.dataKey(owner), owner, Buffer.from(text, 'utf8'));
+      return IS_PERSON.test(owner) ? `${owner}.${sealed}` : sealed;
     },
     async unseal(owner, sealed) {
       try {
         return await unsealExactly(owner, sealed);
       } catch (error) {
         if (error instanceof SealBroken) return NOT_OPENED;
+        if (error instanceof KeyErased && OF_PERSON.test(sealed)) return REMOVED_PERSON;
         throw error;
       }
     },

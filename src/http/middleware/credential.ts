@@ -2,16 +2,19 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { isAllowedAddress, type OpenRights, openRights } from '../../accounts/key-rights.ts';
+import { loginOf } from '../../accounts/logins.ts';
 import type { AccountState } from '../../domain/account.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { type ApiKeyState, apiKeyAggregate, hasExpired, useIsDue } from '../../domain/api-key.ts';
 import type { SessionKind } from '../../domain/event-fields.ts';
+import { founderOf, type Member } from '../../domain/members.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import type { EventStore } from '../../event-store/port.ts';
 import { isoTime } from '../../time/clock.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../time/ids.ts';
 import {
+  type ActingMember,
   type Caller,
   commandContext,
   type HttpContext,
@@ -74,6 +77,8 @@ export function coalescedHead(store: Pick<EventStore, 'head'>): EventStore['head
 
 export interface SessionInForce {
   readonly account: AccountState;
+  readonly personId: string;
+  readonly member: Member;
   readonly kind: SessionKind;
 }
 
@@ -88,8 +93,28 @@ export async function sessionInForce(
     session.status === 'open' && session.accountId === accountId && clock.now() < session.expiresAt;
   if (!holds) return undefined;
   const { state: account } = await actors.read(accountAggregate, accountId, asOf);
-  if (account.status !== 'open' || account.sessionEpoch !== session.epoch) return undefined;
-  return { account, kind: session.kind };
+  const { personId, kind } = session;
+  const member = account.members[personId];
+  if (account.status !== 'open' || member?.epoch !== session.epoch) return undefined;
+  if (personId !== founderOf(accountId)) {
+    const login = await loginOf({ actors }, personId, asOf);
+    if (login?.passwords !== session.passwords) return undefined;
+  }
+  return { account, personId, member, kind };
+}
+
+/** The sender, as the account has them now. */
+function callerIn(
+  accountId: string,
+  { plan, mustChangePassword, isOperator: ofOperator }: AccountState,
+  { role, documents }: Member,
+  by: Pick<ActingMember, 'kind' | 'id' | 'person'>,
+): Caller {
+  // Whom an owner invites is not made an operator by it: only the command line makes one.
+  const isOperator = ofOperator && by.person === founderOf(accountId);
+  const rights = { isOperator, mustChangePassword };
+  const mayReadDocuments = role !== 'auditor' || documents === true;
+  return { accountId, plan, ...rights, mayReadDocuments, actor: { ...by, role } };
 }
 
 /** Tells requests with something that is, or poses as, a credential. */
@@ -166,7 +191,8 @@ export class Credentials {
     const { state } = await this.#deps.actors.read(accountAggregate, accountId, asOf);
     if (state.status !== 'open') throw new ServiceError('not_found', 'There is no such account.');
     const { plan, isOperator, mustChangePassword } = state;
-    return { accountId, plan, isOperator, mustChangePassword, actor: { kind: 'operator' } };
+    const rights = { isOperator, mustChangePassword, mayReadDocuments: true };
+    return { accountId, plan, ...rights, actor: { kind: 'operator' } };
   }
 
   async #byToken(ctx: HttpContext): Promise<Caller | undefined> {
@@ -188,15 +214,9 @@ export class Credentials {
     const session = await sessionInForce(this.#deps, claims, await this.#noteHead(ctx));
     if (session === undefined) return undefined;
     const { accountId, sessionId } = claims;
-    const { plan, isOperator, mustChangePassword } = session.account;
-    return {
-      accountId,
-      plan,
-      isOperator,
-      mustChangePassword,
-      sessionKind: session.kind,
-      actor: { kind: 'session', id: sessionId },
-    };
+    const { account, personId: person, member, kind: sessionKind } = session;
+    const by = { kind: 'session', id: sessionId, person } as const;
+    return { ...callerIn(accountId, account, member, by), sessionKind };
   }
 
   async #byKey(ctx: HttpContext, text: string): Promise<Caller | undefined> {
@@ -213,14 +233,14 @@ export class Credentials {
       return undefined;
     }
     this.#rememberGood(id);
-    const { accountId } = state;
+    const { accountId, createdBy: person, memberSince } = state;
     const { state: account } = await actors.read(accountAggregate, accountId, asOf);
-    if (account.status !== 'open') return undefined;
+    const member = account.members[person];
+    // It has ended with the membership of the person who made it.
+    if (account.status !== 'open' || member?.since !== memberSince) return undefined;
     const key = await this.#rightsHere(ctx, state);
     if (key === undefined) return undefined;
-    const { plan, isOperator, mustChangePassword } = account;
-    const actor = { kind: 'key', id } as const;
-    const caller: Caller = { accountId, plan, isOperator, mustChangePassword, key, actor };
+    const caller = { ...callerIn(accountId, account, member, { kind: 'key', id, person }), key };
     if (useIsDue(state, clock.now())) this.#recordUse(ctx, id, caller);
     return caller;
   }

@@ -1,17 +1,17 @@
 import { ServiceError } from '../../errors/errors.ts';
-import { type Caller, callerOf, type HttpMiddleware } from '../context.ts';
+import { type ActingMember, type Caller, callerOf, type HttpMiddleware } from '../context.ts';
 
 export const NEEDS_SESSION =
   'An API key may not do this. Sign in, and send the access token: Authorization: Bearer ….';
 
 /** @throws {ServiceError} `forbidden`: the caller is not signed in */
-export function sessionIdOf({ actor }: Caller): string {
+export function signedInOf({ actor }: Caller): ActingMember {
   if (actor.kind !== 'session') throw new ServiceError('forbidden', NEEDS_SESSION);
-  return actor.id;
+  return actor;
 }
 
 /** Refuses API keys: somebody who finds one must not be able to lock its owner out. */
 export const sessionsOnly: HttpMiddleware = async (ctx, next) => {
-  sessionIdOf(callerOf(ctx));
+  signedInOf(callerOf(ctx));
   await next();
 };

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { accountQueries, accounts } from '../../../projections/accounts.ts';
 import { type LedgerRow, ledger, ledgerQueries } from '../../../projections/ledger.ts';
-import { changePassword } from '../../accounts/accounts.ts';
 import { namesOf } from '../../accounts/conversion-names.ts';
+import { changeLoginPassword } from '../../accounts/logins.ts';
 import { checkPassword } from '../../accounts/passwords.ts';
 import { accountRecordWithLimit, ledgerRecord } from '../../accounts/records.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
@@ -14,6 +14,7 @@ import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import type { RouteDependencies } from '../dependencies.ts';
+import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Count, example, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
@@ -146,9 +147,10 @@ export const changeOwnPassword: Endpoint = {
     const request = { clientAddress, requestId, loggedId, log, actor: caller.actor };
     const password = change.current_password;
     const attempt = { ...request, password };
-    const judged = await confirmPassword(deps, accountId, attempt, WRONG_PASSWORD);
+    const { person } = signedInOf(caller);
+    const judged = await confirmPassword(deps, person, attempt, WRONG_PASSWORD);
     const context = await commandContext(ctx, deps, caller);
-    await changePassword(deps, accountId, change.new_password, context, judged);
+    await changeLoginPassword(deps, accountId, judged, change.new_password, context);
     ctx.status = 204;
   },
 };

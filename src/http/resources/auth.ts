@@ -1,9 +1,10 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
 import Type from 'typebox';
-import { openSession } from '../../accounts/sessions.ts';
+import { type OpenedSession, openSession } from '../../accounts/sessions.ts';
 import { signIn } from '../../accounts/sign-in.ts';
 import { orThrow } from '../../actors/command-context.ts';
 import type { SessionKind } from '../../domain/event-fields.ts';
+import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile } from '../../requests/validation.ts';
@@ -12,7 +13,7 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { ACCESS_LIFETIME_MS, REFRESH_LIFETIME_MS, type TokenClaims } from '../tokens.ts';
+import { ACCESS_LIFETIME_MS, type IssuedClaims, REFRESH_LIFETIME_MS } from '../tokens.ts';
 
 /** The body of `POST /auth/jwt/create/`. */
 export const SignInRequest = Closed({
@@ -23,6 +24,13 @@ export const SignInRequest = Closed({
     maxLength: 1024,
     examples: ['correct horse battery'],
   }),
+  account: Type.Optional(
+    Text(
+      'acct_06f3k8r1v2w9x4y5z6a7b8c9d0',
+      'The account to sign in to, for people who belong to several. Without it: their own, or the one that they have belonged to longest.',
+      { pattern: `^${ACCOUNT_ID}$` },
+    ),
+  ),
 });
 
 /** The body of `POST /auth/jwt/refresh/` and of `POST /auth/jwt/revoke/`. */
@@ -57,13 +65,15 @@ const checkRefresh = compile(RefreshRequest);
 async function sessionOf(
   ctx: HttpContext,
   deps: RouteDependencies,
-): Promise<TokenClaims & { readonly refresh: string }> {
+): Promise<IssuedClaims & { readonly refresh: string }> {
   const { refresh } = await deps.bodies.readSmall(ctx, deps.config, checkRefresh);
   const claims = await deps.tokens.verify('refresh', refresh);
-  if (claims === undefined || (await sessionInForce(deps, claims)) === undefined) {
+  const session = claims && (await sessionInForce(deps, claims));
+  if (claims === undefined || session === undefined) {
     throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
   }
-  return { ...claims, refresh };
+  const { personId, member } = session;
+  return { ...claims, personId, role: member.role, refresh };
 }
 
 /** Signs in with the address and password in the body, and opens a session. */
@@ -71,12 +81,13 @@ export async function signInWithBody(
   ctx: HttpContext,
   deps: RouteDependencies,
   lifetime: { readonly kind: SessionKind; readonly lifetimeMs: number },
-): Promise<TokenClaims & { readonly expiresAt: number }> {
-  const pair = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
+): Promise<OpenedSession> {
+  const { account, ...pair } = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
   const { clientAddress, requestId, loggedId, log } = ctx.state;
-  const signedIn = await signIn(deps, { ...pair, clientAddress, requestId, loggedId, log });
-  const { accountId } = signedIn;
-  const actor = { kind: 'account', id: accountId } as const;
+  const attempt = { ...pair, clientAddress, requestId, loggedId, log };
+  const signedIn = await signIn(deps, attempt, account);
+  const { accountId, personId: person, role } = signedIn;
+  const actor = { kind: 'account', id: accountId, person, role } as const;
   const context = await commandContext(ctx, deps, { accountId, actor });
   const userAgent = ctx.get('User-Agent');
   return await openSession(deps, signedIn, { ...lifetime, userAgent }, context);
@@ -145,8 +156,8 @@ export const signOut: Endpoint = {
     errors: { unauthorized: badRefreshToken },
   },
   handler: (deps) => async (ctx) => {
-    const { accountId, sessionId } = await sessionOf(ctx, deps);
-    const actor = { kind: 'session', id: sessionId } as const;
+    const { accountId, sessionId, personId: person, role } = await sessionOf(ctx, deps);
+    const actor = { kind: 'session', id: sessionId, person, role } as const;
     const context = await commandContext(ctx, deps, { accountId, actor });
     const command = { type: 'RevokeSession', sessionId } as const;
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));

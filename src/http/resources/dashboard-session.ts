@@ -9,14 +9,14 @@ import { isoTime } from '../../time/clock.ts';
 import { callerOf, commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { removeSessionCookie, setSessionCookie } from '../middleware/session-cookie.ts';
-import { sessionIdOf } from '../middleware/sessions-only.ts';
+import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import {
   ACCESS_LIFETIME_MS,
   COOKIE_LIFETIME_MS,
   DASHBOARD_SESSION_LIFETIME_MS,
-  type TokenClaims,
+  type IssuedClaims,
 } from '../tokens.ts';
 import { SignInRequest, signInWithBody } from './auth.ts';
 
@@ -38,7 +38,7 @@ const ended = {
 async function sendAccess(
   ctx: HttpContext,
   { tokens, clock }: RouteDependencies,
-  { expiresAt, ...claims }: TokenClaims & { readonly expiresAt: number },
+  { expiresAt, ...claims }: IssuedClaims & { readonly expiresAt: number },
 ): Promise<void> {
   const now = clock.now();
   const accessEnd = Math.min(now + ACCESS_LIFETIME_MS, expiresAt);
@@ -98,9 +98,10 @@ export const renewDashboardSession: Endpoint = {
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
     const { accountId } = caller;
-    const sessionId = sessionIdOf(caller);
+    const { id: sessionId, person: personId, role } = signedInOf(caller);
     const { state } = await deps.actors.read(sessionAggregate, sessionId, ctx.state.asOf);
-    await sendAccess(ctx, deps, { accountId, sessionId, expiresAt: state.expiresAt });
+    const { expiresAt } = state;
+    await sendAccess(ctx, deps, { accountId, sessionId, personId, role, expiresAt });
   },
 };
 
@@ -117,7 +118,7 @@ export const endDashboardSession: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const sessionId = sessionIdOf(caller);
+    const { id: sessionId } = signedInOf(caller);
     const context = await commandContext(ctx, deps, caller);
     const command = { type: 'RevokeSession', sessionId } as const;
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));

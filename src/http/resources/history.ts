@@ -6,6 +6,8 @@ import {
   MAX_FILTERED_EVENTS,
 } from '../../../projections/history.ts';
 import { type HistoryPage, readHistory } from '../../conversions/history.ts';
+import { REMOVED_PERSON } from '../../documents/keys/vault.ts';
+import { ROLES } from '../../domain/choices.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
 import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
 import { fieldError } from '../../errors/errors.ts';
@@ -45,6 +47,20 @@ export const HistoryEntry = Closed({
         'anonymous',
       ]),
       id: Type.Optional(Text('node-1')),
+      person: Type.Optional(
+        Type.String({
+          description:
+            'The member who acted, by that session or by that key, which they made. Older events have none.',
+        }),
+      ),
+      role: Type.Optional(
+        Type.Enum([...ROLES], { description: 'The role that the member had then.' }),
+      ),
+      name: Type.Optional(
+        Type.String({
+          description: `What the member is called now; ${REMOVED_PERSON} if they were erased.`,
+        }),
+      ),
     },
     { description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
   ),

@@ -24,6 +24,7 @@ import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { Endpoint } from '../openapi/operation.ts';
+import { signedInOf } from '../middleware/sessions-only.ts';
 import { operatorContext, operatorOf } from '../operator.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import {
@@ -221,7 +222,11 @@ export const postEndSessions: Endpoint = {
   handler: (deps) => async (ctx) => {
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
-    const ended = await endSessions(deps, accountId, await operatorContext(ctx, deps, accountId));
+    const ended = await endSessions(
+      deps,
+      { accountId },
+      await operatorContext(ctx, deps, accountId),
+    );
     ctx.body = { sessions_ended: ended };
   },
 };
@@ -231,14 +236,15 @@ export const postErasure: Endpoint = {
   handler: (deps) => async (ctx) => {
     const { email, password } = await deps.bodies.readSmall(ctx, deps.config, checkErasure);
     const accountId = accountIdOf(ctx);
-    const { accountId: operatorId, actor } = callerOf(ctx);
+    const { accountId: operatorId } = callerOf(ctx);
+    const actor = signedInOf(callerOf(ctx));
     if (accountId === operatorId) throw new ServiceError('forbidden', OWN_ACCOUNT);
     const address = await deps.vault.unseal(accountId, await assertOpen(deps, accountId));
     // Before the password: a slip of the hand must not count as a wrong try.
     if (normalAddress(email) !== normalAddress(address)) throw fieldError('email', NOT_ITS_ADDRESS);
     const { clientAddress, requestId, loggedId, log } = ctx.state;
     const attempt = { password, clientAddress, requestId, loggedId, log, actor };
-    await confirmPassword(deps, operatorId, attempt, WRONG_PASSWORD);
+    await confirmPassword(deps, actor.person, attempt, WRONG_PASSWORD);
     await beginErasure(deps, accountId, await operatorContext(ctx, deps, accountId));
     ctx.status = 202;
     ctx.body = { id: accountId, status: 'erasing' };

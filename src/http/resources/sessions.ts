@@ -12,7 +12,7 @@ import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { validated } from '../../requests/validation.ts';
 import { callerOf, commandContext, pathParameter } from '../context.ts';
 import { sessionInForce } from '../middleware/credential.ts';
-import { sessionIdOf } from '../middleware/sessions-only.ts';
+import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
@@ -62,10 +62,12 @@ export const listSessions: Endpoint = {
     const caller = callerOf(ctx);
     const page = validated((issues) => pageOf(ctx, issues));
     const queries = await consistentQuery(deps, sessionQueries, ctx.state.asOf);
-    const { rows, total } = queries.page(caller.accountId, deps.clock.now(), page);
+    const { id: current, person: personId } = signedInOf(caller);
+    const { accountId } = caller;
+    const { rows, total } = queries.page({ accountId, personId }, deps.clock.now(), page);
     const sessions = rows.map(async (row) => ({
       ...(await sessionRecord(deps.vault, row)),
-      current: row.id === sessionIdOf(caller),
+      current: row.id === current,
     }));
     sendPage(ctx, deps.publicUrl, page, total, await Promise.all(sessions));
   },
@@ -83,14 +85,16 @@ export const deleteSession: Endpoint = {
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
     const { accountId } = caller;
+    const { person: personId } = signedInOf(caller);
     const sessionId = pathParameter(ctx, 'id');
     // One that ended with all others, or by its time, is still open in its stream.
-    const isOpen =
+    const session =
       wholeId.test(sessionId) &&
-      (await sessionInForce(deps, { accountId, sessionId }, ctx.state.asOf)) !== undefined;
-    if (!isOpen) throw new ServiceError('not_found', 'There is no such session.');
+      (await sessionInForce(deps, { accountId, sessionId }, ctx.state.asOf));
+    if (!session || session.personId !== personId)
+      throw new ServiceError('not_found', 'There is no such session.');
     const context = await commandContext(ctx, deps, caller);
-    const command = { type: 'RevokeSession', sessionId, accountId } as const;
+    const command = { type: 'RevokeSession', sessionId, accountId, personId } as const;
     orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
     ctx.status = 204;
   },
@@ -106,7 +110,8 @@ export const deleteSessions: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    await endSessions(deps, caller.accountId, await commandContext(ctx, deps, caller));
+    const whose = { accountId: caller.accountId, personId: signedInOf(caller).person };
+    await endSessions(deps, whose, await commandContext(ctx, deps, caller));
     ctx.status = 204;
   },
 };

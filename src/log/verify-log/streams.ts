@@ -17,6 +17,7 @@ const STREAMS = {
   apikey: ['apikey-', 'keyId'],
   session: ['session-', 'sessionId'],
   email: ['email-', undefined],
+  person: ['person-', 'personId'],
   signins: ['signins-', undefined],
   webhooks: ['webhooks-', 'accountId'],
   delivery: ['delivery-', 'deliveryId'],
@@ -46,6 +47,15 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   OperatorRevoked: 'account',
   SignatureSet: 'account',
   SignatureRemoved: 'account',
+  MemberInvited: 'account',
+  InvitationRevoked: 'account',
+  MemberJoined: 'account',
+  MemberChanged: 'account',
+  MemberRemoved: 'account',
+  PersonRegistered: 'person',
+  PersonNamed: 'person',
+  PersonPasswordChanged: 'person',
+  PersonErased: 'person',
   HoldPlaced: 'account',
   HoldReleased: 'account',
   AccountErased: 'account',
@@ -89,7 +99,7 @@ const FIRST: Readonly<Partial<Record<Kind, EventType>>> = {
   session: 'SessionOpened',
 };
 /** Types that nothing may follow in their stream. */
-const LAST: ReadonlySet<EventType> = new Set(['KeyRevoked', 'SessionRevoked']);
+const LAST: ReadonlySet<EventType> = new Set(['KeyRevoked', 'SessionRevoked', 'PersonErased']);
 
 export const isOfAccount = (event: DomainEvent): event is AccountEvent =>
   KIND_OF[event.type] === 'account';

@@ -14,8 +14,8 @@ void test('an address belongs to the first account that reserves it', (t) => {
   given(t, email).when(reserve).thenEvents(reserved(2));
   given(t, email, reserved(1)).when(reserve).thenNothing();
   given(t, email, reserved(2)).when(reserve).thenNothing();
-  t.equal(fold(email, [reserved(1)]).accountId, accountId(1));
-  t.equal(email.initialState.accountId, undefined);
+  t.equal(fold(email, [reserved(1)]).holder, accountId(1));
+  t.equal(email.initialState.holder, undefined);
   t.end();
 });
 

@@ -6,7 +6,7 @@ import {
   sessionStream,
 } from '../../../src/domain/session.ts';
 import { fold, given } from '../../support/given.ts';
-import { accountId, NOW, sessionId, sha256 } from '../../support/samples.ts';
+import { accountId, NOW, personId, sessionId, sha256 } from '../../support/samples.ts';
 
 const ids = { accountId: accountId(), sessionId: sessionId() };
 const details = { ...ids, expiresAt: NOW, epoch: 3, client: sha256(), kind: 'dashboard' as const };
@@ -31,8 +31,10 @@ void test('a session opens once', (t) => {
   t.same(fold(session, [opened]), {
     status: 'open',
     accountId: accountId(),
+    personId: personId(),
     expiresAt: NOW,
     epoch: 3,
+    passwords: 0,
     kind: 'dashboard',
   });
   const early: SessionEvent = { type: 'SessionOpened', data: { ...ids, expiresAt: NOW } };
@@ -57,6 +59,8 @@ void test('a session is ended by another of its account alone', (t) => {
   const foreign: SessionCommand = { ...revoke, accountId: accountId(2) };
   given(t, session, opened).when(own).thenEvents(revoked);
   given(t, session, opened).when(foreign).thenRejected('not_found');
+  const byAnother: SessionCommand = { ...own, personId: personId(2) };
+  given(t, session, opened).when(byAnother).thenRejected('not_found');
   given(t, session, opened, revoked).when(own).thenRejected('not_found');
   given(t, session).when(own).thenRejected('not_found');
   t.end();

@@ -14,6 +14,7 @@ import type { AggregateType } from '../../../src/domain/decider.ts';
 import { type EmailEvent, emailAggregate } from '../../../src/domain/email.ts';
 import type { DomainEvent } from '../../../src/domain/events.ts';
 import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
+import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
 import { type DeliveryEvent, deliveryAggregate } from '../../../src/domain/webhook-delivery.ts';
@@ -31,6 +32,7 @@ import {
   OPTIONS,
   ORIGIN,
   PDF,
+  personId,
   REQUEST_HMAC,
   SIGNATURE,
   sessionId,
@@ -68,6 +70,14 @@ const time = fc.integer({ min: NOW, max: NOW + 3 * DAY_MS });
 const few = fc.integer({ min: 1, max: 9 });
 const owner = { accountId: accountId() };
 
+const person = { ...owner, personId: personId(2) };
+const invitation = {
+  ...person,
+  tokenHash: sha256(),
+  role: 'member' as const,
+  expiresAt: NOW + DAY_MS,
+};
+const joined = { ...person, invitation: personId(2), role: 'auditor' as const };
 const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
   fc.constantFrom<AccountEvent>(
     {
@@ -91,6 +101,11 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'SessionsEnded', data: owner },
     { type: 'SignatureSet', data: { ...owner, ...SIGNATURE, setAt: NOW } },
     { type: 'SignatureRemoved', data: { ...owner, removedAt: NOW } },
+    { type: 'MemberInvited', data: { ...invitation, email: 'v1.i', invitedAt: NOW } },
+    { type: 'InvitationRevoked', data: { ...owner, personId: personId(2) } },
+    { type: 'MemberJoined', data: { ...joined, documents: true } },
+    { type: 'MemberChanged', data: { ...owner, personId: personId(1), role: 'member' } },
+    { type: 'MemberRemoved', data: { ...owner, personId: personId(1), left: true } },
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
@@ -224,6 +239,12 @@ const batchEvents = fc.constantFrom<BatchEvent>(
     data: { ...owner, batchId: batchId(), total: 2, completed: 1, failed: 1, endedAt: NOW },
   },
 );
+const personEvents = fc.constantFrom<PersonEvent>(
+  { type: 'PersonRegistered', data: { ...person, email: 'v1.e', name: 'v1.n', passwordHash: 'p' } },
+  { type: 'PersonNamed', data: { ...person, name: 'v1.m' } },
+  { type: 'PersonPasswordChanged', data: { ...person, passwordHash: 'v1.q' } },
+  { type: 'PersonErased', data: { personId: personId(2) } },
+);
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
 const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   fc.constantFrom<SignInEvent>(
@@ -266,6 +287,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(batchAggregate, batchEvents), 'batch');
   t.doesNotThrow(() => survives(apiKeyAggregate, keyEvents), 'api key');
   t.doesNotThrow(() => survives(sessionAggregate, sessionEvents), 'session');
+  t.doesNotThrow(() => survives(personAggregate, personEvents), 'person');
   t.doesNotThrow(() => survives(emailAggregate, emailEvents), 'email');
   t.doesNotThrow(() => survives(logAggregate, logEvents), 'log');
   t.doesNotThrow(() => survives(signInTrailAggregate, signInEvents), 'sign-ins');
@@ -286,16 +308,20 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '10: status,erasureCompleted,hold,email,passwordHash,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,signature,credits,refunds,keys',
+    '11: status,erasureCompleted,hold,email,passwordHash,passwords,members,invitations,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,signature,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),
     '7: status,tries,requeues,signatures,ended,ignored,deleted,expired,downloads,lastDownloads',
   );
   t.equal(formOf(batchAggregate), '2: isCancelled,isEnded');
-  t.equal(formOf(apiKeyAggregate), '2: status,accountId,keyHash,lastUsedAt,rights');
-  t.equal(formOf(sessionAggregate), '3: status,accountId,expiresAt,epoch,kind');
-  t.equal(formOf(emailAggregate), '1: accountId');
+  t.equal(
+    formOf(apiKeyAggregate),
+    '3: status,accountId,createdBy,memberSince,keyHash,lastUsedAt,rights',
+  );
+  t.equal(formOf(sessionAggregate), '4: status,accountId,personId,expiresAt,epoch,passwords,kind');
+  t.equal(formOf(emailAggregate), '2: holder');
+  t.equal(formOf(personAggregate), '1: status,email,passwordHash,name,passwords');
   t.equal(
     formOf(logAggregate),
     '4: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints',

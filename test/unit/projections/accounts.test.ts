@@ -5,7 +5,7 @@ import { ledgerQueries } from '../../../projections/ledger.ts';
 import { failure, keyMaking, opening, refund, request } from '../../support/history.ts';
 import { write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
-import { accountId, conversionId, keyId, NOW } from '../../support/samples.ts';
+import { accountId, conversionId, keyId, personId, NOW } from '../../support/samples.ts';
 
 const accountRow = (n: number, plan: string, credits: number, createdAt: number) => ({
   id: accountId(n),
@@ -134,6 +134,7 @@ void test('API keys: those in force, newest first, with their last use', async (
   const row = {
     id: keyId(2),
     accountId: accountId(1),
+    createdBy: personId(1),
     name: 'sealed 2',
     prefix: 'pk_live_abcd',
     rights: {},

@@ -18,7 +18,7 @@ const opened = (n: number, account: number, client: number): DomainEvent => ({
 void test('sessions: open ones, newest first', async (t) => {
   const { log, readModel, runner } = openProjected(t);
   const open = (account: number, now = NOW) =>
-    readModel.query(sessionQueries).open(accountId(account), now);
+    readModel.query(sessionQueries).open({ accountId: accountId(account) }, now);
   const append = async (stream: string, event: DomainEvent) =>
     await runner.waitFor(await log.append(stream, event));
   for (const n of [1, 2, 3]) await append(`session-${sessionId(n)}`, opened(n, 1, 1));
@@ -54,7 +54,7 @@ void test('sessions: pages say who opened each; what an old event lacks is null'
     await log.append(`session-${sessionId(2)}`, { type: 'SessionOpened', data: dashboard }),
   );
   const page = (offset: number) =>
-    readModel.query(sessionQueries).page(accountId(1), NOW, { offset, limit: 1 });
+    readModel.query(sessionQueries).page({ accountId: accountId(1) }, NOW, { offset, limit: 1 });
   t.match(page(0), {
     rows: [{ id: sessionId(2), kind: 'dashboard', userAgent: 'v1.u', expiresAt: NOW + DAY_MS }],
     total: 2,
@@ -64,7 +64,7 @@ void test('sessions: pages say who opened each; what an old event lacks is null'
     total: 2,
   });
   t.strictSame(page(2).rows, []);
-  const ended = readModel.query(sessionQueries).page(accountId(1), NOW + DAY_MS, {
+  const ended = readModel.query(sessionQueries).page({ accountId: accountId(1) }, NOW + DAY_MS, {
     offset: 0,
     limit: 1,
   });

@@ -1,0 +1,165 @@
+/** The people of accounts: members, open invitations, and what each person is called. */
+import type { Database } from 'better-sqlite3';
+import type { EventMetadata } from '../src/domain/event-metadata.ts';
+import type { Role } from '../src/domain/member-events.ts';
+import { founderOf } from '../src/domain/members.ts';
+import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
+import { type Page, present, type Slice } from '../src/read-model/rows.ts';
+
+/**
+ * `email` and `name` are sealed. `id` is that of the person, or of an invitation, which has `expires_at`. Members of an
+ * account that was erased are kept, with `ended`, until all of it is destroyed.
+ */
+const ddl = `
+CREATE TABLE people (
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL,
+  name TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE members (
+  account_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  documents INTEGER NOT NULL,
+  email TEXT,
+  since INTEGER NOT NULL,
+  expires_at INTEGER,
+  ended INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND ended = 0;`;
+
+export const people: Projection = {
+  name: 'people',
+  version: 1,
+  tables: ['people', 'members'],
+  ddl,
+  handlers(db) {
+    const know = db.prepare('INSERT INTO people (id, email, name) VALUES (?, ?, ?)');
+    const rename = db.prepare('UPDATE people SET name = ? WHERE id = ?');
+    const forget = db.prepare('DELETE FROM people WHERE id = ?');
+    const add = db.prepare(
+      `INSERT INTO members (account_id, id, position, role, documents, email, since, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    const change = db.prepare(
+      'UPDATE members SET role = ?, documents = ? WHERE account_id = ? AND id = ?',
+    );
+    const remove = db.prepare('DELETE FROM members WHERE account_id = ? AND id = ?');
+    const end = db.prepare('UPDATE members SET ended = 1 WHERE account_id = ?');
+    const removeAll = db.prepare('DELETE FROM members WHERE account_id = ?');
+    return typedHandlers({
+      AccountOpened({ accountId, email }, event) {
+        const { time } = event.metadata as EventMetadata;
+        const id = founderOf(accountId);
+        know.run(id, email, null);
+        add.run(accountId, id, event.position, 'owner', 0, null, time, null);
+      },
+      MemberInvited(data, { position }) {
+        const { accountId, personId, email, role, documents = false } = data;
+        const { invitedAt, expiresAt } = data;
+        const right = [role, Number(documents)];
+        add.run(accountId, personId, position, ...right, email, invitedAt, expiresAt);
+      },
+      InvitationRevoked({ accountId, personId }) {
+        remove.run(accountId, personId);
+      },
+      MemberJoined({ accountId, personId, invitation, role, documents = false }, event) {
+        const { time } = event.metadata as EventMetadata;
+        remove.run(accountId, invitation);
+        add.run(accountId, personId, event.position, role, Number(documents), null, time, null);
+      },
+      MemberChanged({ accountId, personId, role, documents = false }) {
+        change.run(role, Number(documents), accountId, personId);
+      },
+      MemberRemoved({ accountId, personId }) {
+        remove.run(accountId, personId);
+      },
+      PersonRegistered({ personId, email, name }) {
+        know.run(personId, email, name);
+      },
+      PersonNamed({ personId, name }) {
+        rename.run(name, personId);
+      },
+      PersonErased({ personId }) {
+        forget.run(personId);
+      },
+      AccountErased({ accountId }) {
+        end.run(accountId);
+      },
+      ErasureCompleted({ accountId }) {
+        removeAll.run(accountId);
+      },
+    });
+  },
+};
+
+/** What a person is called. Both are sealed: `personTexts` opens them. */
+export interface PersonRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name?: string;
+}
+
+/** A member, or an invitation: that has an address of its own, and an end. */
+export interface MemberRow {
+  readonly accountId: string;
+  readonly id: string;
+  readonly role: Role;
+  readonly documents: boolean;
+  readonly email?: string;
+  /** Milliseconds since the Unix epoch, as is `expiresAt`. */
+  readonly since: number;
+  readonly expiresAt?: number;
+}
+
+export interface PeopleQueries {
+  /** Undefined for a person who was erased, and for one who never was. */
+  person(id: string): PersonRow | undefined;
+  /** Members and open invitations, newest first. */
+  page(accountId: string, now: number, page: Slice): Page<MemberRow>;
+  /** All that there is of an account, also of one that was erased and of invitations that have expired. */
+  all(accountId: string): readonly MemberRow[];
+  /** The accounts that the person belongs to, by the time of joining. */
+  memberships(personId: string): readonly MemberRow[];
+}
+
+interface Stored extends Omit<MemberRow, 'documents' | 'email' | 'expiresAt'> {
+  readonly documents: number;
+  readonly email: string | null;
+  readonly expiresAt: number | null;
+}
+
+const rowOf = ({ documents, ...row }: Stored): MemberRow =>
+  present<MemberRow>({ ...row, documents: documents === 1 });
+
+export function peopleQueries(db: Database): PeopleQueries {
+  const select = `SELECT account_id AS accountId, id, role, documents, email, since, expires_at AS expiresAt FROM members`;
+  const person = db.prepare<[string], { id: string; email: string; name: string | null }>(
+    'SELECT id, email, name FROM people WHERE id = ?',
+  );
+  const open = 'account_id = ? AND (expires_at IS NULL OR expires_at > ?)';
+  const page = db.prepare<[string, number, number, number], Stored>(
+    `${select} WHERE ${open} ORDER BY position DESC LIMIT ? OFFSET ?`,
+  );
+  const count = db
+    .prepare<[string, number], number>(`SELECT count(*) FROM members WHERE ${open}`)
+    .pluck();
+  const all = db.prepare<[string], Stored>(`${select} WHERE account_id = ? ORDER BY position`);
+  const memberships = db.prepare<[string], Stored>(
+    `${select} WHERE id = ? AND expires_at IS NULL AND ended = 0 ORDER BY position`,
+  );
+  return {
+    person(id) {
+      const row = person.get(id);
+      return row && present<PersonRow>(row);
+    },
+    page: (accountId, now, { limit, offset }) => ({
+      rows: page.all(accountId, now, limit, offset).map(rowOf),
+      total: count.get(accountId, now) ?? 0,
+    }),
+    all: (accountId) => all.all(accountId).map(rowOf),
+    memberships: (personId) => memberships.all(personId).map(rowOf),
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * People who may sign in. The credentials of a founder lie in the account's stream, those of an invited person in the
+ * person's own.
+ */
+import { type MemberRow, peopleQueries } from '../../projections/people.ts';
+import { orThrow } from '../actors/command-context.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import { REMOVED_PERSON, unlessErased, type Vault } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { emailAggregate, personOf } from '../domain/email.ts';
+import type { Role } from '../domain/member-events.ts';
+import { founderEpoch, founderOf, homeOf } from '../domain/members.ts';
+import { personAggregate } from '../domain/person.ts';
+import { ServiceError } from '../errors/errors.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import { type AccountDependencies, addressHmac, sendToAccount } from './accounts.ts';
+import type { Asker } from './passwords.ts';
+
+/** A person with credentials. The texts are sealed by `sealedBy`. */
+export interface Login {
+  readonly personId: string;
+  readonly sealedBy: string;
+  readonly email: string;
+  readonly passwordHash: string;
+  /** Counts the passwords after the first one. */
+  readonly passwords: number;
+  /** Another one meanwhile: sessions were ended, or the password was changed. */
+  readonly epoch: number;
+}
+
+type Readers = { readonly actors: Pick<ActorSystem, 'read'> };
+
+/** Undefined for a person who was erased, and for one without credentials. */
+export async function loginOf(
+  { actors }: Readers,
+  personId: string,
+  asOf?: bigint,
+): Promise<Login | undefined> {
+  const { state: person } = await actors.read(personAggregate, personId, asOf);
+  if (person.status === 'erased') return undefined;
+  if (person.status === 'registered') {
+    return { personId, sealedBy: personId, epoch: person.passwords, ...person };
+  }
+  const home = homeOf(personId);
+  const { state } = await actors.read(accountAggregate, home, asOf);
+  if (state.status !== 'open') return undefined;
+  return { personId, sealedBy: home, epoch: founderEpoch(state, home), ...state };
+}
+
+/** The person who signs in with the address. */
+export async function findLogin(
+  deps: Readers & Pick<AccountDependencies, 'addressKey'>,
+  email: string,
+): Promise<Login | undefined> {
+  const { state } = await deps.actors.read(emailAggregate, addressHmac(deps, email));
+  return state.holder === undefined ? undefined : await loginOf(deps, personOf(state.holder));
+}
+
+/** A password that was found right, and in whose turn it was judged. */
+export interface JudgedPassword {
+  readonly login: Login;
+  readonly asker: Asker;
+}
+
+/**
+ * Sets another password of somebody who is signed in, which ends all their sessions.
+ * @param accountId the account in which it is done
+ * @throws {ServiceError} `validation_error`, `not_found`; `unauthorized` where sessions were ended meanwhile
+ */
+export async function changeLoginPassword(
+  deps: Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>,
+  accountId: string,
+  { login: { personId, sealedBy, epoch }, asker }: JudgedPassword,
+  password: string,
+  context: CommandContext,
+): Promise<void> {
+  const hash = await deps.passwords.hash(password, asker);
+  const passwordHash = await deps.vault.seal(sealedBy, hash);
+  if (sealedBy !== personId) {
+    const command = { type: 'ChangePassword', accountId: sealedBy, passwordHash, epoch } as const;
+    await sendToAccount(deps, command, context);
+    return;
+  }
+  const change = { accountId, passwordHash, passwords: epoch };
+  const command = { type: 'ChangePersonPassword', personId, ...change } as const;
+  orThrow(await deps.actors.send(personAggregate, personId, command, context));
+}
+
+/** What a person is called: the name, or the address where none was given. */
+export async function personName(
+  {
+    readModel,
+    vault,
+  }: Pick<ReadDependencies, 'readModel'> & { readonly vault: Pick<Vault, 'unseal'> },
+  personId: string,
+): Promise<string> {
+  const { name, email } = readModel.query(peopleQueries).person(personId) ?? {};
+  const sealed = name ?? email;
+  const opened = sealed && (await unlessErased(vault.unseal(homeOf(personId), sealed)));
+  return opened ?? REMOVED_PERSON;
+}
+
+/** The accounts that the person belongs to: first their own, then by the time of joining. */
+export async function membershipsOf(
+  deps: ReadDependencies,
+  personId: string,
+): Promise<readonly MemberRow[]> {
+  const rows = (await consistentQuery(deps, peopleQueries)).memberships(personId);
+  const isOwn = ({ accountId }: MemberRow): boolean => founderOf(accountId) === personId;
+  return [...rows.filter(isOwn), ...rows.filter((row) => !isOwn(row))];
+}
+
+/** What a person is in an account that is open. */
+export interface Membership {
+  readonly accountId: string;
+  readonly personId: string;
+  readonly role: Role;
+  /** The member's epoch at that time: what ends the sessions meanwhile ends what is opened with it. */
+  readonly sessionEpoch: number;
+}
+
+/** The memberships that hold now, first that of the person's own account, then by the time of joining. */
+export async function openMemberships(
+  deps: Readers & ReadDependencies,
+  personId: string,
+): Promise<readonly Membership[]> {
+  const rows = await membershipsOf(deps, personId);
+  const read = rows.map(async ({ accountId }): Promise<readonly Membership[]> => {
+    const { state } = await deps.actors.read(accountAggregate, accountId);
+    const member = state.members[personId];
+    if (state.status !== 'open' || member === undefined) return [];
+    return [{ accountId, personId, role: member.role, sessionEpoch: member.epoch }];
+  });
+  return (await Promise.all(read)).flat();
+}
+
+/** @throws {ServiceError} `not_found` where the person does not belong to it; `forbidden`: to none */
+export function chosen(memberships: readonly Membership[], asked: string | undefined): Membership {
+  const found = memberships.find(({ accountId }) => (asked ?? accountId) === accountId);
+  if (found !== undefined) return found;
+  throw asked === undefined
+    ? new ServiceError('forbidden', 'You do not belong to an account any more.')
+    : new ServiceError('not_found', 'You do not belong to an account with this id.');
+}

@@ -1,0 +1,75 @@
+/** Events of the people who use accounts. They are a storage format, as those in `events.ts`. */
+import Type, { type Static } from 'typebox';
+import { ROLES } from './choices.ts';
+import { AccountId, PersonId, Sealed, Sha256, Time } from './event-fields.ts';
+
+export const Role = Type.Enum([...ROLES]);
+export type Role = Static<typeof Role>;
+
+/** An auditor may read documents too; absent: not. */
+const Documents = Type.Optional(Type.Literal(true));
+
+/** Texts that are `Sealed` here are sealed with the key of their person: they go when the person is erased. */
+export const MEMBER_EVENT_SCHEMAS = {
+  /** The invitation has the id of the person that it makes, if the address has no sign-in yet. */
+  MemberInvited: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    /** SHA-256 of the secret in the link, hex. */
+    tokenHash: Sha256,
+    email: Sealed,
+    role: Role,
+    documents: Documents,
+    invitedAt: Time,
+    expiresAt: Time,
+  }),
+  InvitationRevoked: Type.Object({ accountId: AccountId, personId: PersonId }),
+  /** `invitation` is the id of the invitation, which is used up. */
+  MemberJoined: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    invitation: PersonId,
+    role: Role,
+    documents: Documents,
+  }),
+  /** The role and the right to documents from then on. */
+  MemberChanged: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    role: Role,
+    documents: Documents,
+  }),
+  /** It ends the person's sessions and keys of the account, too. */
+  MemberRemoved: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    /** The person has left by an act of their own. */
+    left: Type.Optional(Type.Literal(true)),
+  }),
+
+  /** A person who was invited has a sign-in. The account is that of the invitation. */
+  PersonRegistered: Type.Object({
+    personId: PersonId,
+    accountId: AccountId,
+    email: Sealed,
+    name: Sealed,
+    passwordHash: Sealed,
+  }),
+  /** The account, here and below, is the one in which it was done; absent: the operator did it. */
+  PersonNamed: Type.Object({
+    personId: PersonId,
+    accountId: Type.Optional(AccountId),
+    name: Sealed,
+  }),
+  /** It ends all sessions of the person. */
+  PersonPasswordChanged: Type.Object({
+    personId: PersonId,
+    accountId: Type.Optional(AccountId),
+    passwordHash: Sealed,
+  }),
+  /**
+   * The person's key is to be destroyed: nobody can read their name and address from then on. The account is the last
+   * one that they belonged to, if they belonged to any.
+   */
+  PersonErased: Type.Object({ personId: PersonId, accountId: Type.Optional(AccountId) }),
+} as const;

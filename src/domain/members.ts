@@ -1,0 +1,265 @@
+/**
+ * The people of an account: who belongs to it, and as what. Decided in the account's stream, so that an account keeps an
+ * owner whoever removes whom at the same time.
+ */
+import type { Decision, Rejection } from './decider.ts';
+import type { EventOf } from './events.ts';
+import type { Role } from './member-events.ts';
+
+/** The most members of an account, and the most invitations that are open. */
+export const MAX_MEMBERS = 200;
+export const MAX_INVITATIONS = 50;
+
+/**
+ * The person who an account was opened for. The id follows from the account's: so accounts that were opened before there
+ * were members have their owner, and the credentials stay in the account's stream.
+ */
+export const founderOf = (accountId: string): string => accountId.replace(/^acct_/, 'person_');
+/** The account that the person would have founded. */
+export const homeOf = (personId: string): string => personId.replace(/^person_/, 'acct_');
+
+export interface Member {
+  readonly role: Role;
+  /** An auditor reads documents, too. */
+  readonly documents?: true;
+  /** The account's session epoch when the person joined: it tells this membership from an earlier one. */
+  readonly since: number;
+  /** The session epoch when the person's sessions were last ended: those that were opened before are over. */
+  readonly epoch: number;
+}
+
+interface Invitation {
+  readonly tokenHash: string;
+  readonly role: Role;
+  readonly documents?: true;
+  readonly expiresAt: number;
+}
+
+export interface People {
+  /** By the person's id, in the order in which they joined. */
+  readonly members: Readonly<Record<string, Member>>;
+  /** By their id: those that are open, and those that have expired, until the next round of `forgetInvitations`. */
+  readonly invitations: Readonly<Record<string, Invitation>>;
+  /** Counts what ended sessions, and who joined. */
+  readonly sessionEpoch: number;
+}
+
+export const nobody: People = { members: {}, invitations: {}, sessionEpoch: 0 };
+
+export type MembersEvent = EventOf<
+  | 'MemberInvited'
+  | 'InvitationRevoked'
+  | 'MemberJoined'
+  | 'MemberChanged'
+  | 'MemberRemoved'
+  | 'SessionsEnded'
+>;
+
+/** `by`: the person who asks; absent for the operator. Whether they may is decided with it. */
+interface By {
+  readonly accountId: string;
+  readonly by?: string;
+}
+
+export type MembersCommand = By &
+  (
+    | {
+        readonly type: 'InviteMember';
+        readonly personId: string;
+        readonly tokenHash: string;
+        /** Sealed. */
+        readonly email: string;
+        readonly role: Role;
+        readonly documents?: boolean;
+        readonly now: number;
+        readonly expiresAt: number;
+      }
+    | { readonly type: 'RevokeInvitation'; readonly personId: string }
+    | {
+        readonly type: 'JoinAccount';
+        readonly personId: string;
+        readonly tokenHash: string;
+        readonly now: number;
+      }
+    | {
+        readonly type: 'ChangeMember';
+        readonly personId: string;
+        readonly role?: Role;
+        readonly documents?: boolean;
+      }
+    | { readonly type: 'RemoveMember'; readonly personId: string }
+    /** Without a person: of all who belong to the account. */
+    | { readonly type: 'EndSessions'; readonly personId?: string }
+  );
+
+const without = <T>(all: Readonly<Record<string, T>>, id: string): Record<string, T> =>
+  Object.fromEntries(Object.entries(all).filter(([each]) => each !== id));
+
+const withDocuments = (documents: boolean | undefined): { readonly documents?: true } =>
+  documents === true ? { documents } : {};
+
+/** The account with its founder as its owner. */
+export const founded = (accountId: string): Pick<People, 'members'> => ({
+  members: { [founderOf(accountId)]: { role: 'owner', since: 0, epoch: 0 } },
+});
+
+/** The founder's session epoch, also of one who has left. */
+export const founderEpoch = ({ members, sessionEpoch }: People, accountId: string): number =>
+  members[founderOf(accountId)]?.epoch ?? sessionEpoch;
+
+/** Ends sessions: of one member, or of all. */
+export function endSessions(
+  { members, sessionEpoch }: People,
+  personId?: string,
+): Pick<People, 'members' | 'sessionEpoch'> {
+  const epoch = sessionEpoch + 1;
+  const ended = Object.entries(members).map(([id, member]): [string, Member] => [
+    id,
+    personId === undefined || id === personId ? { ...member, epoch } : member,
+  ]);
+  return { members: Object.fromEntries(ended), sessionEpoch: epoch };
+}
+
+export function evolvePeople<State extends People>(state: State, event: MembersEvent): State {
+  const { members, invitations } = state;
+  switch (event.type) {
+    case 'MemberInvited': {
+      const { personId, tokenHash, role, documents, expiresAt } = event.data;
+      const invitation = { tokenHash, role, ...withDocuments(documents), expiresAt };
+      return { ...state, invitations: { ...invitations, [personId]: invitation } };
+    }
+    case 'InvitationRevoked':
+      return { ...state, invitations: without(invitations, event.data.personId) };
+    case 'MemberJoined': {
+      const { personId, invitation, role, documents } = event.data;
+      const sessionEpoch = state.sessionEpoch + 1;
+      const joined = { since: sessionEpoch, epoch: sessionEpoch };
+      return {
+        ...state,
+        sessionEpoch,
+        members: { ...members, [personId]: { role, ...withDocuments(documents), ...joined } },
+        invitations: without(invitations, invitation),
+      };
+    }
+    case 'MemberChanged': {
+      const { personId, role, documents } = event.data;
+      const { since = 0, epoch = 0 } = members[personId] ?? {};
+      const changed = { role, ...withDocuments(documents), since, epoch };
+      return { ...state, members: { ...members, [personId]: changed } };
+    }
+    case 'MemberRemoved':
+      return { ...state, members: without(members, event.data.personId) };
+    case 'SessionsEnded':
+      return { ...state, ...endSessions(state, event.data.personId) };
+  }
+}
+
+const LAST_OWNER: Rejection = {
+  rejected: 'forbidden',
+  message: 'An account keeps at least one owner. Make another member an owner first.',
+};
+const NOT_OWNER: Rejection = {
+  rejected: 'forbidden',
+  message: 'Only an owner of the account may change who belongs to it.',
+};
+const NO_MEMBER: Rejection = { rejected: 'not_found', message: 'There is no such member.' };
+const NO_INVITATION: Rejection = {
+  rejected: 'gone',
+  message: 'The invitation was used or revoked, or it has expired. Ask for another one.',
+};
+
+const refused = (field: string, message: string): Rejection => ({
+  rejected: 'validation_error',
+  message,
+  details: { [field]: [message] },
+});
+
+/** The id and what it stands for of the invitation with the secret, if it is open. */
+export const openInvitation = (
+  { invitations }: Pick<People, 'invitations'>,
+  tokenHash: string,
+  now: number,
+): (Invitation & { readonly id: string }) | undefined => {
+  const found = Object.entries(invitations).find(([, each]) => each.tokenHash === tokenHash);
+  return found === undefined || found[1].expiresAt <= now
+    ? undefined
+    : { id: found[0], ...found[1] };
+};
+
+const isLastOwner = ({ members }: People, personId: string): boolean =>
+  members[personId]?.role === 'owner' &&
+  Object.values(members).filter(({ role }) => role === 'owner').length === 1;
+
+const bothRoles = (role: Role, documents: boolean | undefined): Rejection | undefined =>
+  documents === true && role !== 'auditor'
+    ? refused('documents', 'Only for auditors: members and owners read documents anyway.')
+    : undefined;
+
+export function decideOnPeople(state: People, command: MembersCommand): Decision<MembersEvent> {
+  const { accountId, by } = command;
+  const isOwner = by === undefined || state.members[by]?.role === 'owner';
+  switch (command.type) {
+    case 'InviteMember': {
+      const { personId, tokenHash, email, role, documents, now, expiresAt } = command;
+      if (!isOwner) return NOT_OWNER;
+      const wrong = bothRoles(role, documents);
+      if (wrong !== undefined) return wrong;
+      const open = Object.values(state.invitations).filter((each) => each.expiresAt > now);
+      if (Object.keys(state.members).length + open.length >= MAX_MEMBERS) {
+        return refused('email', `An account has at most ${MAX_MEMBERS} members. Remove one first.`);
+      }
+      if (open.length >= MAX_INVITATIONS) {
+        const most = `An account has at most ${MAX_INVITATIONS} open invitations.`;
+        return refused('email', `${most} Revoke one first.`);
+      }
+      const invited = { accountId, personId, tokenHash, email, role, ...withDocuments(documents) };
+      return [{ type: 'MemberInvited', data: { ...invited, invitedAt: now, expiresAt } }];
+    }
+    case 'RevokeInvitation': {
+      const { personId } = command;
+      if (!isOwner) return NOT_OWNER;
+      if (state.invitations[personId] === undefined) return NO_MEMBER;
+      return [{ type: 'InvitationRevoked', data: { accountId, personId } }];
+    }
+    case 'JoinAccount': {
+      const { personId, tokenHash, now } = command;
+      const invitation = openInvitation(state, tokenHash, now);
+      if (invitation === undefined) return NO_INVITATION;
+      if (state.members[personId] !== undefined) {
+        return refused('invitation', 'You are a member of this account already.');
+      }
+      const { id, role, documents } = invitation;
+      const joined = { accountId, personId, invitation: id, role, ...withDocuments(documents) };
+      return [{ type: 'MemberJoined', data: joined }];
+    }
+    case 'ChangeMember': {
+      const { personId } = command;
+      const member = state.members[personId];
+      if (!isOwner) return NOT_OWNER;
+      if (member === undefined) return NO_MEMBER;
+      const { role = member.role } = command;
+      const kept = role === 'auditor' && member.documents;
+      const { documents = kept } = command;
+      const wrong = bothRoles(role, command.documents);
+      if (wrong !== undefined) return wrong;
+      if (role === member.role && documents === (member.documents ?? false)) return [];
+      if (role !== 'owner' && isLastOwner(state, personId)) return LAST_OWNER;
+      const changed = { accountId, personId, role, ...withDocuments(documents) };
+      return [{ type: 'MemberChanged', data: changed }];
+    }
+    case 'RemoveMember': {
+      const { personId } = command;
+      const leaves = by === personId;
+      if (!isOwner && !leaves) return NOT_OWNER;
+      if (state.members[personId] === undefined) return NO_MEMBER;
+      if (isLastOwner(state, personId)) return LAST_OWNER;
+      const left = leaves ? ({ left: true } as const) : {};
+      return [{ type: 'MemberRemoved', data: { accountId, personId, ...left } }];
+    }
+    case 'EndSessions': {
+      const { personId } = command;
+      const whose = personId === undefined ? {} : { personId };
+      return [{ type: 'SessionsEnded', data: { accountId, ...whose } }];
+    }
+  }
+}

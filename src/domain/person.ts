@@ -1,0 +1,121 @@
+/**
+ * A person who was invited into an account: name and credentials. Those of a founder lie in the account's stream; the
+ * stream of a founder has a name, if one was given, and the erasure.
+ */
+import type { AggregateType, Decider } from './decider.ts';
+import type { EventOf } from './events.ts';
+
+export const personStream = (personId: string): string => `person-${personId}`;
+
+export type PersonEvent = EventOf<
+  'PersonRegistered' | 'PersonNamed' | 'PersonPasswordChanged' | 'PersonErased'
+>;
+
+export interface PersonState {
+  /** `none`: not registered by an invitation: a founder, or nobody. `erased` is for good. */
+  readonly status: 'none' | 'registered' | 'erased';
+  /** Sealed, as are the hash and the name. */
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly name: string | undefined;
+  /** Counts the passwords after the first one: sessions that were opened with an earlier one are over. */
+  readonly passwords: number;
+}
+
+const initialState: PersonState = {
+  status: 'none',
+  email: '',
+  passwordHash: '',
+  name: undefined,
+  passwords: 0,
+};
+
+export type PersonCommand = { readonly personId: string } & (
+  | {
+      readonly type: 'RegisterPerson';
+      readonly accountId: string;
+      readonly email: string;
+      readonly name: string;
+      readonly passwordHash: string;
+    }
+  | { readonly type: 'NamePerson'; readonly accountId?: string; readonly name: string }
+  | {
+      readonly type: 'ChangePersonPassword';
+      readonly accountId?: string;
+      readonly passwordHash: string;
+      /** The count of passwords when the present one was judged; absent for the operator, who needs none. */
+      readonly passwords?: number;
+    }
+  | { readonly type: 'ErasePerson'; readonly accountId?: string }
+);
+
+function evolve(state: PersonState, event: PersonEvent): PersonState {
+  switch (event.type) {
+    case 'PersonRegistered': {
+      const { email, name, passwordHash } = event.data;
+      return { ...state, status: 'registered', email, name, passwordHash };
+    }
+    case 'PersonNamed':
+      return { ...state, name: event.data.name };
+    case 'PersonPasswordChanged': {
+      const { passwordHash } = event.data;
+      return { ...state, passwordHash, passwords: state.passwords + 1 };
+    }
+    case 'PersonErased':
+      return { ...initialState, status: 'erased' };
+  }
+}
+
+const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (command, state) => {
+  const { personId } = command;
+  if (state.status === 'erased') {
+    if (command.type === 'ErasePerson') return [];
+    return { rejected: 'not_found', message: 'There is no such person any more.' };
+  }
+  switch (command.type) {
+    case 'RegisterPerson': {
+      if (state.status === 'registered') return [];
+      const { accountId, email, name, passwordHash } = command;
+      const data = { personId, accountId, email, name, passwordHash };
+      return [{ type: 'PersonRegistered', data }];
+    }
+    case 'NamePerson': {
+      const { accountId, name } = command;
+      const where = accountId === undefined ? {} : { accountId };
+      return [{ type: 'PersonNamed', data: { personId, ...where, name } }];
+    }
+    case 'ChangePersonPassword': {
+      const { accountId, passwordHash, passwords } = command;
+      if (state.status !== 'registered') {
+        return { rejected: 'not_found', message: 'There is no such person.' };
+      }
+      if (passwords !== undefined && passwords !== state.passwords) {
+        return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
+      }
+      const where = accountId === undefined ? {} : { accountId };
+      return [{ type: 'PersonPasswordChanged', data: { personId, ...where, passwordHash } }];
+    }
+    case 'ErasePerson': {
+      const { accountId } = command;
+      const where = accountId === undefined ? {} : { accountId };
+      return [{ type: 'PersonErased', data: { personId, ...where } }];
+    }
+  }
+};
+
+export const person: Decider<PersonState, PersonCommand, PersonEvent> = {
+  initialState,
+  evolve,
+  decide,
+};
+
+export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEvent> = {
+  name: 'person',
+  stream: personStream,
+  decider: person,
+  snapshot: {
+    version: 1,
+    encode: (state) => state,
+    decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
+  },
+};
