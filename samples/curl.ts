@@ -1,7 +1,7 @@
 import { REQUEST_FILE, type SampleRequest } from './json.ts';
 
 /** A shell takes all characters in single quotes as they are, but for the single quote. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 export function curlSample({ json, server, made }: SampleRequest): string {
   return `# The answer is the ${made.name}, or after 30 seconds status 202 and the id of the conversion.

@@ -1,7 +1,7 @@
 /** The request as JSON that can stand in the source text of any language. */
 
-/** The body of `POST /pdf/`. */
-type Values = Readonly<Record<string, unknown>>;
+/** A part of the body of a request. */
+export type Values = Readonly<Record<string, unknown>>;
 
 /** Larger requests have no place in the samples, which then read them from a file. */
 const LONGEST = 60_000;
@@ -24,7 +24,13 @@ export const visible = (json: string): string =>
     character === '\n' ? character : escaped(character),
   );
 
-export const jsonOf = (request: Values): string => visible(JSON.stringify(request, undefined, 2));
+export const jsonOf = (request: object): string => visible(JSON.stringify(request, undefined, 2));
+
+/** @returns the text; `undefined` where it is too long to be part of a sample */
+export function shortJsonOf(request: object): string | undefined {
+  const json = jsonOf(request);
+  return json.length > LONGEST ? undefined : json;
+}
 
 /** The facts that a sample is made of. */
 export interface SampleRequest {
@@ -45,10 +51,9 @@ function madeBy({ format = 'pdf' }: Values): SampleRequest['made'] {
 }
 
 export function sampleRequest(request: Values, server: string): SampleRequest {
-  const json = jsonOf(request);
   return {
     request,
-    json: json.length > LONGEST ? undefined : json,
+    json: shortJsonOf(request),
     server,
     made: madeBy(request),
   };

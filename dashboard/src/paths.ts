@@ -7,6 +7,7 @@ export const PATHS = {
   batches: '/batches',
   batch: '/batches/$id',
   playground: '/playground',
+  documents: '/documents',
   verify: '/verify',
   keys: '/keys',
   webhooks: '/webhooks',

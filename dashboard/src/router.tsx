@@ -87,6 +87,9 @@ const pageSearch = ({ page: number }: Search) => pageOf(number);
 const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
   typeof from === 'string' ? { from } : {};
 
+const documentsSearch = ({ add }: Search): { readonly add?: string } =>
+  typeof add === 'string' ? { add } : {};
+
 const routeTree = root.addChildren([
   signIn,
   anybody.addChildren([verify]),
@@ -101,6 +104,7 @@ const routeTree = root.addChildren([
     page(PATHS.batches, () => import('./pages/batches/BatchesPage.tsx'), pageSearch),
     page(PATHS.batch, () => import('./pages/batches/BatchPage.tsx'), pageSearch),
     page(PATHS.playground, () => import('./pages/playground/PlaygroundPage.tsx'), playgroundSearch),
+    page(PATHS.documents, () => import('./pages/documents/DocumentsPage.tsx'), documentsSearch),
     page(PATHS.keys, () => import('./pages/keys/KeysPage.tsx')),
     page(PATHS.webhooks, () => import('./pages/webhooks/WebhooksPage.tsx')),
     page(PATHS.deliveries, () => import('./pages/webhooks/DeliveriesPage.tsx'), deliveriesSearch),

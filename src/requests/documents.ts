@@ -32,7 +32,7 @@ type StepField = Exclude<keyof StepRequest, 'type'>;
 const METADATA = ['title', 'author', 'subject', 'keywords'] as const;
 
 /** The fields of each type of step. */
-const FIELDS: Readonly<
+export const STEP_FIELDS: Readonly<
   Record<StepType, { readonly needs: readonly StepField[]; readonly takes: readonly StepField[] }>
 > = {
   merge: { needs: [], takes: [] },
@@ -152,7 +152,7 @@ function checkSteps(issues: ValidationIssues, steps: readonly StepRequest[]): vo
 
 function checkFields(issues: ValidationIssues, place: string, step: StepRequest): void {
   const { type, ...fields } = step;
-  const { needs, takes } = FIELDS[type];
+  const { needs, takes } = STEP_FIELDS[type];
   for (const name of needs) {
     if (fields[name] === undefined) issues.add(`${place}.${name}`, 'Is required.');
   }

@@ -10,8 +10,13 @@ const signOuts = new BroadcastChannel('pressledger sign-out');
 /** A token that ends sooner than this is renewed before it is used. */
 const SPARE_MS = 30_000;
 
+const forgetListeners = new Set<() => void>();
+
 /** Removes what pages keep in this tab, such as a draft with its headers and cookies. */
-const forgetKept = (): void => sessionStorage.clear();
+function forgetKept(): void {
+  sessionStorage.clear();
+  for (const listener of forgetListeners) listener();
+}
 
 interface AccessToken {
   readonly access: string;
@@ -51,6 +56,11 @@ export class Session {
   onEnd(listener: (end: SessionEnd) => void): () => void {
     this.#endListeners.add(listener);
     return () => this.#endListeners.delete(listener);
+  }
+
+  /** Calls back when what was kept in memory for the person must go. */
+  onForget(listener: () => void): void {
+    forgetListeners.add(listener);
   }
 
   /** @returns whether a person is signed in; asks the service where that is not known */

@@ -24,6 +24,7 @@ const PLACES: readonly Place[] = [
   { to: '/conversions', label: 'Conversions', icon: 'document' },
   { to: '/batches', label: 'Batches', icon: 'stack' },
   { to: '/playground', label: 'Playground', icon: 'play' },
+  { to: '/documents', label: 'Documents', icon: 'pages' },
   { to: '/verify', label: 'Verify', icon: 'shield' },
   { to: '/keys', label: 'Keys', icon: 'key' },
   { to: '/webhooks', label: 'Webhooks', icon: 'send' },

@@ -7,6 +7,8 @@ const PATHS = {
   key: 'M8 19a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM11 12 20 3M16 7l3 3',
   send: 'M4 12 20 4l-4 16-4-7zM12 13l8-9',
   stack: 'M12 3 3 8l9 5 9-5zM3 12.5l9 5 9-5M3 17l9 5 9-5',
+  pages: 'M8 3h7l4 4v10H8zM15 3v4h4M8 7H5v14h11v-4',
+  grip: 'M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01',
   edit: 'M4 20h4L19 9l-4-4L4 16zM13 7l4 4',
   chart: 'M4 20V4M4 20h16M8 16v-4M12 16V8M16 16v-6',
   history: 'M4 12a8 8 0 1 0 2.5-5.800L4 8.500M4 4v4.500h4.500M12 8v4l3 2',
@@ -35,6 +37,7 @@ const PATHS = {
   trash: 'M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13',
   pause: 'M8 5v14M16 5v14',
   chevronDown: 'M6 9.500l6 6 6-6',
+  chevronUp: 'M6 14.500l6-6 6 6',
   chevronLeft: 'M14.5 6l-6 6 6 6',
   chevronRight: 'M9.5 6l6 6-6 6',
   offline:

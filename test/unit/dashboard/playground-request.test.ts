@@ -1,12 +1,8 @@
 /** The playground's form: what it sends for the fields that a schema asks for, and how it calls them. */
 import { test } from 'tap';
-import type { Field } from '../../../dashboard/src/pages/playground/request-schema.ts';
-import {
-  changedCount,
-  labelOfPath,
-  optionsOf,
-  requestOf,
-} from '../../../dashboard/src/pages/playground/request.ts';
+import { requestOf } from '../../../dashboard/src/pages/playground/request.ts';
+import type { Field } from '../../../dashboard/src/request/schema.ts';
+import { changedCount, labelOfPath, optionsOf } from '../../../dashboard/src/request/values.ts';
 
 const field = (name: string, kind: Field['kind'], more: Partial<Field> = {}): Field => ({
   name,

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { keysQuery } from '../../api/account.ts';
 import type { ConversionStatus } from '../../api/conversions.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -9,20 +9,12 @@ import { type Choice, Select } from '../../ui/Select.tsx';
 import { STATUS_TEXTS } from '../../ui/StatusBadge.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './conversions.module.css';
-import {
-  type ConversionsSearch,
-  isDay,
-  MAX_QUERY_CHARACTERS,
-  queryOf,
-  SOURCES,
-  STATUSES,
-} from './search.ts';
+import { SearchField } from './SearchField.tsx';
+import { type ConversionsSearch, isDay, SOURCES, STATUSES } from './search.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 
 const ALL = 'all';
-/** The pause after a sign that is typed, before it is searched for. */
-const PAUSE_MS = 250;
 const STATUS_CHOICES: readonly Choice<ConversionStatus | typeof ALL>[] = [
   { value: ALL, label: 'All' },
   ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
@@ -51,12 +43,14 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
   const active = Object.keys(others).length;
   return (
     <div role="search" aria-label="Conversions" className={styles.filters}>
-      <SearchField
-        query={q}
-        onChange={(next) =>
-          onChange({ ...filters, q: next }, q !== undefined && next !== undefined)
-        }
-      />
+      <div className={styles.search}>
+        <SearchField
+          query={q}
+          onChange={(next) =>
+            onChange({ ...filters, q: next }, q !== undefined && next !== undefined)
+          }
+        />
+      </div>
       {canFold && (
         <div>
           <Button icon="filter" aria-expanded={isShown} onPress={toggle}>
@@ -155,40 +149,5 @@ function DayField({ label, day = '', hint, error, onChange }: DayFieldProps) {
   };
   return (
     <TextField label={label} type="date" value={text} hint={hint} error={error} onChange={change} />
-  );
-}
-
-interface SearchFieldProps {
-  readonly query: string | undefined;
-  readonly onChange: (query: string | undefined) => void;
-}
-
-/** One field for all that names a conversion. It asks once a person pauses. */
-function SearchField({ query, onChange }: SearchFieldProps) {
-  const [text, setText] = useState(query ?? '');
-  const latest = useRef(onChange);
-  latest.current = onChange;
-  useEffect(() => setText((shown) => (queryOf(shown) === query ? shown : (query ?? ''))), [query]);
-  const wanted = queryOf(text);
-  useEffect(() => {
-    if (wanted === query) return undefined;
-    const timer = setTimeout(() => latest.current(wanted), PAUSE_MS);
-    return () => clearTimeout(timer);
-    // The address follows the text, not the other way round.
-    // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  }, [wanted]);
-  return (
-    <div className={styles.search}>
-      <TextField
-        label="Search"
-        type="search"
-        value={text}
-        autoComplete="off"
-        spellCheck="false"
-        maxLength={MAX_QUERY_CHARACTERS}
-        hint="File name, title, URL, reference, tag or id: the beginning of each word is enough."
-        onChange={setText}
-      />
-    </div>
   );
 }

@@ -7,6 +7,7 @@ import {
   type Conversion,
   conversionEventsQuery,
   conversionQuery,
+  deletionOf,
   isEnded,
   nounOf,
 } from '../../api/conversions.ts';
@@ -106,6 +107,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
           {isCompleted && <DownloadFile record={record} />}
           {isEnded(record) && <ConvertAgain id={id} />}
           {isCompleted && <ConvertAgain id={id} compares />}
+          {isCompleted && nounOf(record) === 'PDF' && <UseInDocument id={id} />}
           {status === 'failed' && record.kind === undefined && <OpenRequest id={id} />}
           {isEnded(record) && (
             <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
@@ -158,6 +160,17 @@ function OpenRequest({ id }: { readonly id: string }) {
   return (
     <ButtonLink to="/playground" search={{ from: id }} icon="play">
       Open in the playground
+    </ButtonLink>
+  );
+}
+
+/** Takes the PDF into a new document, while it is stored. */
+function UseInDocument({ id }: { readonly id: string }) {
+  const { data: events } = useQuery(conversionEventsQuery(id));
+  if (deletionOf(events) !== undefined) return null;
+  return (
+    <ButtonLink to="/documents" search={{ add: id }} icon="pages">
+      Use in a new document
     </ButtonLink>
   );
 }
@@ -244,7 +257,11 @@ function Warnings({ record }: { readonly record: Conversion }) {
   if (warnings.length === 0) return null;
   return (
     <Notice kind="warning">
-      <p>The {what} was made, but the page lacked something:</p>
+      <p>
+        {record.kind === 'document'
+          ? 'The PDF was made, and differs from what may be expected:'
+          : `The ${what} was made, but the page lacked something:`}
+      </p>
       <ul className="bullets">
         {warnings.map((warning) => (
           <li key={warning}>{warning}</li>

@@ -1,11 +1,8 @@
-import { useEffect, useState } from 'react';
-import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
-import { Icon } from '../../ui/icons.tsx';
-import { OptionFields } from './OptionField.tsx';
-import { errorWithin, type FieldErrors } from './Framed.tsx';
-import styles from './Playground.module.css';
-import { changedCount, type Draft, goesWith, type Values, valuesOf } from './request.ts';
-import type { Field } from './request-schema.ts';
+import type { FieldErrors } from '../../request/Framed.tsx';
+import { OptionGroup } from '../../request/OptionGroup.tsx';
+import type { Field } from '../../request/schema.ts';
+import { type Values, valuesOf } from '../../request/values.ts';
+import { type Draft, goesWith } from './request.ts';
 
 /** The option whose fields are in groups of their own. */
 const PDF = 'pdf';
@@ -103,55 +100,16 @@ export function OptionsForm({ fields, draft, onChange, errors }: OptionsFormProp
   const groups = grouped(fields.filter((field) => goesWith(field, draft.source)));
   return (
     <div>
-      {groups.map((group) => (
+      {groups.map(({ prefix, ...group }) => (
         <OptionGroup
           key={group.title}
           {...group}
-          options={draft.options}
-          onChange={onChange}
+          prefix={prefix}
+          values={prefix === '' ? draft.options : valuesOf(draft.options[PDF])}
+          onChange={(next) => onChange(prefix === '' ? next : { ...draft.options, [PDF]: next })}
           errors={errors}
         />
       ))}
     </div>
-  );
-}
-
-interface OptionGroupProps extends FilledGroup {
-  readonly options: Values;
-  readonly onChange: (options: Values) => void;
-  readonly errors: FieldErrors;
-}
-
-function OptionGroup({ title, prefix, fields, options, onChange, errors }: OptionGroupProps) {
-  const [isOpen, setOpen] = useState(false);
-  const isWrong = fields.some(({ name }) => errorWithin(errors, prefix + name) !== undefined);
-  useEffect(() => {
-    if (isWrong) setOpen(true);
-  }, [isWrong, errors]);
-  const values = prefix === '' ? options : valuesOf(options[PDF]);
-  const changed = changedCount(fields, values);
-  const change = (next: unknown) =>
-    onChange(prefix === '' ? (next as Values) : { ...options, [PDF]: next });
-  return (
-    <Disclosure isExpanded={isOpen} onExpandedChange={setOpen} className={styles.group}>
-      <Heading level={3} className={styles.groupHeading}>
-        <Button slot="trigger" className={styles.groupButton}>
-          <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={16} />
-          {title}
-          {changed > 0 && <span className={styles.changed}>{changed} set</span>}
-        </Button>
-      </Heading>
-      <DisclosurePanel className={styles.groupPanel}>
-        {isOpen && (
-          <OptionFields
-            fields={fields}
-            prefix={prefix}
-            value={values}
-            onChange={change}
-            errors={errors}
-          />
-        )}
-      </DisclosurePanel>
-    </Disclosure>
   );
 }

@@ -1,51 +1,48 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import { useAccount } from '../../api/account.ts';
+import { api } from '../../api/client.ts';
 import { conversionRequestQuery } from '../../api/conversion-documents.ts';
 import { ApiError, errorText } from '../../api/error.ts';
+import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import type { components } from '../../api/schema.d.ts';
+import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
+import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
+import { Ended, Result, summaryOf } from '../../request/Result.tsx';
+import { fieldsQuery } from '../../request/fields-query.ts';
+import type { Field } from '../../request/schema.ts';
+import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
+import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Code } from '../../ui/Code.tsx';
-import { formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
-import { saveFile } from '../../ui/SaveButton.tsx';
-import { Loaded } from '../../ui/states.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { convert } from './conversion.ts';
 import { useDraft } from './draft.ts';
-import { errorWithin, type FieldErrors } from './Framed.tsx';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
-import styles from './Playground.module.css';
-import { type ApiDocument, type Field, fieldsOf } from './request-schema.ts';
-import { type Draft, optionsOf, requestOf, type Values } from './request.ts';
-import { Result } from './Result.tsx';
+import { type Draft, requestOf } from './request.ts';
 
 type Account = components['schemas']['Account'];
 
 const LEAD = 'Try a document and its options, then copy the same request for your program.';
 
-async function readFields(signal: AbortSignal): Promise<readonly Field[]> {
-  const response = await fetch('/openapi.json', { signal });
-  if (!response.ok) throw await ApiError.from(response);
-  return fieldsOf((await response.json()) as ApiDocument);
-}
+const keys = new IdempotencyKeys();
 
-/** The document changes only with the service's version. */
-const fieldsQuery = queryOptions({
-  queryKey: ['request-fields'],
-  queryFn: ({ signal }) => readFields(signal),
-  staleTime: Number.POSITIVE_INFINITY,
-});
+async function convert(request: Values): Promise<Converted> {
+  const record = await sendOnce(keys, JSON.stringify(request), (header) =>
+    api.POST('/api/v1/pdf/', { params: { header }, body: request }),
+  );
+  return await untilEnded(record);
+}
 
 export default function PlaygroundPage() {
   const account = useAccount();
-  const fields = useQuery(fieldsQuery);
+  const fields = useQuery(fieldsQuery('ConversionRequest'));
   return (
     <Page title="Playground" lead={LEAD}>
       <Loaded query={account} what="the account" lines={10}>
@@ -66,52 +63,18 @@ interface PlaygroundProps {
 
 function Playground({ account, fields }: PlaygroundProps) {
   const { draft, number, change, replace } = useDraft(account.id);
-  const queries = useQueryClient();
   const conversion = useMutation({
     mutationFn: () => convert(requestOf(fields, draft)),
-    // Credits, lists and the history show it.
-    onSettled: () =>
-      queries.invalidateQueries({
-        predicate: ({ queryKey }) => queryKey[0] !== fieldsQuery.queryKey[0],
-      }),
+    onSettled: refresh,
   });
-  const start = () => {
-    if (!conversion.isPending) conversion.mutate();
-  };
+  const { data: converted, error, isPending } = conversion;
   const shown = useDeferredValue(draft);
-  const errors: FieldErrors = conversion.error instanceof ApiError ? conversion.error.details : {};
+  const errors: FieldErrors = error instanceof ApiError ? error.details : {};
   return (
-    <div
-      className={styles.playground}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) start();
-      }}
-    >
-      <EarlierRequest fields={fields} onLoad={replace} />
-      <div className={styles.columns}>
-        <SourceFields key={number} draft={draft} change={change} errors={errors} />
-        <div className={styles.beside}>
-          <Section
-            title="Result"
-            lead={
-              account.credits === null
-                ? 'A conversion costs nothing.'
-                : `A conversion costs 1 credit. You have ${formatNumber(account.credits)}.`
-            }
-            actions={
-              <Button look="primary" icon="play" isPending={conversion.isPending} onPress={start}>
-                Convert
-              </Button>
-            }
-          >
-            <Result
-              isPending={conversion.isPending}
-              converted={conversion.data}
-              failure={conversion.error}
-              fields={fields}
-            />
-          </Section>
-        </div>
+    <Workbench
+      notice={<EarlierRequest fields={fields} onLoad={replace} />}
+      source={<SourceFields key={number} draft={draft} change={change} errors={errors} />}
+      options={
         <Section
           title="Options"
           lead="Options that are not set have their defaults."
@@ -128,14 +91,30 @@ function Playground({ account, fields }: PlaygroundProps) {
             errors={errors}
           />
         </Section>
-      </div>
-      <Section
-        title="The same request in a program"
-        lead="Keep an API key in the environment variable PRESSLEDGER_API_KEY."
-      >
-        <CodeSamples request={requestOf(fields, shown)} />
-      </Section>
-    </div>
+      }
+      paid="A conversion"
+      credits={account.credits}
+      action="Convert"
+      isPending={isPending}
+      onSend={conversion.mutate}
+      result={
+        <Result
+          isPending={isPending}
+          failure={error}
+          labelOf={(path) => labelOfPath(fields, path)}
+          summary={converted === undefined ? '' : summaryOf(converted)}
+        >
+          {converted === undefined ? (
+            <EmptyState icon="document" title="The result appears here">
+              Edit the HTML or choose options, then convert.
+            </EmptyState>
+          ) : (
+            <Ended converted={converted} />
+          )}
+        </Result>
+      }
+      samples={<Samples request={requestOf(fields, shown)} />}
+    />
   );
 }
 
@@ -185,33 +164,15 @@ function SourceFields({ draft, change, errors }: SourceFieldsProps) {
   );
 }
 
-/** The request as the source text of programs. */
-function CodeSamples({ request }: { readonly request: Values }) {
+/** The request in all languages. */
+function Samples({ request }: { readonly request: Values }) {
   const made = sampleRequest(request, location.origin);
-  const save = () =>
-    saveFile(new Blob([jsonOf(request)], { type: 'application/json' }), REQUEST_FILE);
+  const long = { what: 'The request is', file: REQUEST_FILE, json: jsonOf(request) };
   return (
-    <>
-      {made.json === undefined && (
-        <div className={styles.inline}>
-          <p>
-            The request is too long to be shown here. The samples read it from{' '}
-            <code>{REQUEST_FILE}</code>.
-          </p>
-          <Button small icon="download" onPress={save}>
-            Download {REQUEST_FILE}
-          </Button>
-        </div>
-      )}
-      <Tabs
-        label="Languages"
-        tabs={LANGUAGES.map(({ id, title, sample }) => ({
-          id,
-          title,
-          content: <Code code={sample(made)} copyLabel={`Copy the ${title} sample`} />,
-        }))}
-      />
-    </>
+    <CodeSamples
+      samples={LANGUAGES.map(({ sample, ...language }) => ({ ...language, code: sample(made) }))}
+      long={made.json === undefined ? long : undefined}
+    />
   );
 }
 

@@ -1,23 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
 import { hexSha256 } from '../../../../verifier/verify-evidence.mjs';
 import { errorText } from '../../api/error.ts';
 import { offersQuery } from '../../api/public-check.ts';
 import { assertCanHash } from '../../proof/browser.ts';
 import { session } from '../../session/session.ts';
-import { Button } from '../../ui/Button.tsx';
 import { contentOf, type FileKind, kindOf } from '../../ui/chosen-files.ts';
 import { Code } from '../../ui/Code.tsx';
+import { FileDrop } from '../../ui/FileDrop.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { Icon } from '../../ui/icons.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { BundleCheck } from './BundleCheck.tsx';
 import { PdfCheck } from './PdfCheck.tsx';
 import { NotOffered, PublicPdfCheck } from './PublicPdfCheck.tsx';
-import styles from './VerifyPage.module.css';
 
 /** A file by its first bytes and its hash. It is read in this browser alone. */
 interface ChosenFile {
@@ -65,7 +62,13 @@ export default function VerifyPage() {
   return (
     <Page title="Verify" lead={isStranger ? LEAD_OF_STRANGERS : LEAD}>
       {offers?.public_verify === false && choice.state !== 'read' && <NotOffered />}
-      <FilePicker onFile={(file) => void take(file)} onProblem={refuse} />
+      <FileDrop
+        title="Drop a PDF or a bundle of evidence here"
+        what="a PDF or a bundle"
+        accept={['application/pdf', 'application/zip', '.pdf', '.zip']}
+        onFiles={([file]) => file && void take(file)}
+        onProblem={refuse}
+      />
       <p className="note">
         The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a
         bundle, the service gets only the number of events that its log had then.
@@ -76,40 +79,6 @@ export default function VerifyPage() {
         <Result key={choice.number} chosen={choice.chosen} isStranger={isStranger} />
       )}
     </Page>
-  );
-}
-
-interface FilePickerProps {
-  readonly onFile: (file: File) => void;
-  readonly onProblem: (text: string) => void;
-}
-
-/** Takes one file, by dropping, by pasting, or by the browser's own dialog. */
-function FilePicker({ onFile, onProblem }: FilePickerProps) {
-  const drop = async (items: readonly DropItem[]) => {
-    const [item] = items;
-    if (items.length !== 1) onProblem('Drop one file at a time.');
-    else if (item?.kind !== 'file') onProblem('This is not a file. Drop a PDF or a bundle.');
-    else onFile(await item.getFile());
-  };
-  return (
-    <DropZone
-      className={styles.drop}
-      aria-label="Drop a file here"
-      onDrop={({ items }) => void drop(items)}
-    >
-      <Icon name="upload" size={28} />
-      <p className={styles.dropTitle}>Drop a PDF or a bundle of evidence here</p>
-      <FileTrigger
-        acceptedFileTypes={['application/pdf', 'application/zip', '.pdf', '.zip']}
-        onSelect={(files) => {
-          const file = files?.[0];
-          if (file !== undefined) onFile(file);
-        }}
-      >
-        <Button look="primary">Choose a file</Button>
-      </FileTrigger>
-    </DropZone>
   );
 }
 

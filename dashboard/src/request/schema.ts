@@ -1,5 +1,5 @@
-/** The options of a conversion, as the schema of the request in the service's OpenAPI document has them. */
-import { conformanceName } from '../../ui/format.ts';
+/** The fields of a request, as its schema in the service's OpenAPI document has them. */
+import { conformanceName } from '../ui/format.ts';
 
 type Plain = string | number | boolean;
 
@@ -157,9 +157,11 @@ function kindOf(schema: Schema, item: Schema): Field['kind'] {
   return values.contentEncoding === 'base64' ? 'files' : 'record';
 }
 
-/** @returns the fields of the body of `POST /pdf/` */
-export function fieldsOf(document: ApiDocument): readonly Field[] {
-  const schema = document.components.schemas['ConversionRequest'];
-  if (schema === undefined) throw new Error('The OpenAPI document has no ConversionRequest.');
+export type RequestName = 'ConversionRequest' | 'DocumentRequest';
+
+/** @returns the fields of the body of a request */
+export function fieldsOf(document: ApiDocument, name: RequestName): readonly Field[] {
+  const schema = document.components.schemas[name];
+  if (schema === undefined) throw new Error(`The OpenAPI document has no ${name}.`);
   return new FieldReader(document).fieldsOf(schema);
 }

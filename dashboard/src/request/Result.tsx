@@ -1,62 +1,60 @@
 import { Link } from '@tanstack/react-router';
-import { nounOf } from '../../api/conversions.ts';
-import { ApiError, errorText } from '../../api/error.ts';
-import { Button } from '../../ui/Button.tsx';
-import { formatBytes } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { canShowFile, isPicture, PdfFrame } from '../../ui/PdfFrame.tsx';
-import { StatusBadge } from '../../ui/StatusBadge.tsx';
-import { saveFile } from '../../ui/SaveButton.tsx';
-import { EmptyState, Loading } from '../../ui/states.tsx';
-import type { Converted } from './conversion.ts';
-import styles from './Playground.module.css';
-import { labelOfPath } from './request.ts';
-import type { Field } from './request-schema.ts';
+import type { ReactNode } from 'react';
+import { nounOf } from '../api/conversions.ts';
+import { ApiError, errorText } from '../api/error.ts';
+import { Button } from '../ui/Button.tsx';
+import { formatBytes } from '../ui/format.ts';
+import { Notice } from '../ui/Notice.tsx';
+import { canShowFile, isPicture, PdfFrame } from '../ui/PdfFrame.tsx';
+import { StatusBadge } from '../ui/StatusBadge.tsx';
+import { saveFile } from '../ui/SaveButton.tsx';
+import { Loading } from '../ui/states.tsx';
+import type { Converted } from './convert.ts';
+import styles from './request.module.css';
 
 interface ResultProps {
   readonly isPending: boolean;
-  readonly converted: Converted | undefined;
   readonly failure: unknown;
-  readonly fields: readonly Field[];
+  /** Names the field that the service calls `path`. */
+  readonly labelOf: (path: string) => string;
+  /** Says what came of it, for screen readers. */
+  readonly summary: string;
+  /** What came of it, or what is to be done first. */
+  readonly children: ReactNode;
 }
 
-/** The outcome of the last conversion. */
-export function Result({ isPending, converted, failure, fields }: ResultProps) {
+/** The outcome of the last request. */
+export function Result({ isPending, failure, labelOf, summary, children }: ResultProps) {
   return (
     <>
       <div role="status" className="visually-hidden">
-        {isPending ? 'The document is being converted.' : summaryOf(converted)}
+        {isPending ? 'The document is being converted.' : summary}
       </div>
       {isPending ? (
         <Loading label="Converting" lines={10} />
-      ) : failure !== null ? (
-        <Refusal error={failure} fields={fields} />
-      ) : converted === undefined ? (
-        <EmptyState icon="document" title="The result appears here">
-          Edit the HTML or choose options, then convert.
-        </EmptyState>
+      ) : failure === null ? (
+        children
       ) : (
-        <Ended converted={converted} />
+        <Refusal error={failure} labelOf={labelOf} />
       )}
     </>
   );
 }
 
-function summaryOf(converted: Converted | undefined): string {
-  if (converted === undefined) return '';
-  const { status, warnings = [] } = converted.record;
-  const what = nounOf(converted.record);
+/** What has come of a conversion, in a sentence. */
+export function summaryOf({ record }: Converted): string {
+  const { status, warnings = [] } = record;
+  const what = nounOf(record);
   if (status === 'failed') return 'The conversion failed.';
   return warnings.length === 0 ? `The ${what} is ready.` : `The ${what} is ready, with warnings.`;
 }
 
-interface RefusalProps {
+interface RefusalProps extends Pick<ResultProps, 'labelOf'> {
   readonly error: unknown;
-  readonly fields: readonly Field[];
 }
 
 /** Why there is no conversion. What concerns a field is said there too. */
-function Refusal({ error, fields }: RefusalProps) {
+function Refusal({ error, labelOf }: RefusalProps) {
   if (!(error instanceof ApiError)) return <Notice kind="danger">{errorText(error)}</Notice>;
   const details = Object.entries(error.details);
   return (
@@ -69,7 +67,7 @@ function Refusal({ error, fields }: RefusalProps) {
           <ul className="bullets">
             {details.map(([path, messages = []]) => (
               <li key={path}>
-                <strong>{labelOfPath(fields, path)}</strong>: {messages.join(' ')}
+                <strong>{labelOf(path)}</strong>: {messages.join(' ')}
               </li>
             ))}
           </ul>
@@ -80,7 +78,8 @@ function Refusal({ error, fields }: RefusalProps) {
   );
 }
 
-function Ended({ converted: { record, pdf } }: { readonly converted: Converted }) {
+/** What a conversion that has ended made, or why it made nothing. */
+export function Ended({ converted: { record, pdf } }: { readonly converted: Converted }) {
   const { id, status, error_message: reason, warnings = [] } = record;
   return (
     <div className="stack">
@@ -105,7 +104,11 @@ function Ended({ converted: { record, pdf } }: { readonly converted: Converted }
       {status === 'failed' && <Notice kind="danger">{reason} The credit was given back.</Notice>}
       {warnings.length > 0 && (
         <Notice kind="warning">
-          <p>Something was missing when the page was printed:</p>
+          <p>
+            {record.kind === 'document'
+              ? 'The PDF was made, and differs from what may be expected:'
+              : 'Something was missing when the page was printed:'}
+          </p>
           <ul className="bullets">
             {warnings.map((warning) => (
               <li key={warning}>{warning}</li>

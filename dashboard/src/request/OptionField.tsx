@@ -1,15 +1,15 @@
 import { useId } from 'react';
-import { Button } from '../../ui/Button.tsx';
-import { Checkbox, Switch } from '../../ui/Checkbox.tsx';
-import { NumberField } from '../../ui/NumberField.tsx';
-import { Select } from '../../ui/Select.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { Button } from '../ui/Button.tsx';
+import { Checkbox, Switch } from '../ui/Checkbox.tsx';
+import { NumberField } from '../ui/NumberField.tsx';
+import { Select } from '../ui/Select.tsx';
+import { TextField } from '../ui/TextField.tsx';
 import { FileOption } from './FileOption.tsx';
 import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
-import styles from './Playground.module.css';
+import styles from './request.module.css';
 import { RowsField } from './RowsField.tsx';
-import { isOn, listOf, textOf, textsOf, type Values, valuesOf } from './request.ts';
-import { type Field, labelOf } from './request-schema.ts';
+import { isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
+import { type Field, labelOf } from './schema.ts';
 
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField(props: OptionProps) {

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
-import { errorText } from '../../api/error.ts';
-import { Button, IconButton } from '../../ui/Button.tsx';
-import { base64Of } from '../../ui/chosen-files.ts';
-import { decodedBytes, formatBytes } from '../../ui/format.ts';
-import { TextField } from '../../ui/TextField.tsx';
+import { errorText } from '../api/error.ts';
+import { Button, IconButton } from '../ui/Button.tsx';
+import { base64Of } from '../ui/chosen-files.ts';
+import { decodedBytes, formatBytes } from '../ui/format.ts';
+import { TextField } from '../ui/TextField.tsx';
 import { errorWithin, Framed, type OptionProps } from './Framed.tsx';
-import styles from './Playground.module.css';
-import { type Row, rowsOf } from './request.ts';
+import styles from './request.module.css';
+import { type Row, rowsOf } from './values.ts';
 
 const rowOf = async (file: File): Promise<Row> => ({
   name: file.name,

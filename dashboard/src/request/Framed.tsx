@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
-import styles from './Playground.module.css';
-import type { Field } from './request-schema.ts';
+import styles from './request.module.css';
+import type { Field } from './schema.ts';
 
 /** The errors that the service found, by the paths of fields such as `wait_for.selector`. */
 export type FieldErrors = Readonly<Record<string, readonly string[] | undefined>>;

@@ -1,12 +1,12 @@
 import { useId, useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
-import { errorText } from '../../api/error.ts';
-import { Button } from '../../ui/Button.tsx';
-import { base64Of } from '../../ui/chosen-files.ts';
-import { decodedBytes, formatBytes } from '../../ui/format.ts';
+import { errorText } from '../api/error.ts';
+import { Button } from '../ui/Button.tsx';
+import { base64Of } from '../ui/chosen-files.ts';
+import { decodedBytes, formatBytes } from '../ui/format.ts';
 import { errorWithin, Notes, type OptionProps } from './Framed.tsx';
-import styles from './Playground.module.css';
-import { textOf } from './request.ts';
+import styles from './request.module.css';
+import { textOf } from './values.ts';
 
 /** The content of one file, chosen from this machine. */
 export function FileOption({ field, path, value, onChange, errors }: OptionProps) {

@@ -1,0 +1,39 @@
+import { useEffect, useRef, useState } from 'react';
+import { TextField } from '../../ui/TextField.tsx';
+import { MAX_QUERY_CHARACTERS, queryOf } from './search.ts';
+
+/** The pause after a sign that is typed, before it is searched for. */
+const PAUSE_MS = 250;
+
+interface SearchFieldProps {
+  readonly query: string | undefined;
+  readonly onChange: (query: string | undefined) => void;
+}
+
+/** One field for all that names a conversion. It asks once a person pauses. */
+export function SearchField({ query, onChange }: SearchFieldProps) {
+  const [text, setText] = useState(query ?? '');
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => setText((shown) => (queryOf(shown) === query ? shown : (query ?? ''))), [query]);
+  const wanted = queryOf(text);
+  useEffect(() => {
+    if (wanted === query) return undefined;
+    const timer = setTimeout(() => latest.current(wanted), PAUSE_MS);
+    return () => clearTimeout(timer);
+    // The address follows the text, not the other way round.
+    // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  }, [wanted]);
+  return (
+    <TextField
+      label="Search"
+      type="search"
+      value={text}
+      autoComplete="off"
+      spellCheck="false"
+      maxLength={MAX_QUERY_CHARACTERS}
+      hint="File name, title, URL, reference, tag or id: the beginning of each word is enough."
+      onChange={setText}
+    />
+  );
+}

@@ -1,0 +1,280 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useEffect, useRef } from 'react';
+import { curlOfWork, STEPS_FILE, typescriptOfWork } from '../../../../samples/documents.ts';
+import { jsonOf, shortJsonOf } from '../../../../samples/json.ts';
+import { type Account, useAccount } from '../../api/account.ts';
+import { api } from '../../api/client.ts';
+import { type Conversion, conversionQuery, nounOf } from '../../api/conversions.ts';
+import { ApiError, errorText } from '../../api/error.ts';
+import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
+import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
+import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
+import { OptionGroup } from '../../request/OptionGroup.tsx';
+import { Ended, Result, summaryOf } from '../../request/Result.tsx';
+import { fieldsQuery } from '../../request/fields-query.ts';
+import type { Field } from '../../request/schema.ts';
+import { textOf, type Values } from '../../request/values.ts';
+import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { counted } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+import styles from './documents.module.css';
+import { sourceOf, useWorkDraft } from './draft.ts';
+import { Parts } from './Parts.tsx';
+import { SourceList } from './SourceList.tsx';
+import { StepList } from './StepList.tsx';
+import {
+  formOf,
+  labelOf,
+  type SourceDraft,
+  sampleOf,
+  type WorkDraft,
+  type WorkFields,
+  workFields,
+  workOf,
+} from './work.ts';
+
+const LEAD =
+  'Join, split, turn, stamp, encrypt or otherwise change PDFs that you have, or that were made here.';
+
+export default function DocumentsPage() {
+  const account = useAccount();
+  const fields = useQuery({ ...fieldsQuery('DocumentRequest'), select: workFields });
+  return (
+    <Page title="Documents" lead={LEAD}>
+      <Loaded query={account} what="the account" lines={10}>
+        {(owner) => (
+          <Loaded query={fields} what="the steps" lines={10}>
+            {(known) => <Documents key={owner.id} account={owner} fields={known} />}
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** A conversion that has ended, or the batch of the parts of a split. */
+type Made = Converted | { readonly batch: string; readonly conversions: readonly string[] };
+
+const keys = new IdempotencyKeys();
+
+async function send(draft: WorkDraft, fields: WorkFields): Promise<Made> {
+  const work = workOf(draft, fields);
+  const answer = await sendOnce(
+    keys,
+    JSON.stringify([draft.sources.map(({ key }) => key), work.request]),
+    (header) =>
+      api.POST('/api/v1/documents/', {
+        params: { header },
+        body: work.request,
+        bodySerializer: () => formOf(work),
+      }),
+  );
+  const { id, conversions } = answer;
+  if (conversions !== undefined) return { batch: id, conversions };
+  return await untilEnded(answer as Conversion);
+}
+
+interface DocumentsProps {
+  readonly account: Account;
+  readonly fields: WorkFields;
+}
+
+function Documents({ account, fields }: DocumentsProps) {
+  const { draft, change, addSources, addStep } = useWorkDraft(account.id);
+  const work = useMutation({ mutationFn: () => send(draft, fields), onSettled: refresh });
+  const { data: made, error, isPending } = work;
+  // The service names what is wrong by its place: elsewhere, its errors would stand at others.
+  const reorder = (next: Partial<WorkDraft>) => {
+    if (error !== null) work.reset();
+    change(() => next);
+  };
+  const add = (added: readonly SourceDraft[]) => {
+    if (error !== null) work.reset();
+    addSources(added);
+  };
+  const shown = useDeferredValue(draft);
+  const errors: FieldErrors = error instanceof ApiError ? error.details : {};
+  const isSplit = draft.steps.some(({ type }) => type === 'split');
+  return (
+    <Workbench
+      notice={<NamedSource onAdd={add} />}
+      source={
+        <div className={styles.column}>
+          <SourceList
+            sources={draft.sources}
+            most={fields.sources.most}
+            onAdd={add}
+            onChange={(sources) => change(() => ({ sources }))}
+            onOrder={(sources) => reorder({ sources })}
+            errors={errors}
+          />
+          <StepList
+            steps={draft.steps}
+            field={fields.steps}
+            onAdd={(step) => {
+              if (error !== null) work.reset();
+              addStep(step);
+            }}
+            onChange={(steps) => change(() => ({ steps }))}
+            onOrder={(steps) => reorder({ steps })}
+            errors={errors}
+          />
+          <NamedFields
+            fields={fields.named}
+            named={draft.named}
+            onChange={(named) => change(() => ({ named }))}
+            onReset={() => reorder({ sources: [], steps: [], named: {} })}
+            errors={errors}
+          />
+        </div>
+      }
+      paid={isSplit ? 'Each part' : 'The new PDF'}
+      credits={account.credits}
+      action={isSplit ? 'Make the parts' : 'Make the PDF'}
+      isPending={isPending}
+      onSend={work.mutate}
+      result={
+        <Result
+          isPending={isPending}
+          failure={error}
+          labelOf={(path) => labelOf(draft, fields, path)}
+          summary={madeText(made)}
+        >
+          <Shown made={made} />
+        </Result>
+      }
+      samples={<Samples draft={shown} fields={fields} />}
+    />
+  );
+}
+
+function madeText(made: Made | undefined): string {
+  if (made === undefined) return '';
+  return 'batch' in made
+    ? `${counted(made.conversions.length, 'part')} are being made.`
+    : summaryOf(made);
+}
+
+function Shown({ made }: { readonly made: Made | undefined }) {
+  if (made === undefined) {
+    return (
+      <EmptyState icon="pages" title="The result appears here">
+        Add PDFs and steps, then make the new PDF.
+      </EmptyState>
+    );
+  }
+  return 'batch' in made ? (
+    <Parts id={made.batch} conversions={made.conversions} />
+  ) : (
+    <Ended converted={made} />
+  );
+}
+
+interface NamedFieldsProps {
+  readonly fields: readonly Field[];
+  readonly named: Values;
+  readonly onChange: (named: Values) => void;
+  readonly onReset: () => void;
+  readonly errors: FieldErrors;
+}
+
+const FILE_NAME = 'filename';
+
+/** The name of the new PDF, and folded what few people need. */
+function NamedFields({ fields, named, onChange, onReset, errors }: NamedFieldsProps) {
+  return (
+    <Section
+      title="Name and more"
+      actions={
+        <Button small onPress={onReset}>
+          Start afresh
+        </Button>
+      }
+    >
+      <TextField
+        label="File name"
+        hint="Such as Report. “.pdf” is added where it is missing."
+        value={textOf(named[FILE_NAME])}
+        error={errorWithin(errors, FILE_NAME)}
+        onChange={(name) => onChange({ ...named, [FILE_NAME]: name })}
+      />
+      <OptionGroup
+        title="Reference, tags, priority, webhook and retention"
+        fields={fields.filter(({ name }) => name !== FILE_NAME)}
+        values={named}
+        onChange={onChange}
+        errors={errors}
+      />
+    </Section>
+  );
+}
+
+interface SamplesProps {
+  readonly draft: WorkDraft;
+  readonly fields: WorkFields;
+}
+
+function Samples({ draft, fields }: SamplesProps) {
+  const work = sampleOf(draft, fields, location.origin);
+  const isLong = shortJsonOf(work.steps) === undefined;
+  return (
+    <CodeSamples
+      samples={[
+        { id: 'curl', title: 'curl', code: curlOfWork(work) },
+        { id: 'typescript', title: 'TypeScript', code: typescriptOfWork(work) },
+      ]}
+      long={
+        isLong ? { what: 'The steps are', file: STEPS_FILE, json: jsonOf(work.steps) } : undefined
+      }
+    />
+  );
+}
+
+const route = getRouteApi('/signed-in/documents');
+
+interface NamedSourceProps {
+  readonly onAdd: (added: readonly SourceDraft[]) => void;
+}
+
+/** Adds the PDF of the conversion that the address names, once. */
+function NamedSource({ onAdd }: NamedSourceProps) {
+  const { add } = route.useSearch();
+  const navigate = useNavigate();
+  const lastAdded = useRef<string>(undefined);
+  const { data, error } = useQuery({ ...conversionQuery(add ?? ''), enabled: add !== undefined });
+  const isUsable = data?.status === 'completed' && nounOf(data) === 'PDF';
+  useEffect(() => {
+    if (add === undefined) lastAdded.current = undefined;
+    if (data === undefined || !isUsable || add === undefined || lastAdded.current === add) return;
+    lastAdded.current = add;
+    const source = sourceOf(data);
+    onAdd([source]);
+    announce(`${source.name} is added.`);
+    // A reload must not add it again.
+    void navigate({ to: '/documents', search: {}, replace: true });
+  }, [add, data, isUsable, navigate, onAdd]);
+  if (add !== undefined && error !== null) {
+    return (
+      <Notice kind="danger">
+        The PDF of {add} could not be added. {errorText(error)}
+      </Notice>
+    );
+  }
+  if (add !== undefined && data !== undefined && !isUsable) {
+    return (
+      <Notice kind="danger">
+        <Link to="/conversions/$id" params={{ id: add }}>
+          {add}
+        </Link>{' '}
+        has no PDF that can be added: it has not completed, or made a picture.
+      </Notice>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { getZip } from '../../api/batches.ts';
+import { conversionsPage, isEnded } from '../../api/conversions.ts';
+import { pageQuery } from '../../api/paged.ts';
+import { counted, formatBytes } from '../../ui/format.ts';
+import { ProgressBar } from '../../ui/ProgressBar.tsx';
+import { SaveButton } from '../../ui/SaveButton.tsx';
+import { Loaded } from '../../ui/states.tsx';
+import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import styles from './documents.module.css';
+
+/** How often parts that have not ended are asked for, beside the live stream. */
+const POLL_MS = 2000;
+/** The most that the service makes of one request, and lists on one page. */
+const MOST_PARTS = 100;
+
+interface PartsProps {
+  /** The batch of the parts. */
+  readonly id: string;
+  /** The ids of the conversions, in the order of the parts. */
+  readonly conversions: readonly string[];
+}
+
+/** The parts that a split makes, each with its state. */
+export function Parts({ id, conversions }: PartsProps) {
+  const query = useQuery(
+    pageQuery({
+      ...conversionsPage({ batch: id }, { size: MOST_PARTS }),
+      again: (items) => !items.every(isEnded) && POLL_MS,
+    }),
+  );
+  const load = async () => ({ file: await getZip(id, false), name: `${id}.zip` });
+  return (
+    <Loaded query={query} what="the parts" lines={4}>
+      {({ items }) => {
+        const ended = items.filter(isEnded);
+        const completed = items.filter(({ status }) => status === 'completed');
+        const isWhole = ended.length === conversions.length;
+        return (
+          <div className="stack">
+            <ProgressBar
+              label="Parts"
+              value={ended.length}
+              max={conversions.length}
+              text={`${ended.length} of ${conversions.length} have ended`}
+            />
+            <div role="status" className="visually-hidden">
+              {isWhole &&
+                `${counted(completed.length, 'part')} of ${conversions.length} are ready.`}
+            </div>
+            <ol aria-label="Parts" className={styles.found}>
+              {conversions.map((conversion) => {
+                const part = items.find((item) => item.id === conversion);
+                if (part === undefined) return null;
+                const { name = conversion, status, bytes, pages, error_message: reason } = part;
+                return (
+                  <li key={conversion} className={styles.foundItem}>
+                    <div className={styles.named}>
+                      <Link
+                        to="/conversions/$id"
+                        params={{ id: conversion }}
+                        className={styles.name}
+                      >
+                        <bdi>{name}</bdi>
+                      </Link>
+                      {pages !== undefined && bytes !== undefined && (
+                        <span className="note">
+                          {counted(pages, 'page')}, {formatBytes(bytes)}
+                        </span>
+                      )}
+                      {reason !== undefined && (
+                        <p className="wrong">{reason} The credit was given back.</p>
+                      )}
+                    </div>
+                    <StatusBadge status={status} failure={part.failure_code} />
+                  </li>
+                );
+              })}
+            </ol>
+            <div className="line">
+              {isWhole && completed.length > 0 && (
+                <SaveButton small icon="download" what="ZIP file" load={load}>
+                  Download {counted(completed.length, 'PDF')} as ZIP
+                </SaveButton>
+              )}
+              <Link to="/batches/$id" params={{ id }}>
+                Open the batch
+              </Link>
+            </div>
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}

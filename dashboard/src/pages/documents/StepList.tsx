@@ -1,0 +1,150 @@
+import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
+import { OptionFields } from '../../request/OptionField.tsx';
+import type { Field } from '../../request/schema.ts';
+import { textOf, type Values, valuesOf } from '../../request/values.ts';
+import { Button } from '../../ui/Button.tsx';
+import { OrderedList } from '../../ui/OrderedList.tsx';
+import { Section } from '../../ui/Page.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import styles from './documents.module.css';
+import { newStep } from './draft.ts';
+import { fieldsOfStep, PLACES, type Place, STEP_TYPES, type StepDraft, STEPS } from './steps.ts';
+
+interface StepListProps {
+  readonly steps: readonly StepDraft[];
+  /** The fields that the API has for steps. */
+  readonly field: Field;
+  readonly onAdd: (step: StepDraft) => void;
+  readonly onChange: (steps: readonly StepDraft[]) => void;
+  readonly onOrder: (steps: readonly StepDraft[]) => void;
+  readonly errors: FieldErrors;
+}
+
+/** The steps that are done with the PDFs, in their order. */
+export function StepList({ steps, field, onAdd, onChange, onOrder, errors }: StepListProps) {
+  return (
+    <Section title="Steps" lead="They are done in this order, once the PDFs are joined.">
+      <OrderedList
+        label="Steps in their order"
+        items={steps}
+        nameOf={({ type }) => STEPS[type].title}
+        onChange={onOrder}
+        head={({ type }) => <h3>{STEPS[type].title}</h3>}
+      >
+        {(step, at) => (
+          <StepFields
+            step={step}
+            path={`steps.${at}`}
+            known={field.fields}
+            onChange={(values) => onChange(steps.with(at, { ...step, values }))}
+            errors={errors}
+          />
+        )}
+      </OrderedList>
+      <div role="group" aria-label="Add a step" className="line">
+        {STEP_TYPES.map((type) => (
+          <Button
+            key={type}
+            small
+            icon="plus"
+            isDisabled={
+              steps.length >= field.most ||
+              (STEPS[type].isLast && steps.some((step) => step.type === type))
+            }
+            onPress={() => onAdd(newStep(type))}
+          >
+            {STEPS[type].title}
+          </Button>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+interface StepFieldsProps {
+  readonly step: StepDraft;
+  /** As the service names the step in its errors. */
+  readonly path: string;
+  readonly known: readonly Field[];
+  readonly onChange: (values: Values) => void;
+  readonly errors: FieldErrors;
+}
+
+function StepFields({ step: { type, values }, path, known, onChange, errors }: StepFieldsProps) {
+  const { title, note } = STEPS[type];
+  const fields = fieldsOfStep(type, known);
+  const common = { prefix: `${path}.`, value: values, errors };
+  const error = errors[path]?.join(' ');
+  return (
+    <div role="group" aria-label={title} className={styles.step}>
+      {note !== undefined && <p className="note">{note}</p>}
+      {error !== undefined && (
+        <p className="wrong" role="alert">
+          {error}
+        </p>
+      )}
+      {type === 'stamp' && (
+        <StampFields
+          values={values}
+          onChange={onChange}
+          error={errorWithin(errors, `${path}.html`)}
+        />
+      )}
+      <OptionFields
+        {...common}
+        fields={type === 'stamp' ? fields.filter((each) => isOfStamp(each, values)) : fields}
+        onChange={(next) => onChange(valuesOf(next))}
+      />
+    </div>
+  );
+}
+
+/** A stamp shows one of these. */
+const KINDS = [
+  { value: 'text', label: 'A text' },
+  { value: 'image', label: 'A picture' },
+  { value: 'html', label: 'HTML' },
+] as const;
+
+const isOfStamp = ({ name }: Field, { what }: Values): boolean =>
+  (name !== 'html' && name !== 'image') || name === what;
+
+interface StampFieldsProps {
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
+  /** Of the text, which is sent as HTML. */
+  readonly error: string | undefined;
+}
+
+function StampFields({ values, onChange, error }: StampFieldsProps) {
+  const kind = KINDS.find(({ value }) => value === values['what'])?.value ?? 'text';
+  const places = Object.entries(PLACES) as [Place, (typeof PLACES)[Place]][];
+  return (
+    <div className={styles.stamp}>
+      <Select
+        label="Stamp with"
+        choices={KINDS}
+        value={kind}
+        onChange={(what) => onChange({ ...values, what })}
+      />
+      {kind === 'text' && (
+        <>
+          <TextField
+            label="Text"
+            hint="Such as Draft or Copy."
+            value={textOf(values['text'])}
+            error={error}
+            onChange={(text) => onChange({ ...values, text })}
+          />
+          <Select
+            label="Place"
+            choices={places.map(([value, { label }]) => ({ value, label }))}
+            value={values['place'] as Place}
+            onChange={(place) => onChange({ ...values, place })}
+          />
+        </>
+      )}
+    </div>
+  );
+}

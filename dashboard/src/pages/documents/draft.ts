@@ -1,0 +1,89 @@
+/** Keeps what is being put together while other pages are shown. It is in memory alone: files and passwords are in it. */
+import { useCallback, useSyncExternalStore } from 'react';
+import type { Conversion } from '../../api/conversions.ts';
+import { session } from '../../session/session.ts';
+import { contentOf, kindOf, PDF_MARK_WITHIN } from '../../ui/chosen-files.ts';
+import type { StepDraft, StepType } from './steps.ts';
+import { STEPS, withStep } from './steps.ts';
+import type { SourceDraft, WorkDraft } from './work.ts';
+
+const EMPTY: WorkDraft = { sources: [], steps: [], named: {} };
+
+/** Another person may sign in in the same tab. */
+let kept: { readonly accountId: string; readonly draft: WorkDraft } | undefined;
+let lastKey = 0;
+const listeners = new Set<() => void>();
+
+function keep(next: typeof kept): void {
+  kept = next;
+  for (const listener of listeners) listener();
+}
+
+session.onForget(() => keep(undefined));
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const nextKey = (): number => {
+  lastKey += 1;
+  return lastKey;
+};
+
+export const newStep = (type: StepType): StepDraft => ({
+  key: nextKey(),
+  type,
+  values: STEPS[type].start,
+});
+
+/** The PDF of a completed conversion. */
+export const sourceOf = ({ id, name, filename, bytes, pages }: Conversion): SourceDraft => ({
+  key: nextKey(),
+  conversion: id,
+  name: name ?? filename ?? id,
+  bytes,
+  pages,
+});
+
+/** The files that are PDFs, and what is wrong with each of the others. */
+export async function sourcesOf(
+  files: readonly File[],
+): Promise<{ readonly sources: readonly SourceDraft[]; readonly problems: readonly string[] }> {
+  const sources: SourceDraft[] = [];
+  const problems: string[] = [];
+  for (const file of files) {
+    const { name, size } = file;
+    try {
+      const kind = kindOf(await contentOf(file, PDF_MARK_WITHIN));
+      if (kind === 'pdf') sources.push({ key: nextKey(), file, name, bytes: size });
+      else
+        problems.push(`${name} ${kind === 'empty' ? 'is empty' : 'is not a PDF'}. Choose a PDF.`);
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  return { sources, problems };
+}
+
+export function useWorkDraft(accountId: string) {
+  const current = (): WorkDraft => (kept?.accountId === accountId ? kept.draft : EMPTY);
+  const draft = useSyncExternalStore(subscribe, current);
+  const change = useCallback(
+    (edit: (draft: WorkDraft) => Partial<WorkDraft>) => {
+      const before = kept?.accountId === accountId ? kept.draft : EMPTY;
+      keep({ accountId, draft: { ...before, ...edit(before) } });
+    },
+    [accountId],
+  );
+  const addSources = useCallback(
+    (added: readonly SourceDraft[]) =>
+      change(({ sources }) => ({ sources: [...sources, ...added] })),
+    [change],
+  );
+  const addStep = useCallback(
+    (added: StepDraft) => change(({ steps }) => ({ steps: withStep(steps, added) })),
+    [change],
+  );
+  return { draft, change, addSources, addStep };
+}

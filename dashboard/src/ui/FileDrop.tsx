@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react';
+import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
+import { Button } from './Button.tsx';
+import styles from './FileDrop.module.css';
+import { Icon } from './icons.tsx';
+
+interface FileDropProps {
+  /** Says what is to be dropped here. */
+  readonly title: string;
+  /** The files in words, such as "a PDF or a bundle". */
+  readonly what: string;
+  /** Several files at once. */
+  readonly several?: boolean;
+  readonly accept: readonly string[];
+  readonly onFiles: (files: readonly File[]) => void;
+  readonly onProblem: (text: string) => void;
+  /** Other ways, beside the button that opens the browser's own dialog. */
+  readonly children?: ReactNode;
+}
+
+/** Takes files by dropping, by pasting, or by the browser's own dialog. */
+export function FileDrop(props: FileDropProps) {
+  const { title, what, several = false, accept, onFiles, onProblem, children } = props;
+  const drop = async (items: readonly DropItem[]) => {
+    const files = items.filter((item) => item.kind === 'file');
+    if (!several && items.length !== 1) onProblem('Drop one file at a time.');
+    else if (files.length < items.length) onProblem(`This is not a file. Drop ${what}.`);
+    else onFiles(await Promise.all(files.map((item) => item.getFile())));
+  };
+  return (
+    <DropZone
+      className={styles.drop}
+      aria-label={several ? 'Drop files here' : 'Drop a file here'}
+      onDrop={({ items }) => void drop(items)}
+    >
+      <Icon name="upload" size={28} />
+      <p className={styles.title}>{title}</p>
+      <div className={styles.ways}>
+        <FileTrigger
+          acceptedFileTypes={accept}
+          allowsMultiple={several}
+          onSelect={(files) => {
+            if (files !== null && files.length > 0) onFiles([...files]);
+          }}
+        >
+          <Button look="primary">{several ? 'Choose files' : 'Choose a file'}</Button>
+        </FileTrigger>
+        {children}
+      </div>
+    </DropZone>
+  );
+}
