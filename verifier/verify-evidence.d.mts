@@ -124,6 +124,13 @@ export declare function base64(bytes: Uint8Array): string;
 
 export declare function fromBase64(text: string): Uint8Array;
 
+/** @throws {Difference} the log calls the PDF signed, and it has not the signature that was made for it */
+export declare function mustBearSignature(
+  file: string,
+  pdf: Uint8Array,
+  events: readonly { readonly type: string; readonly data: object }[],
+): Promise<void>;
+
 export declare function mustBeSignedAsAsked(
   place: string,
   events: readonly { readonly type: string; readonly data: object }[],

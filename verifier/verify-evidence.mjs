@@ -11,7 +11,8 @@
  * 2. `contents.txt` is signed with KEY and names every other file with its SHA-256: no byte was altered.
  * 3. `checkpoint` is signed with KEY: the number of events in the log, and the root of its Merkle tree.
  * 4. Each line of `events.jsonl` is an event of the log: its hash and its proof lead to that root.
- * 5. Request, manifest and PDF are those that the events name; the report shows the same events.
+ * 5. Request, manifest and PDF are those that the events name, the PDF with the signature that was made for
+ *    it; the report shows the same events.
  *
  * Step 2 shows that the service wrote the bundle. Steps 3 to 5 show what its log says, which it cannot
  * change any more once others have the checkpoint. What only step 2 covers is told as "signed, not proved".
@@ -228,20 +229,133 @@ export async function provedEvents(place, entries, checkpoint, id) {
   return events;
 }
 
-/** A PDF has a signature where its request asks for one, and it is one that was made for its try. */
-export function mustBeSignedAsAsked(place, events) {
-  const dataOf = (wantedType) => events.find(({ type }) => type === wantedType)?.data;
-  const completed = dataOf('ConversionCompleted');
-  if (completed === undefined) return;
-  const { attempt, signature } = completed;
-  const isAsked = dataOf('ConversionRequested').signedBy !== undefined;
-  mustBe(place, 'is signed', isAsked, signature !== undefined);
+/** The event of that type; there is one at most. */
+const dataIn = (events, wantedType) => events.find(({ type }) => type === wantedType)?.data;
+
+/** The events of the signatures that were made for the try that completed. */
+function signaturesMade(events, { attempt, signature }) {
   const isMade = ({ type, data }) =>
     type === 'SignatureMade' &&
     data.attempt === attempt &&
     data.level === signature.level &&
     data.certificate === signature.certificate;
-  if (isAsked) mustBe(place, 'signature made for its try', true, events.some(isMade));
+  return events.filter(isMade);
+}
+
+/** A PDF has a signature where its request asks for one, and it is one that was made for its try. */
+export function mustBeSignedAsAsked(place, events) {
+  const completed = dataIn(events, 'ConversionCompleted');
+  if (completed === undefined) return;
+  const isAsked = dataIn(events, 'ConversionRequested').signedBy !== undefined;
+  mustBe(place, 'is signed', isAsked, completed.signature !== undefined);
+  if (!isAsked) return;
+  const isMade = signaturesMade(events, completed).length > 0;
+  mustBe(place, 'signature made for its try', true, isMade);
+}
+
+// The signature in a PDF (PAdES): CMS (RFC 5652) between the two parts of the file that it signs.
+
+/** The values that some DER consists of, one after the other. */
+function* derIn(bytes) {
+  for (let at = 0; at < bytes.length; ) {
+    let [start, length] = [at + 2, bytes[at + 1]];
+    if (length > 0x80) {
+      start += length & 0x7f;
+      length = bytes.subarray(at + 2, start).reduce((sum, byte) => sum * 256 + byte, 0);
+    }
+    const end = start + length;
+    if (!(end <= bytes.length)) throw new Error('a value that is cut off');
+    const whole = bytes.subarray(at, end);
+    yield { tag: bytes[at], whole, inner: whole.subarray(start - at) };
+    at = end;
+  }
+}
+const partsOf = (value) => [...derIn(value.inner)];
+
+const OIDS = { messageDigest: '06092a864886f70d010904', rsa: '06092a864886f70d010101' };
+/** By the name of the curve: the bytes of a number of its signatures. */
+const CURVES = { '06082a8648ce3d030107': ['P-256', 32], '06052b81040022': ['P-384', 48] };
+
+/** Web Crypto has the numbers of an ECDSA signature without DER, each as long as the key. */
+const plainEcdsa = (signature, bytes) =>
+  joined(
+    partsOf([...derIn(signature)][0]).map(({ inner }) => {
+      const number = inner.subarray(Math.max(0, inner.length - bytes));
+      return joined([new Uint8Array(bytes - number.length), number]);
+    }),
+  );
+
+/** True if the certificate's key made the signature of the message. */
+async function holdsBy(certificate, signature, message) {
+  const fields = partsOf(partsOf([...derIn(certificate)][0])[0]);
+  // A version is not in certificates of the first one.
+  const { whole: spki } = fields[fields[0].tag === 0xa0 ? 6 : 5];
+  const [algorithm, parameters] = partsOf(partsOf([...derIn(spki)][0])[0]);
+  const isRsa = hex(algorithm.whole) === OIDS.rsa;
+  const [namedCurve, bytes] = (isRsa ? undefined : CURVES[hex(parameters.whole)]) ?? [];
+  const scheme = isRsa
+    ? { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+    : { name: 'ECDSA', namedCurve, hash: 'SHA-256' };
+  const key = await subtle().importKey('spki', spki, scheme, false, ['verify']);
+  const plain = isRsa ? signature : plainEcdsa(signature, bytes);
+  return subtle().verify(scheme, key, plain, message);
+}
+
+/** What a CMS signature says, and whether it holds by the certificate with that SHA-256. */
+async function openSignature(cms, certificateSha256) {
+  const [, wrapped] = partsOf(derIn(cms).next().value);
+  const parts = partsOf(partsOf(wrapped)[0]);
+  const certificates = partsOf(parts.find(({ tag }) => tag === 0xa0));
+  const [signer] = partsOf(parts.at(-1));
+  const fields = partsOf(signer);
+  const attributes = fields.find(({ tag }) => tag === 0xa0);
+  const signature = fields.find(({ tag }) => tag === 0x04);
+  const digest = partsOf(attributes)
+    .map(partsOf)
+    .find(([type]) => hex(type.whole) === OIDS.messageDigest);
+  // They are signed as a set, and stored under another tag (RFC 5652, 5.4).
+  const message = joined([Uint8Array.of(0x31), attributes.whole.subarray(1)]);
+  const hashes = await Promise.all(certificates.map(({ whole }) => hexSha256(whole)));
+  const own = certificates[hashes.indexOf(certificateSha256)];
+  return {
+    digest: hex(partsOf(digest[1])[0].inner),
+    hashes,
+    holds: own !== undefined && (await holdsBy(own.whole, signature.inner, message)),
+  };
+}
+
+/** The parts of a PDF around its signature of the whole file, and the signature; undefined where it has none. */
+function signedParts(pdf) {
+  // A character for each byte, also in a large file.
+  const text = new TextDecoder('latin1').decode(pdf);
+  for (const found of text.matchAll(/\/ByteRange\s*\[\s*0\s+(\d+)\s+(\d+)\s+(\d+)\s*\]/g)) {
+    const [from, to, rest] = found.slice(1).map(Number);
+    const [, digits] = /^<((?:[0-9A-Fa-f]{2})+)>$/.exec(text.slice(from, to)) ?? [];
+    if (digits !== undefined && to + rest === pdf.length) {
+      return { before: pdf.subarray(0, from), cms: fromHex(digits), after: pdf.subarray(to) };
+    }
+  }
+  return undefined;
+}
+
+/** A PDF that the log calls signed has the signature that was made for its try, of exactly its bytes. */
+export async function mustBearSignature(file, pdf, events) {
+  const completed = dataIn(events, 'ConversionCompleted');
+  if (completed?.signature === undefined) return;
+  const parts = signedParts(pdf);
+  mustBe(file, 'has a signature of the whole file', true, parts !== undefined);
+  const signed = hex(await sha256(parts.before, parts.after));
+  const made = signaturesMade(events, completed).map(({ data }) => data.digest);
+  const digest = made.find((each) => each === signed) ?? made.join(' or ');
+  mustBe(file, 'SHA-256 of the bytes that its signature is of', digest, signed);
+  const { certificate } = completed.signature;
+  const opened = await openSignature(parts.cms, certificate).catch(() => undefined);
+  mustBe(file, 'signature that can be read', true, opened !== undefined);
+  mustBe(file, 'SHA-256 that its signature says', digest, opened.digest);
+  const { hashes } = opened;
+  const found = hashes.includes(certificate) ? certificate : hashes.join();
+  mustBe(file, 'certificate of its signature', certificate, found);
+  mustBe(file, 'signature that holds', true, opened.holds);
 }
 
 // 5. The documents and the report.
@@ -322,7 +436,7 @@ async function checked(zip, keys, witnesses, onPassed) {
   onPassed('events');
 
   // 5. The documents: each is the one that its event names, or the list says why it is absent.
-  const dataOf = (wantedType) => events.find(({ type }) => type === wantedType)?.data;
+  const dataOf = (wantedType) => dataIn(events, wantedType);
   const [requested, completed] = ['ConversionRequested', 'ConversionCompleted'].map(dataOf);
   const opening = JSON.parse(textIn('keys.json'));
   const proved = new Map([
@@ -335,6 +449,9 @@ async function checked(zip, keys, witnesses, onPassed) {
     mustBe(name, 'absent', isAbsent, !files.has(name));
     if (isAbsent) proved.delete(name);
     else mustBe(name, 'digest', expected, await digestOf(files.get(name)));
+  }
+  if (proved.has('document.pdf')) {
+    await mustBearSignature('document.pdf', files.get('document.pdf'), events);
   }
   onPassed('documents');
 

@@ -3,10 +3,14 @@ import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { createSigner } from '../../src/process-managers/signatures.ts';
+import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
+import { signDigest } from '../../src/signing/cms.ts';
 import { openPkcs12 } from '../../src/signing/identity.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
-import { PDF } from '../support/conversion.ts';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
+import { PDF } from '../support/conversion.ts';
+import { bundleOf, differenceIn } from '../support/evidence.ts';
+import { pdfToSign } from '../support/signed-pdf.ts';
 
 const PATH = `${BASE}/account/signature/`;
 
@@ -250,4 +254,45 @@ void test('a stop ends the wait for a timestamp, and the try is asked for again'
   await t.rejects(answer, { message: 'stopped' });
   const types = (await api.log()).map(({ type }) => type);
   t.notOk(types.includes('SignatureMade'), 'nothing was given, and nothing is recorded');
+});
+
+void test('evidence tells a PDF whose signature is not the one that was made for it', async (t) => {
+  const p12 = makeSigner(t).p12.toString('base64');
+  const other = await openPkcs12(makeSigner(t).p12, P12_PASSWORD);
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  await api.call('PUT', PATH, { key, body: { p12, password: P12_PASSWORD } });
+  const sign = createSigner({ ...api, seal: undefined, stopping: new AbortController().signal });
+  /** Ends a conversion with a PDF that has what `forge` makes of its signature. */
+  const complete = async (
+    said: string,
+    forge: (cms: Buffer, digest: Buffer) => Promise<Buffer>,
+  ) => {
+    const body = { html: HTML, pdf: { sign: true } };
+    const conversionId = String((await api.call('POST', `${BASE}/pdf/`, { key, body })).body['id']);
+    const by = { renderer: 'test', delivery: said, at: api.clock.now() };
+    const about = { accountId, conversionId, ...by };
+    const start = { type: 'StartConversion', ...about } as const;
+    await api.actors.send(conversionAggregate, conversionId, start, api.context());
+    const { pdf, ...place } = pdfToSign(said);
+    const digest = digestAround(pdf, place);
+    const answer = await sign({ kind: 'sign', ...about, digest: digest.toString('hex') });
+    if (answer.kind === 'unsigned') throw new Error(answer.message);
+    fillSignature(pdf, place, await forge(Buffer.from(answer.cms, 'base64'), digest));
+    const found = { signature: answer.facts };
+    await api.complete(accountId, conversionId, pdf, undefined, undefined, found);
+    const bundle = await bundleOf(api, conversionId);
+    return await differenceIn(bundle.zip, bundle.key);
+  };
+  t.equal(await complete('as it was signed', async (cms) => cms), undefined);
+  t.match(
+    await complete('signed by another', async (_, digest) => await signDigest(other, digest)),
+    {
+      message:
+        /^document\.pdf, certificate of its signature: expected [0-9a-f]{64}, found [0-9a-f]{64}$/,
+    },
+  );
+  t.match(await complete('not signed', async () => Buffer.alloc(0)), {
+    message: /^document\.pdf, signature that can be read: expected true, found false$/,
+  });
 });

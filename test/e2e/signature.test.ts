@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import type { PdfOptions } from '../../client/src/conversion-options.ts';
 import type { Conversion } from '../../client/src/types.ts';
+import { verifyEvidence } from '../../verifier/verify-evidence.mjs';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
+import { runCli } from '../support/cli.ts';
 import { readLog } from '../support/invariants.ts';
 import { openPdf } from '../support/pdf.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -78,6 +80,21 @@ void test('PDFs are signed with the certificate of their account, or that of the
       t.match(file.toString('latin1'), /\/Location <FEFF004B00F6006C006E>/);
     }
   }
+
+  const logKey = (await (await fetch(`${service.url}/tlog/key`)).text()).trim();
+  for (const id of [sealed.id, ...records]) {
+    const headers = { 'X-API-Key': service.firstStart.apiKey };
+    const bundle = await fetch(`${service.url}/api/v1/conversions/${id}/evidence/`, { headers });
+    const zip = new Uint8Array(await bundle.arrayBuffer());
+    t.match((await verifyEvidence(zip, [logKey])).proved, ['document.pdf'], 'its signature too');
+  }
+  const sealedPath = join(directory, 'sealed.pdf');
+  writeFileSync(sealedPath, pdf);
+  const asked = await runCli(service.place, ['verify-pdf', sealedPath]);
+  t.match(
+    asked.stdout,
+    `  signed (PAdES B-B) by the certificate with the SHA-256 ${certificate}\n`,
+  );
 
   const client = service.client();
   const again = await client.rerender(records[1] ?? '');

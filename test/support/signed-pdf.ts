@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SIGNATURE_BYTES } from '../../src/renderer/pdf/signature.ts';
 
 const hasPdfsig = spawnSync('pdfsig', ['-v']).status === 0;
 
@@ -23,6 +24,30 @@ export function signedParts(pdf: Buffer): SignedParts {
     content: Buffer.concat([pdf.subarray(0, from), pdf.subarray(to)]),
     cms: padded.subarray(0, 4 + padded.readUInt16BE(2)),
   };
+}
+
+/** Bytes like those of a PDF, with a place for a signature of all of them. */
+export function pdfToSign(said: string): {
+  readonly pdf: Buffer;
+  readonly from: number;
+  readonly to: number;
+} {
+  const before = `%PDF-1.7\n% /ByteRange [0 1 2 3]\n${said}\n/ByteRange [0 FROM LATER REST]/Contents `;
+  const from = before.length;
+  const to = from + 2 + 2 * SIGNATURE_BYTES;
+  const after = '\n%%EOF\n';
+  const ranges: readonly (readonly [string, number])[] = [
+    ['FROM', from],
+    ['LATER', to],
+    ['REST', after.length],
+  ];
+  const filled = ranges.reduce(
+    (text, [name, number]) => text.replace(name, String(number).padStart(name.length, '0')),
+    before,
+  );
+  if (filled.length !== before.length) throw new Error('The numbers have no room.');
+  const hole = `<${'0'.repeat(2 * SIGNATURE_BYTES)}>`;
+  return { pdf: Buffer.from(filled + hole + after, 'latin1'), from, to };
 }
 
 /** Has openssl verify the signature as CAdES. @throws {Error} with what it says */

@@ -10,6 +10,7 @@ import {
   fromBase64,
   type Group,
   mustBeInLog,
+  mustBearSignature,
   mustBeSigned,
   openNote,
   parseKey,
@@ -48,13 +49,20 @@ function noteOf([first]: readonly Entry[]): string {
   return end === -1 ? '' : (first?.proof.slice(end + 2) ?? '');
 }
 
-/** @param pdfSha256 of a PDF, hex digits: the events must name it */
+/** A PDF that the events must name. */
+export interface ProvedPdf {
+  /** Hex digits. */
+  readonly sha256: string;
+  /** Reads it, where it is at hand: then its signature is checked too. */
+  readonly read?: () => Promise<Uint8Array>;
+}
+
 export function checkProof(
   load: () => Promise<Proof>,
-  pdfSha256: string | undefined,
+  pdf: ProvedPdf | undefined,
   dependencies: CheckDependencies,
 ): Check {
-  const document = pdfSha256 === undefined ? [] : (['document'] as const);
+  const document = pdf === undefined ? [] : (['document'] as const);
   return {
     plan: ['keys', 'checkpoint', 'history', 'events', ...document],
     run: async (doStep) => {
@@ -70,8 +78,12 @@ export function checkProof(
       const { events } = await doStep('events', async () => ({
         events: await provedEvents('the proof', entries, checkpoint, conversionId),
       }));
-      if (pdfSha256 === undefined) return;
-      await doStep('document', async () => documentOf(events, pdfSha256));
+      if (pdf === undefined) return;
+      await doStep('document', async () => {
+        const named = documentOf(events, pdf.sha256);
+        if (pdf.read) await mustBearSignature('the PDF', await pdf.read(), events);
+        return named;
+      });
     },
   };
 }

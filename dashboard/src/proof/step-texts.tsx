@@ -89,7 +89,7 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
   },
   document: {
     title: 'PDF in the log',
-    failed: 'The log names another PDF for this conversion.',
+    failed: 'The log names another PDF for this conversion, or another signature of it.',
     found: ({ sha256, event }) => (
       <p>
         Event {event.index}, <Time iso={event.time} relative={false} />, names its SHA-256:{' '}

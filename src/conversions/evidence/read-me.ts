@@ -54,7 +54,8 @@ ${witnesses === '' ? '' : `WITNESSES\n\nThe checkpoint has the signatures of the
 }WHAT IS PROVED, AND WHAT IS NOT
 
 Proved under the checkpoint: that the log holds these events, that the PDF, the request and the manifest are
-the ones that they name, and that the conversion's own events are here without a gap up to the last one.
+the ones that they name, that a signed PDF has the signature that was made for it, of exactly its bytes, and
+that the conversion's own events are here without a gap up to the last one.
 Signed by the service, and no more: the sentences of report.html, the texts in it that are marked with a
 dagger (the log has them encrypted), and this text.
 Not shown: what happened after the last event in this bundle.

@@ -66,7 +66,7 @@ async function all(check: Check): Promise<Step[]> {
 }
 
 const allOf = ({ pdfSha256: sha256, ...proof }: ProofOfPdf, dependencies: CheckDependencies) =>
-  all(checkProof(async () => proof, sha256, dependencies));
+  all(checkProof(async () => proof, sha256 === undefined ? undefined : { sha256 }, dependencies));
 
 /** The names of the steps that hold, then what the last one found. */
 const outcome = (steps: readonly Step[]) => ({

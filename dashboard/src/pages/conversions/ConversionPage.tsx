@@ -189,7 +189,11 @@ function ConversionProof({ id, pdfSha256 }: ConversionProofProps) {
       const proof = await dataOf(api.GET('/api/v1/conversions/{id}/proof/', { params }));
       return { conversionId: id, entries: proof.entries, key: proof.key };
     };
-    return checkProof(load, pdfSha256, dependencies);
+    return checkProof(
+      load,
+      pdfSha256 === undefined ? undefined : { sha256: pdfSha256 },
+      dependencies,
+    );
   }, [id, pdfSha256]);
   return (
     <ProofSection

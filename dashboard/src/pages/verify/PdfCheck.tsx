@@ -6,6 +6,7 @@ import { api, dataOf } from '../../api/client.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
+import { contentOf } from '../../ui/chosen-files.ts';
 import { Facts } from '../../ui/Facts.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
@@ -18,8 +19,14 @@ const NO_ENTRIES: Entry[] = [];
 const ask = (sha256: string, signal: AbortSignal) =>
   dataOf(api.POST('/api/v1/verify/', { body: { sha256 }, signal }));
 
+export interface ChosenPdf {
+  /** Hex digits. */
+  readonly sha256: string;
+  readonly file: File;
+}
+
 /** Asks the service about a PDF by its hash alone, then checks what the service says. */
-export function PdfCheck({ sha256 }: { readonly sha256: string }) {
+export function PdfCheck({ sha256, file }: ChosenPdf) {
   const answer = useQuery({
     queryKey: ['verify', sha256],
     queryFn: ({ signal }) => ask(sha256, signal),
@@ -28,14 +35,14 @@ export function PdfCheck({ sha256 }: { readonly sha256: string }) {
   });
   return (
     <Loaded query={answer} what="what the service knows of the hash">
-      {(known) => <Known {...known} sha256={sha256} />}
+      {(known) => <Known {...known} sha256={sha256} file={file} />}
     </Loaded>
   );
 }
 
-type KnownProps = Awaited<ReturnType<typeof ask>> & { readonly sha256: string };
+type KnownProps = Awaited<ReturnType<typeof ask>> & ChosenPdf;
 
-function Known({ conversion, entries = NO_ENTRIES, sha256 }: KnownProps) {
+function Known({ conversion, entries = NO_ENTRIES, sha256, file }: KnownProps) {
   if (conversion === undefined) return <Unknown />;
   const { id, created_at: created, completed_at: completed } = conversion;
   return (
@@ -54,7 +61,7 @@ function Known({ conversion, entries = NO_ENTRIES, sha256 }: KnownProps) {
           }}
         />
       </Section>
-      <PdfProof conversionId={id} entries={entries} pdfSha256={sha256} />
+      <PdfProof conversionId={id} entries={entries} sha256={sha256} file={file} />
     </>
   );
 }
@@ -73,17 +80,16 @@ function Unknown() {
   );
 }
 
-interface PdfProofProps {
+interface PdfProofProps extends ChosenPdf {
   readonly conversionId: string;
   readonly entries: readonly Entry[];
-  readonly pdfSha256: string;
 }
 
-function PdfProof({ conversionId, entries, pdfSha256 }: PdfProofProps) {
-  const check = useMemo(
-    () => checkProof(async () => ({ conversionId, entries }), pdfSha256, dependencies),
-    [conversionId, entries, pdfSha256],
-  );
+function PdfProof({ conversionId, entries, sha256, file }: PdfProofProps) {
+  const check = useMemo(() => {
+    const pdf = { sha256, read: () => contentOf(file) };
+    return checkProof(async () => ({ conversionId, entries }), pdf, dependencies);
+  }, [conversionId, entries, sha256, file]);
   return (
     <ProofSection
       lead="This browser checks that the log of the service says so, too."

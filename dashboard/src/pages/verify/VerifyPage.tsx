@@ -89,13 +89,13 @@ interface ResultProps {
 }
 
 function Result({ chosen: { file, kind, sha256 }, isStranger }: ResultProps) {
-  const Check = isStranger ? PublicPdfCheck : PdfCheck;
   return (
     <>
       <Section title={file.name} lead={`${formatBytes(file.size)}. SHA-256:`}>
         <Code code={sha256} copyLabel="Copy the SHA-256" wrap />
       </Section>
-      {kind === 'pdf' && <Check sha256={sha256} />}
+      {kind === 'pdf' && isStranger && <PublicPdfCheck sha256={sha256} />}
+      {kind === 'pdf' && !isStranger && <PdfCheck sha256={sha256} file={file} />}
       {kind === 'bundle' && <BundleCheck file={file} />}
       {kind === 'empty' && <Notice kind="danger">This file is empty. Nothing was sent.</Notice>}
       {kind === 'other' && (
