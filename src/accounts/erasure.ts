@@ -2,7 +2,7 @@
  * Erases an account in steps that are safe to repeat. See docs/decisions/0028-erasure.md for their order.
  */
 import { apiKeyQueries } from '../../projections/api-keys.ts';
-import { erasureQueries } from '../../projections/erasures.ts';
+import { erasureQueries, type KeyDue } from '../../projections/erasures.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { orThrow } from '../actors/command-context.ts';
@@ -33,6 +33,24 @@ export async function beginErasure(
   await sendToAccount({ actors }, command, context);
 }
 
+/** Destroys the data key of a certificate that signs no more. Two processes may do so at the same time. */
+export async function destroyKey(
+  { actors, clock, vault }: Pick<ErasureDependencies, 'actors' | 'clock' | 'vault'>,
+  { accountId, certificateId, endedEventId }: KeyDue,
+): Promise<void> {
+  await vault.erase(certificateId);
+  const command = { type: 'RecordKeyDestroyed', accountId, certificateId } as const;
+  await sendToAccount({ actors }, command, {
+    commandId: `destroy/${certificateId}`,
+    metadata: {
+      correlationId: `destroy/${certificateId}`,
+      causationId: endedEventId,
+      actor: { kind: 'service' },
+      time: clock.now(),
+    },
+  });
+}
+
 /**
  * Does what is left of an erasure that the log has begun. Two processes may do so at the same time.
  * @throws {KeyringUnavailable} @throws {BlobStoreUnavailable} @throws {EventStoreUnavailable}
@@ -57,6 +75,8 @@ export async function completeErasure(
 
   // First of all: from here on nothing of the account can be read, whatever happens to the rest.
   await vault.erase(accountId);
+  const signing = (await consistentQuery(deps, erasureQueries)).keys(accountId);
+  for (const each of signing) await destroyKey(deps, each);
   const keys = async (limit: number) =>
     (await consistentQuery(deps, apiKeyQueries)).page(accountId, { offset: 0, limit }).rows;
   await drainList(

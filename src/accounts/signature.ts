@@ -11,10 +11,11 @@ import {
 } from '../domain/signature.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { isoTime } from '../time/clock.ts';
+import { newCertificateId } from '../time/ids.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors'> & {
-  readonly vault: Pick<Vault, 'seal' | 'unseal'>;
+  readonly vault: Pick<Vault, 'makeKey' | 'seal' | 'unseal'>;
 };
 
 export interface SignatureRecord {
@@ -88,16 +89,17 @@ export async function setSignature(
   const now = context.metadata.time;
   const identity = await openFile(file, password, now);
   const { identityText } = await import('../signing/identity.ts');
-  const seal = (text: string) => deps.vault.seal(accountId, text);
-  const [secret, subject, issuer] = await Promise.all(
-    [identityText(identity), identity.subject, identity.issuer].map(seal) as [
-      Promise<string>,
-      Promise<string>,
-      Promise<string>,
-    ],
-  );
+  const { vault } = deps;
+  // Its own, so that the private key ends with the certificate, while the log stays whole.
+  const certificateId = newCertificateId(now);
+  await vault.makeKey(certificateId);
+  const [secret, subject, issuer] = await Promise.all([
+    vault.seal(certificateId, identityText(identity)),
+    vault.seal(accountId, identity.subject),
+    vault.seal(accountId, identity.issuer),
+  ]);
   const { notBefore, notAfter, sha256: certificate } = identity;
-  const signature = { secret, subject, issuer, notBefore, notAfter, certificate };
+  const signature = { certificateId, secret, subject, issuer, notBefore, notAfter, certificate };
   await sendToAccount(deps, { type: 'SetSignature', accountId, signature, now }, context);
   return await recordOf(deps, accountId, signature);
 }

@@ -23,6 +23,8 @@ const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'InvitationRevoked',
   'MemberJoined',
   'PersonErased',
+  'SignatureSet',
+  'SignatureRemoved',
 ]);
 
 /** @throws {Error} one line: there is another keyring in the new place */
@@ -98,6 +100,9 @@ export class KeyHolders {
   readonly open = new Map<string, string>();
   readonly erased = new Map<string, string>();
 
+  /** The certificates that sign, by account. */
+  readonly #certificates = new Map<string, string>();
+
   take(entries: readonly Pick<Entry, 'event'>[]): void {
     for (const { event } of entries) this.#take(event);
   }
@@ -114,13 +119,28 @@ export class KeyHolders {
       this.open.set(accountId, accountId);
       // Founders of older accounts have no key of their own.
       if (SEALED.test(email)) this.open.set(founderOf(accountId), accountId);
-    } else if (type === 'AccountErased') this.#end(data.accountId);
-    else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
+    } else if (type === 'AccountErased') {
+      this.#endCertificate(data.accountId);
+      this.#end(data.accountId);
+    } else if (type === 'SignatureRemoved') this.#endCertificate(data.accountId);
+    else if (type === 'SignatureSet') {
+      const { accountId, certificateId } = data;
+      this.#endCertificate(accountId);
+      if (certificateId === undefined) return;
+      this.open.set(certificateId, accountId);
+      this.#certificates.set(accountId, certificateId);
+    } else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
     else if (type === 'InvitationRevoked' || type === 'PersonErased') this.#end(data.personId);
     // Somebody who has a sign-in has used it: the key of the person that it would have made is not needed.
     else if (type === 'MemberJoined' && data.invitation !== data.personId) {
       this.#end(data.invitation);
     }
+  }
+
+  #endCertificate(accountId: string): void {
+    const certificate = this.#certificates.get(accountId);
+    if (certificate !== undefined) this.#end(certificate);
+    this.#certificates.delete(accountId);
   }
 
   #end(owner: string): void {

@@ -9,6 +9,7 @@ import type { ListedKeyRecords } from '../documents/keys/port.ts';
 import type { BlobStore } from '../documents/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
+import { CERTIFICATE_ID } from '../domain/ids.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { continueLog } from '../log/log-origin.ts';
 import type { Clock } from '../time/clock.ts';
@@ -20,6 +21,8 @@ import type { BackupPlace } from './places/port.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import { incomplete, StoreCopy } from './store-copy.ts';
 import { foreignKeyring } from './verify-keyring.ts';
+
+const CERTIFICATE = new RegExp(`^${CERTIFICATE_ID}$`);
 
 export interface RestoreTarget {
   readonly store: CopyableEventStore;
@@ -44,6 +47,8 @@ export interface Restored {
   readonly missing: number;
   /** Accounts that are erased, and were open at the end of the restored log. */
   readonly erased: readonly string[];
+  /** Certificates whose keys are destroyed, and that signed at the end of the restored log. */
+  readonly certificates: readonly string[];
   /** The name that the log goes on under. */
   readonly origin: string;
 }
@@ -82,8 +87,11 @@ export async function restore(
   const open = [...erased].filter((owner) => plan.open.has(owner));
   const accounts = open.filter((owner) => plan.open.get(owner) === owner);
   for (const account of accounts) await eraseAgain(account, target);
+  const certificates = open.filter((owner) => CERTIFICATE.test(owner));
+  for (const certificate of certificates)
+    await removeAgain(plan.open.get(certificate) ?? '', certificate, target);
   await store.setBarrier(undefined);
-  return { documents, missing, erased: accounts, origin };
+  return { documents, missing, erased: accounts, certificates, origin };
 }
 
 /**
@@ -177,4 +185,16 @@ async function eraseAgain(accountId: string, { actors, clock }: RestoreTarget): 
   }
   const erase = { type: 'EraseAccount', accountId, now } as const;
   orThrow(await actors.send(accountAggregate, accountId, erase, operatorContext(clock)));
+}
+
+/** Its key is gone, so it signs no more. */
+async function removeAgain(
+  accountId: string,
+  certificateId: string,
+  { actors, clock }: RestoreTarget,
+): Promise<void> {
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (state.status !== 'open' || state.signature?.certificateId !== certificateId) return;
+  const remove = { type: 'RemoveSignature', accountId, now: clock.now() } as const;
+  orThrow(await actors.send(accountAggregate, accountId, remove, operatorContext(clock)));
 }

@@ -51,13 +51,15 @@ export const restore: Run = async (invocation, { open, output }) => {
       }),
     );
     const { events, root, manifest } = plan;
-    const { documents, missing, erased, origin } = restored;
+    const { documents, missing, erased, certificates, origin } = restored;
     const madeAt = isoTime(manifest.madeAt);
     output.json({ place: place.name, made_at: madeAt, events, root, ...restored });
     output.line(`${counted(events, 'event')}, root ${root}, of the backup of ${madeAt}.`);
     output.line(`${counted(documents, 'document')}; origin ${origin}`);
     if (missing > 0) output.line(`Not in the backup any more: ${counted(missing, 'document')}.`);
     if (erased.length > 0) output.line(`Erased again: ${counted(erased.length, 'account')}.`);
+    if (certificates.length > 0)
+      output.line(`Removed again: ${counted(certificates.length, 'certificate')} for signatures.`);
   });
 };
 

@@ -1,8 +1,8 @@
 /** The certificate that the PDFs of your account at a service are signed with. */
 import { readFile } from 'node:fs/promises';
 import type { SignatureCertificate } from '../../client/src/signature.ts';
-import { type CommandContext, type Run, secretFromInput, UsageError } from './command.ts';
 import { errorMessage } from '../errors/error-message.ts';
+import { type CommandContext, type Run, secretFromInput, UsageError } from './command.ts';
 import { recordRows, serviceOf } from './service.ts';
 
 function tell({ output }: CommandContext, certificate: SignatureCertificate): void {
@@ -33,7 +33,7 @@ export const signatureRemove: Run = async (invocation, context) => {
   await client.signature.remove();
   context.output.json({});
   context.output.line(
-    'The certificate is removed. Its key stays in the log, encrypted, until the account is erased. ' +
+    'The certificate is removed, and its private key is destroyed; copies of the keyring from before still have it. ' +
       'Revoke the certificate at its issuer if the key may be known.',
   );
 };

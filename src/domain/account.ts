@@ -35,11 +35,12 @@ import {
   type People,
 } from './members.ts';
 import {
-  type AccountSignature,
+  type AccountSigning,
   changeSignature,
-  type RemoveSignature,
-  type SetSignature,
-  signatureIn,
+  endSigning,
+  evolveSigning,
+  type SigningCommand,
+  type SigningEventType,
 } from './signature.ts';
 
 export { CREDITS_PER_CONVERSION } from './acceptance.ts';
@@ -70,11 +71,10 @@ export type AccountEvent = EventOf<
   | 'HoldReleased'
   | 'AccountErased'
   | 'ErasureCompleted'
-  | 'SignatureSet'
-  | 'SignatureRemoved'
+  | SigningEventType
 >;
 
-export interface AccountState extends People {
+export interface AccountState extends People, AccountSigning {
   /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
   readonly status: 'none' | 'open' | 'erased';
   readonly erasureCompleted: boolean;
@@ -91,7 +91,6 @@ export interface AccountState extends People {
   readonly plan: Plan;
   /** Its own, for what is requested from now on; undefined: that of the service. */
   readonly retentionSeconds: number | undefined;
-  readonly signature: AccountSignature | undefined;
   readonly credits: number;
   /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
@@ -111,6 +110,7 @@ const initialState: AccountState = {
   plan: 'free',
   retentionSeconds: undefined,
   signature: undefined,
+  endedCertificates: [],
   credits: 0,
   refunds: 0,
   keys: noKeys,
@@ -139,8 +139,7 @@ type OwnCommand = { readonly accountId: string } & (
       /** The founder's session epoch when the present password was judged; absent for the operator, who needs none. */
       readonly epoch?: number;
     }
-  | SetSignature
-  | RemoveSignature
+  | SigningCommand
   | { readonly type: 'GrantOperator' | 'RevokeOperator' }
   | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
   | { readonly type: 'ReleaseHold'; readonly now: number }
@@ -232,9 +231,9 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'MemberRemoved':
       return evolvePeople(state, event);
     case 'SignatureSet':
-      return { ...state, signature: signatureIn(event) };
     case 'SignatureRemoved':
-      return { ...state, signature: undefined };
+    case 'SignatureKeyDestroyed':
+      return { ...state, ...evolveSigning(state, event) };
     case 'OperatorGranted':
       return { ...state, isOperator: true };
     case 'OperatorRevoked':
@@ -246,7 +245,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'HoldReleased':
       return { ...state, hold: undefined };
     case 'AccountErased':
-      return { ...initialState, status: 'erased' };
+      return { ...initialState, ...endSigning(state), status: 'erased' };
     case 'ErasureCompleted':
       return { ...state, erasureCompleted: true };
   }
@@ -271,6 +270,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     ];
   }
   const { accountId } = command;
+  if (command.type === 'RecordKeyDestroyed') return changeSignature(state, command);
   if (state.status === 'erased') {
     if (command.type === 'EraseAccount') return [];
     if (command.type === 'CompleteErasure') {
@@ -309,7 +309,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return decideOnPeople(state, command);
     case 'SetSignature':
     case 'RemoveSignature':
-      return changeSignature(state.signature, command);
+      return changeSignature(state, command);
     case 'GrantOperator':
       return state.isOperator ? [] : [{ type: 'OperatorGranted', data: { accountId } }];
     case 'RevokeOperator':
@@ -350,7 +350,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 11,
+    version: 12,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

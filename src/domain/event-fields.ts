@@ -5,6 +5,7 @@ import { COLOR_SCHEMES, FORMATS, KEY_SCOPES, PAGE_SIZES, PLANS, SESSION_KINDS } 
 import {
   ACCOUNT_ID,
   BATCH_ID,
+  CERTIFICATE_ID,
   CONVERSION_ID,
   DELIVERY_ID,
   KEY_ID,
@@ -24,6 +25,7 @@ export const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
 export const PersonId = Type.String({ pattern: `^${PERSON_ID}$` });
 export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 export const WebhookId = Type.String({ pattern: `^${WEBHOOK_ID}$` });
+export const CertificateId = Type.String({ pattern: `^${CERTIFICATE_ID}$` });
 export const DeliveryId = Type.String({ pattern: `^${DELIVERY_ID}$` });
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 /** The name of a log in checkpoints and keys, as signed notes allow it: without spaces and plus. */

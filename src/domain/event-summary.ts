@@ -102,6 +102,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SignatureSet: (data) =>
     `The certificate that signs PDFs was set. It is valid until ${isoDate(data.notAfter)}.`,
   SignatureRemoved: () => 'The certificate that signed PDFs was removed.',
+  SignatureKeyDestroyed: () => 'The private key of a certificate that signs no more was destroyed.',
   SignatureMade: (data) => `The service signed for attempt ${data.attempt} (PAdES ${data.level}).`,
   OperatorGranted: () => 'The account was made an operator of the service.',
   OperatorRevoked: () => 'The account is no longer an operator of the service.',

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import {
   AccountId,
+  CertificateId,
   ConversionId,
   Count,
   Sealed,
@@ -14,6 +15,8 @@ export const SIGNATURE_EVENT_SCHEMAS = {
   /** It takes the place of an earlier one. */
   SignatureSet: Type.Object({
     accountId: AccountId,
+    /** Has the data key that `secret` is sealed with; absent: the account's key seals it, as all else. */
+    certificateId: Type.Optional(CertificateId),
     /** The private key and the certificates, as `signing/identity.ts` writes them. */
     secret: Sealed,
     /** Distinguished names of the certificate. */
@@ -26,6 +29,8 @@ export const SIGNATURE_EVENT_SCHEMAS = {
     setAt: Time,
   }),
   SignatureRemoved: Type.Object({ accountId: AccountId, removedAt: Time }),
+  /** The certificate signs no more: another took its place, or it or its account ended. Its data key is destroyed. */
+  SignatureKeyDestroyed: Type.Object({ accountId: AccountId, certificateId: CertificateId }),
   /** The service signed for a try of a conversion. It is stored before the renderer gets the signature. */
   SignatureMade: Type.Object({
     accountId: AccountId,

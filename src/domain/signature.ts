@@ -18,6 +18,17 @@ export interface RemoveSignature {
   readonly type: 'RemoveSignature';
   readonly now: number;
 }
+export interface RecordKeyDestroyed {
+  readonly type: 'RecordKeyDestroyed';
+  readonly certificateId: string;
+}
+
+/** The part of an account that is about its certificates. */
+export interface AccountSigning {
+  readonly signature: AccountSignature | undefined;
+  /** Certificates that sign no more, and whose data keys are not destroyed yet. */
+  readonly endedCertificates: readonly string[];
+}
 
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
@@ -44,25 +55,54 @@ export function signerName(subject: string): string {
   return subject;
 }
 
-type Of<Command> = Command & { readonly accountId: string };
+export type SigningCommand = SetSignature | RemoveSignature | RecordKeyDestroyed;
+export type SigningEventType = 'SignatureSet' | 'SignatureRemoved' | 'SignatureKeyDestroyed';
+type SigningEvent = EventOf<SigningEventType>;
 
 export const NO_SIGNATURE = 'The account has no certificate for signatures.';
 
-export const signatureIn = ({ data }: EventOf<'SignatureSet'>): AccountSignature => {
-  const { accountId: _, setAt: __, ...signature } = data;
-  return signature;
+/** The state in which nothing signs any more. */
+export const endSigning = ({ signature, endedCertificates }: AccountSigning): AccountSigning => {
+  const { certificateId } = signature ?? {};
+  const ended = certificateId === undefined ? [] : [certificateId];
+  return { signature: undefined, endedCertificates: [...endedCertificates, ...ended] };
 };
 
-export function changeSignature(
-  present: AccountSignature | undefined,
-  command: Of<SetSignature> | Of<RemoveSignature>,
-): Decision<EventOf<'SignatureSet' | 'SignatureRemoved'>> {
-  const { accountId, now } = command;
-  if (command.type === 'SetSignature') {
-    return [{ type: 'SignatureSet', data: { accountId, ...command.signature, setAt: now } }];
+export function evolveSigning(state: AccountSigning, event: SigningEvent): AccountSigning {
+  switch (event.type) {
+    case 'SignatureSet': {
+      const { accountId: _, setAt: __, ...signature } = event.data;
+      return { ...endSigning(state), signature };
+    }
+    case 'SignatureRemoved':
+      return endSigning(state);
+    case 'SignatureKeyDestroyed': {
+      const { certificateId } = event.data;
+      const left = state.endedCertificates.filter((each) => each !== certificateId);
+      return { signature: state.signature, endedCertificates: left };
+    }
   }
-  if (present === undefined) return { rejected: 'not_found', message: NO_SIGNATURE };
-  return [{ type: 'SignatureRemoved', data: { accountId, removedAt: now } }];
+}
+
+export function changeSignature(
+  { signature: present, endedCertificates }: AccountSigning,
+  command: SigningCommand & { readonly accountId: string },
+): Decision<SigningEvent> {
+  const { accountId } = command;
+  switch (command.type) {
+    case 'SetSignature': {
+      const { signature, now: setAt } = command;
+      return [{ type: 'SignatureSet', data: { accountId, ...signature, setAt } }];
+    }
+    case 'RemoveSignature':
+      if (present === undefined) return { rejected: 'not_found', message: NO_SIGNATURE };
+      return [{ type: 'SignatureRemoved', data: { accountId, removedAt: command.now } }];
+    case 'RecordKeyDestroyed': {
+      const { certificateId } = command;
+      if (!endedCertificates.includes(certificateId)) return [];
+      return [{ type: 'SignatureKeyDestroyed', data: { accountId, certificateId } }];
+    }
+  }
 }
 
 /** A signature that the service made for a try. */

@@ -1,6 +1,6 @@
-/** Completes the erasures that the log has begun, also those whose process ended in between. */
+/** Completes erasures and the destruction of keys that the log has begun, also those whose process ended in between. */
 import { erasureQueries } from '../../projections/erasures.ts';
-import { completeErasure, type ErasureDependencies } from '../accounts/erasure.ts';
+import { completeErasure, destroyKey, type ErasureDependencies } from '../accounts/erasure.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import type { Logger } from '../observe/log.ts';
 import { startBackgroundLoop } from './background-loop.ts';
@@ -11,6 +11,16 @@ const PAUSE_MS = 60_000;
 export function startErasures(deps: ErasureDependencies & { readonly logger: Logger }): Stoppable {
   const { logger, readModel, runner } = deps;
   const round = async (stopping: AbortSignal): Promise<void> => {
+    for (const due of readModel.query(erasureQueries).keys()) {
+      if (stopping.aborted) return;
+      try {
+        await destroyKey(deps, due);
+      } catch (error) {
+        const { accountId, certificateId } = due;
+        const message = 'the key of a certificate is not destroyed: it is tried again';
+        logger.error({ err: error, accountId, certificateId }, message);
+      }
+    }
     for (const { accountId } of readModel.query(erasureQueries).all()) {
       if (stopping.aborted) return;
       try {
@@ -23,6 +33,6 @@ export function startErasures(deps: ErasureDependencies & { readonly logger: Log
   };
   return startBackgroundLoop('erasures', round, logger, {
     everyMs: PAUSE_MS,
-    after: { runner, types: ['AccountErased'] },
+    after: { runner, types: ['AccountErased', 'SignatureSet', 'SignatureRemoved'] },
   });
 }

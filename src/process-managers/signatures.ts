@@ -35,9 +35,11 @@ const REFUSED = unsigned('The PDF could not be signed.');
 const CHANGED = unsigned(
   'The certificate for signatures was changed after the request: the PDF shows the name of another signer. Convert again.',
 );
-const REMOVED = unsigned(
-  'The certificate for signatures was removed after the request. Set one, and convert again.',
-);
+const REMOVED =
+  'The certificate for signatures was removed after the request. Set one, and convert again.';
+
+const ERASED = unsigned(UNREADABLE);
+const DESTROYED = unsigned(REMOVED, true);
 
 /** The handler rejects where the same request may be answered later. */
 export function createSigner(deps: Dependencies) {
@@ -52,9 +54,12 @@ export function createSigner(deps: Dependencies) {
       return seal ?? unsigned('The service has no certificate for signatures any more.');
     }
     const { state } = await actors.read(accountAggregate, accountId);
-    if (state.signature === undefined) return REMOVED;
-    const secret = await unlessErased(vault.unsealExactly(accountId, state.signature.secret));
-    if (secret === undefined) return unsigned(UNREADABLE);
+    if (state.signature === undefined)
+      return state.status === 'erased' ? ERASED : unsigned(REMOVED);
+    const { certificateId, secret: sealed } = state.signature;
+    const secret = await unlessErased(vault.unsealExactly(certificateId ?? accountId, sealed));
+    // Ended since: another may have taken its place, which the next try finds.
+    if (secret === undefined) return certificateId === undefined ? ERASED : DESTROYED;
     const { identityOfText } = await import('../signing/identity.ts');
     return identityOfText(secret);
   };

@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
+import type { EventOf } from '../../src/domain/events.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { createSigner } from '../../src/process-managers/signatures.ts';
 import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
@@ -218,8 +219,25 @@ void test('a renderer gets one signature for each try that is due one, and no ot
   t.match(await askNamed('Ada Lovelace'), { kind: 'signed' });
 
   const late = await request({ sign: true });
+  const [set] = (await api.store.readAll()).flatMap((event) =>
+    event.type === 'SignatureSet' ? [event.data as EventOf<'SignatureSet'>['data']] : [],
+  );
+  if (set === undefined) throw new TypeError('There is one.');
+  const { accountId: _, setAt: __, certificateId = '', ...kept } = set;
+  const { secret } = kept;
+  const identity = await api.vault.unsealExactly(certificateId, secret);
+  t.match(JSON.parse(identity), { key: String, certificates: [String] });
+  await t.rejects(api.vault.unsealExactly(accountId, secret), { name: 'SealBroken' });
+  await api.vault.erase(certificateId);
+  t.match(await ask(late, one), /removed after the request/, 'its key is just destroyed');
   await api.call('DELETE', PATH, { key });
   t.match(await ask(late, one), /removed after the request/);
+
+  // As it was stored before certificates had keys of their own.
+  const signature = { ...kept, secret: await api.vault.seal(accountId, identity) };
+  const now = api.clock.now();
+  await sendToAccount(api, { type: 'SetSignature', accountId, signature, now }, api.context());
+  t.equal(await ask(late, one), 'B-B');
 });
 
 void test('a stop ends the wait for a timestamp, and the try is asked for again', async (t) => {

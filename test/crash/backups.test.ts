@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
+import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { readLog } from '../support/invariants.ts';
@@ -97,6 +98,8 @@ void test('a service under load is backed up and restored, with kills in both', 
   const { id: ofOther } = await other.create({ html: '<p>of the other' });
   await other.wait(ofOther);
 
+  await service.client().signature.set(makeSigner(t).p12, P12_PASSWORD);
+
   const stop = sending(service.client());
   let kills = 0;
   for (const count of [1, 6, 12]) {
@@ -112,6 +115,11 @@ void test('a service under load is backed up and restored, with kills in both', 
   const before = await pdfsOf(service.client(), ids);
 
   await cliJson(place, ['account', 'erase', 'b@example.com', '--yes']);
+  await service.client().signature.remove();
+  await eventually(
+    'the destruction of the private key',
+    () => readLog(place.dataDir).some(({ type }) => type === 'SignatureKeyDestroyed') || undefined,
+  );
   await cliJson(place, ['backup', 'keyring', keyring]);
   t.equal(statSync(keyring).mode & 0o777, 0o600);
   t.notMatch(
@@ -164,8 +172,10 @@ void test('a service under load is backed up and restored, with kills in both', 
   const restored = (await cliJson(old, [...restoreOld, '--new-origin'])) as {
     origin: string;
     erased: string[];
+    certificates: string[];
   };
   t.equal(restored.erased.length, 1);
+  t.match(restored.certificates, [/^cert_/]);
   t.not(restored.origin, origin(newest));
   t.match(await cliJson(old, ['verify', '--documents']), { ok: true, origin: restored.origin });
   const continued = readLog(old.dataDir).find(({ type }) => type === 'LogContinued');
@@ -179,6 +189,7 @@ void test('a service under load is backed up and restored, with kills in both', 
     () => readLog(old.dataDir).some(({ type }) => type === 'ErasureCompleted') || undefined,
   );
   await t.rejects(service3.client((made as { key: string }).key).create({ html: '<p>no' }));
+  await t.rejects(service3.client(apiKey).signature.get(), /no certificate/);
   const inOld = Object.keys(before).filter((id) =>
     readLog(old.dataDir).some(({ stream }) => stream === `conversion-${id}`),
   );

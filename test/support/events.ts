@@ -14,6 +14,7 @@ export function commandOf({ type, data }: DomainEvent, command: string): string 
   if (type === 'CreditRefunded') return `refund/${data.conversionId}`;
   if (type === 'ConversionExpired') return `expire/${data.conversionId}`;
   if (type === 'BatchEnded') return `end/${data.batchId}`;
+  if (type === 'SignatureKeyDestroyed') return `destroy/${data.certificateId}`;
   return type === 'ErasureCompleted' ? `erase/${data.accountId}` : command;
 }
 

@@ -17,6 +17,7 @@ export const keyId = (n = 1): string => id('key', `${n}`);
 export const personId = (n = 1): string => id('person', `${n}`);
 export const sessionId = (n = 1): string => id('sess', `${n}`);
 export const webhookId = (n = 1): string => id('webhook', `${n}`);
+export const certificateId = (n = 1): string => id('cert', `${n}`);
 export const deliveryId = (n = 1): string => id('delivery', `${n}`);
 export const sha256 = (n = 1): string => n.toString(16).padStart(64, '0');
 

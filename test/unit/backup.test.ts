@@ -15,11 +15,13 @@ import { makeBackup } from '../../src/archive/backup.ts';
 import type { LogReader } from '../../src/archive/checked-log.ts';
 import { MOST_PASSED_OVER } from '../../src/archive/kept-documents.ts';
 import { keyringText, parseKeyring, readKeyring } from '../../src/archive/keyring-file.ts';
+import { KeyHolders } from '../../src/archive/keys.ts';
 import { readManifest, sha256Of } from '../../src/archive/manifest.ts';
 import { BackupBucket, DOCUMENTS_FOLDER, FILES_FOLDER } from '../../src/archive/places/bucket.ts';
 import { BackupFolder } from '../../src/archive/places/folder.ts';
 import type { BackupPlace } from '../../src/archive/places/port.ts';
 import { planRestore } from '../../src/archive/restore-plan.ts';
+import { checkCopy } from '../../src/archive/verify-keyring.ts';
 import { FileBlobStore } from '../../src/documents/files.ts';
 import { S3Bucket } from '../../src/documents/s3-bucket.ts';
 import { S3Objects } from '../../src/documents/s3-objects.ts';
@@ -29,7 +31,7 @@ import { OPTIONS, openLogIn, openSource, quietly, verify } from '../support/arch
 import { appendNext, newEvents } from '../support/events.ts';
 import { request } from '../support/history.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
-import { accountId, conversionId, NOW } from '../support/samples.ts';
+import { accountId, certificateId, conversionId, NOW, SIGNATURE } from '../support/samples.ts';
 import { account, life } from '../support/signed-log.ts';
 
 const METADATA = {
@@ -324,6 +326,29 @@ void test('a keyring is read while an account is erased, and a changed file is r
       message: /^is (damaged|cut off|empty|not|a keyring of format 3)/,
     });
   }
+});
+
+void test('a copy of the keyring has the keys of the certificates that sign, and of no other', async (t) => {
+  const holders = new KeyHolders();
+  const data = { ...SIGNATURE, accountId: accountId(), setAt: NOW };
+  for (const n of [1, 2]) {
+    const set = { ...data, certificateId: certificateId(n) };
+    const encoded = encodeEvent(eventId(`${n}`), { type: 'SignatureSet', data: set }, METADATA);
+    holders.take([{ event: { ...encoded, stream: account(), revision: n } }]);
+  }
+  const problemsOf = (...names: readonly string[]): object[] => {
+    const records = new Map(names.map((name) => [name, 'v1.x']));
+    const text = keyringText({ madeAt: NOW, masterKey: 'check', records });
+    const problems: object[] = [];
+    checkCopy({ file: 'copy', text, opener: undefined }, holders, (each) => problems.push(each));
+    return problems;
+  };
+  const [ended, present] = [certificateId(1), certificateId(2)];
+  t.strictSame(problemsOf(`${ended}.erased`, `${present}.key`), []);
+  t.match(problemsOf(`${ended}.key`), [
+    { at: { account: accountId(), owner: present }, expected: 'a key' },
+    { at: { account: accountId(), owner: ended }, expected: 'no key of what was erased' },
+  ]);
 });
 
 void test('a backup goes on in segments of its own size', async (t) => {

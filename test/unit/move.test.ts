@@ -16,7 +16,7 @@ import { openMove } from '../../src/service/move.ts';
 import { eventId } from '../../src/time/ids.ts';
 import { newEvents } from '../support/events.ts';
 import { readLog } from '../support/invariants.ts';
-import { accountId, conversionId, NOW } from '../support/samples.ts';
+import { accountId, certificateId, conversionId, NOW, SIGNATURE } from '../support/samples.ts';
 import { account, filesOf, signedLog, verifyDirectory } from '../support/signed-log.ts';
 
 const logger = createLogger('silent');
@@ -319,6 +319,9 @@ void test('a move of documents and keys alone is taken back until the log has go
 const keyOf = (dataDir: string, n: number, what = 'key'): boolean =>
   existsSync(join(dataDir, `keyring/${accountId(n)}.${what}`));
 
+const ofCertificates = (dataDir: string): string[] =>
+  readdirSync(join(dataDir, 'keyring')).filter((name) => name.startsWith('cert_'));
+
 void test('the key of an erased account comes to no place, and comes back in none', async (t) => {
   const { from, to, run, cancel } = await movable(t);
   await withStore(from, async (store) => {
@@ -330,14 +333,30 @@ void test('the key of an erased account comes to no place, and comes back in non
       metadata: { ...last?.metadata, causationId: 'cmd_erase' },
     };
     await store.append(account(2), [erased], last?.revision ?? 0);
+    const own = (await store.readStream(account(1))).at(-1);
+    const certificates = [1, 2].map((n) => ({
+      id: eventId(`cmd_certificate${n}/${account(1)}/0`),
+      type: 'SignatureSet',
+      data: { ...SIGNATURE, accountId: accountId(1), certificateId: certificateId(n), setAt: NOW },
+      metadata: { ...own?.metadata, causationId: `cmd_certificate${n}` },
+    }));
+    for (const [n, event] of certificates.entries())
+      await store.append(account(1), [event], (own?.revision ?? 0) + n);
   });
-  t.match(await run(), { lostKeys: [] });
+  const keyring = fileKeyring(join(from, 'keyring'), loadMasterKey(from));
+  for (const n of [1, 2]) await keyring.makeKey(certificateId(n));
+  t.match(await run(), { accounts: 2, lostKeys: [] });
+  t.strictSame(ofCertificates(to).toSorted(), [
+    `${certificateId(1)}.erased`,
+    `${certificateId(2)}.key`,
+  ]);
   t.strictSame([keyOf(from, 2), keyOf(to, 2), keyOf(to, 2, 'erased')], [true, false, true]);
   await fileKeyring(join(to, 'keyring'), loadMasterKey(to)).erase(accountId(1));
   await cancel();
   for (const n of [1, 2]) {
     t.strictSame([keyOf(from, n), keyOf(from, n, 'erased')], [false, true]);
   }
+  t.notOk(ofCertificates(from).includes(`${certificateId(1)}.key`));
 });
 
 void test('PDFs of any size become files, where the service puts them, and small requests rows', async (t) => {

@@ -175,7 +175,7 @@ export const USE: readonly Command[] = [
   {
     name: 'signature remove',
     summary:
-      'Remove the certificate that PDFs of your account are signed with. Its key stays in the log, encrypted, until the account is erased. Revoke the certificate at its issuer if the key may be known.',
+      'Remove the certificate that PDFs of your account are signed with. Its private key is destroyed; copies of the keyring from before still have it. Revoke the certificate at its issuer if the key may be known.',
     examples: ['signature remove'],
     options: SERVICE_OPTIONS,
     run: async (...given) => (await import('../signature.ts')).signatureRemove(...given),

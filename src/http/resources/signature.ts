@@ -43,7 +43,7 @@ export const putSignature: Endpoint = {
     tag,
     summary: 'Set the certificate for signatures',
     description:
-      'PDFs whose request has pdf.sign are signed with it. It takes the place of an earlier one. The key is kept encrypted with the account’s own data key, is never shown again, and ends with the account.',
+      'PDFs whose request has pdf.sign are signed with it. It takes the place of an earlier one. The key is kept encrypted with a data key that only this certificate has, and is never shown again.',
     body: { schema: SignatureChange },
     answers: { 200: { description: 'The certificate was set.', schema: Signature } },
     errors: {
@@ -89,7 +89,7 @@ export const deleteSignature: Endpoint = {
     tag,
     summary: 'Remove the certificate for signatures',
     description:
-      'What was signed stays signed. Conversions that were requested with pdf.sign and are not signed yet fail. Nothing is signed with the key any more, but it stays in the log, encrypted with the account’s data key, until the account is erased; backups have it as long as they are kept. Revoke the certificate at its issuer if the key may be known.',
+      'What was signed stays signed. Conversions that were requested with pdf.sign and are not signed yet fail. Nothing is signed with the private key any more, and the data key that it is encrypted with is destroyed, mostly within a second; SignatureKeyDestroyed in the history says when. Older copies of the keyring still have that data key. Revoke the certificate at its issuer if the private key may be known.',
     answers: { 204: { description: 'The certificate was removed. There is no body.' } },
     errors: { not_found: WITHOUT_ONE },
   },

@@ -76,6 +76,7 @@ function commandsOf({ type, data }: DomainEvent, causationId: string): readonly 
   if (type === 'ConversionExpired') return [`expire/${data.conversionId}`];
   if (type === 'BatchEnded') return [`end/${data.batchId}`];
   if (type === 'ErasureCompleted') return [`erase/${data.accountId}`];
+  if (type === 'SignatureKeyDestroyed') return [`destroy/${data.certificateId}`];
   if (type === 'DeliveryAttempted') {
     return [`${data.deliveryId}/${data.round}/${data.attempt}`];
   }

@@ -21,10 +21,11 @@ import { BatchRules } from './batch-rules.ts';
 import { checkComparison } from './comparison.ts';
 import { Broken, Difference, placeOf } from './difference.ts';
 import { EventIds } from './event-ids.ts';
-import { checkMade, checkSigned } from './signatures.ts';
+import { checkDestroyed, checkMade, checkSigned } from './signatures.ts';
 import { StateTable } from './state-table.ts';
 import {
   type Account,
+  accountStateOf,
   type Conversion,
   type KeptConversion,
   keptOf,
@@ -183,23 +184,22 @@ export class LogRules {
   }
 
   #account(stream: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
-    stream.account ??= { state: { status: 'none', credits: 0, refunds: 0 }, failures: 0 };
+    stream.account ??= { state: accountStateOf(accounts.initialState), failures: 0 };
     const owner = stream.account;
-    const { status, credits, refunds } = owner.state;
     if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
     else if (event.type === 'BatchRequested' && event.data.idempotencyKey !== undefined)
       this.#useKey(recorded.stream, event.data.idempotencyKey, event.data.requestedAt, 'batch');
     else if (event.type === 'CreditRefunded') this.#refund(owner, event, recorded);
     else if (event.type === 'ConversionRequested') {
       this.#name(event.data.conversionId, 'request', event.data.request, recorded, index);
-    } else if (event.type === 'AccountErased') this.refundsDue -= owner.failures - refunds;
+    } else if (event.type === 'AccountErased')
+      this.refundsDue -= owner.failures - owner.state.refunds;
     else if (event.type === 'ErasureCompleted' && !isErased(owner)) {
       throw new Broken('an AccountErased before it', 'none');
-    }
-    const before = { ...accounts.initialState, status, credits, refunds };
-    const after = accounts.evolve(before, event);
+    } else if (event.type === 'SignatureKeyDestroyed') checkDestroyed(owner, event.data);
+    const after = accounts.evolve({ ...accounts.initialState, ...owner.state }, event);
     if (after.credits < 0) throw new Broken('a balance of at least 0', `${after.credits}`);
-    owner.state = { status: after.status, credits: after.credits, refunds: after.refunds };
+    owner.state = accountStateOf(after);
   }
 
   #refund(owner: Account, { data }: EventOf<'CreditRefunded'>, recorded: RecordedEvent): void {

@@ -1,7 +1,17 @@
 import type { EventOf } from '../../domain/events.ts';
 import { isSameSignature } from '../../domain/signature.ts';
 import { Broken } from './difference.ts';
-import type { Conversion } from './states.ts';
+import type { Account, Conversion } from './states.ts';
+
+/** The key of a certificate is destroyed when that signs no more, and once. @throws {Broken} */
+export function checkDestroyed(
+  { state }: Account,
+  { certificateId }: EventOf<'SignatureKeyDestroyed'>['data'],
+): void {
+  if (state.endedCertificates.includes(certificateId)) return;
+  const found = state.signature?.certificateId === certificateId ? 'the one that signs' : 'another';
+  throw new Broken('a certificate that signs no more, and whose key was there', found);
+}
 
 /**
  * Each try has one hash signed, if its request asks for that.

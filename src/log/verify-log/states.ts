@@ -43,9 +43,24 @@ type KeptState = Pick<ConversionState, 'status' | 'deleted' | 'expired'> & {
 
 /** Its keys have a table of their own. */
 export interface Account {
-  state: Pick<AccountState, 'status' | 'credits' | 'refunds'>;
+  state: Pick<AccountState, 'status' | 'credits' | 'refunds' | 'signature' | 'endedCertificates'>;
   failures: number;
 }
+
+/** No rule reads the secret, which is long. */
+export const accountStateOf = ({
+  status,
+  credits,
+  refunds,
+  signature,
+  endedCertificates,
+}: AccountState): Account['state'] => ({
+  status,
+  credits,
+  refunds,
+  signature: signature && { ...signature, secret: '' },
+  endedCertificates,
+});
 
 export interface StreamState extends StreamEnd {
   command?: LastCommand | undefined;

@@ -56,6 +56,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   PersonNamed: 'person',
   PersonPasswordChanged: 'person',
   PersonErased: 'person',
+  SignatureKeyDestroyed: 'account',
   HoldPlaced: 'account',
   HoldReleased: 'account',
   AccountErased: 'account',

@@ -13,6 +13,7 @@ import { fold, given } from '../../support/given.ts';
 import {
   accountId,
   blobRef,
+  certificateId,
   conversionId,
   DAY_MS,
   HOUR_MS,
@@ -211,6 +212,41 @@ void test('the certificate for signatures is set, replaced and removed', (t) => 
   given(t, account, opened, set()).when(remove).thenEvents(removed);
   given(t, account, opened, set(), removed).when(remove).thenRejected('not_found');
   t.equal(fold(account, [opened, set(), erased]).signature, undefined);
+  t.end();
+});
+
+void test('the key of a certificate ends when that signs no more, once', (t) => {
+  const set = (n: number): AccountEvent => ({
+    type: 'SignatureSet',
+    data: { accountId: ID, certificateId: certificateId(n), ...SIGNATURE, setAt: NOW },
+  });
+  const removed: AccountEvent = {
+    type: 'SignatureRemoved',
+    data: { accountId: ID, removedAt: NOW },
+  };
+  const destroyed = (n: number): AccountEvent => ({
+    type: 'SignatureKeyDestroyed',
+    data: { accountId: ID, certificateId: certificateId(n) },
+  });
+  const record = (n: number): AccountCommand => ({
+    type: 'RecordKeyDestroyed',
+    accountId: ID,
+    certificateId: certificateId(n),
+  });
+  given(t, account, opened, set(1)).when(record(1)).thenEvents();
+  given(t, account, opened, set(1), set(2)).when(record(1)).thenEvents(destroyed(1));
+  given(t, account, opened, set(1), set(2)).when(record(2)).thenEvents();
+  given(t, account, opened, set(1), set(2), destroyed(1)).when(record(1)).thenEvents();
+  given(t, account, opened, set(1), removed).when(record(1)).thenEvents(destroyed(1));
+  const ended = [opened, set(1), removed, set(2), erased] as const;
+  for (const n of [1, 2])
+    given(t, account, ...ended)
+      .when(record(n))
+      .thenEvents(destroyed(n));
+  given(t, account, ...ended, destroyed(2))
+    .when(record(2))
+    .thenEvents();
+  t.strictSame(fold(account, [...ended, destroyed(2)]).endedCertificates, [certificateId(1)]);
   t.end();
 });
 

@@ -24,6 +24,7 @@ import {
   accountId,
   batchId,
   blobRef,
+  certificateId,
   conversionId,
   DAY_MS,
   deliveryId,
@@ -100,12 +101,17 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'PasswordChanged', data: { ...owner, passwordHash: 'v1.q' } },
     { type: 'SessionsEnded', data: owner },
     { type: 'SignatureSet', data: { ...owner, ...SIGNATURE, setAt: NOW } },
+    {
+      type: 'SignatureSet',
+      data: { ...owner, ...SIGNATURE, certificateId: certificateId(), setAt: NOW },
+    },
     { type: 'SignatureRemoved', data: { ...owner, removedAt: NOW } },
     { type: 'MemberInvited', data: { ...invitation, email: 'v1.i', invitedAt: NOW } },
     { type: 'InvitationRevoked', data: { ...owner, personId: personId(2) } },
     { type: 'MemberJoined', data: { ...joined, documents: true } },
     { type: 'MemberChanged', data: { ...owner, personId: personId(1), role: 'member' } },
     { type: 'MemberRemoved', data: { ...owner, personId: personId(1), left: true } },
+    { type: 'SignatureKeyDestroyed', data: { ...owner, certificateId: certificateId() } },
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
@@ -308,7 +314,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '11: status,erasureCompleted,hold,email,passwordHash,passwords,members,invitations,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,signature,credits,refunds,keys',
+    '12: status,erasureCompleted,hold,email,passwordHash,passwords,members,invitations,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,signature,endedCertificates,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

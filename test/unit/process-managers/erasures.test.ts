@@ -4,6 +4,7 @@ import { type Test, test } from 'tap';
 import { apiKeyQueries } from '../../../projections/api-keys.ts';
 import { erasureQueries } from '../../../projections/erasures.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
+import { sendToAccount } from '../../../src/accounts/accounts.ts';
 import { operatorContext } from '../../../src/actors/command-context.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import { accountAggregate } from '../../../src/domain/account.ts';
@@ -22,7 +23,7 @@ import {
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
-import { accountId, keyId, NOW, sha256 } from '../../support/samples.ts';
+import { accountId, certificateId, keyId, NOW, SIGNATURE, sha256 } from '../../support/samples.ts';
 
 const ID = accountId();
 const OTHER = accountId(2);
@@ -194,6 +195,93 @@ for (const [n, type] of [...APPENDS, ...ENDS].entries()) {
     await isErased(t, place, after);
   });
 }
+
+/** Sets a certificate whose secret is sealed with a key of its own. */
+async function setCertificate(node: ManagedNode, n: number, account = ID): Promise<string> {
+  await node.vault.makeKey(certificateId(n));
+  const secret = await node.vault.seal(certificateId(n), `the private key ${n}`);
+  const signature = { ...SIGNATURE, certificateId: certificateId(n), secret };
+  const command = { type: 'SetSignature', accountId: account, signature, now: NOW } as const;
+  await sendToAccount(node, command, operatorContext(node.clock));
+  return secret;
+}
+
+const removeCertificate = (node: ManagedNode): Promise<unknown> => {
+  const command = { type: 'RemoveSignature', accountId: ID, now: NOW } as const;
+  return sendToAccount(node, command, operatorContext(node.clock));
+};
+
+void test('the private key of a certificate ends when that is replaced, removed or its account erased', async (t) => {
+  const place = openManagedPlace(t);
+  const node = await place.node();
+  await node.openAccount(1);
+  await node.openAccount(2);
+  node.run(startErasures(node));
+  const secrets = [await setCertificate(node, 1), await setCertificate(node, 2)];
+  await place.logged('SignatureKeyDestroyed', 1);
+  t.equal(await node.vault.unsealExactly(certificateId(2), secrets[1] ?? ''), 'the private key 2');
+  await removeCertificate(node);
+  await place.logged('SignatureKeyDestroyed', 2);
+  secrets.push(await setCertificate(node, 3));
+  const others = await setCertificate(node, 4, OTHER);
+  await node.caughtUp();
+  await eraseAccount(node, ID, operatorContext(node.clock));
+  for (const [at, secret] of secrets.entries()) {
+    const opened = node.vault.unsealExactly(certificateId(at + 1), secret);
+    await t.rejects(opened, { name: 'KeyErased' });
+  }
+  t.equal(await node.vault.unsealExactly(certificateId(4), others), 'the private key 4');
+  const records = [1, 2, 3].map((n) => `${certificateId(n)}.erased`);
+  t.strictSame(readdirSync(join(place.dataDir, 'keyring')).toSorted(), [
+    `${ID}.erased`,
+    ...records,
+    `${certificateId(4)}.key`,
+  ]);
+  await node.caughtUp();
+  t.strictSame(node.readModel.query(erasureQueries).keys(), []);
+  t.strictSame(violations(place.log(), { settled: false }), []);
+});
+
+void test('a key that is not destroyed when a process ends, or the keyring is away, is destroyed later', async (t) => {
+  const place = openManagedPlace(t);
+  const before = await place.node();
+  await before.openAccount(1);
+  await before.openAccount(2);
+  await setCertificate(before, 1);
+  await setCertificate(before, 2);
+  await setCertificate(before, 3, OTHER);
+  await setCertificate(before, 4, OTHER);
+  await before.caughtUp();
+  const errors: object[] = [];
+  const logger = Object.assign(Object.create(before.logger) as typeof before.logger, {
+    error: (about: object) => void errors.push(about),
+  });
+  const erase = async (owner: string): Promise<void> => {
+    if (owner === certificateId(1)) throw new Error('away');
+    await before.vault.erase(owner);
+  };
+  const stuck = startErasures({ ...before, vault: { ...before.vault, erase }, logger });
+  await place.logged('SignatureKeyDestroyed', 1);
+  await stuck.stop();
+  t.match(errors, [{ certificateId: certificateId(1), err: { message: 'away' } }]);
+  before.store.beforeAppend = async () => {
+    throw new Error('The process ended here.');
+  };
+  const killed = startErasures({ ...before, logger });
+  await eventually('the failed append', () => (errors.length > 1 ? true : undefined));
+  await killed.stop();
+  t.equal(place.log('SignatureKeyDestroyed').length, 1);
+  await before.close();
+
+  const after = await place.node();
+  await after.caughtUp();
+  after.run(startErasures(after));
+  await place.logged('SignatureKeyDestroyed', 2);
+  await after.caughtUp();
+  t.strictSame(after.readModel.query(erasureQueries).keys(), []);
+  await t.rejects(after.vault.dataKey(certificateId(1)), { name: 'KeyErased' });
+  t.ok(await after.vault.dataKey(certificateId(2)));
+});
 
 void test('an erasure waits for a keyring or a blob store that is away, and holds up no other', async (t) => {
   const place = openManagedPlace(t);

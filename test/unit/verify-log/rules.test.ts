@@ -18,10 +18,12 @@ import {
 import {
   accountId,
   batchId,
+  certificateId,
   conversionId,
   keyId,
   NOW,
   PDF,
+  SIGNATURE,
   sessionId,
   sha256,
 } from '../../support/samples.ts';
@@ -128,6 +130,16 @@ const signedOnce = (digest = sha256(1), changes: object = {}): Step =>
     type: 'SignatureMade',
     data: { ...ids, attempt: 1, delivery: 'd', digest, ...signature, madeAt: NOW, ...changes },
   });
+const certificate = (n: number): Step =>
+  step(ACCOUNT, {
+    type: 'SignatureSet',
+    data: { accountId: accountId(), certificateId: certificateId(n), ...SIGNATURE, setAt: NOW },
+  });
+const destroyed = (n: number): Step =>
+  step(ACCOUNT, {
+    type: 'SignatureKeyDestroyed',
+    data: { accountId: accountId(), certificateId: certificateId(n) },
+  });
 const signing = [
   open,
   step(ACCOUNT, debit, { ...ask, data: { ...ask.data, signedBy: 'account' } } as DomainEvent),
@@ -230,6 +242,8 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', ...begun, requeued, start(1, 1), completion(1, 1)],
     ['0 unfinished, 0 refunds due', ...failed, erased],
     ['0 unfinished, 0 refunds due', ...signing, signedOnce(), ended({ signature })],
+    ['0 unfinished, 0 refunds due', open, certificate(1), certificate(2), destroyed(1)],
+    ['0 unfinished, 0 refunds due', open, certificate(1), erased, destroyed(1)],
     [
       '0 unfinished, 0 refunds due',
       ...signing,
@@ -294,6 +308,8 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
   const session = { accountId: accountId(), sessionId: sessionId() };
   const faults: readonly (readonly [told: RegExp, ...steps: readonly Step[]])[] = [
     [/^1: expected AccountOpened first/, step(ACCOUNT, granted)],
+    [/^4: .*signs no more, .*found the one that signs/, open, certificate(1), destroyed(1)],
+    [/^4: .*signs no more, .*found another/, open, certificate(1), destroyed(2)],
     [/^3: expected AccountOpened first in .*, and once, found AccountOpened/, open, open],
     [/^5: .*a balance of at least 0, found -1/, opening(1, 1), asked, request(2, 1)],
     [

@@ -75,7 +75,7 @@ export function SignatureSection() {
         action: 'Remove the certificate',
         title: 'Remove the certificate for signatures?',
         effect:
-          'What was signed stays signed. Conversions that were to be signed with it, and are not finished yet, fail. Its key stays in the log, encrypted, until the account is erased: revoke the certificate at its issuer if the key may be known.',
+          'What was signed stays signed. Conversions that were to be signed with it, and are not finished yet, fail. Its private key is destroyed; copies of the keyring from before still have it: revoke the certificate at its issuer if the key may be known.',
         remove: () => dataOf(api.DELETE(PATH)),
         done: 'The certificate is removed.',
       }}

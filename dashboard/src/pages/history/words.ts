@@ -75,6 +75,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   PersonErased: true,
   SignatureSet: true,
   SignatureRemoved: true,
+  SignatureKeyDestroyed: true,
   SignInRefused: true,
   SignInsLeftOut: true,
   WebhookCreated: true,
