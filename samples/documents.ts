@@ -88,7 +88,7 @@ export function typescriptOfWork({ sources, steps, named, server }: SampleWork):
     split === undefined ? stored : `${stored}.filter(({ type }: any) => type !== 'split')`;
   const given = [
     `[\n${sources.map((source) => `  ${sourceIn(source)},\n`).join('')}]`,
-    ...(split === undefined ? [] : [oneLine(split['parts'])]),
+    ...(split === undefined ? [] : [oneLine(split['parts'] ?? [])]),
     shortJsonOf(steps) === undefined ? long : literal(jsonOf(others)),
     literal(jsonOf(named)),
   ];

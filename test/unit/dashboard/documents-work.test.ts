@@ -3,6 +3,7 @@ import { test } from 'tap';
 import {
   fieldsOfStep,
   STEP_TYPES,
+  STEPS,
   withStep,
 } from '../../../dashboard/src/pages/documents/steps.ts';
 import {
@@ -111,6 +112,16 @@ void test('the samples name files, conversions, passwords, steps and names', (t)
   const [name] = sample.sources;
   const plain = typescriptOfWork({ ...sample, sources: name ? [name] : [], steps: [], named: {} });
   t.match(plain, /create\(\n {2}\[\n[^\n]*\n {2}\],\n\);/, 'what is empty is left out');
+  t.end();
+});
+
+void test('steps that are not filled in yet have samples, too', (t) => {
+  for (const [key, type] of STEP_TYPES.entries()) {
+    const empty = { ...DRAFT, steps: [{ key, type, values: STEPS[type].start }] };
+    const sample = sampleOf(empty, FIELDS, 'http://pdf.example');
+    t.match(curlOfWork(sample), `"type": "${type}"`);
+    t.match(typescriptOfWork(sample), type === 'split' ? 'split(' : `"type": "${type}"`);
+  }
   t.end();
 });
 

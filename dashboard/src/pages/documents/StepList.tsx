@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from 'react';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { OptionFields } from '../../request/OptionField.tsx';
 import type { Field } from '../../request/schema.ts';
@@ -9,7 +10,15 @@ import { Select } from '../../ui/Select.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './documents.module.css';
 import { newStep } from './draft.ts';
-import { fieldsOfStep, PLACES, type Place, STEP_TYPES, type StepDraft, STEPS } from './steps.ts';
+import {
+  fieldsOfStep,
+  PLACES,
+  type Place,
+  STEP_TYPES,
+  type StepDraft,
+  STEPS,
+  type StepType,
+} from './steps.ts';
 
 interface StepListProps {
   readonly steps: readonly StepDraft[];
@@ -23,6 +32,12 @@ interface StepListProps {
 
 /** The steps that are done with the PDFs, in their order. */
 export function StepList({ steps, field, onAdd, onChange, onOrder, errors }: StepListProps) {
+  const [lastAdded, setLastAdded] = useState<number>();
+  const add = (type: StepType) => {
+    const step = newStep(type);
+    setLastAdded(step.key);
+    onAdd(step);
+  };
   return (
     <Section title="Steps" lead="They are done in this order, once the PDFs are joined.">
       <OrderedList
@@ -36,6 +51,7 @@ export function StepList({ steps, field, onAdd, onChange, onOrder, errors }: Ste
           <StepFields
             step={step}
             path={`steps.${at}`}
+            isNew={step.key === lastAdded}
             known={field.fields}
             onChange={(values) => onChange(steps.with(at, { ...step, values }))}
             errors={errors}
@@ -52,7 +68,7 @@ export function StepList({ steps, field, onAdd, onChange, onOrder, errors }: Ste
               steps.length >= field.most ||
               (STEPS[type].isLast && steps.some((step) => step.type === type))
             }
-            onPress={() => onAdd(newStep(type))}
+            onPress={() => add(type)}
           >
             {STEPS[type].title}
           </Button>
@@ -66,18 +82,30 @@ interface StepFieldsProps {
   readonly step: StepDraft;
   /** As the service names the step in its errors. */
   readonly path: string;
+  /** It was added just now, and takes the focus. */
+  readonly isNew: boolean;
   readonly known: readonly Field[];
   readonly onChange: (values: Values) => void;
   readonly errors: FieldErrors;
 }
 
-function StepFields({ step: { type, values }, path, known, onChange, errors }: StepFieldsProps) {
+function StepFields(props: StepFieldsProps) {
+  const { step, path, isNew, known, onChange, errors } = props;
+  const { type, values } = step;
+  const group = useRef<HTMLDivElement>(null);
+  const starts = useRef(isNew);
+  useEffect(() => {
+    if (!starts.current) return;
+    starts.current = false;
+    const { current } = group;
+    (current?.querySelector<HTMLElement>('input, textarea, button') ?? current)?.focus();
+  }, []);
   const { title, note } = STEPS[type];
   const fields = fieldsOfStep(type, known);
   const common = { prefix: `${path}.`, value: values, errors };
   const error = errors[path]?.join(' ');
   return (
-    <div role="group" aria-label={title} className={styles.step}>
+    <div ref={group} role="group" aria-label={title} tabIndex={-1} className={styles.step}>
       {note !== undefined && <p className="note">{note}</p>}
       {error !== undefined && (
         <p className="wrong" role="alert">
@@ -141,7 +169,7 @@ function StampFields({ values, onChange, error }: StampFieldsProps) {
             label="Place"
             choices={places.map(([value, { label }]) => ({ value, label }))}
             value={values['place'] as Place}
-            onChange={(place) => onChange({ ...values, place })}
+            onChange={(place) => onChange({ ...values, place, opacity: PLACES[place].opacity })}
           />
         </>
       )}

@@ -29,6 +29,30 @@ const WHICH_PAGES: StepField = {
   description: 'Such as 1-3, 8. All of them if left empty.',
 };
 
+/** Where a text is stamped, its usual opacity there, and the styles of its box and of the text itself. */
+export const PLACES = {
+  across: {
+    label: 'Across the page',
+    opacity: 0.3,
+    box: 'align-items: center; justify-content: center',
+    text: 'color: red; rotate: -45deg; white-space: nowrap',
+  },
+  top: {
+    label: 'Small, at the top',
+    opacity: 1,
+    box: 'align-items: start; justify-content: center; padding: 8mm',
+    text: 'font-size: 11pt',
+  },
+  bottom: {
+    label: 'Small, at the bottom',
+    opacity: 1,
+    box: 'align-items: end; justify-content: center; padding: 8mm',
+    text: 'font-size: 11pt',
+  },
+} as const;
+
+export type Place = keyof typeof PLACES;
+
 export const STEPS: Readonly<Record<StepType, Step>> = {
   pages: {
     title: 'Choose pages',
@@ -56,7 +80,7 @@ export const STEPS: Readonly<Record<StepType, Step>> = {
       { name: 'opacity', description: '0 cannot be seen, 1 hides what lies below.' },
       WHICH_PAGES,
     ],
-    start: { what: 'text', place: 'across', opacity: 0.3 },
+    start: { what: 'text', place: 'across', opacity: PLACES.across.opacity },
     isLast: false,
   },
   attach: {
@@ -134,36 +158,15 @@ export function withStep(steps: readonly StepDraft[], added: StepDraft): readonl
   return at === -1 ? [...steps, added] : steps.toSpliced(at, 0, added);
 }
 
-/** Where a text is stamped, with the styles of its box and of the text itself. */
-export const PLACES = {
-  across: {
-    label: 'Large, across the page',
-    box: 'align-items: center; justify-content: center',
-    text: 'color: red; rotate: -45deg; white-space: nowrap',
-  },
-  top: {
-    label: 'Small, at the top',
-    box: 'align-items: start; justify-content: center; padding: 8mm',
-    text: 'font-size: 11pt',
-  },
-  bottom: {
-    label: 'Small, at the bottom',
-    box: 'align-items: end; justify-content: center; padding: 8mm',
-    text: 'font-size: 11pt',
-  },
-} as const;
-
-export type Place = keyof typeof PLACES;
-
 const ENTITIES = new Map([
   ['&', '&amp;'],
   ['<', '&lt;'],
 ]);
 
 /** The share of the page's width that a text across it has, and the width of a letter, in parts of its height. */
-const ACROSS_PERCENT = 90;
+const ACROSS_PERCENT = 110;
 const LETTER = 0.6;
-const LARGEST_PERCENT = 18;
+const LARGEST_PERCENT = 24;
 
 /** The HTML of a stamp that shows a text. */
 export function stampHtml(text: string, place: Place): string {
