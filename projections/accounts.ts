@@ -15,13 +15,14 @@ CREATE TABLE accounts (
   public_name TEXT,
   credits INTEGER NOT NULL DEFAULT 0,
   operator INTEGER NOT NULL DEFAULT 0,
+  suspended INTEGER NOT NULL DEFAULT 0,
   must_change_password INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;`;
 
 export const accounts: Projection = {
   name: 'accounts',
-  version: 4,
+  version: 5,
   tables: ['accounts'],
   ddl,
   handlers(db) {
@@ -33,6 +34,7 @@ export const accounts: Projection = {
     const setPublicName = db.prepare('UPDATE accounts SET public_name = ? WHERE id = ?');
     const addCredits = db.prepare('UPDATE accounts SET credits = credits + ? WHERE id = ?');
     const setOperator = db.prepare('UPDATE accounts SET operator = ? WHERE id = ?');
+    const setSuspended = db.prepare('UPDATE accounts SET suspended = ? WHERE id = ?');
     const setPasswordChanged = db.prepare(
       'UPDATE accounts SET must_change_password = 0 WHERE id = ?',
     );
@@ -63,6 +65,12 @@ export const accounts: Projection = {
       OperatorRevoked({ accountId }) {
         setOperator.run(0, accountId);
       },
+      AccountSuspended({ accountId }) {
+        setSuspended.run(1, accountId);
+      },
+      AccountResumed({ accountId }) {
+        setSuspended.run(0, accountId);
+      },
       PasswordChanged({ accountId }) {
         setPasswordChanged.run(accountId);
       },
@@ -83,6 +91,8 @@ export interface AccountRow {
   readonly credits: number;
   /** It may act for the service, unless `mustChangePassword`. */
   readonly isOperator: boolean;
+  /** Nothing new is accepted of it. */
+  readonly isSuspended: boolean;
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
   /** Milliseconds since the Unix epoch. */
@@ -96,23 +106,27 @@ export interface AccountQueries {
   /** Newest first. */
   newest(page: Slice): readonly AccountRow[];
   count(): number;
+  /** Operators who can act, but for this account. */
+  otherOperators(id: string): number;
   /** The oldest account that is still open. */
   first(): AccountRow | undefined;
 }
 
-interface Stored extends Omit<AccountRow, 'isOperator' | 'mustChangePassword'> {
+interface Stored extends Omit<AccountRow, 'isOperator' | 'isSuspended' | 'mustChangePassword'> {
   readonly operator: number;
+  readonly suspended: number;
   readonly mustChangePassword: number;
 }
 
-const rowOf = ({ operator, mustChangePassword, ...row }: Stored): AccountRow => ({
+const rowOf = ({ operator, suspended, mustChangePassword, ...row }: Stored): AccountRow => ({
   ...row,
   isOperator: operator === 1,
+  isSuspended: suspended === 1,
   mustChangePassword: mustChangePassword === 1,
 });
 
 export function accountQueries(db: Database): AccountQueries {
-  const select = `SELECT id, email, plan, public_name AS publicName, credits, operator, must_change_password AS mustChangePassword,
+  const select = `SELECT id, email, plan, public_name AS publicName, credits, operator, suspended, must_change_password AS mustChangePassword,
     created_at AS createdAt FROM accounts`;
   const byId = db.prepare<[string], Stored>(`${select} WHERE id = ?`);
   const all = db.prepare<[number, number], Stored>(`${select} ORDER BY position LIMIT ? OFFSET ?`);
@@ -120,11 +134,17 @@ export function accountQueries(db: Database): AccountQueries {
     `${select} ORDER BY position DESC LIMIT ? OFFSET ?`,
   );
   const count = db.prepare<[], number>('SELECT count(*) FROM accounts').pluck();
+  const otherOperators = db
+    .prepare<[string], number>(
+      'SELECT count(*) FROM accounts WHERE operator = 1 AND suspended = 0 AND must_change_password = 0 AND id <> ?',
+    )
+    .pluck();
   const page = ({ offset, limit }: Slice) => all.all(limit, offset).map(rowOf);
   return {
     byId: (id) => byId.all(id).map(rowOf)[0],
     all: page,
     newest: ({ offset, limit }) => newest.all(limit, offset).map(rowOf),
+    otherOperators: (id) => otherOperators.get(id) ?? 0,
     count: () => count.get() ?? 0,
     first: () => page({ offset: 0, limit: 1 })[0],
   };

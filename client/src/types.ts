@@ -208,6 +208,8 @@ export interface Account {
   credits: number | null;
   /** True for an operator of the service. */
   operator: boolean;
+  /** True while an operator has suspended it. */
+  suspended: boolean;
   /** True while it has the password that the first start printed: until it is changed, the account cannot act as an operator. */
   must_change_password: boolean;
   /** The requests that the plan allows in a minute, with all API keys together. */

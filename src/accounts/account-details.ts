@@ -7,9 +7,10 @@ import { openerUnlessErased } from '../conversions/state.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { holdInForce } from '../domain/hold.ts';
+import type { Suspension } from '../domain/standing.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, isoTime } from '../time/clock.ts';
 import { type AccountDependencies, findAccount } from './accounts.ts';
 import { type AccountSettings, accountRecordWithLimit, holdRecord } from './records.ts';
 
@@ -32,6 +33,16 @@ async function recordOf(
   return email === undefined ? undefined : { ...record, email };
 }
 
+async function suspensionRecord(
+  vault: Pick<Vault, 'unseal'>,
+  accountId: string,
+  suspension: Suspension | undefined,
+) {
+  if (suspension === undefined) return null;
+  const { reason, suspendedAt } = suspension;
+  return { reason: await vault.unseal(accountId, reason), suspended_at: isoTime(suspendedAt) };
+}
+
 /** @throws {ServiceError} `not_found` if there is none, or it was erased */
 export async function accountDetails(deps: Dependencies, accountId: string) {
   const now = deps.clock.now();
@@ -46,7 +57,14 @@ export async function accountDetails(deps: Dependencies, accountId: string) {
   if (record === undefined) throw noSuchAccount();
   const { state } = await deps.actors.read(accountAggregate, accountId);
   const hold = holdRecord(holdInForce(state, now));
-  return { ...record, hold, retention_seconds: state.retentionSeconds ?? null, ...counts };
+  const suspension = await suspensionRecord(deps.vault, accountId, state.suspension);
+  return {
+    ...record,
+    hold,
+    suspension,
+    retention_seconds: state.retentionSeconds ?? null,
+    ...counts,
+  };
 }
 
 /** The account of a sign-in address, if there is one. */

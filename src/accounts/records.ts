@@ -25,7 +25,7 @@ export interface Opener<T extends string | undefined = string> {
 
 export async function accountRecord<T extends string | undefined>(
   opener: Opener<T>,
-  { id, email, plan, credits, isOperator, mustChangePassword, createdAt }: AccountRow,
+  { id, email, plan, credits, isOperator, isSuspended, mustChangePassword, createdAt }: AccountRow,
 ) {
   const opened = await opener.unseal(id, email);
   return {
@@ -34,6 +34,7 @@ export async function accountRecord<T extends string | undefined>(
     plan,
     credits,
     operator: isOperator,
+    suspended: isSuspended,
     must_change_password: mustChangePassword,
     created_at: isoTime(createdAt),
   };

@@ -12,7 +12,7 @@ type Metadata = CommandContext['metadata'];
 export function firstCommand(
   time: number,
   actor: Metadata['actor'],
-  request: Pick<Metadata, 'requestId' | 'client'> = {},
+  request: Pick<Metadata, 'requestId' | 'client' | 'reason'> = {},
 ): CommandContext {
   const commandId = newCommandId(time);
   return {

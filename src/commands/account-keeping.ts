@@ -11,7 +11,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { onAccount } from './on-account.ts';
+import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import { type Details, ofAccount } from './operator-api.ts';
 import { ask } from './output.ts';
 import { isPressledgerError } from './service.ts';
@@ -40,10 +40,11 @@ export const accountRetention: Run = async (invocation, context) => {
   if (reset === (given !== undefined)) throw new UsageError('Give <seconds> or --reset.');
   const seconds =
     given === undefined ? null : wholeNumber(given, '<seconds>', 0, Number.MAX_SAFE_INTEGER);
+  const [reason, query] = [reasonIn(invocation), reasonQuery(invocation)];
   await onAccount(invocation, context, async (api, id, email) => {
     const path = ofAccount(id, 'retention/');
-    if (seconds === null) await api.delete(path);
-    else await api.post(path, { retention_seconds: seconds });
+    if (seconds === null) await api.delete(path + query);
+    else await api.post(path, { retention_seconds: seconds, ...reason });
     context.output.json({ id, email, retention_seconds: seconds });
     context.output.line(
       seconds === null
@@ -78,10 +79,13 @@ export const accountHold: Run = async (invocation, context) => {
     throw new UsageError('Give --until or --release, not both.');
   }
   const { output } = context;
+  const [reason, query] = [reasonIn(invocation), reasonQuery(invocation)];
   await onAccount(invocation, context, async (api, id, email) => {
     const { hold: replaced } = await api.get<Details>(ofAccount(id));
     const path = ofAccount(id, 'hold/');
-    const placing = release ? api.delete(path) : api.post<Details>(path, asked);
+    const placing = release
+      ? api.delete(path + query)
+      : api.post<Details>(path, { ...asked, ...reason });
     const hold = (await placing)?.hold ?? null;
     output.json({ id, email, hold });
     output.line(
@@ -92,6 +96,26 @@ export const accountHold: Run = async (invocation, context) => {
     if (!release && replaced !== null && replaced.until !== hold?.until) {
       output.note(`The hold before is no longer in force: ${holdInWords(replaced)}.`);
     }
+  });
+};
+
+export const accountSuspend: Run = async (invocation, context) => {
+  const asked = reasonIn(invocation);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const { suspension } = await api.post<Details>(ofAccount(id, 'suspend/'), asked);
+    context.output.json({ id, email, suspension });
+    context.output.line(
+      `${email} is suspended: nothing new is accepted, and nobody signs in. What was accepted is finished.`,
+    );
+  });
+};
+
+export const accountResume: Run = async (invocation, context) => {
+  const asked = reasonIn(invocation);
+  await onAccount(invocation, context, async (api, id, email) => {
+    await api.post(ofAccount(id, 'resume/'), asked);
+    context.output.json({ id, email, suspension: null });
+    context.output.line(`${email} is resumed: its API keys and sessions work again.`);
   });
 };
 

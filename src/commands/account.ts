@@ -21,7 +21,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { onAccount } from './on-account.ts';
+import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import { type Account, type Details, type OperatorApi, ofAccount } from './operator-api.ts';
 import { isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
@@ -78,9 +78,13 @@ export const accountCreate: Run = async (invocation, { open, output }) => {
 };
 
 export const accountPassword: Run = async (invocation, context) => {
+  const reason = reasonIn(invocation);
   const given = await givenPassword(invocation);
   await onAccount(invocation, context, async (api, id, email) => {
-    const made = await api.post<typeof given>(ofAccount(id, 'password/'), given);
+    const made = await api.post<typeof given>(ofAccount(id, 'password/'), {
+      ...given,
+      ...reason,
+    });
     context.output.json({ id, email, ...made });
     context.output.line(`${email} has a new password, and all sessions have ended.`);
     if (made.password !== undefined) {
@@ -89,14 +93,18 @@ export const accountPassword: Run = async (invocation, context) => {
   });
 };
 
-export const accountSignOut: Run = (invocation, context) =>
-  onAccount(invocation, context, async (api, id, email) => {
-    const ended = await api.post<{ sessions_ended: number }>(ofAccount(id, 'sessions/end/'));
+export const accountSignOut: Run = async (invocation, context) => {
+  const query = reasonQuery(invocation);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const ended = await api.post<{ sessions_ended: number }>(
+      ofAccount(id, `sessions/end/${query}`),
+    );
     context.output.json({ id, email, ...ended });
     context.output.line(
       `${email} is signed out: ${counted(ended.sessions_ended, 'session')} ended.`,
     );
   });
+};
 
 const CREDITS_OFF = 'Credits are off (CREDITS=off): conversions cost nothing.';
 
@@ -114,8 +122,9 @@ export const creditsShow: Run = async ({ positionals: [email = ''] }, { open, ou
 
 export const creditsGrant: Run = async (invocation, context) => {
   const amount = wholeNumber(invocation.positionals[1] ?? '', '<credits>', 1, MAX_BALANCE);
+  const asked = { amount, ...reasonIn(invocation) };
   await onAccount(invocation, context, async (api, id, email) => {
-    const { credits } = await grant(api, id, email, amount);
+    const { credits } = await grant(api, id, email, asked);
     context.output.json({ email, credits });
     context.output.line(
       credits === null
@@ -126,9 +135,9 @@ export const creditsGrant: Run = async (invocation, context) => {
 };
 
 /** @throws {Error} one line: no answer came, also from the event store, so they may have been added */
-async function grant(api: OperatorApi, id: string, email: string, amount: number) {
+async function grant(api: OperatorApi, id: string, email: string, asked: object) {
   try {
-    return await api.postOnce<Account>(ofAccount(id, 'credits/'), { amount });
+    return await api.postOnce<Account>(ofAccount(id, 'credits/'), asked);
   } catch (error) {
     const isUnknown =
       error instanceof PressledgerUnreachable || isPressledgerError(error, 'service_unavailable');
@@ -143,8 +152,9 @@ async function grant(api: OperatorApi, id: string, email: string, amount: number
 
 export const planSet: Run = async (invocation, context) => {
   const plan = parsePlan(invocation.positionals[1] ?? '');
+  const reason = reasonIn(invocation);
   await onAccount(invocation, context, async (api, id, email) => {
-    await api.post(ofAccount(id, 'plan/'), { plan });
+    await api.post(ofAccount(id, 'plan/'), { plan, ...reason });
     context.output.json({ email, plan });
     context.output.line(`${email} is on plan ${plan}.`);
   });
@@ -155,8 +165,9 @@ export const accountOperator: Run = async (invocation, context) => {
   if (operator === (invocation.values['revoke'] === true)) {
     throw new UsageError('Give --grant or --revoke.');
   }
+  const reason = reasonIn(invocation);
   await onAccount(invocation, context, async (api, id, email) => {
-    await api.post(ofAccount(id, 'operator/'), { operator });
+    await api.post(ofAccount(id, 'operator/'), { operator, ...reason });
     context.output.json({ id, email, operator });
     context.output.line(`${email} is ${operator ? 'an' : 'no'} operator of the service.`);
   });
@@ -187,8 +198,9 @@ export const accountList: Run = async (invocation, { open, output }) => {
 
 /** Its own fields, without what the API adds to them. */
 function recordIn(account: Account) {
-  const { id, email, plan, credits, operator, must_change_password, created_at } = account;
-  return { id, email, plan, credits, operator, must_change_password, created_at };
+  const { id, email, plan, credits, operator, suspended, must_change_password, created_at } =
+    account;
+  return { id, email, plan, credits, operator, suspended, must_change_password, created_at };
 }
 
 /** @param listed an account that was erased since has no address any more */
@@ -214,10 +226,11 @@ export const accountShow: Run = async (invocation, context) => {
   const { open, output } = context;
   if (momentOption(invocation) === undefined) {
     await onAccount(invocation, context, async (api, id) => {
-      const { stored_bytes, hold, ...account } = await api.get<Details>(ofAccount(id));
+      const { stored_bytes, hold, suspension, ...account } = await api.get<Details>(ofAccount(id));
       const shown = { ...recordIn(account), stored_bytes };
-      output.json({ ...shown, hold });
-      tellAccount(output, { ...shown, hold: holdInWords(hold) });
+      output.json({ ...shown, hold, suspension });
+      const reason = suspension === null ? {} : { suspended_because: suspension.reason };
+      tellAccount(output, { ...shown, hold: holdInWords(hold), ...reason });
     });
     return;
   }
@@ -244,15 +257,19 @@ export const accountShow: Run = async (invocation, context) => {
 
 function tellAccount(
   output: Output,
-  shown: ReturnType<typeof recordIn> & { readonly hold?: string },
+  shown: ReturnType<typeof recordIn> & {
+    readonly hold?: string;
+    readonly suspended_because?: string;
+  },
 ): void {
-  const { operator, must_change_password, created_at } = shown;
+  const { operator, suspended, must_change_password, created_at } = shown;
   output.table(
     [],
     Object.entries({
       ...shown,
       credits: shown.credits ?? 'off',
       operator: operator ? 'yes' : 'no',
+      suspended: suspended ? 'yes' : 'no',
       must_change_password: must_change_password ? 'yes' : 'no',
       created_at: new Date(created_at),
     }),

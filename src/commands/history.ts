@@ -51,7 +51,7 @@ async function actorText(
 
 /** @param by the party that caused it, in words */
 function describe(
-  { time, summary, client_address: address, data, name }: HistoryEntry,
+  { time, summary, client_address: address, reason, data, name }: HistoryEntry,
   by: string,
   filter: HistoryFilter,
 ): string {
@@ -60,7 +60,8 @@ function describe(
   const isNews = typeof id === 'string' && filter.conversionId === undefined;
   const from = address === undefined ? '' : `, from ${address}`;
   const named = name === undefined || name === id ? '' : ` ${name}`;
-  return `${time}  ${summary}${isNews ? `  ${id}${named}` : ''}  (${by}${from})`;
+  const why = reason === undefined ? '' : `, reason: ${reason}`;
+  return `${time}  ${summary}${isNews ? `  ${id}${named}` : ''}  (${by}${from}${why})`;
 }
 
 export const history: Run = async (invocation, { open, output }) => {

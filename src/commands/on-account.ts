@@ -1,5 +1,23 @@
-import type { CommandContext, Invocation } from './command.ts';
+import { type CommandContext, type Invocation, textOption, UsageError } from './command.ts';
 import type { OperatorApi } from './operator-api.ts';
+
+const MAX_REASON = 500;
+
+/** The `reason` of a request, where --reason is given. @throws {UsageError} it is blank or too long */
+export function reasonIn(invocation: Invocation): { readonly reason?: string } {
+  const reason = textOption(invocation, 'reason');
+  if (reason === undefined) return {};
+  if (reason.trim() === '' || Array.from(reason).length > MAX_REASON) {
+    throw new UsageError(`--reason is a text of 1 to ${MAX_REASON} characters.`);
+  }
+  return { reason };
+}
+
+/** The same as the query of a request without a body. */
+export function reasonQuery(invocation: Invocation): string {
+  const query = new URLSearchParams(reasonIn(invocation)).toString();
+  return query === '' ? '' : `?${query}`;
+}
 
 /** Asks the operator's API about the account of the first argument. */
 export async function onAccount(

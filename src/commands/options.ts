@@ -29,6 +29,11 @@ export const KEY_BOUNDS: Readonly<Record<string, OptionSpec>> = {
   'rate-limit': { value: 'number', help: 'requests that it may send in a minute' },
 };
 export const LIMIT = { value: 'number', help: 'show at most this many (default 20)' };
+/** Of what an operator does to an account. */
+export const REASON = {
+  value: 'text',
+  help: 'why, at most 500 characters; the account reads it in its history',
+};
 export const AS_OF = {
   value: 'moment',
   help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',

@@ -27,6 +27,8 @@ export interface HistoryEntry {
   readonly actor: Actor & { readonly name?: string };
   readonly client_address?: string;
   readonly request_id?: string;
+  /** Why an operator did it. */
+  readonly reason?: string;
   readonly correlation_id: string;
   readonly causation_id: string;
   /** The name of the conversion that it is about, as lists have it. */
@@ -162,12 +164,13 @@ async function entryOf(
   const { actor: person, subject } = personsOf(recorded);
   const acted = persons.get(person);
   const event = decodeEvent(recorded);
-  const { actor, client, requestId, correlationId, causationId, time } =
+  const { actor, client, requestId, reason, correlationId, causationId, time } =
     recorded.metadata as EventMetadata;
   const open = async (sealed: string | undefined): Promise<string | undefined> =>
     sealed && (await unlessErased(vault.unseal(accountId, sealed)));
   const data = await openedData(event.type, event.data, accountId, vault);
   const [clientAddress, openedRequestId] = [await open(client), await open(requestId)];
+  const openedReason = await open(reason);
   return {
     id: recorded.id,
     type: event.type,
@@ -179,6 +182,7 @@ async function entryOf(
     actor: acted === undefined ? actor : { ...actor, name: acted },
     ...(clientAddress === undefined ? {} : { client_address: clientAddress }),
     ...(openedRequestId === undefined ? {} : { request_id: openedRequestId }),
+    ...(openedReason === undefined ? {} : { reason: openedReason }),
     correlation_id: correlationId,
     causation_id: causationId,
     ...(name === undefined ? {} : { name }),

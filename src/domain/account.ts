@@ -12,7 +12,6 @@ import { type CreditGrant, grantCredits, type Refund, refundConversion } from '.
 import type { AggregateType, Decider } from './decider.ts';
 import type { Plan } from './event-fields.ts';
 import type { EventOf } from './events.ts';
-import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
 import {
   type AcceptedConversion,
   decodeKeys,
@@ -42,16 +41,25 @@ import {
   type SigningCommand,
   type SigningEventType,
 } from './signature.ts';
+import {
+  decideOnStanding,
+  evolveStanding,
+  ordinary,
+  type Standing,
+  type StandingCommand,
+  type StandingEvent,
+  SUSPENDED,
+} from './standing.ts';
 
 export { CREDITS_PER_CONVERSION } from './acceptance.ts';
 export { type AcceptedConversion, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
 
 export const accountStream = (accountId: string): string => `account-${accountId}`;
 
-export type AccountEvent = EventOf<
+export type AccountEvent = StandingEvent | OwnEvent;
+
+type OwnEvent = EventOf<
   | 'AccountOpened'
-  | 'PlanChanged'
-  | 'RetentionChanged'
   | 'PublicNameChanged'
   | 'CreditGranted'
   | 'CreditDebited'
@@ -65,32 +73,21 @@ export type AccountEvent = EventOf<
   | 'MemberJoined'
   | 'MemberChanged'
   | 'MemberRemoved'
-  | 'OperatorGranted'
-  | 'OperatorRevoked'
-  | 'HoldPlaced'
-  | 'HoldReleased'
   | 'AccountErased'
   | 'ErasureCompleted'
   | SigningEventType
 >;
 
-export interface AccountState extends People, AccountSigning {
+export interface AccountState extends People, Standing, AccountSigning {
   /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
   readonly status: 'none' | 'open' | 'erased';
   readonly erasureCompleted: boolean;
-  /** The latest that was not released; `holdInForce` says whether it has ended. */
-  readonly hold: Hold | undefined;
   readonly email: string;
   readonly passwordHash: string;
   /** Counts the founder's passwords after the first one. */
   readonly passwords: number;
-  /** It may act for the service, unless `mustChangePassword`. */
-  readonly isOperator: boolean;
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
-  readonly plan: Plan;
-  /** Its own, for what is requested from now on; undefined: that of the service. */
-  readonly retentionSeconds: number | undefined;
   readonly credits: number;
   /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
@@ -100,15 +97,12 @@ export interface AccountState extends People, AccountSigning {
 const initialState: AccountState = {
   status: 'none',
   erasureCompleted: false,
-  hold: undefined,
   email: '',
   passwordHash: '',
   passwords: 0,
   ...nobody,
-  isOperator: false,
+  ...ordinary,
   mustChangePassword: false,
-  plan: 'free',
-  retentionSeconds: undefined,
   signature: undefined,
   endedCertificates: [],
   credits: 0,
@@ -116,7 +110,7 @@ const initialState: AccountState = {
   keys: noKeys,
 };
 
-export type AccountCommand = MembersCommand | OwnCommand;
+export type AccountCommand = MembersCommand | StandingCommand | OwnCommand;
 
 type OwnCommand = { readonly accountId: string } & (
   | {
@@ -128,8 +122,6 @@ type OwnCommand = { readonly accountId: string } & (
       /** The account of the first start: an operator whose password is printed. */
       readonly isFirst?: boolean;
     }
-  | { readonly type: 'ChangePlan'; readonly plan: Plan }
-  | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
   /** The name is sealed; without one there is none from then on. */
   | { readonly type: 'ChangePublicName'; readonly name?: string }
   | ({ readonly type: 'GrantCredits' } & CreditGrant)
@@ -140,10 +132,6 @@ type OwnCommand = { readonly accountId: string } & (
       readonly epoch?: number;
     }
   | SigningCommand
-  | { readonly type: 'GrantOperator' | 'RevokeOperator' }
-  | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
-  | { readonly type: 'ReleaseHold'; readonly now: number }
-  | { readonly type: 'EraseAccount'; readonly now: number }
   | { readonly type: 'CompleteErasure' }
   | ({
       readonly type: 'RequestConversion';
@@ -179,10 +167,6 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       const opened = { email, passwordHash, plan, mustChangePassword };
       return { ...state, status: 'open', ...opened, ...founded(accountId) };
     }
-    case 'PlanChanged':
-      return { ...state, plan: event.data.plan };
-    case 'RetentionChanged':
-      return { ...state, retentionSeconds: event.data.retentionSeconds };
     case 'PublicNameChanged':
       return state;
     case 'CreditGranted': {
@@ -196,23 +180,13 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'CreditDebited':
       return { ...state, credits: state.credits - event.data.amount };
     case 'CreditRefunded':
-      return {
-        ...state,
-        credits: state.credits + event.data.amount,
-        refunds: state.refunds + 1,
-      };
-    case 'ConversionRequested': {
-      const { idempotencyKey, conversionId, requestedAt } = event.data;
-      if (idempotencyKey === undefined) return state;
-      return {
-        ...state,
-        keys: rememberKey(state.keys, idempotencyKey, { conversionId, requestedAt }),
-      };
-    }
+      return { ...state, credits: state.credits + event.data.amount, refunds: state.refunds + 1 };
+    case 'ConversionRequested':
     case 'BatchRequested': {
-      const { idempotencyKey, batchId, requestedAt } = event.data;
+      const { idempotencyKey, requestedAt } = event.data;
       if (idempotencyKey === undefined) return state;
-      const accepted = { conversionId: batchId, requestedAt };
+      const id = 'conversionId' in event.data ? event.data.conversionId : event.data.batchId;
+      const accepted = { conversionId: id, requestedAt };
       return { ...state, keys: rememberKey(state.keys, idempotencyKey, accepted) };
     }
     case 'PasswordChanged':
@@ -234,16 +208,15 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'SignatureRemoved':
     case 'SignatureKeyDestroyed':
       return { ...state, ...evolveSigning(state, event) };
+    case 'PlanChanged':
+    case 'RetentionChanged':
     case 'OperatorGranted':
-      return { ...state, isOperator: true };
     case 'OperatorRevoked':
-      return { ...state, isOperator: false };
-    case 'HoldPlaced': {
-      const { placedAt, until } = event.data;
-      return { ...state, hold: { placedAt, ...(until === undefined ? {} : { until }) } };
-    }
+    case 'HoldPlaced':
     case 'HoldReleased':
-      return { ...state, hold: undefined };
+    case 'AccountSuspended':
+    case 'AccountResumed':
+      return evolveStanding(state, event);
     case 'AccountErased':
       return { ...initialState, ...endSigning(state), status: 'erased' };
     case 'ErasureCompleted':
@@ -279,18 +252,8 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
   }
   if (state.status !== 'open') return noSuchAccount;
   switch (command.type) {
-    case 'ChangePlan':
-      if (command.plan === state.plan) return [];
-      return [{ type: 'PlanChanged', data: { accountId, plan: command.plan } }];
-    case 'ChangeRetention': {
-      const { retentionSeconds } = command;
-      if (retentionSeconds === state.retentionSeconds) return [];
-      const own = retentionSeconds === undefined ? {} : { retentionSeconds };
-      return [{ type: 'RetentionChanged', data: { accountId, ...own } }];
-    }
     case 'ChangePublicName': {
-      const { name } = command;
-      const own = name === undefined ? {} : { name };
+      const own = command.name === undefined ? {} : { name: command.name };
       return [{ type: 'PublicNameChanged', data: { accountId, ...own } }];
     }
     case 'GrantCredits':
@@ -310,22 +273,23 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'SetSignature':
     case 'RemoveSignature':
       return changeSignature(state, command);
+    case 'ChangePlan':
+    case 'ChangeRetention':
     case 'GrantOperator':
-      return state.isOperator ? [] : [{ type: 'OperatorGranted', data: { accountId } }];
     case 'RevokeOperator':
-      return state.isOperator ? [{ type: 'OperatorRevoked', data: { accountId } }] : [];
     case 'PlaceHold':
-      return placeHold(state, command);
     case 'ReleaseHold':
-      return releaseHold(state, command);
+    case 'SuspendAccount':
+    case 'ResumeAccount':
     case 'EraseAccount':
-      return eraseUnlessHeld(state, command);
+      return decideOnStanding(state, command);
     case 'CompleteErasure':
       return { rejected: 'not_found', message: 'The account is not erased.' };
     case 'RequestConversion':
     case 'RequestBatch': {
       const { idempotencyKey, now } = command;
       if (idempotencyKey !== undefined && acceptedWithKey(state, idempotencyKey, now)) return [];
+      if (state.suspension !== undefined) return { rejected: 'forbidden', message: SUSPENDED };
       return command.type === 'RequestBatch'
         ? acceptBatch(state, command)
         : acceptConversion(state, command);
@@ -350,7 +314,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 12,
+    version: 13,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

@@ -30,6 +30,8 @@ export interface EventMetadata {
    */
   readonly requestId?: string;
   readonly client?: string;
+  /** Why an operator did it, in their words, sealed with the account's key. */
+  readonly reason?: string;
   /** The trace that its request belongs to, a W3C `traceparent`: sealed, for the client may have chosen it. */
   readonly trace?: string;
   /** Milliseconds since the Unix epoch. */

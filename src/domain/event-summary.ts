@@ -110,6 +110,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const end = data.until === undefined ? '' : ` until ${isoDate(data.until)}`;
     return `A hold was placed${end}: nothing is deleted meanwhile.`;
   },
+  AccountSuspended: () =>
+    'The account was suspended: nothing new is accepted, and nobody signs in.',
+  AccountResumed: () => 'The account was resumed.',
   HoldReleased: () => 'The hold was released.',
   AccountErased: () => 'The account was erased: its keys and sessions have ended.',
   ErasureCompleted: () =>

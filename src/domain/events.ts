@@ -119,6 +119,14 @@ export const EVENT_SCHEMAS = {
     placedAt: Time,
   }),
   HoldReleased: Type.Object({ accountId: AccountId }),
+  /** Nothing new is accepted of the account, and nobody signs in to it. It takes the place of an earlier one. */
+  AccountSuspended: Type.Object({
+    accountId: AccountId,
+    /** The operator's, which the people of the account are told. */
+    reason: Sealed,
+    suspendedAt: Time,
+  }),
+  AccountResumed: Type.Object({ accountId: AccountId, resumedAt: Time }),
   /** It ends all sessions and keys, too. What is left to do is due from then on. */
   AccountErased: Type.Object({ accountId: AccountId }),
   /** The account's data key is destroyed, its documents are deleted, and nothing of it is under way. */

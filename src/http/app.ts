@@ -14,11 +14,11 @@ import {
 import type { HttpApp, HttpDependencies, RouteDependencies } from './dependencies.ts';
 import { BuiltFiles } from './fixed-answer.ts';
 import { RequestBodies } from './middleware/body.ts';
+import { coalescedHead } from './middleware/coalesced-head.ts';
 import { cors } from './middleware/cors.ts';
 import {
   authenticate,
   Credentials,
-  coalescedHead,
   countAnonymous,
   identify,
   presentsCredential,

@@ -22,30 +22,50 @@ import {
   type RequestState,
 } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
+import { operatorContext as operatorContextOf } from './operator.ts';
+import { Reason } from './resources/operator-acts.ts';
 import { BASE_PATH } from './routes.ts';
 
 const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 const closed = { additionalProperties: false } as const;
 const checkPassword = compile(
-  Type.Object({ password: Type.Optional(Type.String({ maxLength: 1024 })) }, closed),
+  Type.Object(
+    { password: Type.Optional(Type.String({ maxLength: 1024 })), reason: Type.Optional(Reason) },
+    closed,
+  ),
 );
-const checkOperator = compile(Type.Object({ operator: Type.Boolean() }, closed));
+const checkOperator = compile(
+  Type.Object({ operator: Type.Boolean(), reason: Type.Optional(Reason) }, closed),
+);
 
 function postPassword(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { password: given } = await deps.bodies.readSmall(ctx, deps.config, checkPassword);
+    const { password: given, reason } = await deps.bodies.readSmall(
+      ctx,
+      deps.config,
+      checkPassword,
+    );
     const accountId = await openAccountOf(ctx, deps);
-    const made = await changePassword(deps, accountId, given, operatorContext(deps.clock));
+    const made = await changePassword(
+      deps,
+      accountId,
+      given,
+      await operatorContextOf(ctx, deps, accountId, reason),
+    );
     ctx.body = made === undefined ? {} : { password: made };
   };
 }
 
 function postOperator(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { operator } = await deps.bodies.readSmall(ctx, deps.config, checkOperator);
+    const { operator, reason } = await deps.bodies.readSmall(ctx, deps.config, checkOperator);
     const accountId = await openAccountOf(ctx, deps);
     const type = operator ? 'GrantOperator' : 'RevokeOperator';
-    await sendToAccount(deps, { type, accountId }, operatorContext(deps.clock));
+    await sendToAccount(
+      deps,
+      { type, accountId },
+      await operatorContextOf(ctx, deps, accountId, reason),
+    );
     ctx.body = { operator };
   };
 }

@@ -1,6 +1,6 @@
 /** Requests of operators: who may send them, and what the log keeps of who did. */
 
-import { operatorContext as commandLineContext, firstCommand } from '../actors/command-context.ts';
+import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
@@ -51,15 +51,20 @@ export const operatorsOnly: HttpMiddleware = async (ctx, next) => {
 /**
  * Makes the metadata of what an operator does to an account, whose history has them. They name the operator's account,
  * and neither its address nor the client's.
+ * @param given why the operator does it, in their words
  */
 export async function operatorContext(
   ctx: HttpContext,
   deps: { readonly clock: Clock; readonly vault: Vault },
   accountId: string,
+  given?: string,
 ): Promise<CommandContext> {
-  if (isByOperatorSocket(ctx)) return commandLineContext(deps.clock);
-  const requestId = await deps.vault.seal(accountId, ctx.state.requestId);
-  return firstCommand(deps.clock.now(), operatorOf(ctx), { requestId });
+  const reason = given === undefined ? {} : { reason: await deps.vault.seal(accountId, given) };
+  // A command has no id that anybody could ask about.
+  const request = isByOperatorSocket(ctx)
+    ? {}
+    : { requestId: await deps.vault.seal(accountId, ctx.state.requestId) };
+  return firstCommand(deps.clock.now(), operatorOf(ctx), { ...request, ...reason });
 }
 
 /** The operator as events name one: by the account, or as somebody at the command line. */

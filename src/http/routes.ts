@@ -40,6 +40,7 @@ import {
   postPlan,
   postRetention,
 } from './resources/operator-accounts.ts';
+import { postResumption, postSuspension } from './resources/operator-suspension.ts';
 import {
   getStatus,
   listCheckpoints,
@@ -190,6 +191,8 @@ export const ROUTES: readonly Route[] = [
   api('post', '/operator/accounts/{id}/credits/', 'operator', postCredits),
   api('post', '/operator/accounts/{id}/hold/', 'operator', postHold),
   api('delete', '/operator/accounts/{id}/hold/', 'operator', deleteHold),
+  api('post', '/operator/accounts/{id}/suspend/', 'operator', postSuspension),
+  api('post', '/operator/accounts/{id}/resume/', 'operator', postResumption),
   api('post', '/operator/accounts/{id}/sessions/end/', 'operator', postEndSessions),
   api('post', '/operator/accounts/{id}/erase/', 'operator', postErasure),
   open('/tlog/checkpoint', 'address', getCheckpoint),

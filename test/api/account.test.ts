@@ -21,6 +21,7 @@ void test('the own account and its ledger', async (t) => {
     'plan',
     'credits',
     'operator',
+    'suspended',
     'must_change_password',
     'created_at',
     'rate_limit',

@@ -198,6 +198,16 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await page.getByRole('dialog').getByRole('button', { name: 'Release the hold' }).click();
     await page.getByText('The account is under no hold.').waitFor();
 
+    await button(page, 'Suspend the account').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('The invoice is not paid.');
+    sub.strictSame(await inspectState(page, 'operations-suspend'), []);
+    await dialog.getByRole('button', { name: 'Suspend the account' }).click();
+    await page.getByText(/The account is suspended since .* The invoice is not paid\./).waitFor();
+    await button(page, 'Resume the account').click();
+    await dialog.getByRole('button', { name: 'Resume the account' }).click();
+    await page.getByText('The account is not suspended.').waitFor();
+
     await page.getByText('One session is open.').waitFor();
     await button(page, 'End all sessions').click();
     await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click();
@@ -234,6 +244,8 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
       'CreditGranted',
       'HoldPlaced',
       'HoldReleased',
+      'AccountSuspended',
+      'AccountResumed',
       'SessionsEnded',
       'AccountErased',
     ];

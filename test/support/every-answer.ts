@@ -1,6 +1,7 @@
 /** Requests that have the API give each answer of its OpenAPI document. */
 import type { Test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
+import { suspendAccount } from '../../src/accounts/suspension.ts';
 import { firstCommand } from '../../src/actors/command-context.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { takeBack } from '../../src/conversions/take-back.ts';
@@ -16,7 +17,7 @@ import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
 import { makeSigner, P12_PASSWORD } from './certificates.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
-import { newOperator, setOperator } from './operator.ts';
+import { newOperator, setOperator, tokensOf } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
 import { blobRef, PDF as PDF_DIGEST, TIMINGS } from './samples.ts';
 
@@ -58,11 +59,12 @@ async function driveRefusals(t: Test, given: Answered) {
       },
     ),
   );
+  const suspended = await suspendedAccount(api);
   for (const { method, path, operation, secured, needsSession, body } of drives(api.document)) {
     const credential = needsSession ? { headers } : secured ? { key } : { headers: ownPage() };
     const { responses } = operation;
     if (responses[403] && secured && !needsSession) {
-      for (const other of bounded) await api.call(method, path, { key: other });
+      for (const other of [...bounded, suspended.key]) await api.call(method, path, { key: other });
     } else if (responses[403]) {
       await api.call(method, `${path}?token=x`, needsSession ? { key } : {});
     }
@@ -414,6 +416,21 @@ async function driveSuccesses(t: Test, given: Answered) {
   given.add(api);
 }
 
+/** Has the refusals of signing in given, too. */
+async function suspendedAccount(api: Api) {
+  const account = await api.newAccount();
+  const { refresh } = await tokensOf(api, account.email);
+  const reason = 'The invoice of October is not paid.';
+  const sealed = await api.vault.seal(account.id, reason);
+  await suspendAccount(api, account.id, sealed, api.context());
+  const signIn = { email: account.email, password: PASSWORD };
+  await api.call('POST', `${BASE}/auth/jwt/create/`, { body: signIn });
+  for (const what of ['refresh', 'revoke']) {
+    await api.call('POST', `${BASE}/auth/jwt/${what}/`, { body: { refresh } });
+  }
+  return account;
+}
+
 /** What operators do, to an account of their making. */
 async function driveOperators(t: Test, given: Answered) {
   const api = await startApi(t);
@@ -454,6 +471,13 @@ async function driveOperators(t: Test, given: Answered) {
   await operator.call('POST', `${at}/hold/`, { body: { until: '2100-01-01T00:00:00Z' } });
   await operator.call('GET', `${at}/`);
   await operator.call('DELETE', `${at}/hold/`);
+  await operator.call('DELETE', `${at}/retention/?reason=`);
+  await operator.call('DELETE', `${at}/hold/?reason=`);
+  await operator.call('POST', `${at}/sessions/end/?reason=`);
+  const reason = 'The invoice of October is not paid.';
+  await operator.call('POST', `${at}/suspend/`, { body: { reason } });
+  await operator.call('GET', `${at}/`);
+  await operator.call('POST', `${at}/resume/`, { body: {} });
   await operator.call('POST', `${at}/sessions/end/`);
   await operator.call('POST', `${at}/erase/`, { body: { email, password: PASSWORD } });
   given.add(api);

@@ -1,7 +1,7 @@
 /** The commands that administrate accounts and their keys. */
 import { PLANS } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
-import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME } from '../options.ts';
+import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON } from '../options.ts';
 
 export const ACCOUNTS: readonly Command[] = [
   {
@@ -47,6 +47,7 @@ export const ACCOUNTS: readonly Command[] = [
     examples: ['account password ann@example.com'],
     options: {
       'password-stdin': { help: 'read the password from standard input' },
+      reason: REASON,
     },
     run: async (...given) => (await import('../account.ts')).accountPassword(...given),
   },
@@ -55,6 +56,7 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'End all sessions of an account; their tokens are refused from then on.',
     examples: ['account sign-out ann@example.com'],
     positionals: { email: ACCOUNT },
+    options: { reason: REASON },
     run: async (...given) => (await import('../account.ts')).accountSignOut(...given),
   },
   {
@@ -68,6 +70,7 @@ export const ACCOUNTS: readonly Command[] = [
     options: {
       grant: { help: 'make the account an operator: it sees and changes all accounts' },
       revoke: { help: 'end that; the next request of the account as an operator is refused' },
+      reason: REASON,
     },
     run: async (...given) => (await import('../account.ts')).accountOperator(...given),
   },
@@ -86,8 +89,31 @@ export const ACCOUNTS: readonly Command[] = [
         help: 'the end of the hold, in ISO 8601 (default: until its release); takes the place of a hold in force',
       },
       release: { help: 'end the hold that is in force' },
+      reason: REASON,
     },
     run: async (...given) => (await import('../account-keeping.ts')).accountHold(...given),
+  },
+  {
+    name: 'account suspend',
+    summary: 'Accept nothing new of an account until it is resumed; what was accepted is finished.',
+    positionals: { email: ACCOUNT },
+    examples: ["account suspend ann@example.com --reason 'The invoice of October is not paid.'"],
+    options: {
+      reason: {
+        value: 'text',
+        help: 'why; its people are told, at most 500 characters',
+        needed: true,
+      },
+    },
+    run: async (...given) => (await import('../account-keeping.ts')).accountSuspend(...given),
+  },
+  {
+    name: 'account resume',
+    summary: 'End the suspension of an account: its API keys and sessions work again.',
+    positionals: { email: ACCOUNT },
+    examples: ["account resume ann@example.com --reason 'The invoice was paid.'"],
+    options: { reason: REASON },
+    run: async (...given) => (await import('../account-keeping.ts')).accountResume(...given),
   },
   {
     name: 'account retention',
@@ -98,7 +124,10 @@ export const ACCOUNTS: readonly Command[] = [
       'account retention ann@example.com 3600',
       'account retention ann@example.com --reset',
     ],
-    options: { reset: { help: 'keep them as long as RETENTION_SECONDS says' } },
+    options: {
+      reset: { help: 'keep them as long as RETENTION_SECONDS says' },
+      reason: REASON,
+    },
     run: async (...given) => (await import('../account-keeping.ts')).accountRetention(...given),
   },
   {
@@ -148,6 +177,7 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'Give an account more credits.',
     examples: ['credits grant ann@example.com 500'],
     positionals: { email: ACCOUNT, credits: 'how many more' },
+    options: { reason: REASON },
     run: async (...given) => (await import('../account.ts')).creditsGrant(...given),
   },
   {
@@ -156,6 +186,7 @@ export const ACCOUNTS: readonly Command[] = [
     examples: ['plan set ann@example.com pro'],
     positionals: { email: ACCOUNT, plan: PLANS.join(', ') },
     argumentChoices: PLANS,
+    options: { reason: REASON },
     run: async (...given) => (await import('../account.ts')).planSet(...given),
   },
   {

@@ -192,7 +192,7 @@ export class RequestBodies {
     if (caller === undefined || this.#findCaller === undefined) return;
     const now = await this.#findCaller(ctx);
     const holds = now?.accountId === caller.accountId && now.isOperator === caller.isOperator;
-    if (!holds) throw new ServiceError('unauthorized');
+    if (!holds) throw ctx.state.refusal ?? new ServiceError('unauthorized');
   }
 
   /** @param bytes more than `maxBytes` will be refused, so that nothing of them is kept */

@@ -1,16 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { isAllowedAddress, type OpenRights, openRights } from '../../accounts/key-rights.ts';
 import { loginOf } from '../../accounts/logins.ts';
-import type { AccountState } from '../../domain/account.ts';
-import { accountAggregate } from '../../domain/account.ts';
+import { refusalOf } from '../../accounts/suspension.ts';
+import { type AccountState, accountAggregate } from '../../domain/account.ts';
 import { type ApiKeyState, apiKeyAggregate, hasExpired, useIsDue } from '../../domain/api-key.ts';
 import type { SessionKind } from '../../domain/event-fields.ts';
 import { founderOf, type Member } from '../../domain/members.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import type { EventStore } from '../../event-store/port.ts';
 import { isoTime } from '../../time/clock.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../time/ids.ts';
 import {
@@ -49,30 +47,6 @@ function parseKey(key: string): PresentedKey | undefined {
 function isHash(hex: string, digest: Buffer): boolean {
   const hash = Buffer.from(hex, 'hex');
   return hash.length === digest.length && timingSafeEqual(hash, digest);
-}
-
-/**
- * Shares one look at the log's head among everyone who asks meanwhile. Each look begins after all whom it
- * serves have asked, so each gets a head no older than its question. Who asks while one is under way is
- * served by the next. So requests share the cost of a look (system calls, or a round trip) under load.
- */
-export function coalescedHead(store: Pick<EventStore, 'head'>): EventStore['head'] {
-  let underWay: Promise<unknown> = Promise.resolve();
-  let next: Promise<bigint> | undefined;
-
-  async function look(): Promise<bigint> {
-    // Not earlier than the end of this turn of the event loop: what came in it shares the look.
-    await Promise.all([underWay, setImmediate()]);
-    next = undefined;
-    const head = store.head();
-    underWay = head.catch(() => {});
-    return await head;
-  }
-
-  return () => {
-    next ??= look();
-    return next;
-  };
 }
 
 export interface SessionInForce {
@@ -214,6 +188,7 @@ export class Credentials {
     const session = await sessionInForce(this.#deps, claims, await this.#noteHead(ctx));
     if (session === undefined) return undefined;
     const { accountId, sessionId } = claims;
+    if (await this.#isSuspended(ctx, accountId, session.account)) return undefined;
     const { account, personId: person, member, kind: sessionKind } = session;
     const by = { kind: 'session', id: sessionId, person } as const;
     return { ...callerIn(accountId, account, member, by), sessionKind };
@@ -238,6 +213,7 @@ export class Credentials {
     const member = account.members[person];
     // It has ended with the membership of the person who made it.
     if (account.status !== 'open' || member?.since !== memberSince) return undefined;
+    if (await this.#isSuspended(ctx, accountId, account)) return undefined;
     const key = await this.#rightsHere(ctx, state);
     if (key === undefined) return undefined;
     const caller = { ...callerIn(accountId, account, member, { kind: 'key', id, person }), key };
@@ -259,6 +235,11 @@ export class Credentials {
     if (isAllowedAddress(opened, ctx.state.clientAddress)) return opened;
     ctx.state.refusal = new ServiceError('forbidden', NOT_FROM_HERE);
     return undefined;
+  }
+
+  async #isSuspended(ctx: HttpContext, accountId: string, account: AccountState): Promise<boolean> {
+    ctx.state.refusal = await refusalOf(this.#deps, accountId, account);
+    return ctx.state.refusal !== undefined;
   }
 
   #parsed(socket: Socket, text: string): PresentedKey | undefined {

@@ -61,12 +61,13 @@ function ofKeys(right: Right | undefined): Errors {
   if (right === undefined) return {};
   const { scopes } = accessOf(right);
   if (scopes.length === 0) {
-    const when = 'The API key may not be used from the address of the client.';
+    const when =
+      'The API key may not be used from the address of the client, or an operator has suspended the account.';
     return { forbidden: { when, message: NOT_FROM_HERE } };
   }
   return {
     forbidden: {
-      when: 'The API key lacks a scope, which details names; or it may not be used from the address of the client.',
+      when: 'The API key lacks a scope, which details names; or it may not be used from the address of the client. Or an operator has suspended the account: then the message has the reason.',
       message: lacksScope(scopes),
       details: { scopes },
     },
@@ -77,7 +78,10 @@ const BY_AUTH: Readonly<Record<Auth, Errors>> = {
   caller: { ...UNKNOWN, ...BY_PLAN },
   session: {
     ...UNKNOWN,
-    forbidden: { when: 'The credential is an API key.', message: NEEDS_SESSION },
+    forbidden: {
+      when: 'The credential is an API key, or an operator has suspended the account.',
+      message: NEEDS_SESSION,
+    },
     ...BY_PLAN,
   },
   operator: { ...UNKNOWN, forbidden: NOT_AN_OPERATOR, ...BY_PLAN },

@@ -2,7 +2,9 @@
 import Type from 'typebox';
 import { type OpenedSession, openSession } from '../../accounts/sessions.ts';
 import { signIn } from '../../accounts/sign-in.ts';
+import { refusalOf, SUSPENDED_EXAMPLE } from '../../accounts/suspension.ts';
 import { orThrow } from '../../actors/command-context.ts';
+import { type AccountState, accountAggregate } from '../../domain/account.ts';
 import type { SessionKind } from '../../domain/event-fields.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
@@ -12,7 +14,7 @@ import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/credential.ts';
 import { Closed, Text } from '../openapi/fields.ts';
-import type { Endpoint } from '../openapi/operation.ts';
+import type { Endpoint, ErrorDoc } from '../openapi/operation.ts';
 import { ACCESS_LIFETIME_MS, type IssuedClaims, REFRESH_LIFETIME_MS } from '../tokens.ts';
 
 /** The body of `POST /auth/jwt/create/`. */
@@ -53,6 +55,11 @@ export const TokenPair = Closed({
   ),
 });
 
+const suspended: ErrorDoc = {
+  when: 'An operator has suspended the account. The message has the reason.',
+  message: SUSPENDED_EXAMPLE,
+};
+
 const badRefreshToken = {
   when: 'The refresh token is wrong, expired or signed out.',
   message: 'The refresh token is not valid or has expired.',
@@ -61,7 +68,17 @@ const badRefreshToken = {
 const checkSignIn = compile(SignInRequest);
 const checkRefresh = compile(RefreshRequest);
 
-/** @throws {ServiceError} `unauthorized` unless the body carries a refresh token that still holds */
+/** @throws {ServiceError} `forbidden` */
+async function assertNotSuspended(
+  deps: RouteDependencies,
+  accountId: string,
+  account: AccountState,
+): Promise<void> {
+  const refusal = await refusalOf(deps, accountId, account);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** @throws {ServiceError} `forbidden` where the account is suspended, `unauthorized` unless the body carries a refresh token that still holds */
 async function sessionOf(
   ctx: HttpContext,
   deps: RouteDependencies,
@@ -72,6 +89,7 @@ async function sessionOf(
   if (claims === undefined || session === undefined) {
     throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
   }
+  await assertNotSuspended(deps, claims.accountId, session.account);
   const { personId, member } = session;
   return { ...claims, personId, role: member.role, refresh };
 }
@@ -87,6 +105,9 @@ export async function signInWithBody(
   const attempt = { ...pair, clientAddress, requestId, loggedId, log };
   const signedIn = await signIn(deps, attempt, account);
   const { accountId, personId: person, role } = signedIn;
+  // After the password: a stranger is not told.
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  await assertNotSuspended(deps, accountId, state);
   const actor = { kind: 'account', id: accountId, person, role } as const;
   const context = await commandContext(ctx, deps, { accountId, actor });
   const userAgent = ctx.get('User-Agent');
@@ -107,6 +128,7 @@ export const createTokenPair: Endpoint = {
         when: 'The email address or the password is wrong.',
         message: 'The email address or the password is wrong.',
       },
+      forbidden: suspended,
       rate_limit_exceeded:
         'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
     },
@@ -136,7 +158,10 @@ export const refreshAccess: Endpoint = {
         schema: TokenPair,
       },
     },
-    errors: { unauthorized: badRefreshToken },
+    errors: {
+      unauthorized: badRefreshToken,
+      forbidden: suspended,
+    },
   },
   handler: (deps) => async (ctx) => {
     const { refresh, ...claims } = await sessionOf(ctx, deps);
@@ -153,7 +178,10 @@ export const signOut: Endpoint = {
     description: 'Invalidates the refresh token and its access tokens at once.',
     body: { schema: RefreshRequest },
     answers: { 204: { description: 'The tokens are no longer valid. There is no body.' } },
-    errors: { unauthorized: badRefreshToken },
+    errors: {
+      unauthorized: badRefreshToken,
+      forbidden: suspended,
+    },
   },
   handler: (deps) => async (ctx) => {
     const { accountId, sessionId, personId: person, role } = await sessionOf(ctx, deps);

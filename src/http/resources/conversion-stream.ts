@@ -39,6 +39,7 @@ const ENDS: ReadonlySet<string> = new Set<EventType>([
   'SessionsEnded',
   'PasswordChanged',
   'AccountErased',
+  'AccountSuspended',
 ]);
 
 interface Listener {

@@ -70,6 +70,9 @@ export const HistoryEntry = Closed({
   request_id: Type.Optional(
     Type.String({ description: 'The X-Request-Id of the request that caused it, if any.' }),
   ),
+  reason: Type.Optional(
+    Type.String({ description: 'Why an operator of the service did it, in their words, if any.' }),
+  ),
   correlation_id: Text(CONVERSION, 'The same for all events of one conversion.'),
   causation_id: Text(`${CONVERSION}/node-1/1/started`, 'The command or event that caused it.'),
   name: Type.Optional(

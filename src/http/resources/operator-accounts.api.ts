@@ -7,6 +7,9 @@ import { IN_THE_BODY, inQuery, type OperationDoc, wrongField } from '../openapi/
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { Account } from './account.ts';
+import { REASON, Reason, WRONG_REASON } from './operator-acts.ts';
+
+const reason = Type.Optional(Reason);
 
 const email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] });
 const plan = Type.Enum([...PLANS], { examples: ['pro'] });
@@ -43,7 +46,7 @@ export const OpenedAccount = Closed({
   ),
 });
 
-export const PlanChange = Closed({ plan });
+export const PlanChange = Closed({ plan, reason });
 
 export const RetentionChange = Closed({
   retention_seconds: Type.Integer({
@@ -53,6 +56,7 @@ export const RetentionChange = Closed({
       'How long documents are kept, at most as long as RETENTION_SECONDS says. 0: until their first complete download, at most an hour.',
     examples: [3600],
   }),
+  reason,
 });
 
 export const CreditGrant = Closed({
@@ -62,6 +66,7 @@ export const CreditGrant = Closed({
     description: 'The credits to add.',
     examples: [500],
   }),
+  reason,
 });
 
 export const HoldRequest = Closed({
@@ -72,6 +77,7 @@ export const HoldRequest = Closed({
       { maxLength: 40 },
     ),
   ),
+  reason,
 });
 
 export const ErasureRequest = Closed({
@@ -99,6 +105,16 @@ export const AccountDetails = Closed({
     ],
     { examples: [null] },
   ),
+  suspension: Type.Union(
+    [
+      Closed({
+        reason: Text('The invoice of October is not paid.', 'What its people are told.'),
+        suspended_at: Timestamp('The time when it was suspended.'),
+      }),
+      Type.Null(),
+    ],
+    { examples: [null] },
+  ),
   retention_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
     description: 'How long its documents are kept at most; null: as long as those of others.',
     examples: [null],
@@ -114,7 +130,9 @@ const EndedSessions = Closed({ sessions_ended: Type.Integer({ minimum: 0, exampl
 
 const Erasing = Closed({ id: Account.properties.id, status: Type.Enum(['erasing']) });
 
-const changed = { 200: { description: 'The account after the change.', schema: AccountDetails } };
+export const changed = {
+  200: { description: 'The account after the change.', schema: AccountDetails },
+};
 
 export const listOperatorAccountsDoc: OperationDoc = {
   id: 'listOperatorAccounts',
@@ -176,7 +194,9 @@ export const deleteRetentionDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Keep the documents of an account as long as others',
   description: 'Conversions that are requested from then on are kept for RETENTION_SECONDS.',
+  parameters: [REASON],
   answers: { 204: { description: 'The account has no retention of its own. There is no body.' } },
+  errors: { validation_error: WRONG_REASON },
 };
 
 export const postCreditsDoc: OperationDoc = {
@@ -217,8 +237,10 @@ export const deleteHoldDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'Release a hold',
   description: 'Ends the hold of the account: retention and erasure delete its documents again.',
+  parameters: [REASON],
   answers: { 204: { description: 'The hold was released. There is no body.' } },
   errors: {
+    validation_error: WRONG_REASON,
     not_found: {
       when: 'There is no account with this id, or it is under no hold.',
       message: 'The account is under no hold.',
@@ -231,7 +253,9 @@ export const postEndSessionsDoc: OperationDoc = {
   tag: 'Operators',
   summary: 'End all sessions of an account',
   description: 'The next request with any of their tokens is refused. API keys stay valid.',
+  parameters: [REASON],
   answers: { 200: { description: 'The sessions were ended.', schema: EndedSessions } },
+  errors: { validation_error: WRONG_REASON },
 };
 
 export const WRONG_PASSWORD = wrongField(

@@ -1,5 +1,4 @@
 /** The accounts of the service, for its operators. Each change is the one that the command line makes. */
-
 import {
   accountDetails,
   accountPage,
@@ -16,12 +15,10 @@ import {
 import { beginErasure } from '../../accounts/erasure.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
 import { firstCommand } from '../../actors/command-context.ts';
-import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { compile, ValidationIssues, validated } from '../../requests/validation.ts';
 import { timeIn } from '../../time/clock.ts';
-import { callerOf, type HttpContext, type HttpMiddleware, pathParameter } from '../context.ts';
-import type { RouteDependencies } from '../dependencies.ts';
+import { callerOf } from '../context.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { signedInOf } from '../middleware/sessions-only.ts';
@@ -48,8 +45,8 @@ import {
   WRONG_PASSWORD,
   WRONG_UNTIL,
 } from './operator-accounts.api.ts';
+import { accountIdOf, change, notOwn, reasonOf, removal } from './operator-acts.ts';
 
-const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 const checkOpening = compile(AccountOpening);
 const checkPlan = compile(PlanChange);
 const checkRetention = compile(RetentionChange);
@@ -58,16 +55,6 @@ const checkHold = compile(HoldRequest);
 const checkErasure = compile(ErasureRequest);
 
 const NOT_ITS_ADDRESS = 'Is not the address of this account.';
-const OWN_ACCOUNT =
-  'Operators cannot erase their own account. Another operator can, or pressledger account erase.';
-
-/** @throws {ServiceError} `not_found` where it can be no account's */
-function accountIdOf(ctx: HttpContext): string {
-  const id = pathParameter(ctx, 'id');
-  if (!WHOLE_ID.test(id)) throw new ServiceError('not_found', 'There is no such account.');
-  return id;
-}
-
 export const listOperatorAccounts: Endpoint = {
   doc: listOperatorAccountsDoc,
   handler: (deps) => async (ctx) => {
@@ -112,26 +99,6 @@ export const postOperatorAccount: Endpoint = {
   },
 };
 
-/** A change of one account, answered with the account as it is after it. */
-function change<T>(
-  deps: RouteDependencies,
-  check: (body: object, issues: ValidationIssues) => T,
-  make: (
-    accountId: string,
-    given: T,
-    context: Awaited<ReturnType<typeof operatorContext>>,
-    ctx: HttpContext,
-  ) => unknown,
-): HttpMiddleware {
-  return async (ctx) => {
-    const given = await deps.bodies.readSmall(ctx, deps.config, check);
-    const accountId = accountIdOf(ctx);
-    await assertOpen(deps, accountId);
-    await make(accountId, given, await operatorContext(ctx, deps, accountId), ctx);
-    ctx.body = await accountDetails(deps, accountId);
-  };
-}
-
 export const postPlan: Endpoint = {
   doc: postPlanDoc,
   handler: (deps) =>
@@ -157,13 +124,7 @@ export const postRetention: Endpoint = {
 
 export const deleteRetention: Endpoint = {
   doc: deleteRetentionDoc,
-  handler: (deps) => async (ctx) => {
-    const accountId = accountIdOf(ctx);
-    await assertOpen(deps, accountId);
-    const context = await operatorContext(ctx, deps, accountId);
-    await sendToAccount(deps, { type: 'ChangeRetention', accountId }, context);
-    ctx.status = 204;
-  },
+  handler: (deps) => removal(deps, (accountId) => ({ type: 'ChangeRetention', accountId })),
 };
 
 export const postCredits: Endpoint = {
@@ -207,26 +168,17 @@ export const postHold: Endpoint = {
 
 export const deleteHold: Endpoint = {
   doc: deleteHoldDoc,
-  handler: (deps) => async (ctx) => {
-    const accountId = accountIdOf(ctx);
-    await assertOpen(deps, accountId);
-    const context = await operatorContext(ctx, deps, accountId);
-    const now = context.metadata.time;
-    await sendToAccount(deps, { type: 'ReleaseHold', accountId, now }, context);
-    ctx.status = 204;
-  },
+  handler: (deps) => removal(deps, (accountId, now) => ({ type: 'ReleaseHold', accountId, now })),
 };
 
 export const postEndSessions: Endpoint = {
   doc: postEndSessionsDoc,
   handler: (deps) => async (ctx) => {
+    const reason = reasonOf(ctx);
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
-    const ended = await endSessions(
-      deps,
-      { accountId },
-      await operatorContext(ctx, deps, accountId),
-    );
+    const context = await operatorContext(ctx, deps, accountId, reason);
+    const ended = await endSessions(deps, { accountId }, context);
     ctx.body = { sessions_ended: ended };
   },
 };
@@ -238,7 +190,7 @@ export const postErasure: Endpoint = {
     const accountId = accountIdOf(ctx);
     const { accountId: operatorId } = callerOf(ctx);
     const actor = signedInOf(callerOf(ctx));
-    if (accountId === operatorId) throw new ServiceError('forbidden', OWN_ACCOUNT);
+    if (accountId === operatorId) throw new ServiceError('forbidden', notOwn('erase', 'erase'));
     const address = await deps.vault.unseal(accountId, await assertOpen(deps, accountId));
     // Before the password: a slip of the hand must not count as a wrong try.
     if (normalAddress(email) !== normalAddress(address)) throw fieldError('email', NOT_ITS_ADDRESS);

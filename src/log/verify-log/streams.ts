@@ -59,6 +59,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   SignatureKeyDestroyed: 'account',
   HoldPlaced: 'account',
   HoldReleased: 'account',
+  AccountSuspended: 'account',
+  AccountResumed: 'account',
   AccountErased: 'account',
   ErasureCompleted: 'account',
   ConversionStarted: 'conversion',

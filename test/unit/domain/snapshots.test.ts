@@ -114,6 +114,8 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'SignatureKeyDestroyed', data: { ...owner, certificateId: certificateId() } },
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
+    { type: 'AccountSuspended', data: { ...owner, reason: 'v1.r', suspendedAt: NOW } },
+    { type: 'AccountResumed', data: { ...owner, resumedAt: NOW } },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
   ),
   few.map((amount): AccountEvent => ({ type: 'CreditGranted', data: { ...owner, amount } })),
@@ -314,7 +316,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '12: status,erasureCompleted,hold,email,passwordHash,passwords,members,invitations,sessionEpoch,isOperator,mustChangePassword,plan,retentionSeconds,signature,endedCertificates,credits,refunds,keys',
+    '13: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,mustChangePassword,signature,endedCertificates,credits,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

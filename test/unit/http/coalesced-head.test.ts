@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { EventStoreUnavailable } from '../../../src/event-store/port.ts';
-import { coalescedHead } from '../../../src/http/middleware/credential.ts';
+import { coalescedHead } from '../../../src/http/middleware/coalesced-head.ts';
 
 /** A store that answers a look when the test says so. */
 function slowStore() {

@@ -15,6 +15,7 @@ const accountRow = (n: number, plan: string, credits: number, createdAt: number)
   credits,
   createdAt,
   isOperator: false,
+  isSuspended: false,
   mustChangePassword: false,
 });
 
@@ -46,6 +47,35 @@ void test('accounts: plan, balance, order of opening', async (t) => {
   );
   t.equal(accounts().byId(accountId(2)), undefined);
   t.strictSame(accounts().first(), first);
+});
+
+void test('accounts: a suspension, and the operators who can act beside one', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  await write(log, [opening(1, 5), opening(2, 5), opening(3, 5)]);
+  const others = () => readModel.query(accountQueries).otherOperators(accountId(1));
+  const append = async (n: number, type: 'OperatorGranted' | 'AccountResumed' | 'suspend') => {
+    const owner = { accountId: accountId(n) };
+    await runner.waitFor(
+      await log.append(
+        `account-${accountId(n)}`,
+        type === 'suspend'
+          ? { type: 'AccountSuspended', data: { ...owner, reason: 'v1.r', suspendedAt: NOW } }
+          : type === 'AccountResumed'
+            ? { type, data: { ...owner, resumedAt: NOW } }
+            : { type, data: owner },
+      ),
+    );
+  };
+  await append(1, 'OperatorGranted');
+  t.equal(others(), 0);
+  await append(2, 'OperatorGranted');
+  await append(3, 'OperatorGranted');
+  t.equal(others(), 2);
+  await append(2, 'suspend');
+  t.equal(others(), 1);
+  t.equal(readModel.query(accountQueries).byId(accountId(2))?.isSuspended, true);
+  await append(2, 'AccountResumed');
+  t.equal(others(), 2);
 });
 
 void test('accounts: the public name, sealed, until it is removed', async (t) => {

@@ -37,12 +37,18 @@ function Event({ entry }: { readonly entry: ConversionEvent }) {
   );
 }
 
-function Cause({ entry: { actor, client_address: address } }: { readonly entry: ConversionEvent }) {
+function Cause({ entry }: { readonly entry: ConversionEvent }) {
+  const { actor, client_address: address, reason } = entry;
   const name = useKeyName(actor.kind === 'key' ? actor.id : undefined);
   return (
     <div className={styles.cause}>
       <span>{actorText(actor, name)}</span>
       {address !== undefined && <span className={styles.address}>from {address}</span>}
+      {reason !== undefined && (
+        <span className={styles.address}>
+          Reason: <bdi>{reason}</bdi>
+        </span>
+      )}
     </div>
   );
 }

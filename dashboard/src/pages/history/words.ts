@@ -89,6 +89,8 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   RedeliveryRequested: true,
   HoldPlaced: true,
   HoldReleased: true,
+  AccountSuspended: true,
+  AccountResumed: true,
   AccountErased: false,
   ErasureCompleted: false,
   UnknownSignInRefused: false,

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Account>[] = [
   {
     header: 'Account',
     isRowHeader: true,
-    cell: ({ id, email, operator }) => (
+    cell: ({ id, email, operator, suspended }) => (
       <span className="line">
         <Link to="/operations/accounts/$id" params={{ id }}>
           {email}
@@ -37,6 +37,11 @@ const COLUMNS: readonly Column<Account>[] = [
         {operator && (
           <Badge tone="accent" icon="server">
             Operator
+          </Badge>
+        )}
+        {suspended && (
+          <Badge tone="warning" icon="warning">
+            Suspended
           </Badge>
         )}
       </span>

@@ -16,6 +16,7 @@ import { ErasureSection } from './ErasureSection.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
 import { RetentionSection, retentionText } from './RetentionSection.tsx';
+import { SuspensionSection } from './SuspensionSection.tsx';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
@@ -56,6 +57,7 @@ function OneAccount({ id }: { readonly id: string }) {
               <PlanSection account={details} />
               <RetentionSection account={details} />
               <HoldSection account={details} />
+              <SuspensionSection account={details} />
               <EndSessionsSection account={details} />
               <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />
             </>
@@ -80,6 +82,7 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
           'Open sessions': formatNumber(account.sessions),
           Retention: retentionText(account.retention_seconds),
           Hold: hold === null ? 'None' : 'In force',
+          Suspension: account.suspended ? 'In force' : 'None',
           Opened: <Time iso={openedAt} />,
           Id: <code>{id}</code>,
           Role: operator ? (

@@ -4,7 +4,6 @@ import { useAccount } from '../../api/account.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { session } from '../../session/session.ts';
-import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
@@ -18,6 +17,7 @@ import { announce } from '../../ui/Toasts.tsx';
 import { useOnEnd } from './live.ts';
 import styles from './operations.module.css';
 import { type AccountDetails, forgetAccounts } from './operator-api.ts';
+import { ReasonDialog, ReasonField, reasonIn } from './reason.tsx';
 
 interface SectionProps {
   readonly account: AccountDetails;
@@ -37,16 +37,18 @@ export function PlanSection({ account }: SectionProps) {
 
 function PlanForm({ account: { id, plan: current } }: SectionProps) {
   const [plan, setPlan] = useState<Plan>(current);
-  const change = async () => {
+  const change = async (textOf: TextOf) => {
     if (plan === current) return `The account has the plan ${planName(plan)} already.`;
     const params = { path: { id } };
-    await dataOf(api.POST('/api/v1/operator/accounts/{id}/plan/', { params, body: { plan } }));
+    const body = { plan, ...reasonIn(textOf) };
+    await dataOf(api.POST('/api/v1/operator/accounts/{id}/plan/', { params, body }));
     await forgetAccounts();
     return `The account now has the plan ${planName(plan)}.`;
   };
   return (
-    <SendForm action="Change the plan" look="secondary" layout="line" keeps onSend={change}>
+    <SendForm action="Change the plan" look="secondary" layout="narrow" onSend={change}>
       <Select label="Plan" name="plan" choices={PLAN_CHOICES} value={plan} onChange={setPlan} />
+      <ReasonField />
     </SendForm>
   );
 }
@@ -59,7 +61,7 @@ function CreditsForm({ account: { id } }: SectionProps) {
     const header = { 'Idempotency-Key': grants.keyFor(`${id} ${amount}`) };
     const sent = await api.POST('/api/v1/operator/accounts/{id}/credits/', {
       params: { path: { id }, header },
-      body: { amount },
+      body: { amount, ...reasonIn(textOf) },
     });
     grants.answered(sent.response.status);
     const { credits } = await dataOf(Promise.resolve(sent));
@@ -68,16 +70,18 @@ function CreditsForm({ account: { id } }: SectionProps) {
     return `${formatNumber(amount)} credits ${isRepeated ? 'had been granted before' : 'are granted'}. ${credits === null ? 'They are not taken while the service runs without credits.' : `The account now has ${formatNumber(credits)}.`}`;
   };
   return (
-    <SendForm action="Grant the credits" look="secondary" layout="line" onSend={grant}>
+    <SendForm action="Grant the credits" look="secondary" layout="narrow" onSend={grant}>
       <NumberField label="Credits to add" name="amount" minValue={1} isRequired />
+      <ReasonField />
     </SendForm>
   );
 }
 
 const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-async function release(id: string): Promise<void> {
-  await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params: { path: { id } } }));
+async function release(id: string, textOf: TextOf): Promise<void> {
+  const params = { path: { id }, query: reasonIn(textOf) };
+  await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params }));
   announce('The hold is released.');
   // Not awaited: the dialog gives the focus back to its button, which then goes.
   void forgetAccounts();
@@ -96,17 +100,17 @@ export function HoldSection({
       lead="While a hold is in force, no document of the account is deleted and the account cannot be erased."
       actions={
         hold !== null && (
-          <ConfirmButton
+          <ReasonDialog
             text="Release the hold"
             title={`Release the hold of ${email}?`}
             action="Release the hold"
-            onConfirm={() => release(id)}
+            onSend={(textOf) => release(id, textOf)}
           >
             <p>
               Documents whose time of storage has passed are deleted within a minute, and the
               account can be erased. What is deleted cannot be brought back.
             </p>
-          </ConfirmButton>
+          </ReasonDialog>
         )
       }
     >
@@ -141,10 +145,11 @@ function HoldForm({ id, isHeld }: HoldFormProps) {
     <SendForm
       action={isHeld ? 'Replace the hold' : 'Place a hold'}
       look="secondary"
-      layout="line"
+      layout="narrow"
       onSend={async (textOf) => {
         const end = textOf('until');
-        const body = end === '' ? {} : { until: new Date(end).toISOString() };
+        const until = end === '' ? {} : { until: new Date(end).toISOString() };
+        const body = { ...until, ...reasonIn(textOf) };
         const params = { path: { id } };
         await dataOf(api.POST('/api/v1/operator/accounts/{id}/hold/', { params, body }));
         await forgetAccounts();
@@ -157,6 +162,7 @@ function HoldForm({ id, isHeld }: HoldFormProps) {
         type="datetime-local"
         hint={`In the time of ${ZONE}. Without one, the hold lasts until it is released.`}
       />
+      <ReasonField />
     </SendForm>
   );
 }
@@ -168,9 +174,10 @@ const endedText = (sessions: number): string => {
     : `${formatNumber(sessions)} sessions have ended.`;
 };
 
-async function endSessions(id: string, isOwn: boolean): Promise<void> {
+async function endSessions(id: string, isOwn: boolean, textOf: TextOf): Promise<void> {
+  const params = { path: { id }, query: reasonIn(textOf) };
   const { sessions_ended: ended } = await dataOf(
-    api.POST('/api/v1/operator/accounts/{id}/sessions/end/', { params: { path: { id } } }),
+    api.POST('/api/v1/operator/accounts/{id}/sessions/end/', { params }),
   );
   if (isOwn) {
     session.end('all-ended');
@@ -192,17 +199,17 @@ export function EndSessionsSection({ account }: SectionProps) {
     <Section
       title="Sessions"
       actions={
-        <ConfirmButton
+        <ReasonDialog
           text="End all sessions"
           title={`End all sessions of ${email}?`}
           action="End all sessions"
-          onConfirm={() => endSessions(id, isOwn)}
+          onSend={(textOf) => endSessions(id, isOwn, textOf)}
         >
           <p>
             Everybody who is signed in to the account is signed out at once
             {isOwn && ', also you, here'}. The password and the API keys stay valid.
           </p>
-        </ConfirmButton>
+        </ReasonDialog>
       }
     >
       <p>{countText(sessions)}</p>

@@ -1,0 +1,66 @@
+/** The reason of what an operator does, which the account reads in its history. */
+import type { ReactNode } from 'react';
+import { DialogButton } from '../../ui/Dialog.tsx';
+import styles from '../../ui/Dialog.module.css';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+
+interface ReasonFieldProps {
+  readonly isRequired?: boolean;
+  readonly hint?: string;
+}
+
+export function ReasonField(props: ReasonFieldProps) {
+  const { isRequired = false, hint = 'The account reads it in its history.' } = props;
+  return (
+    <TextField
+      label={isRequired ? 'Reason' : 'Reason (optional)'}
+      name="reason"
+      maxLength={500}
+      autoComplete="off"
+      hint={hint}
+      isRequired={isRequired}
+    />
+  );
+}
+
+/** The reason as the service takes it. */
+export function reasonIn(textOf: TextOf): { readonly reason?: string } {
+  const reason = textOf('reason').trim();
+  return reason === '' ? {} : { reason };
+}
+
+interface ReasonDialogProps extends ReasonFieldProps {
+  readonly text: string;
+  readonly title: string;
+  readonly action: string;
+  readonly look?: 'primary' | 'danger';
+  readonly onSend: (textOf: TextOf) => Promise<unknown>;
+  readonly children: ReactNode;
+}
+
+/** A button that asks for the reason, and what else it needs, before it acts. */
+export function ReasonDialog(props: ReasonDialogProps) {
+  const { text, title, action, look = 'danger', onSend, children, ...field } = props;
+  return (
+    <DialogButton text={text} title={title}>
+      {(close) => (
+        <>
+          <div className={styles.text}>{children}</div>
+          <SendForm
+            action={action}
+            look={look}
+            onCancel={close}
+            onSend={async (textOf) => {
+              await onSend(textOf);
+              close();
+              return undefined;
+            }}
+          >
+            <ReasonField {...field} />
+          </SendForm>
+        </>
+      )}
+    </DialogButton>
+  );
+}

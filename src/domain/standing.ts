@@ -1,0 +1,122 @@
+/** What operators decide about an account: its plan, its retention, whether it acts for the service, is held or suspended. */
+import type { Decision } from './decider.ts';
+import type { Plan } from './event-fields.ts';
+import type { EventOf } from './events.ts';
+import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
+
+/** Nothing new is accepted of the account, and nobody signs in to it. */
+export interface Suspension {
+  /** What its people are told, sealed. */
+  readonly reason: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly suspendedAt: number;
+}
+
+export interface Standing {
+  readonly plan: Plan;
+  /** Its own, for what is requested from now on; undefined: that of the service. */
+  readonly retentionSeconds: number | undefined;
+  /** It may act for the service, unless it must change its password. */
+  readonly isOperator: boolean;
+  /** The latest that was not released; `holdInForce` says whether it has ended. */
+  readonly hold: Hold | undefined;
+  readonly suspension: Suspension | undefined;
+}
+
+export const ordinary: Standing = {
+  plan: 'free',
+  retentionSeconds: undefined,
+  isOperator: false,
+  hold: undefined,
+  suspension: undefined,
+};
+
+export type StandingEvent = EventOf<
+  | 'PlanChanged'
+  | 'RetentionChanged'
+  | 'OperatorGranted'
+  | 'OperatorRevoked'
+  | 'HoldPlaced'
+  | 'HoldReleased'
+  | 'AccountSuspended'
+  | 'AccountResumed'
+>;
+
+export type StandingCommand = { readonly accountId: string } & (
+  | { readonly type: 'ChangePlan'; readonly plan: Plan }
+  | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
+  | { readonly type: 'GrantOperator' | 'RevokeOperator' }
+  | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
+  | { readonly type: 'ReleaseHold'; readonly now: number }
+  | { readonly type: 'SuspendAccount'; readonly reason: string; readonly now: number }
+  | { readonly type: 'ResumeAccount'; readonly now: number }
+  | { readonly type: 'EraseAccount'; readonly now: number }
+);
+
+export function evolveStanding<State extends Standing>(state: State, event: StandingEvent): State {
+  switch (event.type) {
+    case 'PlanChanged':
+      return { ...state, plan: event.data.plan };
+    case 'RetentionChanged':
+      return { ...state, retentionSeconds: event.data.retentionSeconds };
+    case 'OperatorGranted':
+      return { ...state, isOperator: true };
+    case 'OperatorRevoked':
+      return { ...state, isOperator: false };
+    case 'HoldPlaced': {
+      const { placedAt, until } = event.data;
+      return { ...state, hold: { placedAt, ...(until === undefined ? {} : { until }) } };
+    }
+    case 'HoldReleased':
+      return { ...state, hold: undefined };
+    case 'AccountSuspended': {
+      const { reason, suspendedAt } = event.data;
+      return { ...state, suspension: { reason, suspendedAt } };
+    }
+    case 'AccountResumed':
+      return { ...state, suspension: undefined };
+  }
+}
+
+export function decideOnStanding(
+  state: Standing,
+  command: StandingCommand,
+): Decision<StandingEvent | EventOf<'AccountErased'>> {
+  const { accountId } = command;
+  switch (command.type) {
+    case 'ChangePlan':
+      if (command.plan === state.plan) return [];
+      return [{ type: 'PlanChanged', data: { accountId, plan: command.plan } }];
+    case 'ChangeRetention': {
+      const { retentionSeconds } = command;
+      if (retentionSeconds === state.retentionSeconds) return [];
+      const own = retentionSeconds === undefined ? {} : { retentionSeconds };
+      return [{ type: 'RetentionChanged', data: { accountId, ...own } }];
+    }
+    case 'GrantOperator':
+      return state.isOperator ? [] : [{ type: 'OperatorGranted', data: { accountId } }];
+    case 'RevokeOperator':
+      return state.isOperator ? [{ type: 'OperatorRevoked', data: { accountId } }] : [];
+    case 'PlaceHold':
+      return placeHold(state, command);
+    case 'ReleaseHold':
+      return releaseHold(state, command);
+    case 'SuspendAccount': {
+      // It takes the place of an earlier one: another reason must reach the people of the account.
+      const { reason, now: suspendedAt } = command;
+      return [{ type: 'AccountSuspended', data: { accountId, reason, suspendedAt } }];
+    }
+    case 'ResumeAccount': {
+      if (state.suspension === undefined) {
+        return { rejected: 'not_found', message: 'The account is not suspended.' };
+      }
+      return [{ type: 'AccountResumed', data: { accountId, resumedAt: command.now } }];
+    }
+    case 'EraseAccount':
+      return eraseUnlessHeld(state, command);
+  }
+}
+
+/** The refusal of what a suspended account asks for, where its people are not there to be told the reason. */
+export const SUSPENDED =
+  'The account is suspended: nothing new is accepted until an operator resumes it.';
