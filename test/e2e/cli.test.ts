@@ -41,10 +41,12 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
     'plan',
     'credits',
     'operator',
+    'suspended',
     'must_change_password',
     'created_at',
     'stored_bytes',
     'hold',
+    'suspension',
   ]);
   const list = (await cliJson(place, ['account', 'list'])) as { email: string }[];
   t.strictSame(
