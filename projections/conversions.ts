@@ -43,6 +43,7 @@ CREATE TABLE conversions (
   batch_id TEXT,
   retention_seconds INTEGER,
   retention_of_account INTEGER,
+  is_test INTEGER,
   filename TEXT,
   reference TEXT,
   tags TEXT,
@@ -78,7 +79,7 @@ const orNull = (value: object | undefined): string | null =>
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 18,
+  version: 19,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -89,8 +90,8 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, format, key_id,
-         retry_of, rerender_of, batch_id, retention_seconds, retention_of_account, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, rerender_of, batch_id, retention_seconds, retention_of_account, is_test, filename, reference, tags, address)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -115,7 +116,8 @@ export const conversions: Projection = {
         const ofAccount = data.retentionOfAccount ? 1 : null;
         const format = data.options.format === 'pdf' ? null : data.options.format;
         const how = [source, format, key];
-        const marks = [retryOf, rerenderOf, batchId, retentionSeconds, ofAccount];
+        const test = data.isTest ? 1 : null;
+        const marks = [retryOf, rerenderOf, batchId, retentionSeconds, ofAccount, test];
         const texts = [filename, reference, tags, address];
         insert.run(accountId, total, conversionId, requestedAt, time, ...how, ...marks, ...texts);
       },
@@ -168,6 +170,8 @@ export interface ConversionRow {
   readonly retentionSeconds?: number;
   /** Present if the account says so, and not the request. */
   readonly retentionOfAccount?: 1;
+  /** Present if it is a test. */
+  readonly isTest?: 1;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
   /** The caller's own name for it. Sealed. */
@@ -260,7 +264,7 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, format, key_id AS keyId,
   retry_of AS retryOf, rerender_of AS rerenderOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
-  retention_of_account AS retentionOfAccount, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, signature,
+  retention_of_account AS retentionOfAccount, is_test AS isTest, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, signature,
   rerender, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {

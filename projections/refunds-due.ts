@@ -11,21 +11,31 @@ CREATE TABLE refunds_due (
   conversion_id TEXT NOT NULL UNIQUE,
   account_id TEXT NOT NULL,
   failed_event_id TEXT NOT NULL,
-  failure INTEGER NOT NULL
+  failure INTEGER NOT NULL,
+  key_id TEXT,
+  debited_at INTEGER
 ) STRICT;
+CREATE TABLE refunds_limited (conversion_id TEXT PRIMARY KEY, key_id TEXT NOT NULL, debited_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE refunds_unpaid (conversion_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TABLE refunds_failures (account_id TEXT PRIMARY KEY, failures INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE refunds_erased_accounts (id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`;
 
 export const refundsDue: Projection = {
   name: 'refunds-due',
-  version: 4,
-  tables: ['refunds_due', 'refunds_unpaid', 'refunds_failures', 'refunds_erased_accounts'],
+  version: 5,
+  tables: [
+    'refunds_due',
+    'refunds_unpaid',
+    'refunds_limited',
+    'refunds_failures',
+    'refunds_erased_accounts',
+  ],
   ddl,
   handlers(db) {
     const insert = db.prepare(
-      `INSERT INTO refunds_due (position, conversion_id, account_id, failed_event_id, failure)
-       SELECT @position, @conversionId, @accountId, @failedEventId, @failure
+      `INSERT INTO refunds_due (position, conversion_id, account_id, failed_event_id, failure, key_id, debited_at)
+       SELECT @position, @conversionId, @accountId, @failedEventId, @failure, key_id, debited_at
+       FROM (SELECT 1) LEFT JOIN refunds_limited ON conversion_id = @conversionId
        WHERE NOT EXISTS (SELECT 1 FROM refunds_erased_accounts WHERE id = @accountId)`,
     );
     const count = db
@@ -34,23 +44,30 @@ export const refundsDue: Projection = {
          ON CONFLICT (account_id) DO UPDATE SET failures = failures + 1 RETURNING failures`,
       )
       .pluck();
+    const insertLimited = db.prepare('INSERT OR IGNORE INTO refunds_limited VALUES (?, ?, ?)');
+    const removeLimited = db.prepare('DELETE FROM refunds_limited WHERE conversion_id = ?');
     const insertUnpaid = db.prepare('INSERT OR IGNORE INTO refunds_unpaid VALUES (?)');
     const removeUnpaid = db.prepare('DELETE FROM refunds_unpaid WHERE conversion_id = ?');
     const remove = db.prepare('DELETE FROM refunds_due WHERE conversion_id = ?');
     const removeAll = db.prepare('DELETE FROM refunds_due WHERE account_id = ?');
     const erase = db.prepare('INSERT OR IGNORE INTO refunds_erased_accounts (id) VALUES (?)');
     return typedHandlers({
+      CreditDebited({ conversionId, keyId, debitedAt }) {
+        if (keyId !== undefined) insertLimited.run(conversionId, keyId, debitedAt);
+      },
       ConversionRequested({ conversionId, unpaid }) {
         if (unpaid) insertUnpaid.run(conversionId);
       },
       ConversionCompleted({ conversionId }) {
         removeUnpaid.run(conversionId);
+        removeLimited.run(conversionId);
       },
       ConversionFailed({ accountId, conversionId }, event) {
         if (removeUnpaid.run(conversionId).changes > 0) return;
         const { position, id: failedEventId } = event;
         const failure = count.get(accountId);
         insert.run({ position, conversionId, accountId, failedEventId, failure });
+        removeLimited.run(conversionId);
       },
       CreditRefunded({ conversionId }) {
         remove.run(conversionId);
@@ -73,6 +90,15 @@ export interface RefundDue {
   readonly accountId: string;
   /** The id of the event that causes the refund. */
   readonly failedEventId: string;
+  /** Both or neither: the API key whose monthly limit the debit counts in, and when it was taken. */
+  readonly keyId?: string;
+  readonly debitedAt?: number;
+}
+
+interface StoredRefund extends Omit<RefundDue, 'failure' | 'keyId' | 'debitedAt'> {
+  readonly failure: bigint;
+  readonly keyId: string | null;
+  readonly debitedAt: bigint | null;
 }
 
 export interface RefundsDueQueries {
@@ -83,13 +109,18 @@ export interface RefundsDueQueries {
 export function refundsDueQueries(db: Database): RefundsDueQueries {
   // The sum keeps SQLite from recompiling the statement for each limit that is bound.
   const next = db
-    .prepare<[number], Omit<RefundDue, 'failure'> & { readonly failure: bigint }>(
+    .prepare<[number], StoredRefund>(
       `SELECT position, conversion_id AS conversionId, account_id AS accountId,
-         failed_event_id AS failedEventId, failure
+         failed_event_id AS failedEventId, failure, key_id AS keyId, debited_at AS debitedAt
        FROM refunds_due ORDER BY position LIMIT ? + 0`,
     )
     .safeIntegers();
   return {
-    next: (limit) => next.all(limit).map((row) => ({ ...row, failure: Number(row.failure) })),
+    next: (limit) =>
+      next.all(limit).map(({ failure, keyId, debitedAt, ...row }) => ({
+        ...row,
+        failure: Number(failure),
+        ...(keyId !== null && debitedAt !== null && { keyId, debitedAt: Number(debitedAt) }),
+      })),
   };
 }

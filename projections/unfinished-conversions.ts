@@ -19,6 +19,7 @@ CREATE TABLE unfinished_conversions (
   rerender_of TEXT,
   low INTEGER NOT NULL,
   signed_by TEXT,
+  is_test INTEGER,
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX unfinished_conversions_by_priority ON unfinished_conversions (low, position);
@@ -26,14 +27,14 @@ CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (accoun
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 7,
+  version: 8,
   tables: ['unfinished_conversions'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO unfinished_conversions
-         (position, conversion_id, account_id, request, options, requested_at, trace, rerender_of, low, signed_by)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (position, conversion_id, account_id, request, options, requested_at, trace, rerender_of, low, signed_by, is_test)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare(
       `UPDATE unfinished_conversions SET attempts = max(attempts, ?), started_at = ?
@@ -60,6 +61,7 @@ export const unfinishedConversions: Projection = {
           rerenderOf ?? null,
           priority === 'low' ? 1 : 0,
           signedBy,
+          data.isTest ? 1 : null,
         );
       },
       ConversionStarted({ conversionId, attempt, startedAt }) {
@@ -102,6 +104,8 @@ export interface UnfinishedRow {
   readonly priority: 'normal' | 'low';
   /** Its PDF is to be signed with that certificate; absent: it is not to be signed. */
   readonly signedBy?: 'account' | 'service';
+  /** What is made is to show that it is a test. */
+  readonly isTest?: true;
 }
 
 /** The conversions that are to be rendered. */
@@ -125,6 +129,7 @@ interface StoredUnfinished {
   readonly rerender_of: string | null;
   readonly low: bigint;
   readonly signed_by: 'account' | 'service' | null;
+  readonly is_test: bigint | null;
 }
 
 function toRow(stored: StoredUnfinished): UnfinishedRow {
@@ -141,6 +146,7 @@ function toRow(stored: StoredUnfinished): UnfinishedRow {
     rerenderOf: stored.rerender_of,
     priority: stored.low === 1n ? 'low' : 'normal',
     signedBy: stored.signed_by,
+    isTest: stored.is_test === null ? null : true,
   });
 }
 

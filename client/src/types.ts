@@ -16,6 +16,8 @@ export interface AcceptedConversion {
 export interface ConversionNames {
   /** `document`: work on finished PDFs. Absent: a page that is printed. */
   kind?: 'document';
+  /** True for a test, which an API key for tests asked for. */
+  test?: boolean;
   /** The conversion whose request was asked for once more, if it is a retry. */
   retry_of?: string;
   /** The conversion whose request was rendered again, if it is to be compared with that. */
@@ -173,9 +175,15 @@ export interface KeyBounds {
   addresses?: string[];
   /** Requests in a minute, beside the limit of the account. */
   rate_limit?: number;
+  /** Credits that it may use in a calendar month (UTC). */
+  credit_limit?: number;
+  /** A key for tests: its conversions cost nothing, have a watermark and are deleted after a day. */
+  test?: boolean;
 }
 
 export interface ApiKey extends KeyBounds {
+  /** With `credit_limit`: what it has used in this month. */
+  credits_used?: number;
   id: string;
   name: string;
   /** The first 12 characters of the key. */

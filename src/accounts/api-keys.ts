@@ -11,7 +11,7 @@ import { plainText } from '../text/plain-text.ts';
 import { assertWithin, type OpenRights, sealRights } from './key-rights.ts';
 import { apiKeyDigest, apiKeyIdOf, newCommandId, randomAlphanumeric } from '../time/ids.ts';
 
-const KEY_PREFIX = 'pk_live_';
+const PREFIXES = { live: 'pk_live_', test: 'pk_test_' };
 const RANDOM_CHARACTERS = 24;
 const SHOWN_CHARACTERS = 12;
 const MAX_NAME_CHARACTERS = 100;
@@ -75,7 +75,7 @@ export async function createApiKey(
   const name = nameFrom(givenName);
   const { limit } = deps.budgets.get('maxAccountKeys');
   if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId) >= limit) throw tooMany(deps);
-  const key = KEY_PREFIX + randomAlphanumeric(RANDOM_CHARACTERS);
+  const key = PREFIXES[rights.isTest ? 'test' : 'live'] + randomAlphanumeric(RANDOM_CHARACTERS);
   const digest = apiKeyDigest(key);
   const id = apiKeyIdOf(digest);
   const createdAt = context.metadata.time;

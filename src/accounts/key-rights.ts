@@ -89,19 +89,27 @@ export function assertWithin(own: OpenRights, asked: OpenRights): void {
     ];
   }
   // Many keys would have the limit many times.
-  if (own.rateLimit !== undefined) {
-    details['rate_limit'] = ['An API key with a limit of its own makes no others.'];
+  for (const [field, limit] of [
+    ['rate_limit', own.rateLimit],
+    ['credit_limit', own.creditLimit],
+  ] as const) {
+    if (limit !== undefined)
+      details[field] = ['An API key with a limit of its own makes no others.'];
   }
+  if (own.isTest && !asked.isTest) details['test'] = ['A test key makes test keys alone.'];
   const [first] = Object.values(details).flat();
   if (first !== undefined) throw new ServiceError('forbidden', first, { details });
 }
 
 /** The rights as the API shows them: those that a key has been given, so nothing for a key without bounds. */
-export function rightsRecord({ scopes, expiresAt, addresses, rateLimit }: OpenRights) {
+export function rightsRecord(rights: OpenRights) {
+  const { scopes, expiresAt, addresses, rateLimit, creditLimit, isTest } = rights;
   return {
     ...(scopes && { scopes }),
     ...(expiresAt !== undefined && { expires_at: isoTime(expiresAt) }),
     ...(addresses && { addresses }),
     ...(rateLimit !== undefined && { rate_limit: rateLimit }),
+    ...(creditLimit !== undefined && { credit_limit: creditLimit }),
+    ...(isTest && { test: isTest }),
   };
 }

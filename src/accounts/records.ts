@@ -148,6 +148,7 @@ export async function conversionRecord<T extends string | undefined>(
     status,
     created_at: isoTime(createdAt),
     ...(row.source === 'document' && { kind: row.source }),
+    ...(row.isTest && { test: true }),
     ...(row.retryOf !== undefined && { retry_of: row.retryOf }),
     ...(row.rerenderOf !== undefined && { rerender_of: row.rerenderOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),

@@ -42,11 +42,14 @@ function boundsOf(invocation: Invocation): KeyBounds {
     );
   }
   const rate = textOption(invocation, 'rate-limit');
+  const credits = textOption(invocation, 'credit-limit');
   return {
     ...(scopes.length > 0 && { scopes }),
     ...(time !== undefined && { expires_at: isoTime(time) }),
     ...(addresses.length > 0 && { addresses }),
     ...(rate !== undefined && { rate_limit: numberOf(rate, 'rate-limit') }),
+    ...(credits !== undefined && { credit_limit: numberOf(credits, 'credit-limit') }),
+    ...(invocation.values['test'] === true && { test: true }),
   };
 }
 

@@ -27,6 +27,8 @@ export const KEY_BOUNDS: Readonly<Record<string, OptionSpec>> = {
     help: 'an address or a network (CIDR) that it may be used from (default: everywhere)',
   },
   'rate-limit': { value: 'number', help: 'requests that it may send in a minute' },
+  'credit-limit': { value: 'number', help: 'credits that it may use in a calendar month (UTC)' },
+  test: { help: 'a key for tests: its conversions cost nothing and have a watermark' },
 };
 export const LIMIT = { value: 'number', help: 'show at most this many (default 20)' };
 /** Of what an operator does to an account. */

@@ -3,7 +3,7 @@ import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { atMost } from '../async/at-most.ts';
 import type { StagedBlob } from '../documents/port.ts';
-import type { BatchTexts, RequestedConversion } from '../domain/acceptance.ts';
+import type { BatchTexts, KeyTerms, RequestedConversion } from '../domain/acceptance.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { AppendTooLarge } from '../event-store/port.ts';
@@ -41,11 +41,13 @@ export async function requestBatch(
     requests,
     texts,
     idempotencyKey,
+    terms = {},
   }: {
     readonly accountId: string;
     readonly requests: readonly ConversionRequest[];
     readonly texts?: BatchTexts;
     readonly idempotencyKey?: string;
+    readonly terms?: KeyTerms;
   },
   context: CommandContext,
 ): Promise<RequestedBatch> {
@@ -76,6 +78,7 @@ export async function requestBatch(
     conversions,
     texts: await sealedTexts(deps.vault, accountId, texts),
     unpaid: deps.config.credits === 'off',
+    terms,
     now,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   } as const;

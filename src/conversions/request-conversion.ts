@@ -3,7 +3,7 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { UnencryptedText } from '../documents/encryption.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore, StagedBlob } from '../documents/port.ts';
-import type { RequestedConversion } from '../domain/acceptance.ts';
+import type { KeyTerms, RequestedConversion } from '../domain/acceptance.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import type {
   PrintOptions,
@@ -69,12 +69,13 @@ export async function requestConversion(
   request: ConversionRequest & {
     readonly accountId: string;
     readonly idempotencyKey?: string;
+    readonly terms?: KeyTerms;
     /** A W3C `traceparent`. */
     readonly trace?: string | undefined;
   },
   context: CommandContext,
 ): Promise<AcceptedConversion> {
-  const { accountId, idempotencyKey, trace } = request;
+  const { accountId, idempotencyKey, terms = {}, trace } = request;
   const now = context.metadata.time;
   const { conversion, blob } = await stagedRequest(deps, accountId, request, now);
   const { conversionId } = conversion;
@@ -86,6 +87,7 @@ export async function requestConversion(
       accountId,
       ...conversion,
       unpaid: deps.config.credits === 'off',
+      terms,
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     },

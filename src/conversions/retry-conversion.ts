@@ -1,6 +1,7 @@
 /** Asks for the conversion of a stored request once more. */
 import type { CommandContext } from '../actors/system.ts';
 import { UnencryptedText } from '../documents/encryption.ts';
+import type { KeyTerms } from '../domain/acceptance.ts';
 import type { RequestFacts } from '../domain/event-fields.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
@@ -23,10 +24,14 @@ export async function retryConversion(
   requested: EventOf<'ConversionRequested'>['data'],
   again: { readonly facts: RequestFacts; readonly document: RequestDocument },
   as: 'retryOf' | 'rerenderOf',
-  how: { readonly idempotencyKey?: string; readonly trace?: string | undefined },
+  how: {
+    readonly idempotencyKey?: string;
+    readonly terms: KeyTerms;
+    readonly trace?: string | undefined;
+  },
   context: CommandContext,
 ): Promise<AcceptedConversion> {
-  const { accountId, conversionId, source, options } = requested;
+  const { accountId, conversionId, source, options, isTest } = requested;
   const request = {
     accountId,
     source,
@@ -34,6 +39,8 @@ export async function retryConversion(
     facts: { ...again.facts, [as]: conversionId },
     document: new UnencryptedText(JSON.stringify(again.document)),
     ...how,
+    // What repeats a test is one.
+    terms: { ...how.terms, isTest: (how.terms.isTest ?? false) || isTest === true },
   };
   return await requestConversion(deps, request, context);
 }

@@ -1,7 +1,8 @@
 /** How an account accepts conversions: each with its debit before it, unless it costs nothing; one alone or all of a batch. */
-import type { Decision } from './decider.ts';
+import type { Decision, Rejection } from './decider.ts';
 import type { BlobRef, PrintOptions, RequestFacts, RequestTexts, Source } from './event-fields.ts';
 import type { EventOf } from './events.ts';
+import { beyondLimit, type KeyUse, type LimitedKey } from './key-use.ts';
 
 export const CREDITS_PER_CONVERSION = 1;
 /** Conversions of one batch. */
@@ -19,8 +20,19 @@ export interface RequestedConversion {
 /** What a batch is called, and who is told of its end: sealed. */
 export type BatchTexts = Pick<RequestTexts, 'reference' | 'tags' | 'webhookUrl'>;
 
+/** A test's documents are kept for a day at most. */
+export const TEST_RETENTION_SECONDS = 86_400;
+
+/** The terms of the API key that something is asked for with. */
+export interface KeyTerms {
+  /** It makes tests: they cost nothing, and show that they are tests. */
+  readonly isTest?: boolean;
+  readonly limit?: LimitedKey;
+}
+
 interface Request {
   readonly accountId: string;
+  readonly terms?: KeyTerms;
   readonly idempotencyKey?: string;
   /** Nothing is debited for it, and so nothing refunded. */
   readonly unpaid?: boolean;
@@ -34,6 +46,7 @@ const keyOf = ({ idempotencyKey }: Request) =>
 
 interface Owner {
   readonly credits: number;
+  readonly keyUse: KeyUse;
   readonly retentionSeconds: number | undefined;
 }
 
@@ -43,7 +56,26 @@ const retentionOf = ({ retentionSeconds: own }: Owner, asked = Number.POSITIVE_I
     ? {}
     : { retentionSeconds: own, retentionOfAccount: true as const };
 
-const markOf = ({ unpaid }: Request) => (unpaid === true ? { unpaid } : {});
+const isFree = ({ unpaid, terms }: Request): boolean => unpaid === true || terms?.isTest === true;
+
+const markOf = (command: Request) => (isFree(command) ? { unpaid: true as const } : {});
+
+/** What a test has beside other conversions. */
+const testOf = ({ terms }: Request, asked = TEST_RETENTION_SECONDS) =>
+  terms?.isTest === true
+    ? { isTest: true as const, retentionSeconds: Math.min(asked, TEST_RETENTION_SECONDS) }
+    : {};
+
+/** @param cost in credits */
+function refusalOf(
+  { credits, keyUse }: Owner,
+  { terms, now }: Request,
+  cost: number,
+  message?: string,
+): Rejection | undefined {
+  if (credits < cost) return { rejected: 'insufficient_credits', ...(message && { message }) };
+  return terms?.limit && cost > 0 ? beyondLimit(keyUse, terms.limit, cost, now) : undefined;
+}
 
 /** The debit and the request of one conversion. */
 function requested(
@@ -52,11 +84,16 @@ function requested(
   { conversionId, source, request, requestHmac, options, facts }: RequestedConversion,
   more: { readonly idempotencyKey?: string; readonly batchId?: string },
 ): readonly AcceptanceEvent[] {
-  const { accountId, now } = command;
+  const { accountId, now, terms } = command;
   const amount = CREDITS_PER_CONVERSION;
-  const debit = { type: 'CreditDebited', data: { accountId, conversionId, amount } } as const;
+  const test: { readonly retentionSeconds?: number } = testOf(command, facts?.retentionSeconds);
+  const counted = terms?.limit && { keyId: terms.limit.keyId, debitedAt: now };
+  const debit = {
+    type: 'CreditDebited',
+    data: { accountId, conversionId, amount, ...counted },
+  } as const;
   return [
-    ...(command.unpaid === true ? [] : [debit]),
+    ...(isFree(command) ? [] : [debit]),
     {
       type: 'ConversionRequested',
       data: {
@@ -67,7 +104,8 @@ function requested(
         requestHmac,
         options,
         ...facts,
-        ...retentionOf(owner, facts?.retentionSeconds),
+        ...test,
+        ...retentionOf(owner, test.retentionSeconds ?? facts?.retentionSeconds),
         requestedAt: now,
         ...markOf(command),
         ...more,
@@ -80,10 +118,8 @@ export function acceptConversion(
   owner: Owner,
   command: Request & RequestedConversion,
 ): Decision<AcceptanceEvent> {
-  if (command.unpaid !== true && owner.credits < CREDITS_PER_CONVERSION) {
-    return { rejected: 'insufficient_credits' };
-  }
-  return requested(owner, command, command, keyOf(command));
+  const cost = isFree(command) ? 0 : CREDITS_PER_CONVERSION;
+  return refusalOf(owner, command, cost) ?? requested(owner, command, command, keyOf(command));
 }
 
 /** Accepts all or none. */
@@ -98,11 +134,10 @@ export function acceptBatch(
   const { credits } = owner;
   const { accountId, batchId, conversions, texts, now } = command;
   const total = conversions.length;
-  const cost = command.unpaid === true ? 0 : total * CREDITS_PER_CONVERSION;
-  if (credits < cost) {
-    const message = `The batch takes ${cost} credits, and the account has ${credits}. Nothing was accepted. Add credits, or send fewer requests.`;
-    return { rejected: 'insufficient_credits', message };
-  }
+  const cost = isFree(command) ? 0 : total * CREDITS_PER_CONVERSION;
+  const message = `The batch takes ${cost} credits, and the account has ${credits}. Nothing was accepted. Add credits, or send fewer requests.`;
+  const refusal = refusalOf(owner, command, cost, message);
+  if (refusal !== undefined) return refusal;
   return [
     {
       type: 'BatchRequested',

@@ -6,18 +6,26 @@ import {
   acceptBatch,
   acceptConversion,
   type BatchTexts,
+  type KeyTerms,
   type RequestedConversion,
 } from './acceptance.ts';
-import { type CreditGrant, grantCredits, type Refund, refundConversion } from './credits.ts';
+import {
+  type CreditGrant,
+  type Credits,
+  grantCredits,
+  type Refund,
+  refundConversion,
+  withCredits,
+} from './credits.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import type { Plan } from './event-fields.ts';
 import type { EventOf } from './events.ts';
+import { noKeyUse } from './key-use.ts';
 import {
   type AcceptedConversion,
   decodeKeys,
   encodeKeys,
   findKey,
-  type IdempotencyKeys,
   noKeys,
   rememberKey,
   type StoredKeys,
@@ -78,7 +86,7 @@ type OwnEvent = EventOf<
   | SigningEventType
 >;
 
-export interface AccountState extends People, Standing, AccountSigning {
+export interface AccountState extends People, Standing, AccountSigning, Credits {
   /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
   readonly status: 'none' | 'open' | 'erased';
   readonly erasureCompleted: boolean;
@@ -88,10 +96,6 @@ export interface AccountState extends People, Standing, AccountSigning {
   readonly passwords: number;
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
-  readonly credits: number;
-  /** The number of refunds. They are given in the order of the failures, without a gap. */
-  readonly refunds: number;
-  readonly keys: IdempotencyKeys;
 }
 
 const initialState: AccountState = {
@@ -106,6 +110,7 @@ const initialState: AccountState = {
   signature: undefined,
   endedCertificates: [],
   credits: 0,
+  keyUse: noKeyUse,
   refunds: 0,
   keys: noKeys,
 };
@@ -138,6 +143,7 @@ type OwnCommand = { readonly accountId: string } & (
       readonly idempotencyKey?: string;
       /** Nothing is debited, because credits are off. */
       readonly unpaid?: boolean;
+      readonly terms?: KeyTerms;
       readonly now: number;
     } & RequestedConversion)
   | {
@@ -148,6 +154,7 @@ type OwnCommand = { readonly accountId: string } & (
       /** Hashed apart from those of single conversions. */
       readonly idempotencyKey?: string;
       readonly unpaid?: boolean;
+      readonly terms?: KeyTerms;
       readonly now: number;
     }
   | ({ readonly type: 'RefundConversion' } & Refund)
@@ -169,18 +176,10 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     }
     case 'PublicNameChanged':
       return state;
-    case 'CreditGranted': {
-      const { amount, idempotencyKey, grantedAt } = event.data;
-      const granted = { ...state, credits: state.credits + amount };
-      if (idempotencyKey === undefined || grantedAt === undefined) return granted;
-      // Nobody looks for a conversion by the key of a grant.
-      const accepted = { conversionId: '', requestedAt: grantedAt };
-      return { ...granted, keys: rememberKey(state.keys, idempotencyKey, accepted) };
-    }
+    case 'CreditGranted':
     case 'CreditDebited':
-      return { ...state, credits: state.credits - event.data.amount };
     case 'CreditRefunded':
-      return { ...state, credits: state.credits + event.data.amount, refunds: state.refunds + 1 };
+      return { ...state, ...withCredits(state, event) };
     case 'ConversionRequested':
     case 'BatchRequested': {
       const { idempotencyKey, requestedAt } = event.data;
@@ -314,7 +313,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 13,
+    version: 14,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

@@ -59,12 +59,14 @@ export type ApiKeyCommand =
 
 /** The rights among the fields of a KeyCreated event. */
 export function rightsIn(data: KeyRights): KeyRights {
-  const { scopes, expiresAt, addresses, rateLimit } = data;
+  const { scopes, expiresAt, addresses, rateLimit, creditLimit, isTest } = data;
   return {
     ...(scopes && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(addresses !== undefined && { addresses }),
     ...(rateLimit !== undefined && { rateLimit }),
+    ...(creditLimit !== undefined && { creditLimit }),
+    ...(isTest && { isTest }),
   };
 }
 

@@ -2,15 +2,43 @@
 import { CREDITS_PER_CONVERSION } from './acceptance.ts';
 import type { Decision } from './decider.ts';
 import type { EventOf } from './events.ts';
-import { findKey, type IdempotencyKeys } from './idempotency.ts';
+import { findKey, type IdempotencyKeys, rememberKey } from './idempotency.ts';
+import { countDebit, countRefund, type KeyUse } from './key-use.ts';
 
 /** Keeps a balance within what a JSON number holds exactly, however often credits are granted. */
 export const MAX_BALANCE = 1_000_000_000_000;
 
-interface Owner {
+/** What the events of credits change of an account. */
+export interface Credits {
   readonly credits: number;
+  readonly keyUse: KeyUse;
+  /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
   readonly keys: IdempotencyKeys;
+}
+
+/** The credits after an event of them. */
+export function withCredits(
+  { credits, keyUse, refunds, keys }: Credits,
+  event: EventOf<'CreditGranted' | 'CreditDebited' | 'CreditRefunded'>,
+): Credits {
+  const { amount } = event.data;
+  switch (event.type) {
+    case 'CreditGranted': {
+      const { idempotencyKey, grantedAt } = event.data;
+      const granted = { credits: credits + amount, keyUse, refunds, keys };
+      if (idempotencyKey === undefined || grantedAt === undefined) return granted;
+      // Nobody looks for a conversion by the key of a grant.
+      const accepted = { conversionId: '', requestedAt: grantedAt };
+      return { ...granted, keys: rememberKey(keys, idempotencyKey, accepted) };
+    }
+    case 'CreditDebited':
+      return { credits: credits - amount, keyUse: countDebit(keyUse, event.data), refunds, keys };
+    case 'CreditRefunded': {
+      const left = countRefund(keyUse, event.data);
+      return { credits: credits + amount, keyUse: left, refunds: refunds + 1, keys };
+    }
+  }
 }
 
 export interface CreditGrant {
@@ -26,11 +54,14 @@ export interface Refund {
   readonly failure: number;
   /** The position of the ConversionFailed event, for readers of the log. */
   readonly failedAt: bigint;
+  /** Both or neither, as in the debit. */
+  readonly keyId?: string;
+  readonly debitedAt?: number;
 }
 
 /** A grant that is repeated with its key adds nothing. */
 export function grantCredits(
-  { credits, keys }: Owner,
+  { credits, keys }: Pick<Credits, 'credits' | 'keys'>,
   { accountId, amount, idempotencyKey, now }: CreditGrant & { readonly accountId: string },
 ): Decision<EventOf<'CreditGranted'>> {
   if (idempotencyKey !== undefined && findKey(keys, idempotencyKey, now)) return [];
@@ -46,11 +77,19 @@ export function grantCredits(
 
 /** Refunds follow the failures in their order, each once. */
 export function refundConversion(
-  { refunds }: Owner,
-  { accountId, conversionId, failure, failedAt }: Refund & { readonly accountId: string },
+  { refunds }: Pick<Credits, 'refunds'>,
+  {
+    accountId,
+    conversionId,
+    failure,
+    failedAt,
+    keyId,
+    debitedAt,
+  }: Refund & { readonly accountId: string },
 ): Decision<EventOf<'CreditRefunded'>> {
   if (failure !== refunds + 1) return [];
   const amount = CREDITS_PER_CONVERSION;
-  const data = { accountId, conversionId, amount, failedAt: failedAt.toString() };
+  const counted = keyId !== undefined && debitedAt !== undefined && { keyId, debitedAt };
+  const data = { accountId, conversionId, amount, failedAt: failedAt.toString(), ...counted };
   return [{ type: 'CreditRefunded', data }];
 }

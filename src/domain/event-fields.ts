@@ -58,6 +58,10 @@ export const KeyRights = Type.Object({
   addresses: Type.Optional(Sealed),
   /** Requests in a minute, beside those of its account. Absent: as many as the account may send. */
   rateLimit: Type.Optional(Count),
+  /** Credits that it may use in a calendar month (UTC). Absent: all that the account has. */
+  creditLimit: Type.Optional(Count),
+  /** Its conversions are tests: they take no credit and show that they are tests. */
+  isTest: Type.Optional(Type.Literal(true)),
 });
 export type KeyRights = Static<typeof KeyRights>;
 

@@ -53,8 +53,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
   ConversionRequested: (data) => {
-    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf, unpaid } =
-      data;
+    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf } = data;
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
@@ -63,8 +62,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const retried = retryOf === undefined ? '' : `, once more for ${retryOf}`;
     const again = rerenderOf === undefined ? retried : `, to be compared with ${rerenderOf}`;
     const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
-    const made = options.format === 'pdf' ? 'PDF' : 'picture';
-    const cost = unpaid ? ' It costs no credit.' : '';
+    const made = `${data.isTest ? 'test ' : ''}${options.format === 'pdf' ? 'PDF' : 'picture'}`;
+    const cost = data.unpaid ? ' It costs no credit.' : '';
     return `A ${made} was requested, from ${SOURCES[source]}${what}${again}${within}.${cost}`;
   },
   RetentionChanged: (data) =>
@@ -138,14 +137,15 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const further = data.isLast === true ? ' Further downloads are not recorded.' : '';
     return `The PDF was downloaded ${by}.${further}`;
   },
-  KeyCreated: ({ prefix, scopes, expiresAt, addresses, rateLimit }) => {
+  KeyCreated: ({ prefix, scopes, expiresAt, addresses, rateLimit, creditLimit, isTest }) => {
     const bounds = [
       scopes && `with the ${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}`,
       expiresAt && `valid until ${isoDate(expiresAt)}`,
       addresses && 'bound to addresses',
       rateLimit && `with ${counted(rateLimit, 'request')} a minute`,
+      creditLimit && `with ${counted(creditLimit, 'credit')} a month`,
     ].filter((each) => each !== undefined);
-    return `The API key ${prefix}… was created${bounds.map((each) => `, ${each}`).join('')}.`;
+    return `The ${isTest ? 'test' : 'API'} key ${prefix}… was created${bounds.map((each) => `, ${each}`).join('')}.`;
   },
   KeyUsed: () => 'The API key was used.',
   KeyRevoked: () => 'The API key was revoked.',

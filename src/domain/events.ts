@@ -35,6 +35,9 @@ import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
 import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
 
+/** Both or neither: the API key whose monthly limit a debit counts in, and when it was taken. */
+const LIMITED_KEY = { keyId: Type.Optional(KeyId), debitedAt: Type.Optional(Time) };
+
 /** Data schema of every event type, by name. */
 export const EVENT_SCHEMAS = {
   ...LOG_EVENT_SCHEMAS,
@@ -66,6 +69,7 @@ export const EVENT_SCHEMAS = {
     accountId: AccountId,
     conversionId: ConversionId,
     amount: Count,
+    ...LIMITED_KEY,
   }),
   ConversionRequested: Type.Object({
     accountId: AccountId,
@@ -79,6 +83,8 @@ export const EVENT_SCHEMAS = {
     requestedAt: Time,
     /** It has no debit before it, and gets no refund: it costs nothing. */
     unpaid: Type.Optional(Type.Literal(true)),
+    /** It was asked for with a test key: what is made shows that it is a test. Absent: it is not one. */
+    isTest: Type.Optional(Type.Literal(true)),
     /** HMAC-SHA-256 of the client's Idempotency-Key, hex. */
     idempotencyKey: Type.Optional(Sha256),
   }),
@@ -103,6 +109,8 @@ export const EVENT_SCHEMAS = {
     amount: Count,
     /** Position of the ConversionFailed event that it answers, in decimal. */
     failedAt: Type.String({ pattern: '^[0-9]{1,20}$' }),
+    /** As in its debit. */
+    ...LIMITED_KEY,
   }),
   /** It ends all sessions, too. */
   PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),

@@ -6,6 +6,7 @@ import { firstCommand, operatorContext } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { Role } from '../domain/member-events.ts';
+import type { KeyTerms } from '../domain/acceptance.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Clock } from '../time/clock.ts';
@@ -100,6 +101,17 @@ export async function commandContext(
     deps.vault.seal(accountId, ctx.state.clientAddress),
   ]);
   return firstCommand(deps.clock.now(), caller.actor, { requestId, client });
+}
+
+/** The terms of the API key that the request was sent with. */
+export function keyTermsOf(ctx: HttpContext): KeyTerms {
+  const { actor, key } = ctx.state.caller ?? {};
+  if (actor?.kind !== 'key' || key === undefined) return {};
+  const { isTest, creditLimit } = key;
+  return {
+    ...(isTest && { isTest }),
+    ...(creditLimit !== undefined && { limit: { keyId: actor.id, credits: creditLimit } }),
+  };
 }
 
 /** True for what the caller may see of its account: a key may be bound to what it made. */

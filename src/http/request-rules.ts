@@ -1,8 +1,12 @@
 import { signingRule } from '../accounts/signature.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import type { RequestRules } from '../requests/validate.ts';
-import { callerOf, type HttpContext } from './context.ts';
+import { callerOf, type HttpContext, keyTermsOf } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
+
+/** A signature says that its signer stands by the document. */
+const TESTS_UNSIGNED =
+  'A test is not signed. Leave it out, or send the request with a key that is not for tests.';
 
 /**
  * The rules of requests, with those of the account.
@@ -26,7 +30,10 @@ export async function requestRules(
   const { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds: longest } = config;
   const own = isRepeated ? undefined : state.retentionSeconds;
   const retentionSeconds = Math.min(own ?? longest, longest);
-  const judged = signingRule(state.signature, seal, now);
+  const judged =
+    keyTermsOf(ctx).isTest === true
+      ? { refusal: TESTS_UNSIGNED }
+      : signingRule(state.signature, seal, now);
   const by = state.signature === undefined ? 'service' : 'account';
   const signing = isRepeated ? ({ by } as const) : judged;
   const rules = { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds, signing };

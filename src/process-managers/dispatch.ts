@@ -125,7 +125,10 @@ export function startDispatch({
           const contentKey = key.toString('base64url');
           const retry = row.attempts > 0 || row.position <= (await before);
           const job = { conversionId, accountId, request, contentKey, options, retry };
-          const order = priority === 'low' ? { priority } : {};
+          const order = {
+            ...(priority === 'low' && { priority }),
+            ...(row.isTest && { isTest: true as const }),
+          };
           const [original, signer] = [await originalOf(row), await signerOf(row)];
           await queue.offer({ ...job, ...order, ...original, ...signer, ...(await traceOf(row)) });
         }

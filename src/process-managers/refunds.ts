@@ -16,11 +16,12 @@ export function startRefunds({
   store,
 }: Log & { readonly logger: Logger }): Stoppable {
   const refund = async (due: RefundDue) => {
-    const { position, failure, conversionId, accountId, failedEventId } = due;
+    const { position: failedAt, accountId, failedEventId, ...refunded } = due;
+    const { conversionId } = refunded;
     await actors.send(
       accountAggregate,
       accountId,
-      { type: 'RefundConversion', accountId, conversionId, failure, failedAt: position },
+      { type: 'RefundConversion', accountId, failedAt, ...refunded },
       {
         commandId: `refund/${conversionId}`,
         metadata: {

@@ -74,6 +74,8 @@ const Job = exactly({
   retry: Type.Boolean(),
   /** The name in the certificate that is to sign; absent where nothing is to be signed. */
   signer: SignerName,
+  /** What is made shows that it is a test. */
+  isTest: Type.Optional(Type.Literal(true)),
   /** It waits behind its account's others. */
   priority: Type.Optional(Type.Literal('low')),
   trace: Trace,

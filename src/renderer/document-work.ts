@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { DocumentStep, DocumentWork, Encryption } from '../domain/request-document.ts';
 import { PageFailure } from './browser/failure.ts';
-import { filesOf, worked, type WorkLimits } from './finishing.ts';
+import { type FinishingContext, filesOf, worked, type WorkLimits } from './finishing.ts';
 import type { RenderedDocument } from './messages.ts';
 import type { WorkStep } from './pdf/work-plan.ts';
 
@@ -37,13 +37,12 @@ function encryptionOf(steps: readonly DocumentStep[]): Encryption | undefined {
 }
 
 /**
- * @param stamps the PDF of each stamp, in their order
  * @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout`
  */
 export async function workOnDocuments(
   { sources, steps }: DocumentWork,
   outputPath: string,
-  stamps: readonly Uint8Array[],
+  { stamps, watermark }: Pick<FinishingContext, 'stamps' | 'watermark'>,
   limits: WorkLimits,
 ): Promise<RenderedDocument> {
   const started = performance.now();
@@ -54,7 +53,10 @@ export async function workOnDocuments(
         return { content: Buffer.from(file, 'base64'), password };
       }),
       areFinished: true,
-      steps: steps.flatMap((step) => stepOf(step, printed)),
+      steps: [
+        ...steps.flatMap((step) => stepOf(step, printed)),
+        ...(watermark === undefined ? [] : [{ type: 'stamp', stamp: watermark } as const]),
+      ],
       encrypt: encryptionOf(steps),
       optimize: steps.some(({ type }) => type === 'optimize'),
     },

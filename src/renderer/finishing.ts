@@ -107,6 +107,7 @@ export async function worked(work: Work, limits: WorkLimits): Promise<WorkResult
 function stepsOf(
   { pages, rotate, stamp }: PdfRequest,
   [printed]: readonly Uint8Array[],
+  watermark?: Uint8Array,
 ): readonly WorkStep[] {
   return [
     ...(pages === undefined ? [] : [{ type: 'pages', pages } as const]),
@@ -114,6 +115,7 @@ function stepsOf(
     ...(stamp === undefined || printed === undefined
       ? []
       : [{ type: 'stamp', stamp: printed, pages: stamp.pages } as const]),
+    ...(watermark === undefined ? [] : [{ type: 'stamp', stamp: watermark } as const]),
   ];
 }
 
@@ -148,10 +150,10 @@ export async function finishPrinted(
     const most = `${MAX_PDF_BYTES / 1024 / 1024} MiB`;
     throw new PageFailure('too_large', `The PDF is larger than ${most}: it cannot be worked on.`);
   }
-  const { stamps, field, limits } = context;
+  const { stamps, watermark, field, limits } = context;
   let content: Buffer = await readFile(printed.path);
   let { pages } = printed;
-  const steps = stepsOf(request, stamps);
+  const steps = stepsOf(request, stamps, watermark);
   if (steps.length > 0) {
     const changed = await worked({ sources: [{ content }], steps }, limits);
     content = bufferOf(changed.content);
@@ -186,6 +188,8 @@ export interface FinishingContext {
   readonly namesLanguage: boolean;
   /** The PDF of each stamp, in their order. */
   readonly stamps: readonly Uint8Array[];
+  /** A PDF to lie over all pages, over the stamps too. */
+  readonly watermark?: Uint8Array | undefined;
   /** What the signature shows on its page, where it does, and a PDF that shows it. */
   readonly field?: (ShownSignature & { readonly picture: Uint8Array }) | undefined;
   readonly limits: WorkLimits;

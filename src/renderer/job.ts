@@ -155,11 +155,11 @@ export class JobRun {
 
   async #render(): Promise<Completed | NoPdf> {
     const { pool, timeoutMs, pictures, logger } = this.#context;
-    const { conversionId, accountId, options, signer } = this.#job;
+    const { conversionId, accountId, options, signer, isTest } = this.#job;
     const request = await this.#readRequest();
     if ('kind' in request) return request;
     this.#readAt = performance.now();
-    const about = { conversionId, accountId, request, options, signer, pictures };
+    const about = { conversionId, accountId, request, options, signer, isTest, pictures };
     const task = { ...about, deadlineMs: timeoutMs, outputPath: this.#outputPath };
     const result = await pool.render(task, this.#unneeded);
     if (this.#unneeded.aborted && result.kind !== 'completed') return { kind: 'requeued' };

@@ -25,6 +25,8 @@ export interface RenderTask {
   readonly options: PrintOptions;
   /** The name of who signs, where the PDF is to be signed. */
   readonly signer?: string | undefined;
+  /** What is made is to show that it is a test. */
+  readonly isTest?: boolean | undefined;
   /** A picture is wanted if there is a page and no PDF of it. */
   readonly pictures: boolean;
   /** Milliseconds that remain of the conversion's time. */

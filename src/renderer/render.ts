@@ -38,7 +38,7 @@ export async function renderDocument(
   {
     unneeded,
     ...beside
-  }: Pick<FinishingContext, 'stamps' | 'field'> & { readonly unneeded: AbortSignal },
+  }: Pick<FinishingContext, 'stamps' | 'watermark' | 'field'> & { readonly unneeded: AbortSignal },
 ): Promise<RenderedDocument> {
   const { tab, deadline } = page;
   const started = performance.now();
@@ -83,9 +83,10 @@ export async function renderDocument(
     page.hashes.settled(),
   ]);
   for (const image of broken) page.requests.noteBroken(image);
+  const asked = request.pdf ?? (beside.watermark && {});
   const finished =
-    request.pdf &&
-    (await finishPrinted(printed, request.pdf, {
+    asked &&
+    (await finishPrinted(printed, asked, {
       options,
       namesLanguage: await answerOf(page, 'namesLanguage()', false),
       ...beside,

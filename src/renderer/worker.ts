@@ -2,7 +2,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { resultWithin } from '../async/with-timeout.ts';
-import type { PrintOptions } from '../domain/event-fields.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { plainText } from '../text/plain-text.ts';
 import { ChromeGone, PageFailure, TabCrashed } from './browser/failure.ts';
@@ -31,6 +30,7 @@ import { renderDocument } from './render.ts';
 import { DOES_NOT_FIT, fieldOptions, fieldPage } from './signature-field.ts';
 import { STAMP_OPTIONS, stampPage, stampsOf } from './stamps.ts';
 import { incompleteness } from './warnings.ts';
+import { type PrintBeside, renderTest } from './watermark.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
@@ -122,11 +122,7 @@ async function render(task: RenderTask): Promise<RenderResult> {
 /** Prints what the document needs beside its page, and then the document. */
 async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
-  const printBeside = async (
-    what: string,
-    html: string,
-    options: PrintOptions,
-  ): Promise<Beside | Exclude<RenderResult, { kind: 'completed' }>> => {
+  const printBeside: PrintBeside = async (what, html, options) => {
     const outputPath = `${task.outputPath}.beside`;
     const request = { html };
     const deadlineMs = deadline.remaining();
@@ -147,34 +143,28 @@ async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult>
     if (printed.kind !== 'beside') return printed;
     stamps.push(printed.pdf);
   }
+  const renderPage = async (asked: RenderTask, beside: BesidePage) =>
+    await renderOne({ ...asked, deadlineMs: deadline.remaining() }, own, { stamps, ...beside });
+  if (task.isTest === true) return await renderTest(task, printBeside, renderPage);
   const { sign } = task.request.pdf ?? {};
-  if (sign?.field === undefined) {
-    return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, { stamps });
-  }
+  if (sign?.field === undefined) return await renderPage(task, {});
   const shown = { signer: task.signer ?? '', time: new Date(), texts: sign };
   const page = fieldPage(shown, sign.field);
   const printed = await printBeside('field of the signature', page, fieldOptions(sign.field));
   if (printed.kind !== 'beside') return printed;
   if (printed.pages > 1) return { kind: 'failed', code: 'not_signed', message: DOES_NOT_FIT };
   const field = { ...shown, picture: printed.pdf };
-  return await renderOne({ ...task, deadlineMs: deadline.remaining() }, own, { stamps, field });
+  return await renderPage(task, { field });
 }
 
-/** What was printed beside the document. */
-interface Beside {
-  readonly kind: 'beside';
-  readonly pdf: Uint8Array;
-  readonly pages: number;
-}
+type BesidePage = Partial<Pick<FinishingContext, 'stamps' | 'watermark' | 'field'>> & {
+  readonly isOffline?: boolean;
+};
 
 async function renderOne(
   task: RenderTask,
   own: UnderWay,
-  {
-    stamps = [],
-    field,
-    isOffline = false,
-  }: Partial<Pick<FinishingContext, 'stamps' | 'field'>> & { readonly isOffline?: boolean },
+  { stamps = [], watermark, field, isOffline = false }: BesidePage,
 ): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
@@ -186,7 +176,8 @@ async function renderOne(
     if (own.unneeded.signal.aborted) throw GIVEN_UP;
     if (task.request.document !== undefined) {
       const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
-      const made = await workOnDocuments(task.request.document, task.outputPath, stamps, limits);
+      const beside = { stamps, watermark };
+      const made = await workOnDocuments(task.request.document, task.outputPath, beside, limits);
       return { kind: 'completed', ...made };
     }
     const taking = take(task);
@@ -207,6 +198,7 @@ async function renderOne(
     const rendered = await renderDocument(chrome, page, task, session, {
       unneeded: own.unneeded.signal,
       stamps,
+      watermark,
       field,
     });
     completed = true;

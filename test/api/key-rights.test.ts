@@ -3,8 +3,11 @@ import { request as httpRequest, Agent } from 'node:http';
 import { test } from 'tap';
 import { KEY_SCOPES } from '../../src/domain/choices.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 import { drives } from '../support/documented.ts';
+import { violations } from '../support/invariants.ts';
 
 const PDF = Buffer.from('%PDF-1.7\n%%EOF\n');
 
@@ -338,4 +341,117 @@ void test('a key has a rate limit of its own beside that of its account', async 
   for (const left of ['4', '3', '2', '1']) t.strictSame(await ask(key), [200, '5', left]);
   t.strictSame(await ask(slow), [200, '5', '0'], 'the tighter one is shown');
   t.match(await ask(slow), [429, '5', '0', /on the plan free/]);
+});
+
+/** The credits that the listing says of the only key with a limit. */
+async function usedOf(api: Api, key: string): Promise<unknown> {
+  const listed = await api.call('GET', `${BASE}/api-keys/`, { key });
+  const keys = listed.body as unknown as readonly Readonly<Record<string, unknown>>[];
+  return keys.find((each) => 'credit_limit' in each)?.['credits_used'];
+}
+
+void test('of 50 parallel requests a key with a limit of 3 credits gets 3', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const limited = await keyWith(api, key, { credit_limit: 3 });
+  const post = (by: string, headers: Record<string, string> = {}) =>
+    api.call('POST', `${BASE}/pdf/`, { key: by, body: { html: '<p>x</p>' }, headers });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => post(limited)));
+  const accepted = answers.filter(({ status }) => status === 202);
+  const refused = answers.filter(({ status }) => status === 402);
+  t.strictSame([accepted.length, refused.length], [3, 47]);
+  const [first] = refused;
+  t.match(first?.body, {
+    error: 'insufficient_credits',
+    message:
+      /^This API key may use 3 credits in a month and has used 3; .* from \d{4}-\d\d-01T00:00:00\.000Z on\./,
+  });
+  t.equal(await usedOf(api, key), 3);
+  t.equal((await post(key)).status, 202, 'the account has credits');
+  const requests = [{ html: '<p>x</p>' }];
+  const others: [path: string, body: object][] = [
+    ['/batches/', { requests }],
+    ['/documents/', { sources: [{ file: PDF.toString('base64') }] }],
+  ];
+  for (const [path, body] of others) {
+    t.equal((await api.call('POST', BASE + path, { key: limited, body })).status, 402, path);
+  }
+  const [one] = accepted.map(({ body }) => String(body['id']));
+  await api.fail(accountId, one ?? '', 'x');
+  const refunds = startRefunds(api);
+  t.teardown(() => refunds.stop());
+  await eventually('the refund', async () => (await usedOf(api, key)) === 2 || undefined);
+  const again = { 'Idempotency-Key': 'again' };
+  t.equal((await post(limited, again)).status, 202, 'what was refunded may be used again');
+  t.equal((await post(limited, again)).status, 202, 'a repeat counts nothing');
+  t.equal((await post(limited)).status, 402);
+  api.clock.time += 31 * 24 * 60 * 60 * 1000;
+  t.equal(await usedOf(api, key), 0, 'the next month');
+  const three = await api.call('POST', `${BASE}/batches/`, {
+    key: limited,
+    body: { requests: [...requests, ...requests, ...requests, ...requests] },
+  });
+  t.equal(three.status, 402, 'all of a batch or nothing');
+  t.equal(await usedOf(api, key), 0);
+  for (const status of [202, 202, 202, 402]) t.equal((await post(limited)).status, status);
+});
+
+void test('a test key costs nothing, and all that it makes is a test', async (t) => {
+  const api = await startApi(t, { env: { RETENTION_SECONDS: '604800' } });
+  const { id: accountId, key } = await api.newAccount({ credits: 1 });
+  const tester = await keyWith(api, key, { test: true });
+  t.match(tester, /^pk_test_[0-9A-Za-z]{24}$/);
+  const call = async (method: string, path: string, body?: object, by = tester) =>
+    await api.call(method, BASE + path, { key: by, ...(body && { body }) });
+  const html = { html: '<p>x</p>' };
+  const made = await call('POST', '/pdf/', { ...html, retention_seconds: 604_800 });
+  t.strictSame([made.status, Object.keys(made.body)], [202, ['id', 'status', 'created_at']]);
+  const id = String(made.body['id']);
+  await api.complete(accountId, id, PDF);
+  const record = await call('GET', `/conversions/${id}/`);
+  t.match(record.body, { test: true, retention_seconds: 86_400, status: 'completed' });
+  const batch = await call('POST', '/batches/', { requests: [html, html] });
+  await call('POST', '/documents/', { sources: [{ conversion: id }] });
+  for (const by of [tester, key]) {
+    for (const act of ['retry', 'rerender']) {
+      t.equal((await call('POST', `/conversions/${id}/${act}/`, undefined, by)).status, 202);
+    }
+  }
+  const listed = await call('GET', '/conversions/?page_size=100');
+  const records = listed.body as unknown as readonly Readonly<Record<string, unknown>>[];
+  t.equal(records.length, 8);
+  t.ok(
+    records.every((each) => each['test'] === true),
+    'also what a key that is none retries',
+  );
+  t.match((await call('GET', '/account/')).body, { credits: 1 });
+  const [conversion = ''] = batch.body['conversions'] as readonly string[];
+  await api.fail(accountId, conversion, 'x');
+  const events = await call('GET', `/conversions/${conversion}/events/`);
+  t.match(
+    events.text,
+    /A test PDF was requested, from HTML, in the batch .*\. It costs no credit\./,
+  );
+  t.notMatch(events.text, /CreditDebited|CreditRefunded/);
+  const unsigned = await call('POST', '/pdf/', { ...html, pdf: { sign: true } });
+  t.match(unsigned.body, { error: 'validation_error', details: { 'pdf.sign': [/not signed/] } });
+  const live = await call('POST', '/pdf/', html, key);
+  await api.complete(accountId, String(live.body['id']), Buffer.concat([PDF, PDF]));
+  t.notOk('test' in (await call('GET', `/conversions/${String(live.body['id'])}/`)).body);
+  const compared = await call('POST', `/conversions/${String(live.body['id'])}/rerender/`);
+  t.strictSame(refusal(compared), { status: 403, error: 'forbidden' });
+  t.equal((await call('POST', '/pdf/', html)).status, 202, 'also without credits');
+  t.equal((await call('POST', '/pdf/', html, key)).status, 402);
+  for (const [bounds, status] of [
+    [{}, 403],
+    [{ test: false }, 403],
+    [{ test: true }, 201],
+  ] as const) {
+    t.equal((await call('POST', '/api-keys/', { name: 'x', ...bounds })).status, status);
+  }
+  api.clock.time += 86_400_000;
+  t.equal((await call('GET', `/conversions/${id}/file/`)).status, 410, 'after a day');
+  const refunds = startRefunds(api);
+  await refunds.stop();
+  t.strictSame(violations(await api.log(), { settled: false }), []);
 });

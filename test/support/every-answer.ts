@@ -276,6 +276,8 @@ async function driveSuccesses(t: Test, given: Answered) {
     expires_at: '2100-01-01T00:00:00Z',
     addresses: ['127.0.0.1', '2001:db8::/32'],
     rate_limit: 10,
+    credit_limit: 500,
+    test: true,
   };
   const asked = { key, body: { name: 'bounded', ...bounds } };
   const bounded = await api.call('POST', `${BASE}/api-keys/`, asked);

@@ -34,6 +34,7 @@ export interface TestRenderer {
     deadlineMs?: number,
     account?: string,
     signer?: string,
+    isTest?: boolean,
   ): Promise<RenderResult>;
   /** Renders and opens the PDF. @throws when it did not complete */
   pdf(
@@ -73,6 +74,7 @@ export async function startTestRenderer(
     deadlineMs = 20_000,
     account = accountId(),
     signer,
+    isTest,
   ) =>
     await pool.render({
       conversionId: randomUUID(),
@@ -80,6 +82,7 @@ export async function startTestRenderer(
       request,
       options: { ...OPTIONS, ...options },
       signer,
+      isTest,
       pictures: true,
       deadlineMs,
       outputPath: join(directory, `${randomUUID()}.pdf`),

@@ -27,7 +27,8 @@ import { sessionCookieOf } from './session-cookie.ts';
 
 /** The header of a request by the operator's socket that names an account. It means nothing anywhere else. */
 const FOR_ACCOUNT = 'Pressledger-Account';
-const KEY = /^pk_live_[0-9A-Za-z]{24}$/;
+const KEY = /^pk_(?:live|test)_[0-9A-Za-z]{24}$/;
+const BEGINNING = /pk_(?:live|test)_/;
 export const NOT_FROM_HERE =
   'This API key may not be used from the address of this client. Send the request from one of its addresses, or use another key.';
 /** Some 100 bytes each. */
@@ -110,8 +111,8 @@ function credentialIssue(ctx: HttpContext): string | undefined {
     ? Buffer.from(value, 'base64').toString('latin1')
     : `${scheme} ${value}`;
   const belongs = 'This is an API key: send it in X-API-Key';
-  if (sent.includes('pk_live_')) return `${belongs}, not in Authorization.`;
-  if (ctx.querystring.includes('pk_live_')) return `${belongs}, not in the address.`;
+  if (BEGINNING.test(sent)) return `${belongs}, not in Authorization.`;
+  if (BEGINNING.test(ctx.querystring)) return `${belongs}, not in the address.`;
   return /^bearer$/i.test(scheme)
     ? 'The credential is not valid: the access token is wrong or has expired.'
     : undefined;

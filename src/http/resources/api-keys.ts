@@ -8,15 +8,17 @@ import {
   rightsRecord,
 } from '../../accounts/key-rights.ts';
 import { apiKeyRecord } from '../../accounts/records.ts';
+import { accountAggregate } from '../../domain/account.ts';
 import { KEY_SCOPES } from '../../domain/choices.ts';
 import { KEY_ID } from '../../domain/ids.ts';
+import { usedBy } from '../../domain/key-use.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
 import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { Closed, example, OrNull, Text, Timestamp } from '../openapi/fields.ts';
+import { Closed, Count, example, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
@@ -51,6 +53,21 @@ const RIGHTS = {
       examples: [10],
     }),
   ),
+  credit_limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description:
+        'Credits that it may use in a calendar month (UTC): beyond them the answer is 402. What is refunded in that month may be used again. Absent: all credits of the account.',
+      examples: [500],
+    }),
+  ),
+  test: Type.Optional(
+    Flag(
+      'A key for tests, which begins with pk_test_: its conversions cost no credit, have a watermark on each page or picture, and are deleted after a day. They cannot be signed.',
+      true,
+    ),
+  ),
 };
 const EXPIRES = 'The time from which the key is refused. Absent: it is valid until it is revoked.';
 
@@ -80,6 +97,9 @@ const RIGHTS_SHOWN = {
   ...RIGHTS,
   expires_at: Type.Optional(Timestamp(EXPIRES, '2027-11-21T08:15:30.000Z')),
 };
+const Used = Type.Optional(
+  Count('With credit_limit: the credits that it has used in this month. Absent with as_of.', 17),
+);
 
 /** One item of `GET /api-keys/`. */
 export const ApiKey = Closed({
@@ -94,6 +114,7 @@ export const ApiKey = Closed({
     Timestamp('The time of the last use, at most a minute behind; null before the first use.'),
   ),
   ...RIGHTS_SHOWN,
+  credits_used: Used,
 });
 
 /** The answer of `POST /api-keys/`. */
@@ -101,7 +122,7 @@ export const CreatedApiKey = Closed({
   id: Id,
   name: Name,
   key: Text('pk_live_Ab3dEf6hIj9lMn2pQr5tUv8x', 'The full key. It is shown only this once.', {
-    pattern: '^pk_live_[0-9A-Za-z]{24}$',
+    pattern: '^pk_(live|test)_[0-9A-Za-z]{24}$',
   }),
   created_at: CreatedAt,
   ...RIGHTS_SHOWN,
@@ -122,13 +143,7 @@ function readKey(
   body: object,
   issues: ValidationIssues,
 ): { readonly name: string; readonly rights: OpenRights } {
-  const {
-    name,
-    scopes,
-    expires_at: expires,
-    rate_limit: rateLimit,
-    ...given
-  } = check(body, issues);
+  const { name, scopes, expires_at: expires, ...given } = check(body, issues);
   if (!issues.has('scopes') && scopes && new Set(scopes).size < scopes.length) {
     issues.add('scopes', 'Must name each scope once.');
   }
@@ -150,7 +165,9 @@ function readKey(
     ...(scopes && { scopes: KEY_SCOPES.filter((each) => scopes.includes(each)) }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(addresses && { addresses: [...new Set(addresses)] }),
-    ...(rateLimit !== undefined && { rateLimit }),
+    ...(given.rate_limit !== undefined && { rateLimit: given.rate_limit }),
+    ...(given.credit_limit !== undefined && { creditLimit: given.credit_limit }),
+    ...(given.test === true && { isTest: given.test }),
   };
   return { name, rights };
 }
@@ -175,7 +192,15 @@ export const listApiKeys: Endpoint = {
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
       queries.page(accountId, page),
     );
-    const keys = await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
+    const { state } = await deps.actors.read(accountAggregate, accountId, ctx.state.asOf);
+    const now = deps.clock.now();
+    const keys = await Promise.all(
+      rows.map(async (row) => ({
+        ...(await apiKeyRecord(deps.vault, row)),
+        ...(row.rights.creditLimit !== undefined &&
+          moment === undefined && { credits_used: usedBy(state.keyUse, row.id, now) }),
+      })),
+    );
     sendPage(ctx, deps.publicUrl, page, total, keys);
   },
 };

@@ -9,7 +9,14 @@ import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { checkBatchRequest } from '../../requests/batch.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpContext, mayShow, pathParameter } from '../context.ts';
+import {
+  callerOf,
+  commandContext,
+  type HttpContext,
+  keyTermsOf,
+  mayShow,
+  pathParameter,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
@@ -84,7 +91,8 @@ export const createBatch: Endpoint = {
       (body) => parseBatch(ctx, deps, body),
       async (batch) => {
         await deps.bounds.admit(batch.requests.length - 1);
-        return requestBatch(deps, batch, await commandContext(ctx, deps));
+        const asked = { ...batch, terms: keyTermsOf(ctx) };
+        return requestBatch(deps, asked, await commandContext(ctx, deps));
       },
       { maxValues: MAX_VALUES },
     );

@@ -4,7 +4,7 @@ import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
 import { CONFORMANCES } from '../../domain/request-document.ts';
-import { BATCH, Closed, Count, example, Kind, Text, Timestamp } from '../openapi/fields.ts';
+import { BATCH, Closed, Count, example, Flag, Kind, Text, Timestamp } from '../openapi/fields.ts';
 
 export const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -19,6 +19,9 @@ export const Conversion = Closed({
   status: ConversionStatus,
   created_at: Timestamp('The time when the request was accepted.'),
   kind: Kind,
+  test: Type.Optional(
+    Flag('true for a test, which an API key for tests asked for. Absent for all others.', true),
+  ),
   retry_of: Type.Optional(
     Text(
       'conv_06f3k8r1v2w9x4y5z6a7b8c9cz',
@@ -180,6 +183,7 @@ export const Conversion = Closed({
 const { id, status: _status, created_at, duration_ms, ...ended } = example(Conversion);
 const {
   kind: _kind,
+  test: _test,
   retry_of,
   rerender_of,
   rerender,

@@ -90,7 +90,8 @@ export const createConversionDoc: OperationDoc = {
         pageSize: ['Is not a known field. Did you mean page_size?'],
       },
     },
-    insufficient_credits: 'The account has no credits left.',
+    insufficient_credits:
+      'The account has no credits left, or the API key has used all of its own for this month.',
     conversion_failed: {
       when: 'The request waited for the PDF, and the conversion failed. The credit is refunded.',
       message: 'The page answered with status 404.',

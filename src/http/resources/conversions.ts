@@ -27,6 +27,7 @@ import {
   commandContext,
   disconnection,
   type HttpContext,
+  keyTermsOf,
   mayShow,
   pathParameter,
 } from '../context.ts';
@@ -230,7 +231,7 @@ export const createConversion: Endpoint = {
         async (request) =>
           requestConversion(
             deps,
-            { ...request, trace: deps.tracing?.current() },
+            { ...request, terms: keyTermsOf(ctx), trace: deps.tracing?.current() },
             await commandContext(ctx, deps),
           ),
         { forms: true },

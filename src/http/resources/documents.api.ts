@@ -104,7 +104,8 @@ export const createDocumentDoc: OperationDoc = {
       message: 'steps.0.rotate: Must be one of 90, 180, 270.',
       details: { 'steps.0.rotate': ['Must be one of 90, 180, 270.'] },
     },
-    insufficient_credits: 'The account has no credits left.',
+    insufficient_credits:
+      'The account has no credits left, or the API key has used all of its own for this month.',
     conversion_failed: {
       when: 'The request waited for the PDF, and the conversion failed: the credit is refunded. Or the conversion of a source failed: nothing was accepted.',
       message: 'The file is not a PDF.',

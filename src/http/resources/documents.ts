@@ -19,7 +19,7 @@ import {
   checkDocumentRequest,
 } from '../../requests/documents.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpContext, mayShow } from '../context.ts';
+import { callerOf, commandContext, type HttpContext, keyTermsOf, mayShow } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
@@ -172,7 +172,7 @@ async function requestParts(
     requestOf({ ...checked, texts: ofPart }, sources, { pages, number: n + 1 }),
   );
   const { accountId } = callerOf(ctx);
-  const batch = { accountId, requests, texts: ofBatch, ...key };
+  const batch = { accountId, requests, texts: ofBatch, terms: keyTermsOf(ctx), ...key };
   return await requestBatch(deps, batch, await commandContext(ctx, deps));
 }
 
@@ -200,7 +200,8 @@ async function request(
     return { kind: 'parts', batch: await requestParts(ctx, deps, checked, sources, key) };
   }
   const trace = deps.tracing?.current();
-  const asked = { accountId, ...requestOf(checked, sources), ...key, trace };
+  const terms = keyTermsOf(ctx);
+  const asked = { accountId, ...requestOf(checked, sources), ...key, terms, trace };
   return {
     kind: 'one',
     conversion: await requestConversion(deps, asked, await commandContext(ctx, deps)),

@@ -7,7 +7,7 @@ import type { RequestDocument } from '../../domain/request-document.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { onceMore } from '../../requests/once-more.ts';
 import { validated } from '../../requests/validation.ts';
-import { commandContext, type HttpContext, pathParameter } from '../context.ts';
+import { commandContext, type HttpContext, keyTermsOf, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
@@ -53,6 +53,8 @@ export const deleteConversion: Endpoint = {
 
 const NOTHING_TO_COMPARE =
   'The conversion failed: it has no PDF to compare with. Convert its request once more with POST /conversions/{id}/retry/.';
+const NOT_COMPARABLE =
+  'The watermark of a test is on each page, so that a test is not compared with a conversion that is none. Use a key that is not for tests.';
 const SEND_AGAIN = 'Send it again with POST /pdf/.';
 
 /** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
@@ -82,6 +84,10 @@ async function requestOnceMore(
   if (act === 'rerender' && row.status === 'failed') {
     throw new ServiceError('conversion_failed', NOTHING_TO_COMPARE);
   }
+  const terms = keyTermsOf(ctx);
+  if (act === 'rerender' && terms.isTest === true && row.isTest === undefined) {
+    throw new ServiceError('forbidden', NOT_COMPARABLE);
+  }
   const message = `${goneText('request', row)} ${SEND_AGAIN}`;
   await assertInRetention(deps, row, message);
   const { requested } = await findRequest(deps, row, ctx.state.asOf);
@@ -89,7 +95,7 @@ async function requestOnceMore(
   assertRoom(ctx, deps, bytes, row);
   await deps.bounds.admit();
   countBytes(ctx, deps, accountId, bytes);
-  const how = { ...key, trace: deps.tracing?.current() };
+  const how = { ...key, terms, trace: deps.tracing?.current() };
   const context = await commandContext(ctx, deps);
   const as = act === 'retry' ? 'retryOf' : 'rerenderOf';
   const rules = await requestRules(ctx, deps, { accountId });
@@ -115,7 +121,8 @@ const askOnceMore = (
     ],
     answers: { ...REQUESTED, 200: { ...REQUESTED[200], examples: ended } },
     errors: {
-      insufficient_credits: 'The account has no credits left.',
+      insufficient_credits:
+        'The account has no credits left, or the API key has used all of its own for this month.',
       ...failed,
       rate_limit_exceeded:
         'The rate limit was exceeded, or the documents of the account use all of its storage.',

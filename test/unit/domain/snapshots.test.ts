@@ -117,6 +117,10 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'AccountSuspended', data: { ...owner, reason: 'v1.r', suspendedAt: NOW } },
     { type: 'AccountResumed', data: { ...owner, resumedAt: NOW } },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
+    {
+      type: 'CreditDebited',
+      data: { ...owner, conversionId: conversionId(), amount: 1, keyId: keyId(), debitedAt: NOW },
+    },
   ),
   few.map((amount): AccountEvent => ({ type: 'CreditGranted', data: { ...owner, amount } })),
   fc.bigInt({ min: 1n, max: 2n ** 63n }).map(
@@ -211,6 +215,8 @@ const keyEvents: fc.Arbitrary<ApiKeyEvent> = fc.oneof(
         expiresAt: NOW + DAY_MS,
         addresses: 'v1.a',
         rateLimit: 5,
+        creditLimit: 9,
+        isTest: true,
         createdAt: NOW,
       },
     },
@@ -316,7 +322,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '13: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,mustChangePassword,signature,endedCertificates,credits,refunds,keys',
+    '14: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),
