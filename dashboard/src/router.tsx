@@ -87,8 +87,10 @@ const pageSearch = ({ page: number }: Search) => pageOf(number);
 const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
   typeof from === 'string' ? { from } : {};
 
-const documentsSearch = ({ add }: Search): { readonly add?: string } =>
-  typeof add === 'string' ? { add } : {};
+const documentsSearch = ({ add, from }: Search) => ({
+  ...(typeof add === 'string' && { add }),
+  ...(typeof from === 'string' && { from }),
+});
 
 const routeTree = root.addChildren([
   signIn,

@@ -1,12 +1,18 @@
 /** A person works on finished PDFs on the page Documents, in a real Chrome. */
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
-import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import {
+  dropFiles,
+  inspectPage,
+  inspectState,
+  signIn,
+  startDashboard,
+} from '../support/dashboard-browser.ts';
 import { testDirectory } from '../support/directory.ts';
 import { openPdf } from '../support/pdf.ts';
 import { pdfOf } from '../support/written-pdf.ts';
@@ -43,6 +49,7 @@ void test('finished PDFs are worked on', async (t) => {
   const dashboard = await startDashboard(t);
   const { page, account, service } = dashboard;
   const { apiKey } = service.firstStart;
+  const folder = testDirectory(t);
   const made = await fetch(`${service.url}${BASE}/pdf/`, {
     method: 'POST',
     headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json', Prefer: 'wait=30' },
@@ -54,8 +61,12 @@ void test('finished PDFs are worked on', async (t) => {
 
   await t.test('files are added, and what is not a PDF is named', async (sub) => {
     const notes = { ...pdf('notes.txt', Buffer.from('text')), mimeType: 'text/plain' };
-    await choose(page, COVER, notes, REPORT);
+    await choose(page, COVER, notes);
     await page.getByText('notes.txt is not a PDF.').waitFor();
+    const path = join(folder, REPORT.name);
+    await writeFile(path, REPORT.buffer);
+    await dropFiles(page, 'Drop PDFs here', [path]);
+    await listed(page).getByText('report.pdf').waitFor();
     sub.strictSame(await names(page), ['cover.pdf', 'report.pdf']);
   });
 
@@ -123,10 +134,8 @@ void test('finished PDFs are worked on', async (t) => {
   });
 
   await t.test('the sample of curl makes the same PDF', async (sub) => {
-    const folder = testDirectory(sub);
     const sample = await page.getByRole('tabpanel', { name: 'curl' }).locator('pre').innerText();
     await writeFile(join(folder, 'cover.pdf'), COVER.buffer);
-    await writeFile(join(folder, 'report.pdf'), REPORT.buffer);
     await writeFile(join(folder, 'sample.sh'), sample);
     const env = { ...process.env, PRESSLEDGER_API_KEY: apiKey };
     await run('bash', ['sample.sh'], { cwd: folder, env });
@@ -148,6 +157,13 @@ void test('finished PDFs are worked on', async (t) => {
     sub.strictSame(await inspectState(page, 'documents-split'), []);
   });
 
+  await t.test('a file that was moved since is named', async () => {
+    await button(page, 'Remove Split into parts').click();
+    await rm(join(folder, REPORT.name));
+    await button(page, 'Make the PDF').click();
+    await page.getByText('The browser cannot read report.pdf.').waitFor();
+  });
+
   await t.test('a damaged PDF fails with its reason', async (sub) => {
     await button(page, 'Start afresh').click();
     sub.strictSame(await names(page), []);
@@ -155,6 +171,10 @@ void test('finished PDFs are worked on', async (t) => {
     await button(page, 'Make the PDF').click();
     await page.getByText('The credit was given back.').waitFor();
     sub.match(await page.getByRole('alert').innerText(), /damaged/);
+    await page.getByRole('link', { name: 'Open the conversion' }).click();
+    await page.getByRole('link', { name: 'Open in Documents' }).click();
+    await listed(page).getByText('PDF 1.pdf').waitFor();
+    sub.strictSame(await names(page), ['PDF 1.pdf'], 'its work is taken over');
   });
 
   await t.test('all fits on the narrowest screen', async (sub) => {

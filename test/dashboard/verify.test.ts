@@ -10,6 +10,7 @@ import type { PdfOptions } from '../../client/src/conversion-options.ts';
 import { BASE } from '../support/api.ts';
 import {
   type DashboardBrowser,
+  dropFiles,
   inspectPage,
   inspectState,
   openBrowser,
@@ -64,18 +65,6 @@ async function choose(page: Page, name: string, content: Buffer): Promise<void> 
   const mimeType = name.endsWith('.pdf') ? 'application/pdf' : 'application/zip';
   await page.locator('input[type="file"]').setInputFiles({ name, mimeType, buffer: content });
   await page.getByRole('heading', { level: 2, name }).waitFor();
-}
-
-/** Drops a file as the file manager does. */
-async function drop(page: Page, path: string): Promise<void> {
-  const zone = page.getByText('Drop a PDF or a bundle of evidence here');
-  const { x, y } = (await zone.boundingBox()) ?? { x: 0, y: 0 };
-  const devTools = await page.context().newCDPSession(page);
-  const data = { items: [], files: [path], dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await devTools.send('Input.dispatchDragEvent', { type, x, y, data });
-  }
-  await page.getByRole('heading', { level: 2, name: basename(path) }).waitFor();
 }
 
 const held = (page: Page) => page.locator('li[data-look="holds"], li[data-look="noted"]').count();
@@ -193,7 +182,8 @@ void test('a PDF and a bundle are verified in the browser', async (whole: Test) 
   await whole.test('a PDF that is dropped', async (t) => {
     const path = join(testDirectory(t), 'receipt.pdf');
     writeFileSync(path, pdf);
-    await drop(page, path);
+    await dropFiles(page, 'Drop a PDF or a bundle of evidence here', [path]);
+    await page.getByRole('heading', { level: 2, name: basename(path) }).waitFor();
     await page.getByText(OUTCOME).waitFor();
     t.equal(await page.locator('figure pre').first().innerText(), sha256);
     t.equal(await held(page), 5);

@@ -101,6 +101,16 @@ export async function signIn(page: Page, { email, password }: Credentials, path 
   await page.waitForURL(({ pathname }) => pathname !== '/sign-in');
 }
 
+/** Drops files of this machine on a text as the file manager does. */
+export async function dropFiles(page: Page, text: string, paths: readonly string[]): Promise<void> {
+  const { x, y } = (await page.getByText(text).boundingBox()) ?? { x: 0, y: 0 };
+  const devTools = await page.context().newCDPSession(page);
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await devTools.send('Input.dispatchDragEvent', { type, x, y, data });
+  }
+}
+
 /** The violations that axe finds on the page as it stands: one line each. */
 async function axe(page: Page): Promise<readonly string[]> {
   if (await page.evaluate<boolean>("typeof axe === 'undefined'")) {

@@ -4,6 +4,8 @@ import {
   fieldsOfStep,
   STEP_TYPES,
   STEPS,
+  type StepType,
+  shownStep,
   withStep,
 } from '../../../dashboard/src/pages/documents/steps.ts';
 import {
@@ -15,6 +17,7 @@ import {
   workOf,
 } from '../../../dashboard/src/pages/documents/work.ts';
 import { type ApiDocument, fieldsOf } from '../../../dashboard/src/request/schema.ts';
+import type { Values } from '../../../dashboard/src/request/values.ts';
 import { curlOfWork, typescriptOfWork } from '../../../samples/documents.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { buildDocument } from '../../../src/http/openapi/document.ts';
@@ -79,6 +82,22 @@ void test('a new step stands before those that come last', (t) => {
 });
 
 const label = (path: string) => labelOf(DRAFT, FIELDS, path);
+
+const again = (type: StepType, sent: Values) => {
+  const values = shownStep(type, sent, FIELDS.steps.fields);
+  return workOf({ ...DRAFT, steps: [{ key: 1, type, values }] }, FIELDS).request.steps?.[0];
+};
+
+void test('a step that was sent is shown again', (t) => {
+  const sent: [StepType, Values][] = [
+    ['stamp', { html: '<p>Draft</p>', opacity: 0.5 }],
+    ['stamp', { image: 'AAAA', pages: '2' }],
+    ['split', { parts: ['1', '2-3'] }],
+    ['encrypt', { user_password: 'hush', permissions: { print: false } }],
+  ];
+  for (const [type, values] of sent) t.strictSame(again(type, values), { type, ...values });
+  t.end();
+});
 
 void test('a path is called by its PDF, or by its step and field', (t) => {
   t.equal(label('sources'), 'PDFs');

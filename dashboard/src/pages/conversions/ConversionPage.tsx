@@ -108,7 +108,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
           {isEnded(record) && <ConvertAgain id={id} />}
           {isCompleted && <ConvertAgain id={id} compares />}
           {isCompleted && nounOf(record) === 'PDF' && <UseInDocument id={id} />}
-          {status === 'failed' && record.kind === undefined && <OpenRequest id={id} />}
+          {status === 'failed' && <OpenRequest id={id} />}
           {isEnded(record) && (
             <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
               Evidence bundle
@@ -153,13 +153,17 @@ function ConversionView({ record, name }: ConversionViewProps) {
   );
 }
 
-/** Leads to the request in the playground, to be corrected there, while it is stored. */
+/** Leads to where the request can be corrected, while it is stored. */
 function OpenRequest({ id }: { readonly id: string }) {
   const { data } = useQuery(conversionRequestQuery(id));
   if (data === undefined) return null;
-  return (
+  return data.document === undefined ? (
     <ButtonLink to="/playground" search={{ from: id }} icon="play">
       Open in the playground
+    </ButtonLink>
+  ) : (
+    <ButtonLink to="/documents" search={{ from: id }} icon="pages">
+      Open in Documents
     </ButtonLink>
   );
 }

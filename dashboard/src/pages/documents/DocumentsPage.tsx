@@ -5,6 +5,7 @@ import { curlOfWork, STEPS_FILE, typescriptOfWork } from '../../../../samples/do
 import { jsonOf, shortJsonOf } from '../../../../samples/json.ts';
 import { type Account, useAccount } from '../../api/account.ts';
 import { api } from '../../api/client.ts';
+import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
 import { type Conversion, conversionQuery, nounOf } from '../../api/conversions.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
@@ -17,6 +18,7 @@ import type { Field } from '../../request/schema.ts';
 import { textOf, type Values } from '../../request/values.ts';
 import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
+import { contentOf } from '../../ui/chosen-files.ts';
 import { counted } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
@@ -24,7 +26,7 @@ import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import styles from './documents.module.css';
-import { sourceOf, useWorkDraft } from './draft.ts';
+import { draftOf, sourceOf, useWorkDraft } from './draft.ts';
 import { Parts } from './Parts.tsx';
 import { SourceList } from './SourceList.tsx';
 import { StepList } from './StepList.tsx';
@@ -65,6 +67,10 @@ const keys = new IdempotencyKeys();
 
 async function send(draft: WorkDraft, fields: WorkFields): Promise<Made> {
   const work = workOf(draft, fields);
+  // Read before it is sent: of a file that was moved meanwhile, `fetch` says the same as of a lost connection.
+  const files = await Promise.all(
+    work.files.map(async (file) => new File([await contentOf(file)], file.name)),
+  );
   const answer = await sendOnce(
     keys,
     JSON.stringify([draft.sources.map(({ key }) => key), work.request]),
@@ -72,7 +78,7 @@ async function send(draft: WorkDraft, fields: WorkFields): Promise<Made> {
       api.POST('/api/v1/documents/', {
         params: { header },
         body: work.request,
-        bodySerializer: () => formOf(work),
+        bodySerializer: () => formOf({ ...work, files }),
       }),
   );
   const { id, conversions } = answer;
@@ -103,7 +109,12 @@ function Documents({ account, fields }: DocumentsProps) {
   const isSplit = draft.steps.some(({ type }) => type === 'split');
   return (
     <Workbench
-      notice={<NamedSource onAdd={add} />}
+      notice={
+        <>
+          <NamedSource onAdd={add} />
+          <EarlierWork onLoad={(request) => reorder(draftOf(request, fields))} />
+        </>
+      }
       source={
         <div className={styles.column}>
           <SourceList
@@ -277,4 +288,34 @@ function NamedSource({ onAdd }: NamedSourceProps) {
     );
   }
   return null;
+}
+
+interface EarlierWorkProps {
+  readonly onLoad: (request: StoredRequest) => void;
+}
+
+/** Takes over the work of the conversion that the address names, and says so. */
+function EarlierWork({ onLoad }: EarlierWorkProps) {
+  const { from } = route.useSearch();
+  const navigate = useNavigate();
+  const lastLoaded = useRef<string>(undefined);
+  const { data, error } = useQuery({
+    ...conversionRequestQuery(from ?? ''),
+    enabled: from !== undefined,
+  });
+  useEffect(() => {
+    if (from === undefined) lastLoaded.current = undefined;
+    if (from === undefined || data?.document === undefined || lastLoaded.current === from) return;
+    lastLoaded.current = from;
+    onLoad(data);
+    announce('This is the earlier work. Making it again makes a new conversion.');
+    // A reload must show what was edited since.
+    void navigate({ to: '/documents', search: {}, replace: true });
+  }, [from, data, navigate, onLoad]);
+  if (from === undefined || error === null) return null;
+  return (
+    <Notice kind="danger">
+      The work of {from} could not be loaded. {errorText(error)}
+    </Notice>
+  );
 }

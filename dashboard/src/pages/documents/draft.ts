@@ -1,11 +1,13 @@
 /** Keeps what is being put together while other pages are shown. It is in memory alone: files and passwords are in it. */
 import { useCallback, useSyncExternalStore } from 'react';
+import { fromBase64 } from '../../../../verifier/verify-evidence.mjs';
+import type { StoredRequest } from '../../api/conversion-documents.ts';
 import type { Conversion } from '../../api/conversions.ts';
+import { optionsOf } from '../../request/values.ts';
 import { session } from '../../session/session.ts';
 import { contentOf, kindOf, PDF_MARK_WITHIN } from '../../ui/chosen-files.ts';
-import type { StepDraft, StepType } from './steps.ts';
-import { STEPS, withStep } from './steps.ts';
-import type { SourceDraft, WorkDraft } from './work.ts';
+import { shownStep, type StepDraft, STEPS, type StepType, withStep } from './steps.ts';
+import type { SourceDraft, WorkDraft, WorkFields } from './work.ts';
 
 const EMPTY: WorkDraft = { sources: [], steps: [], named: {} };
 
@@ -45,6 +47,26 @@ export const sourceOf = ({ id, name, filename, bytes, pages }: Conversion): Sour
   bytes,
   pages,
 });
+
+/** The work of a stored request. The names of its files are not stored, and `merge` goes without saying. */
+export function draftOf(
+  { document, options }: StoredRequest,
+  { steps: { fields: known }, named }: WorkFields,
+): WorkDraft {
+  const { sources = [], steps = [] } = document ?? {};
+  return {
+    sources: sources.map(({ file = '', password }, at) => {
+      const name = `PDF ${at + 1}.pdf`;
+      const taken = new File([Uint8Array.from(fromBase64(file))], name);
+      const opens = password === undefined ? {} : { password };
+      return { key: nextKey(), file: taken, name, bytes: taken.size, ...opens };
+    }),
+    steps: steps.flatMap(({ type, ...values }) =>
+      type === 'merge' ? [] : { key: nextKey(), type, values: shownStep(type, values, known) },
+    ),
+    named: optionsOf(named, options),
+  };
+}
 
 /** The files that are PDFs, and what is wrong with each of the others. */
 export async function sourcesOf(

@@ -1,7 +1,7 @@
 /** The steps of work on documents in words, each with its fields. */
 import type { components } from '../../api/schema.d.ts';
 import type { Field } from '../../request/schema.ts';
-import { textOf, type Values } from '../../request/values.ts';
+import { optionsOf, textOf, type Values } from '../../request/values.ts';
 
 /** `merge` is left out: several PDFs are joined anyway. */
 export type StepType = Exclude<components['schemas']['DocumentStep']['type'], 'merge'>;
@@ -184,4 +184,11 @@ export function stampValues({ what, text, place, html, image, ...others }: Value
   if (what === 'html') return { ...others, html };
   const written = textOf(text);
   return written === '' ? others : { ...others, html: stampHtml(written, place as Place) };
+}
+
+/** The values of a step that was sent, as its fields show them. */
+export function shownStep(type: StepType, sent: Values, known: readonly Field[]): Values {
+  const values = optionsOf(fieldsOfStep(type, known), sent);
+  if (type !== 'stamp') return values;
+  return { place: 'across', ...values, what: sent['image'] === undefined ? 'html' : 'image' };
 }
