@@ -53,9 +53,46 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
   await t.test('the key is listed, without its secret, and works', async (sub) => {
     const row = page.getByRole('row', { name: /<b>build<\/b> server/ });
     sub.match(await row.innerText(), new RegExp(`${key.slice(0, 12)}…`));
+    sub.match(await row.innerText(), /Convert, Read, History, Webhooks/, 'all but keys');
     sub.notOk((await page.content()).includes(key), 'the key is shown only once');
     sub.equal(await status(key), 200);
     sub.strictSame(await inspectPage(page, 'keys'), []);
+  });
+
+  await t.test('a key is bounded by choices', async (sub) => {
+    await button(page, 'Create a key').click();
+    const dialog = page.getByRole('dialog', { name: 'Create a key' });
+    await dialog.getByLabel('Name').fill('the shop');
+    for (const label of [/^Read all/, /^Read the history/, /^Set up webhooks/]) {
+      await dialog.locator('label').filter({ hasText: label }).click();
+    }
+    await dialog.getByText('Addresses, limits and tests').click();
+    const addresses = dialog.getByLabel('Only from these addresses');
+    await addresses.fill('127.0.0.1\n203.0.113.9/24');
+    await dialog.getByRole('textbox', { name: 'Credits a month' }).fill('7');
+    await dialog
+      .locator('label')
+      .filter({ hasText: /^For tests/ })
+      .click();
+    sub.strictSame(await inspectState(page, 'keys-bounds'), []);
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog
+      .getByText(/Has bits beyond its prefix: the network is 203\.0\.113\.0\/24/)
+      .waitFor();
+    await addresses.fill('127.0.0.1, 203.0.113.0/24');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    const shown = page.getByRole('dialog', { name: 'The key the shop' });
+    const shop = await shown.locator('pre').innerText();
+    await button(page, 'I have copied the key').click();
+    const text = await page.getByRole('row', { name: /the shop/ }).innerText();
+    sub.match(shop, /^pk_test_/);
+    sub.match(
+      text,
+      /Convert\s+For tests\s+From 127\.0\.0\.1\/32, 203\.0\.113\.0\/24\s+0 of 7 credits/,
+    );
+    const headers = { 'X-API-Key': shop };
+    const listed = await fetch(`${service.url}${BASE}/conversions/`, { headers });
+    sub.equal(listed.status, 403);
   });
 
   await t.test('revoking asks first, and says what happens', async (sub) => {

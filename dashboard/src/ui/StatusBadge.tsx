@@ -19,6 +19,13 @@ export function Badge({ tone, icon, children }: BadgeProps) {
   );
 }
 
+/** What a test key made. */
+export const TestBadge = () => (
+  <Badge tone="warning" icon="info">
+    Test
+  </Badge>
+);
+
 export const STATUS_TEXTS = {
   pending: { tone: 'neutral', icon: 'clock', text: 'Pending' },
   processing: { tone: 'accent', icon: 'progress', text: 'Processing' },

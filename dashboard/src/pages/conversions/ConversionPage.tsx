@@ -19,7 +19,7 @@ import { ButtonLink } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
-import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { StatusBadge, TestBadge } from '../../ui/StatusBadge.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { ConversionFacts } from './ConversionFacts.tsx';
 import { ConvertAgain } from './ConvertAgain.tsx';
@@ -99,6 +99,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
           <code>{id}</code>
           <span role="status">
             <StatusBadge status={status} failure={record.failure_code} />
+            {record.test && <TestBadge />}
           </span>
         </span>
       }

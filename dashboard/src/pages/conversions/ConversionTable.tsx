@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type Conversion, pictureFormatOf } from '../../api/conversions.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { StatusBadge, TestBadge } from '../../ui/StatusBadge.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversions.module.css';
@@ -44,7 +44,11 @@ const COLUMNS: readonly Column<Conversion>[] = [
   { header: 'Conversion', cell: Name, isRowHeader: true },
   {
     header: 'Status',
-    cell: ({ status, failure_code: code }) => <StatusBadge status={status} failure={code} />,
+    cell: ({ status, failure_code: code, test }) => (
+      <>
+        <StatusBadge status={status} failure={code} /> {test && <TestBadge />}
+      </>
+    ),
   },
   { header: 'Created', cell: ({ created_at }) => <Time iso={created_at} look="short" /> },
   { header: 'Pages', align: 'end', cell: ({ pages }) => shown(pages, formatNumber) },

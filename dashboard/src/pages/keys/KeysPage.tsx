@@ -3,16 +3,15 @@ import { useState } from 'react';
 import { type ApiKey, keysQuery } from '../../api/account.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
-import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
-import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
+import { CreateKeyDialog } from './CreateKeyDialog.tsx';
+import { boundsOf, scopesText } from './words.ts';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
 
@@ -24,6 +23,24 @@ async function revoke({ id, name }: ApiKey): Promise<void> {
 const COLUMNS: readonly Column<ApiKey>[] = [
   { header: 'Name', cell: ({ name }) => name, isRowHeader: true },
   { header: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
+  {
+    header: 'May',
+    cell: (key) => (
+      <>
+        {scopesText(key)}
+        {boundsOf(key).map((bound) => (
+          <div key={bound} className="muted">
+            {bound}
+          </div>
+        ))}
+      </>
+    ),
+  },
+  {
+    header: 'Expires',
+    cell: ({ expires_at: at }) =>
+      at === undefined ? <span className="muted">Never</span> : <Time iso={at} />,
+  },
   { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} /> },
   {
     header: 'Last used',
@@ -86,57 +103,5 @@ export default function KeysPage() {
         onCreated={forgetKeys}
       />
     </Page>
-  );
-}
-
-type CreatedKey = components['schemas']['CreatedApiKey'];
-
-interface CreateKeyDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly onCreated: () => Promise<void>;
-}
-
-/** Asks for a name, then shows the key, which the service never shows again. */
-function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
-  const [created, setCreated] = useState<CreatedKey>();
-  const close = () => {
-    setCreated(undefined);
-    onClose();
-  };
-  if (created !== undefined) {
-    return (
-      <SecretDialog
-        title={`The key ${created.name}`}
-        secret={created.key}
-        what="key"
-        onCopied={close}
-      >
-        Copy the key now and keep it where secrets are kept.
-      </SecretDialog>
-    );
-  }
-  return (
-    <Dialog title="Create a key" isOpen={isOpen} onClose={close}>
-      <SendForm
-        action="Create a key"
-        onCancel={close}
-        onSend={async (textOf) => {
-          const body = { name: textOf('name') };
-          setCreated(await dataOf(api.POST('/api/v1/api-keys/', { body })));
-          await onCreated();
-        }}
-      >
-        <TextField
-          label="Name"
-          name="name"
-          hint="The program that will use the key, such as build server."
-          maxLength={100}
-          autoComplete="off"
-          isRequired
-          autoFocus
-        />
-      </SendForm>
-    </Dialog>
   );
 }
