@@ -23,7 +23,7 @@ export interface RequestedBatch {
   readonly conversionIds?: readonly string[];
 }
 
-/** The time that requests are encrypted for before others have their turn. */
+/** The time that requests are made and encrypted for before others have their turn. */
 const SLICE_MS = 10;
 const DELETED_AT_ONCE = 8;
 
@@ -44,7 +44,8 @@ export async function requestBatch(
     terms = {},
   }: {
     readonly accountId: string;
-    readonly requests: readonly ConversionRequest[];
+    /** Each is made in its turn, where they are made one by one. */
+    readonly requests: Iterable<ConversionRequest>;
     readonly texts?: BatchTexts;
     readonly idempotencyKey?: string;
     readonly terms?: KeyTerms;

@@ -44,7 +44,8 @@ const MOST_COPIES = 4;
 
 /** A source as it is stored, and as the log names it. */
 interface ReadSource {
-  readonly stored: DocumentWork['sources'][number];
+  /** One of the `sources` of a `DocumentWork`, as JSON. */
+  readonly json: string;
   readonly named: { readonly sha256: string; readonly bytes: number; readonly conversion?: string };
 }
 
@@ -71,17 +72,20 @@ async function ownSource(
   return { ...row, document, pdf };
 }
 
+/** Base64 has nothing to escape, and to look for that takes longest of all where the PDFs are large. */
+const sourceJson = (file: string, password: string | undefined): string =>
+  `{"file":"${file}"${password === undefined ? '' : `,"password":${JSON.stringify(password)}`}}`;
+
 async function readSource(
   ctx: HttpContext,
   deps: RouteDependencies,
   { file, conversion = '', password }: CheckedSource,
   field: string,
 ): Promise<ReadSource> {
-  const opens = password === undefined ? {} : { password };
   if (file !== undefined) {
     const content = Buffer.from(file, 'base64');
     const sha256 = createHash('sha256').update(content).digest('hex');
-    return { stored: { file, ...opens }, named: { sha256, bytes: content.length } };
+    return { json: sourceJson(file, password), named: { sha256, bytes: content.length } };
   }
   const row = await ownSource(ctx, deps, conversion, field);
   const { accountId, id, document, pdf } = row;
@@ -93,7 +97,7 @@ async function readSource(
     `${field}: ${SOURCE_GONE}`,
   );
   return {
-    stored: { file: content.toString('base64'), ...opens },
+    json: sourceJson(content.toString('base64'), password),
     named: { sha256: pdf.sha256, bytes: pdf.bytes, conversion: id },
   };
 }
@@ -129,10 +133,9 @@ function requestOf(
   const last = steps.findIndex(({ type }) => type === 'encrypt' || type === 'optimize');
   const at = last === -1 ? steps.length : last;
   const chosen = pages === undefined ? [] : [{ type: 'pages', pages: pages.pages } as const];
-  const document: DocumentWork = {
-    sources: sources.map(({ stored }) => stored),
-    steps: [...steps.slice(0, at), ...chosen, ...steps.slice(at)],
-  };
+  const all: DocumentWork['steps'] = [...steps.slice(0, at), ...chosen, ...steps.slice(at)];
+  const read = sources.map(({ json }) => json).join();
+  const document = `{"document":{"sources":[${read}],"steps":${JSON.stringify(all)}}}`;
   const { filename, ...others } = texts;
   const name = pages && filename?.replace(/\.pdf$/i, ` ${pages.number}.pdf`);
   return {
@@ -144,8 +147,19 @@ function requestOf(
       sources: JSON.stringify(sources.map(({ named }) => named)),
     },
     marks,
-    document: new UnencryptedText(JSON.stringify({ document })),
+    document: new UnencryptedText(document),
   };
+}
+
+/** Each has the text of all sources: they are made one at a time. */
+function* requestsOf(
+  checked: CheckedDocuments,
+  sources: readonly ReadSource[],
+  parts: readonly string[],
+): Generator<ConversionRequest> {
+  for (const [n, pages] of parts.entries()) {
+    yield requestOf(checked, sources, { pages, number: n + 1 });
+  }
 }
 
 /** Accepts a conversion for each part, as a batch. */
@@ -168,9 +182,7 @@ async function requestParts(
   // The batch tells its webhook when all parts have ended, and has no name of its own.
   const { webhookUrl: _webhookUrl, ...ofPart } = texts;
   const { filename: _filename, ...ofBatch } = texts;
-  const requests = parts.map((pages, n) =>
-    requestOf({ ...checked, texts: ofPart }, sources, { pages, number: n + 1 }),
-  );
+  const requests = requestsOf({ ...checked, texts: ofPart }, sources, parts);
   const { accountId } = callerOf(ctx);
   const batch = { accountId, requests, texts: ofBatch, terms: keyTermsOf(ctx), ...key };
   return await requestBatch(deps, batch, await commandContext(ctx, deps));
