@@ -2,6 +2,7 @@
 export const PATHS = {
   home: '/',
   signIn: '/sign-in',
+  resetPassword: '/reset-password',
   conversions: '/conversions',
   conversion: '/conversions/$id',
   batches: '/batches',

@@ -34,6 +34,14 @@ const signIn = createRoute({
   component: lazyRouteComponent((): ReturnType<Load> => import('./pages/sign-in/SignInPage.tsx')),
 });
 
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: PATHS.resetPassword,
+  component: lazyRouteComponent(
+    (): ReturnType<Load> => import('./pages/sign-in/ResetPasswordPage.tsx'),
+  ),
+});
+
 /** All pages that a person must be signed in to see. */
 const signedIn = createRoute({
   getParentRoute: () => root,
@@ -94,6 +102,7 @@ const documentsSearch = ({ add, from }: Search) => ({
 
 const routeTree = root.addChildren([
   signIn,
+  resetPassword,
   anybody.addChildren([verify]),
   signedIn.addChildren([
     page(PATHS.home, () => import('./pages/home/HomePage.tsx')),

@@ -22,8 +22,15 @@ import {
   wholeNumber,
 } from './command.ts';
 import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
-import { type Account, type Details, type OperatorApi, ofAccount } from './operator-api.ts';
-import { isPressledgerError, PressledgerUnreachable, take } from './service.ts';
+import {
+  type Account,
+  type Activity,
+  type Details,
+  type Link,
+  type OperatorApi,
+  ofAccount,
+} from './operator-api.ts';
+import { dateOf, isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
 function parsePlan(value: string): (typeof PLANS)[number] {
   const plan = choiceOf(value, PLANS);
@@ -90,6 +97,45 @@ export const accountPassword: Run = async (invocation, context) => {
     if (made.password !== undefined) {
       context.output.line(`Password (shown only now): ${made.password}`);
     }
+  });
+};
+
+export const accountResetLink: Run = async (invocation, context) => {
+  const asked = reasonIn(invocation);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const made = await api.post<Link>(ofAccount(id, 'reset-link/'), asked);
+    context.output.json({ id, email, ...made });
+    context.output.line(`Hand this link over to ${email}. It sets a password once:`);
+    context.output.line(made.link);
+    context.output.line(`It is valid until ${made.expires_at}, and shown only now.`);
+  });
+};
+
+export const accountActivity: Run = async (invocation, context) => {
+  const query = reasonQuery(invocation);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const { keys, days } = await api.get<Activity>(ofAccount(id, `activity/${query}`));
+    const { output } = context;
+    output.json({ id, email, keys, days });
+    output.table(
+      ['KEY', 'PREFIX', 'CREATED', 'LAST USED'],
+      keys.map((each) => [
+        each.id,
+        each.prefix,
+        new Date(each.created_at),
+        dateOf(each.last_used_at),
+      ]),
+      `${email} has no API key.`,
+    );
+    output.line('');
+    output.table(
+      ['DAY', 'ACCEPTED', 'COMPLETED', 'FAILED', 'PAGES', 'FAILURES'],
+      days.map(({ day, accepted, completed, failed, pages, failures }) => {
+        const codes = Object.entries(failures).map(([code, count]) => `${code} ${count}`);
+        return [day, accepted, completed, failed, pages, codes.join(', ')];
+      }),
+      `${email} asked for nothing in the last 30 days.`,
+    );
   });
 };
 

@@ -6,12 +6,16 @@ import { everyItem, type Page, pageQuery, pageReader } from '../../client/src/pa
 import { type Call, json, nothing, Transport } from '../../client/src/transport.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Account as AccountSchema } from '../http/resources/account.ts';
+import type { AccountActivity } from '../http/resources/operator-activity.ts';
+import type { ResetLink } from '../http/resources/password-reset.ts';
 import type { AccountDetails } from '../http/resources/operator-accounts.api.ts';
 
 /** An account as `GET /operator/accounts/` lists it. */
 export type Account = Static<typeof AccountSchema>;
 
 export type Details = Static<typeof AccountDetails>;
+export type Activity = Static<typeof AccountActivity>;
+export type Link = Static<typeof ResetLink>;
 
 /** Its address leads nowhere: the requests go to the store of the settings. */
 const SERVER = 'http://localhost';

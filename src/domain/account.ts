@@ -193,6 +193,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
         ...state,
         passwordHash: event.data.passwordHash,
         mustChangePassword: false,
+        reset: undefined,
         passwords: state.passwords + 1,
         ...endSessions(state, founderOf(event.data.accountId)),
       };
@@ -215,6 +216,8 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'HoldReleased':
     case 'AccountSuspended':
     case 'AccountResumed':
+    case 'PasswordResetOffered':
+    case 'AccountInspected':
       return evolveStanding(state, event);
     case 'AccountErased':
       return { ...initialState, ...endSigning(state), status: 'erased' };
@@ -280,6 +283,9 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'ReleaseHold':
     case 'SuspendAccount':
     case 'ResumeAccount':
+    case 'OfferPasswordReset':
+    case 'ResetPassword':
+    case 'RecordLook':
     case 'EraseAccount':
       return decideOnStanding(state, command);
     case 'CompleteErasure':
@@ -313,7 +319,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 14,
+    version: 15,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

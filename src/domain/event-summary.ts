@@ -82,7 +82,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `The batch ${data.batchId} ended: ${data.completed} completed, ${data.failed} failed.`,
   CreditRefunded: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} refunded, because the conversion failed.`,
-  PasswordChanged: () => 'The password was changed, and all sessions ended.',
+  PasswordChanged: (data) =>
+    data.byLink
+      ? 'The password was set with the link that an operator had made, and all sessions ended.'
+      : 'The password was changed, and all sessions ended.',
   SessionsEnded: (data) =>
     data.personId === undefined
       ? 'All sessions were ended.'
@@ -111,6 +114,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   },
   AccountSuspended: () =>
     'The account was suspended: nothing new is accepted, and nobody signs in.',
+  PasswordResetOffered: (data) =>
+    `A link that sets another password, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
+  AccountInspected: () => 'An operator of the service looked at its keys, use and failures.',
   AccountResumed: () => 'The account was resumed.',
   HoldReleased: () => 'The hold was released.',
   AccountErased: () => 'The account was erased: its keys and sessions have ended.',

@@ -32,6 +32,7 @@ import {
 } from './event-fields.ts';
 import { LOG_EVENT_SCHEMAS } from './log-events.ts';
 import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
+import { OPERATOR_EVENT_SCHEMAS } from './operator-events.ts';
 import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
 
@@ -113,28 +114,15 @@ export const EVENT_SCHEMAS = {
     ...LIMITED_KEY,
   }),
   /** It ends all sessions, too. */
-  PasswordChanged: Type.Object({ accountId: AccountId, passwordHash: Sealed }),
+  PasswordChanged: Type.Object({
+    accountId: AccountId,
+    passwordHash: Sealed,
+    /** Somebody set it with the link that an operator had made. */
+    byLink: Type.Optional(Type.Literal(true)),
+  }),
   /** Without a person: those of all who belong to the account. */
   SessionsEnded: Type.Object({ accountId: AccountId, personId: Type.Optional(PersonId) }),
-  /** The account may act for the service from then on: see and change other accounts. */
-  OperatorGranted: Type.Object({ accountId: AccountId }),
-  OperatorRevoked: Type.Object({ accountId: AccountId }),
-  /** Until it ends or is released, nothing of the account is deleted. It takes the place of an earlier one. */
-  HoldPlaced: Type.Object({
-    accountId: AccountId,
-    /** It ends then by itself; absent: it has no end. */
-    until: Type.Optional(Time),
-    placedAt: Time,
-  }),
-  HoldReleased: Type.Object({ accountId: AccountId }),
-  /** Nothing new is accepted of the account, and nobody signs in to it. It takes the place of an earlier one. */
-  AccountSuspended: Type.Object({
-    accountId: AccountId,
-    /** The operator's, which the people of the account are told. */
-    reason: Sealed,
-    suspendedAt: Time,
-  }),
-  AccountResumed: Type.Object({ accountId: AccountId, resumedAt: Time }),
+  ...OPERATOR_EVENT_SCHEMAS,
   /** It ends all sessions and keys, too. What is left to do is due from then on. */
   AccountErased: Type.Object({ accountId: AccountId }),
   /** The account's data key is destroyed, its documents are deleted, and nothing of it is under way. */

@@ -12,6 +12,18 @@ export interface Suspension {
   readonly suspendedAt: number;
 }
 
+/** The link that may set a password, once. */
+export interface ResetOffer {
+  readonly tokenHash: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+}
+
+/** The time that a link to set a password is valid. */
+export const RESET_LIFETIME_MS = 24 * 60 * 60 * 1000;
+/** So often a look of one operator is recorded. */
+export const LOOK_RECORDED_MS = 60 * 60 * 1000;
+
 export interface Standing {
   readonly plan: Plan;
   /** Its own, for what is requested from now on; undefined: that of the service. */
@@ -21,6 +33,9 @@ export interface Standing {
   /** The latest that was not released; `holdInForce` says whether it has ended. */
   readonly hold: Hold | undefined;
   readonly suspension: Suspension | undefined;
+  readonly reset: ResetOffer | undefined;
+  /** The last recorded look of each operator, by their account; empty for the command line. */
+  readonly looks: Readonly<Record<string, number>>;
 }
 
 export const ordinary: Standing = {
@@ -29,6 +44,8 @@ export const ordinary: Standing = {
   isOperator: false,
   hold: undefined,
   suspension: undefined,
+  reset: undefined,
+  looks: {},
 };
 
 export type StandingEvent = EventOf<
@@ -40,6 +57,8 @@ export type StandingEvent = EventOf<
   | 'HoldReleased'
   | 'AccountSuspended'
   | 'AccountResumed'
+  | 'PasswordResetOffered'
+  | 'AccountInspected'
 >;
 
 export type StandingCommand = { readonly accountId: string } & (
@@ -50,6 +69,14 @@ export type StandingCommand = { readonly accountId: string } & (
   | { readonly type: 'ReleaseHold'; readonly now: number }
   | { readonly type: 'SuspendAccount'; readonly reason: string; readonly now: number }
   | { readonly type: 'ResumeAccount'; readonly now: number }
+  | { readonly type: 'OfferPasswordReset'; readonly tokenHash: string; readonly now: number }
+  | {
+      readonly type: 'ResetPassword';
+      readonly tokenHash: string;
+      readonly passwordHash: string;
+      readonly now: number;
+    }
+  | { readonly type: 'RecordLook'; readonly by?: string; readonly now: number }
   | { readonly type: 'EraseAccount'; readonly now: number }
 );
 
@@ -75,13 +102,21 @@ export function evolveStanding<State extends Standing>(state: State, event: Stan
     }
     case 'AccountResumed':
       return { ...state, suspension: undefined };
+    case 'PasswordResetOffered': {
+      const { tokenHash, expiresAt } = event.data;
+      return { ...state, reset: { tokenHash, expiresAt } };
+    }
+    case 'AccountInspected': {
+      const { by = '', inspectedAt } = event.data;
+      return { ...state, looks: { ...state.looks, [by]: inspectedAt } };
+    }
   }
 }
 
 export function decideOnStanding(
   state: Standing,
   command: StandingCommand,
-): Decision<StandingEvent | EventOf<'AccountErased'>> {
+): Decision<StandingEvent | EventOf<'AccountErased' | 'PasswordChanged'>> {
   const { accountId } = command;
   switch (command.type) {
     case 'ChangePlan':
@@ -112,10 +147,38 @@ export function decideOnStanding(
       }
       return [{ type: 'AccountResumed', data: { accountId, resumedAt: command.now } }];
     }
+    case 'OfferPasswordReset': {
+      const { tokenHash, now } = command;
+      const expiresAt = now + RESET_LIFETIME_MS;
+      return [{ type: 'PasswordResetOffered', data: { accountId, tokenHash, expiresAt } }];
+    }
+    case 'ResetPassword': {
+      const { tokenHash, passwordHash, now } = command;
+      if (!isResetOffered(state, tokenHash, now)) return { rejected: 'gone', message: RESET_GONE };
+      return [{ type: 'PasswordChanged', data: { accountId, passwordHash, byLink: true } }];
+    }
+    case 'RecordLook': {
+      const { by, now } = command;
+      const last = state.looks[by ?? ''];
+      if (last !== undefined && now < last + LOOK_RECORDED_MS) return [];
+      const who = by === undefined ? {} : { by };
+      return [{ type: 'AccountInspected', data: { accountId, ...who, inspectedAt: now } }];
+    }
     case 'EraseAccount':
       return eraseUnlessHeld(state, command);
   }
 }
+
+/** True for the token of the link that was made last, until it is used or its time is over. */
+export const isResetOffered = (
+  { reset }: Pick<Standing, 'reset'>,
+  tokenHash: string,
+  now: number,
+): boolean => reset?.tokenHash === tokenHash && now < reset.expiresAt;
+
+/** The same for a link that was never made: nobody learns which accounts there are. */
+export const RESET_GONE =
+  'The link does not set a password any more: it was used, another one was made, or its 24 hours have passed. Ask for another.';
 
 /** The refusal of what a suspended account asks for, where its people are not there to be told the reason. */
 export const SUSPENDED =

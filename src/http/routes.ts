@@ -40,6 +40,8 @@ import {
   postPlan,
   postRetention,
 } from './resources/operator-accounts.ts';
+import { getAccountActivity } from './resources/operator-activity.ts';
+import { postPasswordReset, postResetLink } from './resources/password-reset.ts';
 import { postResumption, postSuspension } from './resources/operator-suspension.ts';
 import {
   getStatus,
@@ -173,6 +175,7 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/jwt/create/', 'address', createTokenPair),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess),
   api('post', '/auth/jwt/revoke/', 'address', signOut),
+  api('post', '/auth/password/reset/', 'address', postPasswordReset),
   internal('post', '/dashboard/session', 'page', openDashboardSession),
   internal('get', '/dashboard/session', 'cookie', renewDashboardSession),
   internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
@@ -193,6 +196,8 @@ export const ROUTES: readonly Route[] = [
   api('delete', '/operator/accounts/{id}/hold/', 'operator', deleteHold),
   api('post', '/operator/accounts/{id}/suspend/', 'operator', postSuspension),
   api('post', '/operator/accounts/{id}/resume/', 'operator', postResumption),
+  api('post', '/operator/accounts/{id}/reset-link/', 'operator', postResetLink),
+  api('get', '/operator/accounts/{id}/activity/', 'operator', getAccountActivity),
   api('post', '/operator/accounts/{id}/sessions/end/', 'operator', postEndSessions),
   api('post', '/operator/accounts/{id}/erase/', 'operator', postErasure),
   open('/tlog/checkpoint', 'address', getCheckpoint),

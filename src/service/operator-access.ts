@@ -77,7 +77,7 @@ async function openInside(
     const { origin } = await openLog(core);
     const { app, stop } = await openApi(core, {
       origin,
-      publicUrl: config.publicUrl ?? 'http://localhost',
+      publicUrl: config.publicUrl ?? `http://localhost:${config.port}`,
       readiness: () => ({ ready: true, missing: [] }),
       rateLimiter: await core.openRateLimiter(core.clock),
     });

@@ -157,6 +157,22 @@ async function openingTests(t: Test, { page, service }: DashboardBrowser): Promi
   return id;
 }
 
+/** Opens the link in another tab, as the person who is given it does. */
+async function setPasswordBy(t: Test, { context }: DashboardBrowser, link: string): Promise<void> {
+  const other = await context.newPage();
+  await other.goto(link);
+  await other.getByLabel('New password').fill('staple battery horse');
+  t.strictSame(await inspectState(other, 'reset-password'), []);
+  await button(other, 'Set the password').click();
+  await title(other, 'The password is set').waitFor();
+  await other.goto('about:blank');
+  await other.goto(link);
+  await other.getByLabel('New password').fill('another one of them');
+  await button(other, 'Set the password').click();
+  await other.getByText(/does not set a password any more/).waitFor();
+  await other.close();
+}
+
 async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): Promise<void> {
   const { page, account } = dashboard;
 
@@ -198,8 +214,21 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await page.getByRole('dialog').getByRole('button', { name: 'Release the hold' }).click();
     await page.getByText('The account is under no hold.').waitFor();
 
-    await button(page, 'Suspend the account').click();
+    await button(page, 'Look at its activity').click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByText('The account has no API key.').waitFor();
+    await button(page, 'Make a reset link').click();
+    await dialog.getByLabel('Reason').fill('She forgot it.');
+    await dialog.getByLabel('Your own password').fill(account.password);
+    sub.strictSame(await inspectState(page, 'operations-reset-link'), []);
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    const made = page.getByRole('dialog', { name: 'The link is made' });
+    const link = await made.locator('pre').innerText();
+    await button(page, 'I have copied the link').click();
+    await setPasswordBy(sub, dashboard, link);
+
+    await button(page, 'Suspend the account').click();
     await dialog.getByLabel('Reason').fill('The invoice is not paid.');
     sub.strictSame(await inspectState(page, 'operations-suspend'), []);
     await dialog.getByRole('button', { name: 'Suspend the account' }).click();
@@ -208,7 +237,6 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await dialog.getByRole('button', { name: 'Resume the account' }).click();
     await page.getByText('The account is not suspended.').waitFor();
 
-    await page.getByText('One session is open.').waitFor();
     await button(page, 'End all sessions').click();
     await page.getByRole('dialog').getByRole('button', { name: 'End all sessions' }).click();
     await page.getByText('No session is open.').waitFor();
@@ -244,6 +272,9 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
       'CreditGranted',
       'HoldPlaced',
       'HoldReleased',
+      'AccountInspected',
+      'PasswordResetOffered',
+      'PasswordChanged',
       'AccountSuspended',
       'AccountResumed',
       'SessionsEnded',

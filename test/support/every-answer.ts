@@ -476,7 +476,15 @@ async function driveOperators(t: Test, given: Answered) {
   await operator.call('DELETE', `${at}/retention/?reason=`);
   await operator.call('DELETE', `${at}/hold/?reason=`);
   await operator.call('POST', `${at}/sessions/end/?reason=`);
+  await operator.call('GET', `/accounts/${id}/activity/`);
+  await operator.call('GET', `/accounts/${id}/activity/?reason=`);
   const reason = 'The invoice of October is not paid.';
+  const link = { reason, password: PASSWORD };
+  const made = await operator.call('POST', `${at}/reset-link/`, { body: link });
+  const [, token] = String(made.body['link']).split('#');
+  for (const password of ['too short', PASSWORD, PASSWORD]) {
+    await api.call('POST', `${BASE}/auth/password/reset/`, { body: { token, password } });
+  }
   await operator.call('POST', `${at}/suspend/`, { body: { reason } });
   await operator.call('GET', `${at}/`);
   await operator.call('POST', `${at}/resume/`, { body: {} });

@@ -52,6 +52,22 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account.ts')).accountPassword(...given),
   },
   {
+    name: 'account reset-link',
+    summary: 'Make a link that sets a password once, for somebody who has forgotten it.',
+    positionals: { email: ACCOUNT },
+    examples: ["account reset-link ann@example.com --reason 'Ann asked for it by telephone.'"],
+    options: { reason: { ...REASON, needed: true } },
+    run: async (...given) => (await import('../account.ts')).accountResetLink(...given),
+  },
+  {
+    name: 'account activity',
+    summary: 'Show the keys, the use and the failures of an account; the look is recorded.',
+    positionals: { email: ACCOUNT },
+    examples: ["account activity ann@example.com --reason 'She says that nothing works.'"],
+    options: { reason: REASON },
+    run: async (...given) => (await import('../account.ts')).accountActivity(...given),
+  },
+  {
     name: 'account sign-out',
     summary: 'End all sessions of an account; their tokens are refused from then on.',
     examples: ['account sign-out ann@example.com'],

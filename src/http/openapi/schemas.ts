@@ -28,6 +28,9 @@ import {
   ServiceStatus,
   SignedCheckpoint,
 } from '../resources/operator-service.ts';
+import { AccountActivity } from '../resources/operator-activity.ts';
+import { SuspensionRequest } from '../resources/operator-suspension.ts';
+import { PasswordReset, ResetLink, ResetLinkRequest } from '../resources/password-reset.ts';
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
@@ -108,6 +111,11 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   CreditGrant,
   HoldRequest,
   ErasureRequest,
+  SuspensionRequest,
+  AccountActivity,
+  ResetLinkRequest,
+  ResetLink,
+  PasswordReset,
   Session,
   Batch,
   Webhook,

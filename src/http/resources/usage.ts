@@ -57,6 +57,10 @@ const cellsOf = ({ day, failures, ...counts }: Day): readonly Cell[] => [
   ...FAILURE_CODES.map((code) => failures[code] ?? 0),
 ];
 
+/** The days as the API shows them. */
+export const usageDays = (days: readonly Day[]) =>
+  days.map(({ day, ...counts }) => ({ day: dateText(day), ...counts }));
+
 export const getUsage: Endpoint = {
   doc: {
     id: 'getUsage',
@@ -87,6 +91,6 @@ export const getUsage: Endpoint = {
     const days = queries.days(callerOf(ctx).accountId, first, last);
     ctx.vary('Accept');
     if (wantsCsv(ctx)) return sendCsv(ctx, 'usage.csv', COLUMNS, [days.map(cellsOf)]);
-    ctx.body = { days: days.map(({ day, ...counts }) => ({ day: dateText(day), ...counts })) };
+    ctx.body = { days: usageDays(days) };
   },
 };

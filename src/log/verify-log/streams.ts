@@ -61,6 +61,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   HoldReleased: 'account',
   AccountSuspended: 'account',
   AccountResumed: 'account',
+  PasswordResetOffered: 'account',
+  AccountInspected: 'account',
   AccountErased: 'account',
   ErasureCompleted: 'account',
   ConversionStarted: 'conversion',

@@ -115,6 +115,8 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
     { type: 'AccountSuspended', data: { ...owner, reason: 'v1.r', suspendedAt: NOW } },
+    { type: 'PasswordResetOffered', data: { ...owner, tokenHash: sha256(1), expiresAt: NOW } },
+    { type: 'AccountInspected', data: { ...owner, inspectedAt: NOW } },
     { type: 'AccountResumed', data: { ...owner, resumedAt: NOW } },
     { type: 'CreditDebited', data: { ...owner, conversionId: conversionId(), amount: 1 } },
     {
@@ -322,7 +324,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '14: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,keys',
+    '15: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),

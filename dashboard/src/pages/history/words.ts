@@ -91,6 +91,8 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   HoldReleased: true,
   AccountSuspended: true,
   AccountResumed: true,
+  PasswordResetOffered: true,
+  AccountInspected: true,
   AccountErased: false,
   ErasureCompleted: false,
   UnknownSignInRefused: false,

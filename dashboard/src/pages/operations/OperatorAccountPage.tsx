@@ -15,6 +15,8 @@ import { EndSessionsSection, HoldSection, PlanSection } from './account-sections
 import { ErasureSection } from './ErasureSection.tsx';
 import styles from './operations.module.css';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
+import { ActivitySection } from './ActivitySection.tsx';
+import { ResetLinkSection } from './ResetLinkSection.tsx';
 import { RetentionSection, retentionText } from './RetentionSection.tsx';
 import { SuspensionSection } from './SuspensionSection.tsx';
 
@@ -57,6 +59,8 @@ function OneAccount({ id }: { readonly id: string }) {
               <PlanSection account={details} />
               <RetentionSection account={details} />
               <HoldSection account={details} />
+              <ActivitySection account={details} />
+              <ResetLinkSection account={details} />
               <SuspensionSection account={details} />
               <EndSessionsSection account={details} />
               <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />

@@ -36,12 +36,14 @@ interface ReasonDialogProps extends ReasonFieldProps {
   readonly action: string;
   readonly look?: 'primary' | 'danger';
   readonly onSend: (textOf: TextOf) => Promise<unknown>;
+  /** Further ones. */
+  readonly fields?: ReactNode;
   readonly children: ReactNode;
 }
 
 /** A button that asks for the reason, and what else it needs, before it acts. */
 export function ReasonDialog(props: ReasonDialogProps) {
-  const { text, title, action, look = 'danger', onSend, children, ...field } = props;
+  const { text, title, action, look = 'danger', onSend, children, fields, ...field } = props;
   return (
     <DialogButton text={text} title={title}>
       {(close) => (
@@ -58,6 +60,7 @@ export function ReasonDialog(props: ReasonDialogProps) {
             }}
           >
             <ReasonField {...field} />
+            {fields}
           </SendForm>
         </>
       )}

@@ -58,7 +58,7 @@ export default function SignInPage() {
         />
       </SendForm>
       <p className={styles.note}>
-        Forgot your password? Ask the people who run this service for a new one.
+        Forgot your password? Ask the people who run this service for a link that sets another.
       </p>
     </LonePage>
   );

@@ -1,0 +1,89 @@
+/** The keys, the use and the failures of an account. They are asked for by a button: the account sees each look. */
+import { useState } from 'react';
+import { api, dataOf } from '../../api/client.ts';
+import type { components } from '../../api/schema.d.ts';
+import { formatNumber } from '../../ui/format.ts';
+import { Section } from '../../ui/Page.tsx';
+import type { TextOf } from '../../ui/SendForm.tsx';
+import { Calm } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+import type { AccountDetails } from './operator-api.ts';
+import { ReasonDialog, reasonIn } from './reason.tsx';
+
+type Activity = components['schemas']['AccountActivity'];
+type Key = Activity['keys'][number];
+type Day = Activity['days'][number];
+
+const KEYS: readonly Column<Key>[] = [
+  { header: 'Key', isRowHeader: true, cell: ({ prefix }) => <code>{prefix}…</code> },
+  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} /> },
+  {
+    header: 'Last used',
+    cell: ({ last_used_at: at }) => (at === null ? 'Never' : <Time iso={at} />),
+  },
+];
+
+const failuresText = (failures: Day['failures']): string =>
+  Object.entries(failures)
+    .map(([code, count]) => `${code} ${formatNumber(count)}`)
+    .join(', ');
+
+const DAYS: readonly Column<Day>[] = [
+  { header: 'Day', isRowHeader: true, cell: ({ day }) => day },
+  { header: 'Accepted', align: 'end', cell: ({ accepted }) => formatNumber(accepted) },
+  { header: 'Completed', align: 'end', cell: ({ completed }) => formatNumber(completed) },
+  { header: 'Failed', align: 'end', cell: ({ failed }) => formatNumber(failed) },
+  { header: 'Pages', align: 'end', cell: ({ pages }) => formatNumber(pages) },
+  { header: 'Failures', isText: true, cell: ({ failures }) => failuresText(failures) },
+];
+
+export function ActivitySection({ account: { id, email } }: { readonly account: AccountDetails }) {
+  const [activity, setActivity] = useState<Activity>();
+  const look = async (textOf: TextOf) => {
+    const params = { path: { id }, query: reasonIn(textOf) };
+    setActivity(await dataOf(api.GET('/api/v1/operator/accounts/{id}/activity/', { params })));
+  };
+  return (
+    <Section
+      title="Keys, use and failures"
+      lead="Prefixes of keys and counts, no names and no documents. The account sees in its history that you looked."
+      actions={
+        <ReasonDialog
+          text="Look at its activity"
+          title={`Look at the activity of ${email}?`}
+          action="Look at it"
+          look="primary"
+          onSend={look}
+        >
+          <p>The look is recorded in the history of the account, once an hour.</p>
+        </ReasonDialog>
+      }
+    >
+      {activity !== undefined && (
+        <div role="status">
+          {activity.keys.length === 0 ? (
+            <Calm>The account has no API key.</Calm>
+          ) : (
+            <Table
+              label="API keys"
+              columns={KEYS}
+              rows={activity.keys}
+              rowKey={({ id: key }) => key}
+            />
+          )}
+          {activity.days.length === 0 ? (
+            <Calm>Nothing was asked for in the last 30 days.</Calm>
+          ) : (
+            <Table
+              label="The last 30 days"
+              columns={DAYS}
+              rows={activity.days.toReversed()}
+              rowKey={({ day }) => day}
+            />
+          )}
+        </div>
+      )}
+    </Section>
+  );
+}

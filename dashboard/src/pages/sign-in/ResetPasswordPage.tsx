@@ -1,0 +1,63 @@
+import { useState } from 'react';
+import { ApiError } from '../../api/error.ts';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { LonePage } from '../../ui/LonePage.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+
+/** The shortest that the service takes. */
+const SHORTEST_PASSWORD = 12;
+
+async function setPassword(token: string, password: string): Promise<void> {
+  const response = await fetch('/api/v1/auth/password/reset/', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token, password }),
+  });
+  if (!response.ok) throw await ApiError.from(response);
+}
+
+/** Sets a password with the link that an operator has handed over. Its token stands behind #, which is sent to no server. */
+export default function ResetPasswordPage() {
+  const [token] = useState(() => globalThis.location.hash.slice(1));
+  const [isSet, setSet] = useState(false);
+  const send = async (textOf: TextOf) => {
+    await setPassword(token, textOf('password'));
+    setSet(true);
+    return undefined;
+  };
+  if (isSet) {
+    return (
+      <LonePage title="Password set" heading="The password is set">
+        <p role="status">All sessions have ended. API keys work as before.</p>
+        <ButtonLink to="/sign-in" look="primary">
+          Sign in
+        </ButtonLink>
+      </LonePage>
+    );
+  }
+  return (
+    <LonePage title="Set a password" heading="Set a password">
+      {token === '' ? (
+        <Notice kind="warning">
+          The address of this page is not whole. Open the link that you were given again, with all
+          that stands behind #.
+        </Notice>
+      ) : (
+        <SendForm action="Set the password" onSend={send}>
+          <TextField
+            label="New password"
+            name="password"
+            type="password"
+            autoComplete="new-password"
+            minLength={SHORTEST_PASSWORD}
+            hint={`At least ${SHORTEST_PASSWORD} characters.`}
+            isRequired
+            autoFocus
+          />
+        </SendForm>
+      )}
+    </LonePage>
+  );
+}

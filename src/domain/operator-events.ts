@@ -1,0 +1,39 @@
+/** What operators do about an account, and what it leads to. They are a storage format, as those in `events.ts`. */
+import Type from 'typebox';
+import { AccountId, Sealed, Sha256, Time } from './event-fields.ts';
+
+export const OPERATOR_EVENT_SCHEMAS = {
+  /** The account may act for the service from then on: see and change other accounts. */
+  OperatorGranted: Type.Object({ accountId: AccountId }),
+  OperatorRevoked: Type.Object({ accountId: AccountId }),
+  /** Until it ends or is released, nothing of the account is deleted. It takes the place of an earlier one. */
+  HoldPlaced: Type.Object({
+    accountId: AccountId,
+    /** It ends then by itself; absent: it has no end. */
+    until: Type.Optional(Time),
+    placedAt: Time,
+  }),
+  HoldReleased: Type.Object({ accountId: AccountId }),
+  /** Nothing new is accepted of the account, and nobody signs in to it. It takes the place of an earlier one. */
+  AccountSuspended: Type.Object({
+    accountId: AccountId,
+    /** The operator's, which the people of the account are told. */
+    reason: Sealed,
+    suspendedAt: Time,
+  }),
+  AccountResumed: Type.Object({ accountId: AccountId, resumedAt: Time }),
+  /** A link that sets a password, once. It takes the place of an earlier one. */
+  PasswordResetOffered: Type.Object({
+    accountId: AccountId,
+    /** SHA-256 of the token in the link, hex. */
+    tokenHash: Sha256,
+    expiresAt: Time,
+  }),
+  /** An operator looked at its keys, use and failures: recorded once an hour for each operator. */
+  AccountInspected: Type.Object({
+    accountId: AccountId,
+    /** The account of the operator; absent: somebody at the command line. */
+    by: Type.Optional(AccountId),
+    inspectedAt: Time,
+  }),
+} as const;

@@ -1,0 +1,137 @@
+/** A link that sets a password, once: an operator makes it, and who has it needs no credential. */
+import Type from 'typebox';
+import { assertOpen } from '../../accounts/account-details.ts';
+import { offerPasswordReset, resetPassword } from '../../accounts/password-reset.ts';
+import { networkKey } from '../../accounts/rate-limits.ts';
+import { confirmPassword } from '../../accounts/sign-in.ts';
+import { RESET_GONE } from '../../domain/standing.ts';
+import { fieldError } from '../../errors/errors.ts';
+import { compile } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
+import { callerOf, commandContext, type HttpContext, isByOperatorSocket } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { signedInOf } from '../middleware/sessions-only.ts';
+import { Closed, Text, Timestamp } from '../openapi/fields.ts';
+import { type Endpoint, wrongField } from '../openapi/operation.ts';
+import { operatorContext } from '../operator.ts';
+import { WRONG_PASSWORD } from './operator-accounts.api.ts';
+import { accountIdOf, Reason } from './operator-acts.ts';
+
+const TOKEN = 'reset_06f3k8r1v2w9x4y5z6a7b8c9d0_T0q5vXw2Yh8sKd4fLm9pRz1uBn6cGj3eAi7oQtWyVxE';
+
+/** The body of `POST /operator/accounts/{id}/reset-link/`. */
+export const ResetLinkRequest = Closed({
+  reason: Reason,
+  password: Type.Optional(
+    Text('correct horse battery', 'Your own password.', {
+      format: 'password',
+      minLength: 1,
+      maxLength: 1024,
+    }),
+  ),
+});
+
+/** The answer. */
+export const ResetLink = Closed({
+  link: Text(
+    `https://pdf.example.com/reset-password#${TOKEN}`,
+    'The link. It is shown only this once.',
+  ),
+  expires_at: Timestamp('The time until which it is valid: 24 hours.'),
+});
+
+/** The body of `POST /auth/password/reset/`. */
+export const PasswordReset = Closed({
+  token: Text(TOKEN, 'What stands in the link behind #.', {
+    minLength: 1,
+    maxLength: 100,
+  }),
+  password: Text(
+    'staple battery horse',
+    'A password of at least 12 characters and at most 1024 bytes.',
+    { format: 'password' },
+  ),
+});
+
+const checkLink = compile(ResetLinkRequest);
+const checkReset = compile(PasswordReset);
+
+/** A stolen session must not become that of every account. The command line can read the store anyway. */
+async function confirmOperator(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  password: string | undefined,
+): Promise<void> {
+  if (isByOperatorSocket(ctx)) return;
+  if (password === undefined) throw fieldError('password', 'Is required.');
+  const actor = signedInOf(callerOf(ctx));
+  const { clientAddress, requestId, loggedId, log } = ctx.state;
+  const attempt = { password, clientAddress, requestId, loggedId, log, actor };
+  await confirmPassword(deps, actor.person, attempt, WRONG_PASSWORD);
+}
+
+export const postResetLink: Endpoint = {
+  doc: {
+    id: 'makeResetLink',
+    tag: 'Operators',
+    summary: 'Make a link that sets a password',
+    description:
+      'For somebody who has forgotten the password of the account: hand the link over on a way that you trust. It is valid for 24 hours, and once. Another link ends it. The present password stays valid until the link is used.',
+    body: { schema: ResetLinkRequest },
+    answers: { 200: { description: 'The link was made.', schema: ResetLink } },
+    errors: {
+      validation_error: {
+        ...WRONG_PASSWORD,
+        when: 'The body is not valid, or the password is not yours.',
+      },
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const { reason, password } = await deps.bodies.readSmall(ctx, deps.config, checkLink);
+    const accountId = accountIdOf(ctx);
+    await assertOpen(deps, accountId);
+    await confirmOperator(ctx, deps, password);
+    const context = await operatorContext(ctx, deps, accountId, reason);
+    const { token, expiresAt } = await offerPasswordReset(deps, accountId, context);
+    // Behind #, so that no server on the way sees it.
+    ctx.body = {
+      link: `${deps.publicUrl}/reset-password#${token}`,
+      expires_at: isoTime(expiresAt),
+    };
+  },
+};
+
+export const postPasswordReset: Endpoint = {
+  doc: {
+    id: 'resetPassword',
+    tag: 'Authentication',
+    summary: 'Set a password with a link',
+    description:
+      'Sets the password with the token of a link that an operator has made. It ends all sessions. API keys stay valid.',
+    body: { schema: PasswordReset },
+    answers: { 204: { description: 'The password is set. There is no body.' } },
+    errors: {
+      validation_error: wrongField(
+        'password',
+        'A password has at least 12 characters and at most 1024 bytes.',
+        'The password is too short or too long, or fields are missing or unknown.',
+      ),
+      gone: {
+        when: 'The link was used, another one was made, its time is over, or there never was such a link.',
+        message: RESET_GONE,
+      },
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const given = await deps.bodies.readSmall(ctx, deps.config, checkReset);
+    const asker = { group: networkKey(ctx.state.clientAddress), trusted: false };
+    const actor = { kind: 'anonymous' } as const;
+    await resetPassword(
+      deps,
+      { ...given, asker },
+      (accountId) => commandContext(ctx, deps, { accountId, actor }),
+      deps.clock.now(),
+    );
+    ctx.status = 204;
+  },
+};
