@@ -28,6 +28,7 @@ CREATE TABLE members (
   ended INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX invitations ON members (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND ended = 0;`;
 
 export const people: Projection = {
@@ -121,6 +122,8 @@ export interface PeopleQueries {
   page(accountId: string, now: number, page: Slice): Page<MemberRow>;
   /** All that there is of an account, also of one that was erased and of invitations that have expired. */
   all(accountId: string): readonly MemberRow[];
+  /** Invitations of open accounts that have expired, at most a hundred. */
+  expired(now: number): readonly MemberRow[];
   /** The accounts that the person belongs to, by the time of joining. */
   memberships(personId: string): readonly MemberRow[];
 }
@@ -150,7 +153,11 @@ export function peopleQueries(db: Database): PeopleQueries {
   const memberships = db.prepare<[string], Stored>(
     `${select} WHERE id = ? AND expires_at IS NULL AND ended = 0 ORDER BY position`,
   );
+  const expired = db.prepare<[number], Stored>(
+    `${select} WHERE expires_at <= ? AND ended = 0 ORDER BY expires_at LIMIT 100`,
+  );
   return {
+    expired: (now) => expired.all(now).map(rowOf),
     person(id) {
       const row = person.get(id);
       return row && present<PersonRow>(row);

@@ -28,6 +28,7 @@ import {
 } from './pages.ts';
 import type { Requests } from './requests.ts';
 import { Session } from './session.ts';
+import { Members } from './members.ts';
 import { Signature } from './signature.ts';
 import { bearer, bodyOf, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import {
@@ -66,6 +67,8 @@ export class PressledgerClient {
   readonly webhooks: Webhooks;
   /** The certificate that PDFs are signed with. */
   readonly signature: Signature;
+  /** The people of the account. */
+  readonly members: Members;
 
   /** @throws {TypeError} `server` is not the address of a service */
   constructor(options: ClientOptions) {
@@ -98,6 +101,7 @@ export class PressledgerClient {
     this.documents = new Documents(requests);
     this.webhooks = new Webhooks(requests);
     this.signature = new Signature(requests);
+    this.members = new Members(requests);
   }
 
   /**
@@ -300,9 +304,16 @@ export class PressledgerClient {
     return this.#remove(`/api-keys/${encodeURIComponent(id)}/`, options);
   }
 
-  /** Signs in. From then on the tokens are the credential, and the access token is renewed when it expires. */
-  signIn(email: string, password: string, { signal }: CallOptions = {}): Promise<TokenPair> {
-    return this.#session.signIn(email, password, signal);
+  /**
+   * Signs in. From then on the tokens are the credential, and the access token is renewed when it expires. People who belong to
+   * several accounts sign in to their own, or to the one that they have belonged to longest, unless they name one.
+   */
+  signIn(
+    email: string,
+    password: string,
+    { account, signal }: CallOptions & { readonly account?: string } = {},
+  ): Promise<TokenPair> {
+    return this.#session.signIn({ email, password, ...(account && { account }) }, signal);
   }
 
   /** Gets a new access token. Requests that find theirs expired do this by themselves. */

@@ -10,6 +10,15 @@ export {
   PressledgerTimeout,
   PressledgerUnreachable,
 } from './errors.ts';
+export type {
+  AcceptedInvitation,
+  Invitation,
+  InvitedMember,
+  Member,
+  Person,
+  PersonAccount,
+  Role,
+} from './members.ts';
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';
 export type { SignatureCertificate } from './signature.ts';

@@ -34,11 +34,10 @@ export class Session {
   }
 
   async signIn(
-    email: string,
-    password: string,
+    who: { readonly email: string; readonly password: string; readonly account?: string },
     signal: AbortSignal | undefined,
   ): Promise<TokenPair> {
-    this.#tokens = await this.#requests.tokens('create', { email, password }, signal);
+    this.#tokens = await this.#requests.tokens('create', who, signal);
     return this.#tokens;
   }
 

@@ -191,6 +191,8 @@ export interface ApiKey extends KeyBounds {
   created_at: string;
   /** At most a minute behind; null before the first use. */
   last_used_at: string | null;
+  /** The member who made it; absent for the person whom the account was opened for. */
+  created_by?: { id: string; name: string };
 }
 
 export interface NewApiKey extends KeyBounds {

@@ -6,10 +6,11 @@ import { sessionQueries } from '../../projections/sessions.ts';
 import { operatorContext, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
-import type { Vault } from '../documents/keys/vault.ts';
+import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { type AccountCommand, type AccountState, accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isAccount, isEmailAddress, personOf } from '../domain/email.ts';
 import type { Plan } from '../domain/event-fields.ts';
+import { founderOf } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
@@ -53,12 +54,22 @@ export const sendToAccount = async (
   context: CommandContext,
 ) => orThrow(await actors.send(accountAggregate, command.accountId, command, context));
 
-/** True if nobody signs in any more with the address that the account or person holds. */
-const isErased = async (actors: ActorSystem, holder: string): Promise<boolean> => {
+/**
+ * True if nobody signs in any more with the address that the account or person holds. A person whose registration was cut
+ * off, or whose invitation was revoked meanwhile, never did.
+ */
+export async function isGone(
+  { actors, vault }: Pick<AccountDependencies, 'actors' | 'vault'>,
+  holder: string,
+): Promise<boolean> {
   const { state: person } = await actors.read(personAggregate, personOf(holder));
-  if (person.status === 'erased' || !isAccount(holder)) return person.status === 'erased';
-  return (await actors.read(accountAggregate, holder)).state.status === 'erased';
-};
+  if (person.status === 'erased') return true;
+  if (isAccount(holder)) {
+    return (await actors.read(accountAggregate, holder)).state.status === 'erased';
+  }
+  if (person.status === 'none') return true;
+  return (await unlessErased(vault.dataKey(holder))) === undefined;
+}
 
 // No details: the address is well formed, so this is not wrong usage of the command line.
 const isTaken = (email: string): ServiceError =>
@@ -89,7 +100,7 @@ export async function openAccount(
 
   const address = addressHmac(deps, email);
   const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree = holder !== undefined && (await isErased(actors, holder));
+  const isFree = holder !== undefined && (await isGone(deps, holder));
   const reservation = await actors.send(
     emailAggregate,
     address,
@@ -104,15 +115,17 @@ export async function openAccount(
   const id = reservation.accepted ? reservation.state.holder : undefined;
   if (id === undefined) throw new ServiceError('internal_error');
   if (!isAccount(id)) throw isTaken(email);
-  await vault.makeKey(id);
+  // The founder can be erased without the account.
+  const founder = founderOf(id);
+  await Promise.all([vault.makeKey(id), vault.makeKey(founder)]);
   const opened = await actors.send(
     accountAggregate,
     id,
     {
       type: 'OpenAccount',
       accountId: id,
-      email: await vault.seal(id, email),
-      passwordHash: await vault.seal(id, passwordHash),
+      email: await vault.seal(founder, email),
+      passwordHash: await vault.seal(founder, passwordHash),
       plan,
       credits,
       isFirst,

@@ -3,7 +3,9 @@ import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
 import { apiKeyAggregate } from '../domain/api-key.ts';
+import { founderOf } from '../domain/members.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { BudgetExceeded, type Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -90,6 +92,7 @@ export async function createApiKey(
       prefix: key.slice(0, SHOWN_CHARACTERS),
       name: await deps.vault.seal(accountId, name),
       rights: await sealRights(deps.vault, accountId, rights),
+      ...(await membershipOf(deps, accountId, context)),
       now: createdAt,
     },
     context,
@@ -98,28 +101,42 @@ export async function createApiKey(
   if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId, id) > limit) {
     // A command of its own, or its event would have the id of the event that made the key.
     const revocation = { ...context, commandId: newCommandId(createdAt) };
-    await revokeApiKey(deps, id, accountId, revocation);
+    await revokeApiKey(deps, id, { accountId }, revocation);
     throw tooMany(deps);
   }
   return { id, name, key, createdAt };
 }
 
 /**
- * @param accountId whose key it must be; absent for the operator
+ * The member whose key it becomes: who asks or, for the operator, the account's owner who has belonged to it longest. The
+ * first membership of the founder goes without saying.
+ * @throws {ServiceError} `unauthorized` where they have been removed since their credential was read
+ */
+async function membershipOf(
+  { actors }: Pick<ApiKeyDependencies, 'actors'>,
+  accountId: string,
+  { metadata: { actor } }: CommandContext,
+) {
+  const { members } = (await actors.read(accountAggregate, accountId)).state;
+  const [owner] = Object.entries(members).filter(([, { role }]) => role === 'owner');
+  const createdBy = ('person' in actor ? actor.person : undefined) ?? owner?.[0];
+  const memberSince = createdBy === undefined ? undefined : members[createdBy]?.since;
+  if (createdBy === undefined || memberSince === undefined) throw new ServiceError('unauthorized');
+  const isFirst = createdBy === founderOf(accountId) && memberSince === 0;
+  return isFirst ? {} : { maker: { createdBy, memberSince } };
+}
+
+/**
+ * @param whose the account whose key it must be, and the member who must have made it, if only theirs may be revoked;
+ * empty for the operator
  * @throws {ServiceError} `not_found`
  */
 export async function revokeApiKey(
   deps: { readonly actors: ActorSystem },
   keyId: string,
-  accountId: string | undefined,
+  whose: { readonly accountId?: string; readonly createdBy?: string },
   context: CommandContext,
 ): Promise<void> {
-  orThrow(
-    await deps.actors.send(
-      apiKeyAggregate,
-      keyId,
-      { type: 'RevokeKey', keyId, ...(accountId === undefined ? {} : { accountId }) },
-      context,
-    ),
-  );
+  const command = { type: 'RevokeKey', keyId, ...whose } as const;
+  orThrow(await deps.actors.send(apiKeyAggregate, keyId, command, context));
 }

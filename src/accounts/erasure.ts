@@ -3,6 +3,7 @@
  */
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { erasureQueries, type KeyDue } from '../../projections/erasures.ts';
+import { peopleQueries } from '../../projections/people.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { orThrow } from '../actors/command-context.ts';
@@ -14,6 +15,7 @@ import { apiKeyAggregate } from '../domain/api-key.ts';
 import { conversionAggregate } from '../domain/conversion.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { sendToAccount } from './accounts.ts';
+import { erasePersonOf } from './erase-people.ts';
 
 export interface ErasureDependencies extends ExpiryDependencies, ReadDependencies {
   readonly vault: Pick<Vault, 'erase'>;
@@ -77,6 +79,10 @@ export async function completeErasure(
   await vault.erase(accountId);
   const signing = (await consistentQuery(deps, erasureQueries)).keys(accountId);
   for (const each of signing) await destroyKey(deps, each);
+  for (const { id, expiresAt } of (await consistentQuery(deps, peopleQueries)).all(accountId)) {
+    if (expiresAt !== undefined) await vault.erase(id);
+    else await erasePersonOf(deps, id, accountId, causedBy(`erase/${id}`));
+  }
   const keys = async (limit: number) =>
     (await consistentQuery(deps, apiKeyQueries)).page(accountId, { offset: 0, limit }).rows;
   await drainList(

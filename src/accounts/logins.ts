@@ -47,13 +47,17 @@ export async function loginOf(
   return { personId, sealedBy: home, epoch: founderEpoch(state, home), ...state };
 }
 
-/** The person who signs in with the address. */
+/** The person who signs in with the address, with the hash of the password opened. */
 export async function findLogin(
-  deps: Readers & Pick<AccountDependencies, 'addressKey'>,
+  deps: Readers & Pick<AccountDependencies, 'addressKey' | 'vault'>,
   email: string,
-): Promise<Login | undefined> {
+): Promise<(Login & { readonly hash: string }) | undefined> {
   const { state } = await deps.actors.read(emailAggregate, addressHmac(deps, email));
-  return state.holder === undefined ? undefined : await loginOf(deps, personOf(state.holder));
+  const login = state.holder && (await loginOf(deps, personOf(state.holder)));
+  if (!login) return undefined;
+  const { sealedBy, passwordHash } = login;
+  const hash = await unlessErased(deps.vault.unsealExactly(sealedBy, passwordHash));
+  return hash === undefined ? undefined : { ...login, hash };
 }
 
 /** A password that was found right, and in whose turn it was judged. */
@@ -86,18 +90,26 @@ export async function changeLoginPassword(
   orThrow(await deps.actors.send(personAggregate, personId, command, context));
 }
 
-/** What a person is called: the name, or the address where none was given. */
-export async function personName(
-  {
-    readModel,
-    vault,
-  }: Pick<ReadDependencies, 'readModel'> & { readonly vault: Pick<Vault, 'unseal'> },
+type TextReaders = Pick<ReadDependencies, 'readModel'> & {
+  readonly vault: Pick<Vault, 'unseal'>;
+};
+
+/** The address and the name of a person, as far as they are there. */
+export async function personTexts(
+  { readModel, vault }: TextReaders,
   personId: string,
-): Promise<string> {
+): Promise<{ readonly email?: string; readonly name?: string }> {
   const { name, email } = readModel.query(peopleQueries).person(personId) ?? {};
-  const sealed = name ?? email;
-  const opened = sealed && (await unlessErased(vault.unseal(homeOf(personId), sealed)));
-  return opened ?? REMOVED_PERSON;
+  const open = (sealed: string | undefined) =>
+    sealed === undefined ? undefined : unlessErased(vault.unseal(homeOf(personId), sealed));
+  const [opened, called] = [await open(email), await open(name)];
+  return { ...(opened && { email: opened }), ...(called && { name: called }) };
+}
+
+/** What a person is called: the name, or the address where none was given. */
+export async function personName(deps: TextReaders, personId: string): Promise<string> {
+  const { name, email } = await personTexts(deps, personId);
+  return name ?? email ?? REMOVED_PERSON;
 }
 
 /** The accounts that the person belongs to: first their own, then by the time of joining. */

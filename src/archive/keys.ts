@@ -6,7 +6,7 @@
 import type { KeyRecords } from '../documents/keys/port.ts';
 import type { EventType } from '../domain/events.ts';
 import { ACCOUNT_ID, SEALED_FOR_PERSON } from '../domain/ids.ts';
-import { founderOf } from '../domain/members.ts';
+import { founderOf, homeOf } from '../domain/members.ts';
 import { decodeEvent } from '../event-store/codec.ts';
 import type { Entry } from './log-lines.ts';
 
@@ -22,6 +22,7 @@ const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'MemberInvited',
   'InvitationRevoked',
   'MemberJoined',
+  'PersonNamed',
   'PersonErased',
   'SignatureSet',
   'SignatureRemoved',
@@ -130,7 +131,9 @@ export class KeyHolders {
       this.open.set(certificateId, accountId);
       this.#certificates.set(accountId, certificateId);
     } else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
-    else if (type === 'InvitationRevoked' || type === 'PersonErased') this.#end(data.personId);
+    else if (type === 'PersonNamed') {
+      this.open.set(data.personId, data.accountId ?? homeOf(data.personId));
+    } else if (type === 'InvitationRevoked' || type === 'PersonErased') this.#end(data.personId);
     // Somebody who has a sign-in has used it: the key of the person that it would have made is not needed.
     else if (type === 'MemberJoined' && data.invitation !== data.personId) {
       this.#end(data.invitation);

@@ -190,10 +190,9 @@ const isLastOwner = ({ members }: People, personId: string): boolean =>
   members[personId]?.role === 'owner' &&
   Object.values(members).filter(({ role }) => role === 'owner').length === 1;
 
-const bothRoles = (role: Role, documents: boolean | undefined): Rejection | undefined =>
-  documents === true && role !== 'auditor'
-    ? refused('documents', 'Only for auditors: members and owners read documents anyway.')
-    : undefined;
+/** Why the person cannot be removed from the account, if so. */
+export const removalRefused = (state: People, personId: string): Rejection | undefined =>
+  isLastOwner(state, personId) ? LAST_OWNER : undefined;
 
 export function decideOnPeople(state: People, command: MembersCommand): Decision<MembersEvent> {
   const { accountId, by } = command;
@@ -202,8 +201,6 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
     case 'InviteMember': {
       const { personId, tokenHash, email, role, documents, now, expiresAt } = command;
       if (!isOwner) return NOT_OWNER;
-      const wrong = bothRoles(role, documents);
-      if (wrong !== undefined) return wrong;
       const open = Object.values(state.invitations).filter((each) => each.expiresAt > now);
       if (Object.keys(state.members).length + open.length >= MAX_MEMBERS) {
         return refused('email', `An account has at most ${MAX_MEMBERS} members. Remove one first.`);
@@ -212,7 +209,8 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
         const most = `An account has at most ${MAX_INVITATIONS} open invitations.`;
         return refused('email', `${most} Revoke one first.`);
       }
-      const invited = { accountId, personId, tokenHash, email, role, ...withDocuments(documents) };
+      const right = withDocuments(role === 'auditor' && documents);
+      const invited = { accountId, personId, tokenHash, email, role, ...right };
       return [{ type: 'MemberInvited', data: { ...invited, invitedAt: now, expiresAt } }];
     }
     case 'RevokeInvitation': {
@@ -238,10 +236,8 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       if (!isOwner) return NOT_OWNER;
       if (member === undefined) return NO_MEMBER;
       const { role = member.role } = command;
-      const kept = role === 'auditor' && member.documents;
-      const { documents = kept } = command;
-      const wrong = bothRoles(role, command.documents);
-      if (wrong !== undefined) return wrong;
+      // Members and owners read documents anyway.
+      const documents = role === 'auditor' && (command.documents ?? member.documents);
       if (role === member.role && documents === (member.documents ?? false)) return [];
       if (role !== 'owner' && isLastOwner(state, personId)) return LAST_OWNER;
       const changed = { accountId, personId, role, ...withDocuments(documents) };

@@ -1,7 +1,8 @@
 /** What callers need for each kind of route: the one table that routes name a line of, and its one check. */
 import { KEY_SCOPES, type KeyScope } from '../domain/choices.ts';
+import type { Role } from '../domain/member-events.ts';
 import { ServiceError } from '../errors/errors.ts';
-import { type HttpMiddleware, isByOperatorSocket } from './context.ts';
+import { type Caller, type HttpMiddleware, isByOperatorSocket } from './context.ts';
 
 export interface Access {
   /** An API key needs all of them. */
@@ -11,29 +12,50 @@ export interface Access {
    * there for it.
    */
   readonly own?: true;
+  /** The roles that may ask, by a session or by a key that they made; absent: all. */
+  readonly roles?: readonly Role[];
+  /** It has the text of documents: an auditor needs the right to them, too. */
+  readonly documents?: true;
 }
+
+/** Those who work with the account, and not only look at it. */
+const WORKING = ['owner', 'member'] as const;
+const OWNER = ['owner'] as const;
 
 /** By the right that a route names. */
 export const ACCESS = {
   any: { scopes: [] },
-  convert: { scopes: ['convert'], own: true },
+  convert: { scopes: ['convert'], own: true, roles: WORKING },
   read: { scopes: ['read'] },
   readOwn: { scopes: ['read'], own: true },
+  documents: { scopes: ['read'], own: true, documents: true },
   history: { scopes: ['history'] },
   /** Beside its history, it has the documents. */
   evidence: { scopes: ['read', 'history'] },
-  keys: { scopes: ['keys'] },
+  readKeys: { scopes: ['keys'] },
+  keys: { scopes: ['keys'], roles: WORKING },
   /** What PDFs are signed with, and who strangers are told made them. */
-  settings: { scopes: ['keys'] },
-  webhooks: { scopes: ['webhooks'] },
+  settings: { scopes: ['keys'], roles: OWNER },
+  readWebhooks: { scopes: ['webhooks'] },
+  /** An endpoint is told of all documents, and outlasts the membership of who made it. */
+  webhooks: { scopes: ['webhooks'], roles: OWNER },
+  members: { scopes: [], roles: OWNER },
 } as const satisfies Readonly<Record<string, Access>>;
 
 export type Right = keyof typeof ACCESS;
 
 export const accessOf = (right: Right): Access => ACCESS[right];
 
-/** Says which scope a route needs. */
-export function scopeText(right: Right): string {
+/** Says what a route needs: the scopes of a key, and the role of a person. */
+export function accessText(right: Right): string {
+  const { roles, documents } = accessOf(right);
+  const roleText =
+    roles && ` People need the role ${roles.map((role) => `\`${role}\``).join(' or ')}.`;
+  const ofDocuments = documents && ' Auditors need the right to documents.';
+  return `${scopeText(right)}${roleText ?? ofDocuments ?? ''}`;
+}
+
+function scopeText(right: Right): string {
   const { scopes, own } = accessOf(right);
   const [first = '', second] = scopes.map((scope) => `\`${scope}\``);
   if (second !== undefined) return `An API key needs the scopes ${first} and ${second}.`;
@@ -47,10 +69,27 @@ export function scopeText(right: Right): string {
 export const lacksScope = (needed: readonly KeyScope[]): string =>
   `This API key lacks the scope ${needed.join(' and ')}. Use a key that has it.`;
 
-/** Refuses API keys that lack a scope which the route needs. @throws {ServiceError} `forbidden` */
+export const lacksRole = (role: Role, needed: readonly Role[]): string =>
+  `Your role in this account is ${role}: this needs the role ${needed.join(' or ')}. Ask an owner of the account.`;
+
+const NO_DOCUMENTS =
+  'An auditor may read documents only where that was granted. Ask an owner of the account.';
+
+/** @throws {ServiceError} `forbidden` */
+function assertRole({ actor, mayReadDocuments }: Caller, { roles, documents }: Access): void {
+  if (!('role' in actor)) return;
+  if (roles !== undefined && !roles.includes(actor.role)) {
+    throw new ServiceError('forbidden', lacksRole(actor.role, roles), { details: { roles } });
+  }
+  if (documents && !mayReadDocuments) throw new ServiceError('forbidden', NO_DOCUMENTS);
+}
+
+/** Refuses people whose role, and API keys whose scopes, do not allow the route. @throws {ServiceError} `forbidden` */
 export function permit(right: Right): HttpMiddleware {
-  const { scopes, own = false } = accessOf(right);
+  const access = accessOf(right);
+  const { scopes, own = false } = access;
   return async (ctx, next) => {
+    if (ctx.state.caller !== undefined) assertRole(ctx.state.caller, access);
     const has: readonly KeyScope[] = ctx.state.caller?.key?.scopes ?? KEY_SCOPES;
     const lacking = scopes.filter((scope) => !has.includes(scope));
     const isOwn = own && has.includes('convert');

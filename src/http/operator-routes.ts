@@ -6,7 +6,9 @@ import Router from '@koa/router';
 import Type from 'typebox';
 import { assertOpen } from '../accounts/account-details.ts';
 import { changePassword, findHolder, sendToAccount } from '../accounts/accounts.ts';
+import { erasePerson } from '../accounts/erase-people.ts';
 import { beginErasure, completeErasure } from '../accounts/erasure.ts';
+import { findLogin } from '../accounts/logins.ts';
 import { operatorContext } from '../actors/command-context.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { ACCOUNT_ID } from '../domain/ids.ts';
@@ -145,6 +147,19 @@ function postErasure(deps: RouteDependencies): HttpMiddleware {
   };
 }
 
+/** Erases the person who signs in with the address, and no account. */
+function postPersonErasure(deps: RouteDependencies): HttpMiddleware {
+  return async (ctx) => {
+    const email = pathParameter(ctx, 'email');
+    const login = await findLogin(deps, email);
+    if (login === undefined) {
+      throw new ServiceError('not_found', `Nobody signs in with ${email}.`);
+    }
+    await erasePerson(deps, login.personId, operatorContext(deps.clock));
+    ctx.body = { id: login.personId };
+  };
+}
+
 /** Passes all other requests on, as if there was no such route. */
 const bySocket =
   (handle: HttpMiddleware): HttpMiddleware =>
@@ -160,5 +175,6 @@ export function operatorRoutes(deps: RouteDependencies): Router<RequestState> {
   router.post('/operator/log-keys/', bySocket(postKey(deps)));
   router.get('/operator/erasures/:account/', bySocket(getErasure(deps)));
   router.post('/operator/erasures/:account/', bySocket(postErasure(deps)));
+  router.post('/operator/people/:email/erase/', bySocket(postPersonErasure(deps)));
   return router;
 }

@@ -58,6 +58,16 @@ import {
   getReferencePage,
   getReferenceScript,
 } from './resources/service.ts';
+import {
+  deleteMember,
+  getInvitation,
+  getPerson,
+  listMembers,
+  patchMember,
+  patchPerson,
+  postAcceptance,
+  postMember,
+} from './resources/members.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
@@ -94,6 +104,11 @@ function api(method: Method, path: string, auth: Exclude<Auth, 'caller'>, endpoi
   return { method, path: BASE_PATH + path, auth, ...endpoint };
 }
 
+/** A route of people who are signed in, with what they need for it. */
+function signedIn(right: Right, method: Method, path: string, endpoint: Endpoint) {
+  return { ...api(method, path, 'session', endpoint), right };
+}
+
 /** A route of callers, with what they need for it: a line of the table in `access.ts`. */
 function by(right: Right, method: Method, path: string, endpoint: Endpoint) {
   return { method, path: BASE_PATH + path, auth: 'caller', right, ...endpoint } as const;
@@ -119,10 +134,10 @@ export const ROUTES: readonly Route[] = [
   by('convert', 'post', '/conversions/{id}/retry/', postRetry),
   by('convert', 'post', '/conversions/{id}/rerender/', postRerender),
   by('history', 'get', '/conversions/{id}/events/', listConversionEvents),
-  by('readOwn', 'get', '/conversions/{id}/file/', getConversionFile),
-  by('readOwn', 'get', '/conversions/{id}/request/', getConversionRequest),
-  by('readOwn', 'get', '/conversions/{id}/manifest/', getConversionManifest),
-  by('readOwn', 'get', '/conversions/{id}/picture/', getConversionPicture),
+  by('documents', 'get', '/conversions/{id}/file/', getConversionFile),
+  by('documents', 'get', '/conversions/{id}/request/', getConversionRequest),
+  by('documents', 'get', '/conversions/{id}/manifest/', getConversionManifest),
+  by('documents', 'get', '/conversions/{id}/picture/', getConversionPicture),
   by('history', 'get', '/conversions/{id}/proof/', getConversionProof),
   by('evidence', 'get', '/conversions/{id}/evidence/', getEvidence),
   by('read', 'get', '/conversions/', listConversions),
@@ -131,7 +146,7 @@ export const ROUTES: readonly Route[] = [
   by('readOwn', 'get', '/batches/{id}/', getBatch),
   by('convert', 'delete', '/batches/{id}/', deleteBatch),
   by('history', 'get', '/batches/{id}/events/', listBatchEvents),
-  by('readOwn', 'get', '/batches/{id}/zip/', getBatchZip),
+  by('documents', 'get', '/batches/{id}/zip/', getBatchZip),
   by('evidence', 'post', '/verify/', verifyPdf),
   {
     ...verifyInPublic,
@@ -152,21 +167,30 @@ export const ROUTES: readonly Route[] = [
   by('settings', 'put', '/account/signature/', putSignature),
   by('settings', 'delete', '/account/signature/', deleteSignature),
   api('post', '/account/password/', 'session', changeOwnPassword),
+  signedIn('any', 'get', '/account/person/', getPerson),
+  signedIn('any', 'patch', '/account/person/', patchPerson),
+  signedIn('any', 'get', '/account/members/', listMembers),
+  signedIn('members', 'post', '/account/members/', postMember),
+  signedIn('members', 'patch', '/account/members/{id}/', patchMember),
+  // Everybody may leave: the account decides who may remove whom.
+  signedIn('any', 'delete', '/account/members/{id}/', deleteMember),
+  api('get', '/invitations/{token}/', 'address', getInvitation),
+  api('post', '/invitations/{token}/accept/', 'address', postAcceptance),
   api('get', '/sessions/', 'session', listSessions),
   api('delete', '/sessions/{id}/', 'session', deleteSession),
   api('delete', '/sessions/', 'session', deleteSessions),
-  by('keys', 'get', '/api-keys/', listApiKeys),
+  by('readKeys', 'get', '/api-keys/', listApiKeys),
   by('keys', 'post', '/api-keys/', postApiKey),
   by('keys', 'delete', '/api-keys/{id}/', deleteApiKey),
-  by('webhooks', 'get', '/webhooks/', listWebhooks),
+  by('readWebhooks', 'get', '/webhooks/', listWebhooks),
   by('webhooks', 'post', '/webhooks/', postWebhook),
   // Before the paths with an id, which they would match too.
-  by('webhooks', 'get', '/webhooks/secret/', getDefaultSecret),
+  by('readWebhooks', 'get', '/webhooks/secret/', getDefaultSecret),
   by('webhooks', 'post', '/webhooks/secret/rotate/', rotateDefaultSecret),
-  by('webhooks', 'get', '/webhooks/deliveries/', listDeliveries),
-  by('webhooks', 'get', '/webhooks/deliveries/{id}/', getDelivery),
+  by('readWebhooks', 'get', '/webhooks/deliveries/', listDeliveries),
+  by('readWebhooks', 'get', '/webhooks/deliveries/{id}/', getDelivery),
   by('webhooks', 'post', '/webhooks/deliveries/{id}/redeliver/', postRedelivery),
-  by('webhooks', 'get', '/webhooks/{id}/', getWebhook),
+  by('readWebhooks', 'get', '/webhooks/{id}/', getWebhook),
   by('webhooks', 'patch', '/webhooks/{id}/', patchWebhook),
   by('webhooks', 'delete', '/webhooks/{id}/', deleteWebhook),
   by('webhooks', 'post', '/webhooks/{id}/rotate/', rotateWebhook),

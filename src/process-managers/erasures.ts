@@ -1,5 +1,9 @@
-/** Completes erasures and the destruction of keys that the log has begun, also those whose process ended in between. */
+/**
+ * Completes erasures and the destruction of keys that the log has begun, also those whose process ended in between, and
+ * forgets the addresses of invitations that have expired.
+ */
 import { erasureQueries } from '../../projections/erasures.ts';
+import { forgetEnded } from '../accounts/erase-people.ts';
 import { completeErasure, destroyKey, type ErasureDependencies } from '../accounts/erasure.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import type { Logger } from '../observe/log.ts';
@@ -21,6 +25,9 @@ export function startErasures(deps: ErasureDependencies & { readonly logger: Log
         logger.error({ err: error, accountId, certificateId }, message);
       }
     }
+    await forgetEnded(deps, stopping).catch((err: unknown) => {
+      logger.error({ err }, 'an invitation that has expired is not forgotten: it is tried again');
+    });
     for (const { accountId } of readModel.query(erasureQueries).all()) {
       if (stopping.aborted) return;
       try {

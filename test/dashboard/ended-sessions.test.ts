@@ -81,7 +81,7 @@ void test('what another account has, or what is gone, is named as such', async (
     const { id: keyId } = await createApiKey(api, person.id, 'the shop', api.context());
     await link(page, 'Keys').click();
     await button(page, 'Revoke the shop').click();
-    await revokeApiKey(api, keyId, person.id, api.context());
+    await revokeApiKey(api, keyId, { accountId: person.id }, api.context());
     await button(page, 'Revoke the key').click();
     await page.getByRole('alert').getByText('There is no such API key').waitFor();
     await button(page, 'Cancel').click();

@@ -1,5 +1,10 @@
 /** The client's types, held against the schemas that judge requests and answers: by `tsc`, not at run time. */
 import type { Static } from 'typebox';
+import type {
+  InvitedMember,
+  OpenInvitation,
+  Person,
+} from '../../src/http/resources/members.api.ts';
 import type { ErrorCode as ClientErrorCode } from '../../client/src/errors.ts';
 import type * as client from '../../client/src/index.ts';
 import type { ErrorCode } from '../../src/errors/errors.ts';
@@ -42,6 +47,9 @@ export type Held = [
   Holds<Same<client.Batch, Static<typeof Batch>>>,
   Holds<Same<client.ApiKey, Static<typeof ApiKey>>>,
   Holds<Same<client.NewApiKey, Static<typeof CreatedApiKey>>>,
+  Holds<Same<client.InvitedMember, Static<typeof InvitedMember>>>,
+  Holds<Same<client.Person, Static<typeof Person>>>,
+  Holds<Same<client.Invitation, Static<typeof OpenInvitation>>>,
   Holds<Same<client.TokenPair, Static<typeof TokenPair>>>,
   Holds<Same<client.Account, Static<typeof Account>>>,
   Holds<Same<client.LedgerEntry, Static<typeof LedgerEntry>>>,

@@ -16,6 +16,7 @@ import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
 import { makeSigner, P12_PASSWORD } from './certificates.ts';
+import { drivePeople } from './every-people-answer.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator, tokensOf } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
@@ -409,6 +410,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   const { refresh } = pair.body;
   await auth('refresh', { refresh });
   await auth('revoke', { refresh });
+  await drivePeople(api, email);
   await driveSessions(api, email);
   for (const path of ['/healthz', '/readyz']) await api.call('GET', path);
   for (const path of ['/openapi.json', '/docs', '/docs/reference.js', '/client.tgz']) {

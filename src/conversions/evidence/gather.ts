@@ -34,6 +34,16 @@ import { reportHtml } from './report.ts';
 const SECRETS =
   'It holds headers, cookies or passwords, which an API key does not get. Sign in to get it, or use pressledger evidence.';
 
+const NOT_GRANTED =
+  'It was asked for by an auditor who has no right to documents. An owner of the account can grant it.';
+
+/** What of a conversion is for the eyes of who asks. */
+interface Reader {
+  readonly maySeeSecrets: boolean;
+  readonly mayReadDocuments: boolean;
+}
+const WHOLE: Reader = { maySeeSecrets: true, mayReadDocuments: true };
+
 export interface EvidenceDependencies extends TransparencyLogDependencies {
   readonly signer: TransparencyLogDependencies['signer'] & {
     /** Signs a text other than a checkpoint with the log's keys in force. */
@@ -68,14 +78,15 @@ interface Documents {
 
 /**
  * Two bundles for the same reader under the same checkpoint are the same, byte for byte.
- * @param maySeeSecrets false: a request that holds some is left out. Its HMAC allows no shorter form
+ * @param reader without `maySeeSecrets`, a request that holds some is left out: its HMAC allows no shorter form. Without
+ * `mayReadDocuments`, all documents are
  * @throws {ServiceError} `not_found`, `service_unavailable`
  * @throws {BlobStoreUnavailable} a document is damaged, or cannot be had now
  */
 export async function gatherEvidence(
   deps: EvidenceDependencies,
   conversionId: string,
-  { maySeeSecrets = true }: { readonly maySeeSecrets?: boolean } = {},
+  reader: Partial<Reader> = {},
 ): Promise<Evidence> {
   const { origin, key, checkpoint, entries } = await proofOfConversion(deps, conversionId);
   const events = entries.map(({ event }) =>
@@ -88,7 +99,8 @@ export async function gatherEvidence(
   const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, {
     document,
     events,
-    maySeeSecrets,
+    ...WHOLE,
+    ...reader,
   });
   // Events that are appended meanwhile come after these.
   const page = { order: 'oldest first', offset: 0, limit: entries.length } as const;
@@ -150,10 +162,10 @@ async function documentsOf(
     document,
     events,
     maySeeSecrets,
-  }: {
+    mayReadDocuments,
+  }: Reader & {
     readonly document: DocumentName;
     readonly events: readonly DomainEvent[];
-    readonly maySeeSecrets: boolean;
   },
 ): Promise<Documents> {
   const completed = dataOf(events, 'ConversionCompleted');
@@ -183,6 +195,8 @@ async function documentsOf(
       absent.set(name, 'The account was erased.');
     } else if (expired) {
       absent.set(name, 'Its retention has ended.');
+    } else if (!mayReadDocuments) {
+      absent.set(name, NOT_GRANTED);
     } else {
       try {
         const file = await read(contentKey, ref);

@@ -114,6 +114,9 @@ interface BodyForms {
 }
 
 /** The bodies that are being received or handled. What they take of memory is bounded before they are read. */
+const roleOf = ({ actor }: Caller): string | undefined =>
+  'role' in actor ? actor.role : undefined;
+
 export class RequestBodies {
   readonly #all: Budget;
   readonly #share: Budget;
@@ -191,7 +194,10 @@ export class RequestBodies {
     const { caller } = ctx.state;
     if (caller === undefined || this.#findCaller === undefined) return;
     const now = await this.#findCaller(ctx);
-    const holds = now?.accountId === caller.accountId && now.isOperator === caller.isOperator;
+    const holds =
+      now?.accountId === caller.accountId &&
+      now.isOperator === caller.isOperator &&
+      roleOf(now) === roleOf(caller);
     if (!holds) throw ctx.state.refusal ?? new ServiceError('unauthorized');
   }
 

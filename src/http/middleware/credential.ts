@@ -1,13 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { isAllowedAddress, type OpenRights, openRights } from '../../accounts/key-rights.ts';
-import { loginOf } from '../../accounts/logins.ts';
 import { refusalOf } from '../../accounts/suspension.ts';
 import { type AccountState, accountAggregate } from '../../domain/account.ts';
 import { type ApiKeyState, apiKeyAggregate, hasExpired, useIsDue } from '../../domain/api-key.ts';
-import type { SessionKind } from '../../domain/event-fields.ts';
 import { founderOf, type Member } from '../../domain/members.ts';
-import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { isoTime } from '../../time/clock.ts';
 import { apiKeyDigest, apiKeyIdOf } from '../../time/ids.ts';
@@ -20,10 +17,10 @@ import {
   isByOperatorSocket,
 } from '../context.ts';
 import type { HttpDependencies } from '../dependencies.ts';
-import type { TokenClaims } from '../tokens.ts';
 import { CHALLENGE } from './errors.ts';
 import { assertAddressAllowed, countRequest, setRateLimitHeaders } from './rate-limit.ts';
 import { sessionCookieOf } from './session-cookie.ts';
+import { sessionInForce } from './session-in-force.ts';
 
 /** The header of a request by the operator's socket that names an account. It means nothing anywhere else. */
 const FOR_ACCOUNT = 'Pressledger-Account';
@@ -50,34 +47,6 @@ function isHash(hex: string, digest: Buffer): boolean {
   return hash.length === digest.length && timingSafeEqual(hash, digest);
 }
 
-export interface SessionInForce {
-  readonly account: AccountState;
-  readonly personId: string;
-  readonly member: Member;
-  readonly kind: SessionKind;
-}
-
-/** The sign-in that a token came from, with its open account, if it still holds. */
-export async function sessionInForce(
-  { actors, clock }: Pick<HttpDependencies, 'actors' | 'clock'>,
-  { accountId, sessionId }: TokenClaims,
-  asOf?: bigint,
-): Promise<SessionInForce | undefined> {
-  const { state: session } = await actors.read(sessionAggregate, sessionId, asOf);
-  const holds =
-    session.status === 'open' && session.accountId === accountId && clock.now() < session.expiresAt;
-  if (!holds) return undefined;
-  const { state: account } = await actors.read(accountAggregate, accountId, asOf);
-  const { personId, kind } = session;
-  const member = account.members[personId];
-  if (account.status !== 'open' || member?.epoch !== session.epoch) return undefined;
-  if (personId !== founderOf(accountId)) {
-    const login = await loginOf({ actors }, personId, asOf);
-    if (login?.passwords !== session.passwords) return undefined;
-  }
-  return { account, personId, member, kind };
-}
-
 /** The sender, as the account has them now. */
 function callerIn(
   accountId: string,
@@ -87,9 +56,9 @@ function callerIn(
 ): Caller {
   // Whom an owner invites is not made an operator by it: only the command line makes one.
   const isOperator = ofOperator && by.person === founderOf(accountId);
-  const rights = { isOperator, mustChangePassword };
   const mayReadDocuments = role !== 'auditor' || documents === true;
-  return { accountId, plan, ...rights, mayReadDocuments, actor: { ...by, role } };
+  const rights = { isOperator, mustChangePassword, mayReadDocuments };
+  return { accountId, plan, ...rights, actor: { ...by, role } };
 }
 
 /** Tells requests with something that is, or poses as, a credential. */

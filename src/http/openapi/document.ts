@@ -3,7 +3,7 @@ import { LANGUAGES } from '../../../samples/all.ts';
 import { sampleRequest } from '../../../samples/json.ts';
 import type { Config } from '../../config/config.ts';
 import { ERRORS } from '../../errors/errors.ts';
-import { scopeText } from '../access.ts';
+import { accessText } from '../access.ts';
 import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
 import { exampleOf } from './fields.ts';
@@ -139,7 +139,7 @@ const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string
 
 function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string): OperationObject {
   const { auth, right, doc } = route;
-  const said = [doc.description, right && scopeText(right)].filter((each) => each !== undefined);
+  const said = [doc.description, right && accessText(right)].filter((each) => each !== undefined);
   const parameters = parametersOf(route);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   const errors = errorResponses(errorsOf(route)).map(([status, code, response]) => [

@@ -59,15 +59,17 @@ const OTHER_PAGE: Errors = {
 /** What an API key lacks. */
 function ofKeys(right: Right | undefined): Errors {
   if (right === undefined) return {};
-  const { scopes } = accessOf(right);
+  const { scopes, roles, documents } = accessOf(right);
   if (scopes.length === 0) {
     const when =
       'The API key may not be used from the address of the client, or an operator has suspended the account.';
     return { forbidden: { when, message: NOT_FROM_HERE } };
   }
+  const ofRole = roles ? ' The person’s role does not allow it: details names those that do.' : '';
+  const ofAuditor = documents ? ' An auditor has no right to documents.' : '';
   return {
     forbidden: {
-      when: 'The API key lacks a scope, which details names; or it may not be used from the address of the client. Or an operator has suspended the account: then the message has the reason.',
+      when: `The API key lacks a scope, which details names; or it may not be used from the address of the client.${ofRole}${ofAuditor} Or an operator has suspended the account: then the message has the reason.`,
       message: lacksScope(scopes),
       details: { scopes },
     },

@@ -9,6 +9,7 @@ import Type, {
 import type { SchemaObject } from './types.ts';
 
 /** The ids that all examples are about. */
+export const PERSON = 'person_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const BATCH = 'batch_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';

@@ -1,5 +1,5 @@
 /** What the `{id}` of a path names: so each route with one has the same parameter and the same error. */
-import { ACCOUNT, BATCH, CONVERSION, DELIVERY, Text, WEBHOOK } from './fields.ts';
+import { ACCOUNT, BATCH, CONVERSION, DELIVERY, PERSON, Text, WEBHOOK } from './fields.ts';
 import type { ErrorDoc, ParameterDoc } from './operation.ts';
 
 interface Named {
@@ -42,6 +42,12 @@ const NAMED: Readonly<Record<string, Named>> = {
     'key_3m5n7p9q1r3s5t7v9w1x3y5z7a',
     'The account has no key with this id, or it was revoked before.',
     'There is no such API key.',
+  ),
+  members: named(
+    'member or invitation',
+    PERSON,
+    'Nobody with this id belongs to the account, and no invitation has it.',
+    'There is no such member.',
   ),
   webhooks: named(
     'webhook endpoint',

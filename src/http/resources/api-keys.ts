@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
+import { type ApiKeyRow, apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
 import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
 import {
   MAX_ADDRESSES,
@@ -7,18 +7,35 @@ import {
   type OpenRights,
   rightsRecord,
 } from '../../accounts/key-rights.ts';
+import { personName } from '../../accounts/logins.ts';
 import { apiKeyRecord } from '../../accounts/records.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { KEY_SCOPES } from '../../domain/choices.ts';
 import { KEY_ID } from '../../domain/ids.ts';
 import { usedBy } from '../../domain/key-use.ts';
+import { founderOf } from '../../domain/members.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
-import { accountInView, callerOf, commandContext, pathParameter } from '../context.ts';
+import {
+  accountInView,
+  callerOf,
+  commandContext,
+  type HttpContext,
+  pathParameter,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { Closed, Count, example, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
+import {
+  Closed,
+  Count,
+  example,
+  Flag,
+  OrNull,
+  PERSON,
+  Text,
+  Timestamp,
+} from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 
@@ -115,6 +132,15 @@ export const ApiKey = Closed({
   ),
   ...RIGHTS_SHOWN,
   credits_used: Used,
+  created_by: Type.Optional(
+    Closed(
+      { id: Text(PERSON), name: Text('Ada Lovelace') },
+      {
+        description:
+          'The member who made it, and with whose membership it ends; absent for the person whom the account was opened for.',
+      },
+    ),
+  ),
 });
 
 /** The answer of `POST /api-keys/`. */
@@ -172,13 +198,29 @@ function readKey(
   return { name, rights };
 }
 
+/** The maker of the keys that a member may see and revoke: their own. Others have to do with all of the account. */
+function ownAlone(ctx: HttpContext): string | undefined {
+  const { actor } = ctx.state.caller ?? {};
+  return actor !== undefined && 'role' in actor && actor.role === 'member'
+    ? actor.person
+    : undefined;
+}
+
+/** It names who made the key, unless that is the person whom the account was opened for. */
+async function recordOf(deps: RouteDependencies, row: ApiKeyRow) {
+  const { accountId, createdBy: id } = row;
+  const record = await apiKeyRecord(deps.vault, row);
+  if (id === founderOf(accountId)) return record;
+  return { ...record, created_by: { id, name: await personName(deps, id) } };
+}
+
 export const listApiKeys: Endpoint = {
   doc: {
     id: 'listApiKeys',
     tag: 'API keys',
     summary: 'List API keys',
     description:
-      'All keys that have not been revoked, newest first. Their full values are never shown again.',
+      'All keys that have not been revoked, newest first. Their full values are never shown again. Members see the keys that they made.',
     parameters: [...PAGE_PARAMETERS, AS_OF],
     answers: { 200: pageOfItems(ApiKey, ['Pressledger-As-Of']) },
   },
@@ -190,13 +232,13 @@ export const listApiKeys: Endpoint = {
     }));
     const view = { projection: apiKeys, queries: apiKeyQueries };
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
-      queries.page(accountId, page),
+      queries.page(accountId, page, ownAlone(ctx)),
     );
     const { state } = await deps.actors.read(accountAggregate, accountId, ctx.state.asOf);
     const now = deps.clock.now();
     const keys = await Promise.all(
       rows.map(async (row) => ({
-        ...(await apiKeyRecord(deps.vault, row)),
+        ...(await recordOf(deps, row)),
         ...(row.rights.creditLimit !== undefined &&
           moment === undefined && { credits_used: usedBy(state.keyUse, row.id, now) }),
       })),
@@ -267,7 +309,9 @@ export const deleteApiKey: Endpoint = {
     const accountId = accountInView(ctx);
     const id = pathParameter(ctx, 'id');
     if (!keyId.test(id)) throw new ServiceError('not_found', 'There is no such API key.');
-    await revokeApiKey(deps, id, accountId, await commandContext(ctx, deps));
+    const createdBy = ownAlone(ctx);
+    const whose = { ...(accountId && { accountId }), ...(createdBy && { createdBy }) };
+    await revokeApiKey(deps, id, whose, await commandContext(ctx, deps));
     ctx.status = 204;
   },
 };

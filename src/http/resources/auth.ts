@@ -12,7 +12,7 @@ import { ServiceError } from '../../errors/errors.ts';
 import { compile } from '../../requests/validation.ts';
 import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { sessionInForce } from '../middleware/credential.ts';
+import { sessionInForce } from '../middleware/session-in-force.ts';
 import { Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint, ErrorDoc } from '../openapi/operation.ts';
 import { ACCESS_LIFETIME_MS, type IssuedClaims, REFRESH_LIFETIME_MS } from '../tokens.ts';
@@ -59,6 +59,17 @@ const suspended: ErrorDoc = {
   when: 'An operator has suspended the account. The message has the reason.',
   message: SUSPENDED_EXAMPLE,
 };
+/** What a right password may be answered with. */
+export const CHOICE_REFUSED = {
+  forbidden: {
+    when: `${suspended.when} Or the person does not belong to an account any more.`,
+    message: SUSPENDED_EXAMPLE,
+  },
+  not_found: {
+    when: 'The password is right, and the person does not belong to the account.',
+    message: 'You do not belong to an account with this id.',
+  },
+} as const;
 
 const badRefreshToken = {
   when: 'The refresh token is wrong, expired or signed out.',
@@ -128,7 +139,7 @@ export const createTokenPair: Endpoint = {
         when: 'The email address or the password is wrong.',
         message: 'The email address or the password is wrong.',
       },
-      forbidden: suspended,
+      ...CHOICE_REFUSED,
       rate_limit_exceeded:
         'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
     },

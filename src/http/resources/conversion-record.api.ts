@@ -80,7 +80,7 @@ export const Conversion = Closed({
   file_url: Type.Optional(
     Text(
       `https://pdf.example.com/files/${ID}.pdf?token=v4.public.eyJzdWIi`,
-      'The link to the PDF, if the status is completed. It needs no other credential. Each retrieval of the conversion gives a new link. Once the PDF is deleted, the link is answered with 410.',
+      'The link to the PDF, if the status is completed and the role of the caller lets them read documents. It needs no other credential. Each retrieval of the conversion gives a new link. Once the PDF is deleted, the link is answered with 410.',
       { format: 'uri' },
     ),
   ),

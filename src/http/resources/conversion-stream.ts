@@ -169,7 +169,7 @@ async function* follow(
       const { changes, upTo } = changesBetween(deps, accountId, after);
       for (const change of changes) {
         if (over.aborted || !(await credentialHolds())) return;
-        yield eventText('conversion', change.position, await listedRecordOf(deps, change.row));
+        yield eventText('conversion', change.position, await listedRecordOf(ctx, deps, change.row));
       }
       if (upTo > after) {
         after = upTo;

@@ -173,7 +173,7 @@ async function answeredByOutcome(
     if (ctx.accepts('json', format) === format) {
       await refuseFailed(deps, row);
       await sendPdf(ctx, deps, row);
-    } else ctx.body = await recordOf(deps, row);
+    } else ctx.body = await recordOf(ctx, deps, row);
     return true;
   } catch (err) {
     if (err instanceof ServiceError && TOLD.has(err.code)) throw err;
@@ -252,7 +252,7 @@ export const getConversion: Endpoint = {
       const row = await (moment === undefined
         ? awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf)
         : earlierConversion(ctx, deps, id, moment));
-      ctx.body = await recordOf(deps, row);
+      ctx.body = await recordOf(ctx, deps, row);
     };
   },
 };
@@ -302,21 +302,24 @@ export const listConversions: Endpoint = {
       return await deps.searches.page(accountId, search, page, head);
     };
     const { rows, total } = await found();
-    const records = await Promise.all(rows.map((row) => listedRecordOf(deps, row)));
+    const records = await Promise.all(rows.map((row) => listedRecordOf(ctx, deps, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
   },
 };
 
-const linkWith = ({ fileTokens, config, publicUrl }: RouteDependencies) =>
-  fileLinks(fileTokens, config.fileUrlTtlSeconds, () => publicUrl);
+/** Makes links for callers who may read documents. */
+const linkFor = (ctx: HttpContext, { fileTokens, config, publicUrl }: RouteDependencies) =>
+  ctx.state.caller?.mayReadDocuments === false
+    ? undefined
+    : fileLinks(fileTokens, config.fileUrlTtlSeconds, () => publicUrl);
 
 /**
- * The Conversion resource as the interface shapes it, with a fresh link if it is completed.
+ * The Conversion resource as the interface shapes it, with a fresh link if it is completed and the caller may read it.
  * @throws {KeyErased}
  */
-export const recordOf = (deps: RouteDependencies, row: ConversionRow) =>
-  conversionRecord(deps.vault, row, 'single', linkWith(deps));
+export const recordOf = (ctx: HttpContext, deps: RouteDependencies, row: ConversionRow) =>
+  conversionRecord(deps.vault, row, 'single', linkFor(ctx, deps));
 
 /** The same as it stands in lists: always with its name. @throws {KeyErased} */
-export const listedRecordOf = (deps: RouteDependencies, row: ConversionRow) =>
-  conversionRecord(deps.vault, row, 'listed', linkWith(deps));
+export const listedRecordOf = (ctx: HttpContext, deps: RouteDependencies, row: ConversionRow) =>
+  conversionRecord(deps.vault, row, 'listed', linkFor(ctx, deps));

@@ -18,7 +18,7 @@ import {
   DASHBOARD_SESSION_LIFETIME_MS,
   type IssuedClaims,
 } from '../tokens.ts';
-import { SignInRequest, signInWithBody } from './auth.ts';
+import { CHOICE_REFUSED, SignInRequest, signInWithBody } from './auth.ts';
 
 /** The answer of `POST /dashboard/session` and of `GET /dashboard/session`. */
 export const DashboardAccess = Closed({
@@ -70,6 +70,7 @@ export const openDashboardSession: Endpoint = {
         when: 'The email address or the password is wrong.',
         message: 'The email address or the password is wrong.',
       },
+      ...CHOICE_REFUSED,
       rate_limit_exceeded:
         'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes.',
     },

@@ -64,7 +64,7 @@ export const verifyPdf: Endpoint = {
       return;
     }
     const { entries } = await proofOfConversion(deps, row.id);
-    ctx.body = { known: true, conversion: await recordOf(deps, row), entries };
+    ctx.body = { known: true, conversion: await recordOf(ctx, deps, row), entries };
   },
 };
 
@@ -75,7 +75,7 @@ export const getEvidence: Endpoint = {
     tag: 'Conversions',
     summary: 'Download the evidence of a conversion',
     description:
-      'One ZIP file that proves what happened to the conversion without this service: its events with proofs, the signed checkpoint, the PDF, the request, the manifest, a report to read, and a text that says how to check it. It has what is still stored, and says what is not. An API key does not get a request that holds headers, cookies or passwords. It counts as a download of the PDF.',
+      'One ZIP file that proves what happened to the conversion without this service: its events with proofs, the signed checkpoint, the PDF, the request, the manifest, a report to read, and a text that says how to check it. It has what is still stored, and says what is not. An API key does not get a request that holds headers, cookies or passwords, and an auditor gets no document unless an owner has granted it. It counts as a download of the PDF.',
     answers: {
       200: {
         description: 'The bundle.',
@@ -95,6 +95,7 @@ export const getEvidence: Endpoint = {
     const { bytes, open, isDelivered } = await gatherEvidence(deps, conversionId, {
       // As of the request alone.
       maySeeSecrets: callerOf(ctx).actor.kind !== 'key',
+      mayReadDocuments: callerOf(ctx).mayReadDocuments,
     });
     const isSent = ctx.method !== 'HEAD';
     // Before the first byte, as for the PDF alone.

@@ -11,7 +11,7 @@ import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { validated } from '../../requests/validation.ts';
 import { callerOf, commandContext, pathParameter } from '../context.ts';
-import { sessionInForce } from '../middleware/credential.ts';
+import { sessionInForce } from '../middleware/session-in-force.ts';
 import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';

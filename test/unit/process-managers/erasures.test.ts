@@ -8,6 +8,7 @@ import { sendToAccount } from '../../../src/accounts/accounts.ts';
 import { operatorContext } from '../../../src/actors/command-context.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
 import { accountAggregate } from '../../../src/domain/account.ts';
+import { founderOf } from '../../../src/domain/members.ts';
 import { apiKeyAggregate } from '../../../src/domain/api-key.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
 import { startErasures } from '../../../src/process-managers/erasures.ts';
@@ -68,7 +69,7 @@ async function isErased(t: Test, place: ManagedPlace, node: ManagedNode): Promis
   await t.rejects(node.vault.seal(ID, 'x'), { name: 'KeyErased' });
   t.ok(await node.vault.seal(OTHER, 'x'));
   const keyring = readdirSync(join(place.dataDir, 'keyring')).toSorted();
-  t.strictSame(keyring, [`${ID}.erased`, `${OTHER}.key`]);
+  t.strictSame(keyring, [`${ID}.erased`, `${OTHER}.key`, `${founderOf(ID)}.erased`]);
   const ofOther = place.log('ConversionRequested').at(-1);
   const { conversionId } = JSON.parse(ofOther?.data ?? '') as { conversionId: string };
   const kept = [...place.storedKeys(), ...(await storedFiles(node))];
@@ -236,6 +237,7 @@ void test('the private key of a certificate ends when that is replaced, removed 
     `${ID}.erased`,
     ...records,
     `${certificateId(4)}.key`,
+    `${founderOf(ID)}.erased`,
   ]);
   await node.caughtUp();
   t.strictSame(node.readModel.query(erasureQueries).keys(), []);

@@ -1,0 +1,149 @@
+/** The people of the account: their roles, and invitations. A session is needed: API keys are refused. */
+import type { CallOptions } from './options.ts';
+import { everyItem, type Page, type PageQuery } from './pages.ts';
+import type { Requests } from './requests.ts';
+
+/** What a member may do: everything; convert and make keys of their own; read. */
+export type Role = 'owner' | 'member' | 'auditor';
+
+export interface Member {
+  id: string;
+  /** invited: the invitation is open, and the person has no rights yet. */
+  status: 'active' | 'invited';
+  /** null for a person who was erased. */
+  email: string | null;
+  /** null where none was given. */
+  name: string | null;
+  role: Role;
+  /** They may read the text of documents. Auditors may only where an owner granted it. */
+  documents: boolean;
+  /** The time when the person joined, or was invited. */
+  since: string;
+  /** The time when the invitation ends. */
+  expires_at?: string;
+}
+
+export interface InvitedMember extends Member {
+  /** The link for the person. It is shown only this once. */
+  link: string;
+}
+
+/** The person who is signed in. */
+export interface Person {
+  id: string;
+  email: string | null;
+  name: string | null;
+  /** In the account of the session. */
+  role: Role;
+  documents: boolean;
+  /** The accounts that the person can sign in to, their own first. */
+  accounts: PersonAccount[];
+}
+
+export interface PersonAccount {
+  id: string;
+  /** The address of the person whom the account was opened for. */
+  name: string | null;
+  role: Role;
+  /** It is the account of the session. */
+  current: boolean;
+}
+
+export interface Invitation {
+  account: string;
+  account_name: string | null;
+  email: string;
+  role: Role;
+  documents: boolean;
+  expires_at: string;
+}
+
+export interface AcceptedInvitation {
+  /** The person. */
+  id: string;
+  account: string;
+  email: string;
+  role: Role;
+}
+
+const PATH = '/account/members/';
+const PERSON = '/account/person/';
+const pathOf = (id: string): string => `${PATH}${encodeURIComponent(id)}/`;
+const invitationPath = (token: string): string => `/invitations/${encodeURIComponent(token)}/`;
+
+export class Members {
+  readonly #requests: Requests;
+
+  constructor(requests: Requests) {
+    this.#requests = requests;
+  }
+
+  /** Lists one page of the members and open invitations, newest first. */
+  list(query: PageQuery = {}): Promise<Page<Member>> {
+    return this.#requests.page(PATH, query, {});
+  }
+
+  /** Iterates over all members and open invitations, newest first, page by page. */
+  all(query: Omit<PageQuery, 'page'> = {}) {
+    return everyItem((page) => this.list({ ...query, page }));
+  }
+
+  /**
+   * Invites the holder of an address. Send them the link: the service does not.
+   * @example const { link } = await client.members.invite({ email: 'bob@example.com', role: 'auditor' });
+   */
+  invite(
+    invitation: { readonly email: string; readonly role: Role; readonly documents?: boolean },
+    options: CallOptions = {},
+  ): Promise<InvitedMember> {
+    return this.#requests.json('POST', PATH, { ...options, body: invitation });
+  }
+
+  /** Gives a member another role, or an auditor the right to documents. */
+  change(
+    id: string,
+    change: { readonly role?: Role; readonly documents?: boolean },
+    options: CallOptions = {},
+  ): Promise<Member> {
+    return this.#requests.json('PATCH', pathOf(id), { ...options, body: change });
+  }
+
+  /** Removes a member, whose sessions and keys of the account end at once, or revokes an invitation. */
+  remove(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#requests.remove(pathOf(id), options);
+  }
+
+  /** Leaves the account: the session of this client ends, too. */
+  async leave(options: CallOptions = {}): Promise<void> {
+    await this.remove((await this.person(options)).id, options);
+  }
+
+  /** Retrieves the person who is signed in, and their accounts. */
+  person(options: CallOptions = {}): Promise<Person> {
+    return this.#requests.json('GET', PERSON, options);
+  }
+
+  /** Changes the name of the person who is signed in. */
+  rename(name: string, options: CallOptions = {}): Promise<Person> {
+    return this.#requests.json('PATCH', PERSON, { ...options, body: { name } });
+  }
+
+  /** Retrieves what an invitation is for. @param token the last part of its link */
+  invitation(token: string, options: CallOptions = {}): Promise<Invitation> {
+    return this.#requests.json('GET', invitationPath(token), options);
+  }
+
+  /**
+   * Accepts an invitation. It opens no session: sign in afterwards.
+   * @param acceptance with the new password or, for an address that signs in already, its password; with a session of that
+   * person, none
+   */
+  accept(
+    token: string,
+    acceptance: { readonly name: string; readonly password?: string },
+    options: CallOptions = {},
+  ): Promise<AcceptedInvitation> {
+    const path = `${invitationPath(token)}accept/`;
+    return this.#requests.json('POST', path, { ...options, body: acceptance });
+  }
+}

@@ -1,0 +1,94 @@
+/** Erases people: their keys are destroyed, and nobody can read who they were. Events stay. */
+import { peopleQueries } from '../../projections/people.ts';
+import { firstCommand, orThrow } from '../actors/command-context.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Vault } from '../documents/keys/vault.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { founderOf, removalRefused } from '../domain/members.ts';
+import { personAggregate } from '../domain/person.ts';
+import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import type { Clock } from '../time/clock.ts';
+import { forgetInvitation } from './members.ts';
+
+interface Dependencies extends ReadDependencies {
+  readonly actors: ActorSystem;
+  readonly vault: Pick<Vault, 'erase'>;
+}
+
+/**
+ * Erases a person who belongs to no account but this one. A founder, who signs in by what was sealed with the key of the
+ * account, leaves all others first.
+ */
+export async function erasePersonOf(
+  deps: Dependencies,
+  personId: string,
+  accountId: string,
+  context: CommandContext,
+): Promise<void> {
+  const others = (await consistentQuery(deps, peopleQueries)).memberships(personId);
+  const isFounder = founderOf(accountId) === personId;
+  if (!isFounder && others.length > 0) return;
+  for (const { accountId: other } of others) {
+    // Refused where it would leave that account without an owner: the operator invites another one.
+    const command = { type: 'RemoveMember', accountId: other, personId } as const;
+    const commandId = `${context.commandId}/${other}`;
+    await deps.actors.send(accountAggregate, other, command, { ...context, commandId });
+  }
+  await endPerson(deps, personId, accountId, context);
+}
+
+/** @throws {KeyringUnavailable} */
+async function endPerson(
+  { actors, vault }: Dependencies,
+  personId: string,
+  accountId: string | undefined,
+  context: CommandContext,
+): Promise<void> {
+  const where = accountId === undefined ? {} : { accountId };
+  const command = { type: 'ErasePerson', personId, ...where } as const;
+  orThrow(await actors.send(personAggregate, personId, command, context));
+  await vault.erase(personId);
+}
+
+/**
+ * Erases a person and not an account: nobody can read their name and address from then on, and they cannot sign in any
+ * more. Events stay, and name a removed person.
+ * @throws {ServiceError} `forbidden` where an account would be left without an owner: nothing is erased
+ */
+export async function erasePerson(
+  deps: Dependencies,
+  personId: string,
+  context: CommandContext,
+): Promise<void> {
+  const memberships = (await consistentQuery(deps, peopleQueries)).memberships(personId);
+  for (const { accountId } of memberships) {
+    const { state } = await deps.actors.read(accountAggregate, accountId);
+    const rejection = removalRefused(state, personId);
+    if (rejection !== undefined) orThrow({ accepted: false, rejection });
+  }
+  for (const { accountId } of memberships) {
+    const command = { type: 'RemoveMember', accountId, personId } as const;
+    const commandId = `${context.commandId}/${accountId}`;
+    orThrow(
+      await deps.actors.send(accountAggregate, accountId, command, { ...context, commandId }),
+    );
+  }
+  await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
+}
+
+/** Destroys the addresses of invitations that have expired, and the keys of persons whose erasure was cut off. */
+export async function forgetEnded(
+  deps: Dependencies & { readonly clock: Clock },
+  stopping?: AbortSignal,
+): Promise<void> {
+  const now = deps.clock.now();
+  const queries = await consistentQuery(deps, peopleQueries);
+  for (const { accountId, id: personId } of queries.expired(now)) {
+    if (stopping?.aborted === true) return;
+    const context = firstCommand(now, { kind: 'service' });
+    const command = { type: 'RevokeInvitation', accountId, personId } as const;
+    // Refused where it was used or revoked meanwhile: who did has destroyed it.
+    const revoked = await deps.actors.send(accountAggregate, accountId, command, context);
+    if (revoked.accepted) await forgetInvitation(deps, personId, context);
+  }
+}

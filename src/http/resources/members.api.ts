@@ -1,0 +1,253 @@
+/** The documents and schemas of the routes of members, invitations and persons. */
+import Type from 'typebox';
+import { ROLES } from '../../domain/choices.ts';
+import { ACCOUNT_ID, PERSON_ID } from '../../domain/ids.ts';
+import { compile } from '../../requests/validation.ts';
+import { AS_OF } from '../as-of.ts';
+import {
+  ACCOUNT,
+  Closed,
+  example,
+  Flag,
+  OrNull,
+  PERSON,
+  Text,
+  Timestamp,
+} from '../openapi/fields.ts';
+import type { OperationDoc, ParameterDoc } from '../openapi/operation.ts';
+import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
+
+const TOKEN = '06f3k8r1v2w9x4y5z6a7b8c9d0-d2hvIGhvbGRzIHRoaXMgbGluayBtYXkgam9pbiB0aGU';
+
+const LINK = `https://pdf.example.com/invitations/${TOKEN}`;
+
+const PersonId = Type.String({ pattern: `^${PERSON_ID}$`, examples: [PERSON] });
+const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$`, examples: [ACCOUNT] });
+const Role = Type.Enum([...ROLES], {
+  description: 'owner: everything; member: converts and makes keys of their own; auditor: reads.',
+  examples: ['owner'],
+});
+const Email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] });
+const Documents = Flag(
+  'true if they may read the text of documents. Auditors may only where an owner granted it.',
+  true,
+);
+const Name = Text(
+  'Ada Lovelace',
+  'A name of 1 to 100 characters, without control characters, line breaks or marks of text direction.',
+);
+const KnownEmail = OrNull(Text('ada@example.com', 'null for a person who was erased.'));
+const KnownName = OrNull(Text('Ada Lovelace', 'null where none was given.'));
+
+/** One item of `GET /account/members/`. */
+export const Member = Closed({
+  id: PersonId,
+  status: Type.Enum(['active', 'invited'], {
+    description: 'invited: the invitation is open, and the person has no rights yet.',
+    examples: ['active'],
+  }),
+  email: KnownEmail,
+  name: KnownName,
+  role: Role,
+  documents: Documents,
+  since: Timestamp('The time when the person joined, or was invited.'),
+  expires_at: Type.Optional(Timestamp('The time when the invitation ends.')),
+});
+
+/** The answer of `POST /account/members/`. */
+export const InvitedMember = Closed({
+  ...Member.properties,
+  link: Text(LINK, 'The link for the person. It is shown only this once.'),
+});
+
+const InvitationRequest = Closed({ email: Email, role: Role, documents: Type.Optional(Documents) });
+const MemberChange = Closed({ role: Type.Optional(Role), documents: Type.Optional(Documents) });
+const PersonChange = Closed({ name: Name });
+const Acceptance = Closed({
+  name: Name,
+  password: Type.Optional(
+    Text(
+      'correct horse battery',
+      'The password to sign in with from now on or, where the address signs in already, its password. With the access token of a session of that person, none is needed.',
+      { format: 'password', minLength: 1, maxLength: 1024 },
+    ),
+  ),
+});
+
+/** The answer of `GET /account/person/`. */
+export const Person = Closed({
+  id: PersonId,
+  email: KnownEmail,
+  name: KnownName,
+  role: Role,
+  documents: Documents,
+  accounts: Type.Array(
+    Closed({
+      id: AccountId,
+      name: OrNull(
+        Text('office@example.com', 'The address of the person whom the account was opened for.'),
+      ),
+      role: Role,
+      current: Flag('true for the account of the session.', true),
+    }),
+    { description: 'The accounts that the person can sign in to, their own first.' },
+  ),
+});
+
+/** The answer of `GET /invitations/{token}/`. */
+export const OpenInvitation = Closed({
+  account: AccountId,
+  account_name: OrNull(Text('office@example.com')),
+  email: Email,
+  role: Role,
+  documents: Documents,
+  expires_at: Timestamp('The time when the invitation ends.'),
+});
+
+const Accepted = Closed({ id: PersonId, account: AccountId, email: Email, role: Role });
+
+export const checkInvitation = compile(InvitationRequest);
+export const checkMemberChange = compile(MemberChange);
+export const checkPersonChange = compile(PersonChange);
+export const checkAcceptance = compile(Acceptance);
+
+const { expires_at: ends, ...ACTIVE } = example(Member);
+const INVITED = { ...ACTIVE, status: 'invited', name: null, expires_at: ends };
+
+const LAST_OWNER = 'An account keeps at least one owner. Make another member an owner first.';
+const GONE = {
+  when: 'The invitation was used or revoked, or it has expired.',
+  message: 'The invitation was used or revoked, or it has expired. Ask for another one.',
+};
+
+const NOT_A_TOKEN = {
+  when: 'The token is not of an invitation.',
+  message: 'There is no such invitation.',
+};
+const IN_PATH: ParameterDoc = {
+  name: 'token',
+  in: 'path',
+  description: 'The token, which is the last part of the link.',
+  schema: Text(TOKEN),
+};
+
+export const listMembersDoc: OperationDoc = {
+  id: 'listMembers',
+  tag: 'People',
+  summary: 'List members and invitations',
+  description: 'Everybody who belongs to the account, and the invitations that are open.',
+  parameters: [...PAGE_PARAMETERS, AS_OF],
+  answers: {
+    200: {
+      ...pageOfItems(Member, ['Pressledger-As-Of']),
+      examples: { members: [ACTIVE, INVITED] },
+    },
+  },
+};
+
+export const postMemberDoc: OperationDoc = {
+  id: 'inviteMember',
+  tag: 'People',
+  summary: 'Invite a person',
+  description:
+    'Makes a link by which the holder of the address joins the account. Send it to them: the service does not. It is good for 7 days and once. The answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
+  body: { schema: InvitationRequest },
+  answers: {
+    201: {
+      description: 'The invitation, with its link.',
+      schema: InvitedMember,
+      examples: { invited: { ...INVITED, link: LINK } },
+    },
+  },
+};
+
+export const patchMemberDoc: OperationDoc = {
+  id: 'changeMember',
+  tag: 'People',
+  summary: 'Change a member',
+  description:
+    'Gives a member another role, or an auditor the right to documents. It holds at once.',
+  body: { schema: MemberChange },
+  answers: {
+    200: {
+      description: 'The member, as they are now.',
+      schema: Member,
+      examples: { member: ACTIVE },
+    },
+  },
+  errors: {
+    forbidden: {
+      when: 'Only owners may, and an account keeps at least one; or the credential is an API key.',
+      message: LAST_OWNER,
+    },
+  },
+};
+
+export const deleteMemberDoc: OperationDoc = {
+  id: 'removeMember',
+  tag: 'People',
+  summary: 'Remove a member, leave or revoke an invitation',
+  description:
+    'Ends a membership: sessions and API keys of the person in this account end at once, on every node. Owners remove anybody; everybody may leave. With the id of an invitation, it is revoked.',
+  answers: { 204: { description: 'The person does not belong to the account. There is no body.' } },
+  errors: {
+    forbidden: {
+      when: 'Only owners may remove others, and an account keeps at least one; or the credential is an API key.',
+      message: LAST_OWNER,
+    },
+  },
+};
+
+export const getPersonDoc: OperationDoc = {
+  id: 'getPerson',
+  tag: 'People',
+  summary: 'Retrieve the person who is signed in',
+  description: 'Who signed in, with which role, and to which accounts they can sign in.',
+  answers: { 200: { description: 'The person.', schema: Person } },
+};
+
+export const patchPersonDoc: OperationDoc = {
+  id: 'renamePerson',
+  tag: 'People',
+  summary: 'Change your name',
+  description: 'The name that members of your accounts see, also in the history.',
+  body: { schema: PersonChange },
+  answers: { 200: { description: 'The person, as they are now.', schema: Person } },
+};
+
+export const getInvitationDoc: OperationDoc = {
+  id: 'getInvitation',
+  tag: 'People',
+  summary: 'Retrieve an invitation',
+  description: 'What the link of an invitation is for. The token in it is the credential.',
+  parameters: [IN_PATH],
+  answers: { 200: { description: 'The invitation.', schema: OpenInvitation } },
+  errors: { gone: GONE, not_found: NOT_A_TOKEN },
+};
+
+export const acceptInvitationDoc: OperationDoc = {
+  id: 'acceptInvitation',
+  tag: 'People',
+  summary: 'Accept an invitation',
+  description:
+    'The person joins the account. A new address gets the password that is given; an address that signs in already has to prove it, by its password or by an access token of the person. It opens no session: sign in afterwards.',
+  parameters: [IN_PATH],
+  body: { schema: Acceptance },
+  answers: { 200: { description: 'The person belongs to the account.', schema: Accepted } },
+  errors: {
+    unauthorized: {
+      when: 'The password is not that of the address, or the access token is wrong or has expired.',
+      message:
+        'The password is wrong. This address signs in to the service already: give the password that it has.',
+    },
+    forbidden: {
+      when: 'The access token is of somebody else.',
+      message:
+        'The invitation is for another address than that of the session. Sign out, and open the link again.',
+    },
+    gone: GONE,
+    not_found: NOT_A_TOKEN,
+    rate_limit_exceeded:
+      'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes.',
+  },
+};

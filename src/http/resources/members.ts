@@ -1,0 +1,179 @@
+/** The people of the account: their roles, invitations, and who is asking. */
+import { people, peopleQueries } from '../../../projections/people.ts';
+import { openMemberships, personTexts } from '../../accounts/logins.ts';
+import {
+  acceptInvitation,
+  accountName,
+  changeMember,
+  inviteMember,
+  invitationOf,
+  memberOf,
+  memberRecord,
+  namePerson,
+  removeMember,
+} from '../../accounts/members.ts';
+import { PERSON_ID } from '../../domain/ids.ts';
+import { ServiceError } from '../../errors/errors.ts';
+import { validated } from '../../requests/validation.ts';
+import { isoTime } from '../../time/clock.ts';
+import { momentOf, readAsOf } from '../as-of.ts';
+import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import type { RouteDependencies } from '../dependencies.ts';
+import { presentsCredential } from '../middleware/credential.ts';
+import { signedInOf } from '../middleware/sessions-only.ts';
+import type { Endpoint } from '../openapi/operation.ts';
+import { pageOf, sendPage } from '../pagination.ts';
+import {
+  acceptInvitationDoc,
+  checkAcceptance,
+  checkInvitation,
+  checkMemberChange,
+  checkPersonChange,
+  deleteMemberDoc,
+  getInvitationDoc,
+  getPersonDoc,
+  listMembersDoc,
+  patchMemberDoc,
+  patchPersonDoc,
+  postMemberDoc,
+} from './members.api.ts';
+
+const wholeId = new RegExp(`^${PERSON_ID}$`);
+
+/** @throws {ServiceError} `not_found` */
+function memberIdOf(ctx: HttpContext): string {
+  const id = pathParameter(ctx, 'id');
+  if (!wholeId.test(id)) throw new ServiceError('not_found', 'There is no such member.');
+  return id;
+}
+
+/** What the page of the dashboard takes an invitation by. */
+export const invitationLink = (publicUrl: string, token: string): string =>
+  `${publicUrl}/invitations/${token}`;
+
+export const listMembers: Endpoint = {
+  doc: listMembersDoc,
+  handler: (deps) => async (ctx) => {
+    const { accountId } = callerOf(ctx);
+    const { page, moment } = validated((issues) => ({
+      page: pageOf(ctx, issues, ['as_of']),
+      moment: momentOf(ctx, deps, issues),
+    }));
+    const view = { projection: people, queries: peopleQueries };
+    const at = moment !== undefined && 'time' in moment ? moment.time : deps.clock.now();
+    const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
+      queries.page(accountId, at, page),
+    );
+    const records = await Promise.all(rows.map((row) => memberRecord(deps, row)));
+    sendPage(ctx, deps.publicUrl, page, total, records);
+  },
+};
+
+export const postMember: Endpoint = {
+  doc: postMemberDoc,
+  handler: (deps) => async (ctx) => {
+    const caller = callerOf(ctx);
+    const { person } = signedInOf(caller);
+    const asked = await deps.bodies.readSmall(ctx, deps.config, checkInvitation);
+    const context = await commandContext(ctx, deps);
+    const { row, token } = await inviteMember(deps, caller.accountId, asked, person, context);
+    const record = await memberRecord(deps, row);
+    ctx.status = 201;
+    ctx.body = { ...record, link: invitationLink(deps.publicUrl, token) };
+  },
+};
+
+export const patchMember: Endpoint = {
+  doc: patchMemberDoc,
+  handler: (deps) => async (ctx) => {
+    const caller = callerOf(ctx);
+    const { person } = signedInOf(caller);
+    const id = memberIdOf(ctx);
+    const change = await deps.bodies.readSmall(ctx, deps.config, checkMemberChange);
+    const context = await commandContext(ctx, deps);
+    ctx.body = await memberRecord(
+      deps,
+      await changeMember(deps, caller.accountId, id, change, person, context),
+    );
+  },
+};
+
+export const deleteMember: Endpoint = {
+  doc: deleteMemberDoc,
+  handler: (deps) => async (ctx) => {
+    const caller = callerOf(ctx);
+    const { person } = signedInOf(caller);
+    const context = await commandContext(ctx, deps);
+    await removeMember(deps, caller.accountId, memberIdOf(ctx), person, context);
+    ctx.status = 204;
+  },
+};
+
+async function sendPerson(ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+  const caller = callerOf(ctx);
+  const { person, role } = signedInOf(caller);
+  const { email = null, name = null } = await personTexts(deps, person);
+  const memberships = await openMemberships(deps, person);
+  const accounts = memberships.map(async ({ accountId: id, role: as }) => ({
+    id,
+    name: await accountName(deps, id),
+    role: as,
+    current: id === caller.accountId,
+  }));
+  const documents = caller.mayReadDocuments;
+  ctx.body = { id: person, email, name, role, documents, accounts: await Promise.all(accounts) };
+}
+
+export const getPerson: Endpoint = {
+  doc: getPersonDoc,
+  handler: (deps) => (ctx) => sendPerson(ctx, deps),
+};
+
+export const patchPerson: Endpoint = {
+  doc: patchPersonDoc,
+  handler: (deps) => async (ctx) => {
+    const caller = callerOf(ctx);
+    const { person } = signedInOf(caller);
+    const { name } = await deps.bodies.readSmall(ctx, deps.config, checkPersonChange);
+    await namePerson(deps, person, caller.accountId, name, await commandContext(ctx, deps));
+    await memberOf(deps, caller.accountId, person);
+    await sendPerson(ctx, deps);
+  },
+};
+
+export const getInvitation: Endpoint = {
+  doc: getInvitationDoc,
+  handler: (deps) => async (ctx) => {
+    const invitation = await invitationOf(deps, pathParameter(ctx, 'token'));
+    const { accountId, email, role, documents, expiresAt } = invitation;
+    ctx.body = {
+      account: accountId,
+      account_name: await accountName(deps, accountId),
+      email,
+      role,
+      documents: documents || role !== 'auditor',
+      expires_at: isoTime(expiresAt),
+    };
+  },
+};
+
+export const postAcceptance: Endpoint = {
+  doc: acceptInvitationDoc,
+  handler: (deps) => async (ctx) => {
+    const given = await deps.bodies.readSmall(ctx, deps.config, checkAcceptance);
+    const invitation = await invitationOf(deps, pathParameter(ctx, 'token'));
+    // A session that does not hold must not make somebody else's password be asked for.
+    const caller = presentsCredential(ctx) ? await deps.findCaller(ctx) : undefined;
+    if (presentsCredential(ctx) && caller?.actor.kind !== 'session') {
+      throw new ServiceError('unauthorized');
+    }
+    const signedIn = caller && { signedIn: signedInOf(caller).person };
+    const { clientAddress, requestId, loggedId, log } = ctx.state;
+    const request = { ...given, ...signedIn, clientAddress, requestId, loggedId, log };
+    const { accountId, email, role } = invitation;
+    const person = await acceptInvitation(deps, invitation, request, (actor) =>
+      commandContext(ctx, deps, { accountId, actor }),
+    );
+    ctx.body = { id: person, account: accountId, email, role };
+  },
+};

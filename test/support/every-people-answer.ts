@@ -1,0 +1,86 @@
+/** Requests that have the API give each answer about people. */
+import { type Api, BASE, PASSWORD } from './api.ts';
+import { ownPage, SESSION } from './dashboard.ts';
+
+const tokenOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }): string =>
+  String(body['link']).split('/').at(-1) ?? '';
+
+/** The header of an access token. */
+export async function bearerOf(api: Api, email: string, more: object = {}) {
+  const body = { email, password: PASSWORD, ...more };
+  const answer = await api.call('POST', `${BASE}/auth/jwt/create/`, { body });
+  return { Authorization: `Bearer ${String(answer.body['access'])}` };
+}
+
+/** Invites an address, and returns the token of the link. */
+export async function invite(
+  api: Api,
+  headers: Readonly<Record<string, string>>,
+  email: string,
+  role: string,
+  more: object = {},
+): Promise<string> {
+  const body = { email, role, ...more };
+  return tokenOf(await api.call('POST', `${BASE}/account/members/`, { headers, body }));
+}
+
+/** Accepts an invitation as somebody whose address has no sign-in, or has `PASSWORD`. */
+export const accept = (
+  api: Api,
+  token: string,
+  body: object = { name: 'Bob', password: PASSWORD },
+  headers: Readonly<Record<string, string>> = {},
+) => api.call('POST', `${BASE}/invitations/${token}/accept/`, { body, headers });
+
+/** A member who has joined the account of the owner, with a session there. */
+export async function joined(
+  api: Api,
+  owner: Readonly<Record<string, string>>,
+  email: string,
+  role: string,
+  more: object = {},
+) {
+  const answer = await accept(api, await invite(api, owner, email, role, more));
+  if (answer.status !== 200) throw new Error(answer.text);
+  const account = String(answer.body['account']);
+  return { id: String(answer.body['id']), headers: await bearerOf(api, email, { account }) };
+}
+
+export async function drivePeople(api: Api, email: string): Promise<void> {
+  const headers = await bearerOf(api, email);
+  const members = `${BASE}/account/members/`;
+  const bob = await joined(api, headers, 'bob@example.com', 'auditor');
+  const token = await invite(api, headers, 'carol@example.com', 'owner');
+  const self = await api.call('PATCH', `${BASE}/account/person/`, {
+    headers,
+    body: { name: 'Ada' },
+  });
+  await api.call('GET', `${BASE}/account/person/`, { headers });
+  await api.call('GET', members, { headers });
+  await api.call('POST', members, { headers: bob.headers, body: {} });
+  await api.call('PATCH', `${members}${bob.id}/`, { headers: bob.headers, body: {} });
+  const own = `${members}${String(self.body['id'])}/`;
+  await api.call('PATCH', own, { headers, body: { role: 'member' } });
+  await api.call('DELETE', own, { headers });
+  await api.call('PATCH', `${members}${bob.id}/`, { headers, body: { role: 'owner' } });
+  await api.call('GET', `${BASE}/invitations/${token}/`);
+  await api.call('GET', `${BASE}/invitations/x/`);
+  await accept(api, 'x');
+  await accept(api, token, { name: 'Ada' }, headers);
+  await accept(api, token, { name: 'Carol', password: PASSWORD }, { Authorization: 'Bearer x' });
+  const known = await invite(api, headers, 'dora@example.com', 'member');
+  await accept(api, known);
+  const again = await invite(api, bob.headers, email, 'owner');
+  if (again !== 'undefined') throw new Error('She is a member already.');
+  await accept(api, token);
+  await accept(api, token);
+  await api.call('GET', `${BASE}/invitations/${token}/`);
+  await api.call('DELETE', `${members}${bob.id}/`, { headers });
+  const pairs = { removed: { email: 'bob@example.com' }, foreign: { email, account: bob.id } };
+  for (const pair of Object.values(pairs)) {
+    const account = 'account' in pair ? { account: pair.account.replace('person_', 'acct_') } : {};
+    const body = { email: pair.email, password: PASSWORD, ...account };
+    await api.call('POST', `${BASE}/auth/jwt/create/`, { body });
+    await api.call('POST', SESSION, { headers: ownPage(), body });
+  }
+}
