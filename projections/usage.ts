@@ -15,6 +15,7 @@ CREATE TABLE usage_days (
   failed INTEGER NOT NULL DEFAULT 0,
   pages INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0,
+  tests INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, day)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE usage_failures (
@@ -29,13 +30,13 @@ const dayOf = (time: number): number => Math.floor(time / DAY_MS);
 
 export const usage: Projection = {
   name: 'usage',
-  version: 1,
+  version: 2,
   tables: ['usage_days', 'usage_failures'],
   ddl,
   handlers(db) {
     const accept = db.prepare(
-      `INSERT INTO usage_days (account_id, day, accepted) VALUES (?, ?, 1)
-       ON CONFLICT DO UPDATE SET accepted = accepted + 1`,
+      `INSERT INTO usage_days (account_id, day, accepted, tests) VALUES (?, ?, 1, ?)
+       ON CONFLICT DO UPDATE SET accepted = accepted + 1, tests = tests + excluded.tests`,
     );
     const complete = db.prepare(
       `INSERT INTO usage_days (account_id, day, completed, pages, bytes) VALUES (?, ?, 1, ?, ?)
@@ -52,8 +53,8 @@ export const usage: Projection = {
     const dropDays = db.prepare('DELETE FROM usage_days WHERE account_id = ?');
     const dropFailures = db.prepare('DELETE FROM usage_failures WHERE account_id = ?');
     return typedHandlers({
-      ConversionRequested({ accountId, requestedAt }) {
-        accept.run(accountId, dayOf(requestedAt));
+      ConversionRequested({ accountId, requestedAt, isTest }) {
+        accept.run(accountId, dayOf(requestedAt), isTest ? 1 : 0);
       },
       ConversionCompleted({ accountId, completedAt, pages, pdf }) {
         complete.run(accountId, dayOf(completedAt), pages, pdf.bytes);
@@ -80,6 +81,8 @@ export interface UsageDay {
   /** The pages of the PDFs that were completed; `bytes` is their size. */
   readonly pages: number;
   readonly bytes: number;
+  /** Those of the accepted ones that are tests. */
+  readonly tests: number;
   readonly failures: Readonly<Partial<Record<ConversionFailureCode, number>>>;
 }
 
@@ -93,7 +96,7 @@ export function usageQueries(db: Database): UsageQueries {
     [string, number, number],
     Omit<UsageDay, 'failures'> & { failures: string }
   >(
-    `SELECT day, accepted, completed, failed, pages, bytes,
+    `SELECT day, accepted, completed, failed, pages, bytes, tests,
        (SELECT json_group_object(code, each.failed) FROM usage_failures AS each
         WHERE each.account_id = usage_days.account_id AND each.day = usage_days.day) AS failures
      FROM usage_days WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day`,

@@ -12,16 +12,20 @@ void test('days on which something happened', async (t) => {
   api.clock.time = Date.UTC(2026, 10, 20, 23, 59, 59);
   const [done, failed] = [await api.create(), await api.create()];
   await api.fail(accountId, failed, 'The page took too long.');
+  const tester = { key, body: { name: 'tests', test: true } };
+  const made = await api.call('POST', `${BASE}/api-keys/`, tester);
+  const asked = { key: String(made.body['key']), body: { html: '<p>x</p>' } };
+  await api.call('POST', `${BASE}/pdf/`, asked);
   api.clock.time += 2_000;
   await api.complete(accountId, done, PDF);
   const stranger = await api.newAccount();
   const read = (query = '', of = key) =>
     api.call('GET', `${BASE}/account/usage/${query}`, { key: of });
-  const first = { day: '2026-11-20', accepted: 2, completed: 0, failed: 1, pages: 0, bytes: 0 };
+  const first = { day: '2026-11-20', accepted: 3, completed: 0, failed: 1, pages: 0, bytes: 0 };
   const second = { day: '2026-11-21', accepted: 0, completed: 1, failed: 0, pages: 1 };
   const days = [
-    { ...first, failures: { timeout: 1 } },
-    { ...second, bytes: PDF.length, failures: {} },
+    { ...first, tests: 1, failures: { timeout: 1 } },
+    { ...second, bytes: PDF.length, tests: 0, failures: {} },
   ];
   t.strictSame((await read()).body, { days });
   t.strictSame((await read('?to=2026-11-20')).body, { days: days.slice(0, 1) });
@@ -31,7 +35,7 @@ void test('days on which something happened', async (t) => {
   t.match(table.headers.get('content-type'), 'text/csv');
   t.match(
     table.text,
-    /^day,accepted,completed,failed,pages,bytes,timeout,.*\r\n2026-11-20,2,0,1,0,0,1,/,
+    /^day,accepted,completed,failed,pages,bytes,timeout,.*,tests\r\n2026-11-20,3,0,1,0,0,1,.*,1\r\n/,
   );
   const wrong = ['?from=2026-02-31', '?from=2026-11-22&to=2026-11-21', '?from=1970-01-01'];
   for (const query of wrong) {

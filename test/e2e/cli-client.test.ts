@@ -142,11 +142,23 @@ void test('the command line is a client of a running service', async (whole) => 
     const blind = await runCli(place, open, { env: withProgram(place, 'xdg-open', 'exit 3') });
     t.match(blind, { code: 1, stderr: /xdg-open cannot show the PDF, which is \/.*\.pdf/ });
 
-    const { json: made } = await ask(client, 'keys', 'create', '--name', 'ci');
+    const scopes = ['--scope', 'read', '--scope', 'convert', '--expires', '2100-01-01'];
+    const limits = ['--address', '127.0.0.0/8', '--rate-limit', '9', '--credit-limit', '7'];
+    const bounds = [...scopes, ...limits, '--test'];
+    const { json: made } = await ask(client, 'keys', 'create', '--name', 'ci', ...bounds);
+    t.match(made, {
+      key: /^pk_test_/,
+      scopes: ['convert', 'read'],
+      expires_at: '2100-01-01T00:00:00.000Z',
+      addresses: ['127.0.0.0/8'],
+      rate_limit: 9,
+      credit_limit: 7,
+      test: true,
+    });
     const { id: madeId } = made as { id: string };
     t.match((await ask(client, 'keys', 'list')).rows.slice(0, 2), [
-      [madeId, /^pk_live_/, Date, undefined, 'ci'],
-      [keyId, /^pk_live_/, Date, Date, hostname()],
+      [madeId, /^pk_test_/, Date, undefined, Date, 'convert,read', 'ci'],
+      [keyId, /^pk_live_/, Date, Date, undefined, 'all', hostname()],
     ]);
     await ask(client, 'keys', 'revoke', madeId);
     await t.rejects(ask(client, 'keys', 'revoke', madeId), { code: 'not_found' });

@@ -73,6 +73,21 @@ void test('conversions over HTTP with a real Chrome', async (t) => {
     sub.strictSame(served.second.rerender, { equal: true }, 'a URL is fetched again');
   });
 
+  await t.test('what a test key makes has a watermark and costs nothing', async (sub) => {
+    const { key } = await client.createKey('tests', { test: true, scopes: ['convert'] });
+    const tester = service.client(key);
+    const before = balanceOf(readLog(dataDir), accountId);
+    const first = await tester.wait((await tester.create({ html: threePages('two') })).id);
+    const again = await client.wait((await client.rerender(first.id)).id);
+    for (const record of [first, again]) {
+      sub.match(record, { status: 'completed', test: true });
+      const { pages } = await openPdf(await download(record));
+      sub.ok(pages.every(({ text }) => /TEST\s+made with a test key\s+TEST/.test(text)));
+    }
+    sub.strictSame(again.rerender?.pages ?? [], [], 'the same watermark');
+    sub.equal(balanceOf(readLog(dataDir), accountId), before);
+  });
+
   await t.test('a PDF conforms, and its record says so', async (sub) => {
     const html = '<!doctype html><html lang=en><title>Report</title><h1>Report</h1><p>Whole.';
     const attachments = [{ filename: 'a.txt', content: 'YQ==', type: 'text/plain' }];

@@ -20,6 +20,7 @@ const withoutUse = (day: string): UsageDay => ({
   cancelled: 0,
   pages: 0,
   bytes: 0,
+  tests: 0,
   failures: {},
 });
 

@@ -23,6 +23,7 @@ export const UsageDay = Closed({
   failed: Count('The conversions that failed.', 1),
   pages: Count('The pages of all PDFs that were made.', 40),
   bytes: Count('The size of all PDFs that were made.', 512_000),
+  tests: Count('The accepted conversions that are tests: they cost no credit.', 0),
   failures: Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
     description: `The failures by their code: ${FAILURE_CODES.join(', ')}.`,
     examples: [{ timeout: 1 }],
@@ -45,7 +46,16 @@ function dayOf(ctx: HttpContext, name: 'from' | 'to', issues: ValidationIssues) 
 
 const dateText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-const COLUMNS = ['day', 'accepted', 'completed', 'failed', 'pages', 'bytes', ...FAILURE_CODES];
+const COLUMNS = [
+  'day',
+  'accepted',
+  'completed',
+  'failed',
+  'pages',
+  'bytes',
+  ...FAILURE_CODES,
+  'tests',
+];
 
 const cellsOf = ({ day, failures, ...counts }: Day): readonly Cell[] => [
   dateText(day),
@@ -55,6 +65,7 @@ const cellsOf = ({ day, failures, ...counts }: Day): readonly Cell[] => [
   counts.pages,
   counts.bytes,
   ...FAILURE_CODES.map((code) => failures[code] ?? 0),
+  counts.tests,
 ];
 
 /** The days as the API shows them. */

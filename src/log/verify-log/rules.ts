@@ -117,7 +117,7 @@ export class LogRules {
       const isPair =
         event.type === 'ConversionRequested' &&
         event.data.conversionId === conversionId &&
-        event.data.unpaid === undefined &&
+        (event.data.unpaid ?? event.data.isTest) === undefined &&
         recorded.stream === debit.recorded.stream &&
         commandOf(recorded) === commandOf(debit.recorded);
       if (!isPair) {

@@ -360,6 +360,11 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     ],
     [/^1: .*found one in signins-1/, step('signins-1', granted)],
     [
+      /^4: .*request of conv_.* right after its debit, found ConversionRequested/,
+      open,
+      step(ACCOUNT, debit, { ...ask, data: { ...ask.data, isTest: true } } as DomainEvent),
+    ],
+    [
       /^6: .*to be refunded, found ConversionFailed/,
       open,
       unpaid(1),

@@ -21,6 +21,7 @@ const COUNTS = [
   { name: 'Cancelled', of: 'cancelled', format: formatNumber, tone: 'neutral' },
   { name: 'Pages', of: 'pages', format: formatNumber },
   { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
+  { name: 'Tests', of: 'tests', format: formatNumber },
 ] as const;
 
 const COLUMNS: readonly Column<UsageDay>[] = [
