@@ -27,11 +27,14 @@ const SIGNS = 0b1100_0000;
 
 const nameLine = (lines: string): string => lines.split('\n').toReversed().join(', ');
 
+const opened = (pkcs8: Buffer): KeyObject =>
+  createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+
 /** @throws {UnreadableKey} */
 function keyOf(pkcs8: Buffer): KeyObject {
   let key: KeyObject;
   try {
-    key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+    key = opened(pkcs8);
   } catch (cause) {
     throw new UnreadableKey('The private key of the file cannot be read.', { cause });
   }
@@ -69,6 +72,20 @@ function chainOf(own: X509Certificate, all: readonly X509Certificate[]): readonl
   return chain.map(({ raw }) => raw);
 }
 
+const described = (
+  key: KeyObject,
+  own: X509Certificate,
+  certificates: readonly Buffer[],
+): Identity => ({
+  key,
+  certificates,
+  subject: nameLine(own.subject),
+  issuer: nameLine(own.issuer),
+  notBefore: own.validFromDate.getTime(),
+  notAfter: own.validToDate.getTime(),
+  sha256: own.fingerprint256.replaceAll(':', '').toLowerCase(),
+});
+
 /** @throws {UnreadableKey} */
 export function identityOf({ keys: [pkcs8, ...others], certificates }: Pkcs12): Identity {
   if (pkcs8 === undefined) throw new UnreadableKey('The file has no private key.');
@@ -95,15 +112,7 @@ export function identityOf({ keys: [pkcs8, ...others], certificates }: Pkcs12): 
         `The certificate and those of its issuers take ${size} bytes, of at most ${MAX_CERTIFICATES_BYTES}. Leave issuers out.`,
       );
     }
-    return {
-      key,
-      certificates: chain,
-      subject: nameLine(own.subject),
-      issuer: nameLine(own.issuer),
-      notBefore: own.validFromDate.getTime(),
-      notAfter: own.validToDate.getTime(),
-      sha256: own.fingerprint256.replaceAll(':', '').toLowerCase(),
-    };
+    return described(key, own, chain);
   } catch (cause) {
     if (cause instanceof UnreadableKey) throw cause;
     throw new UnreadableKey('A certificate of the file cannot be read.', { cause });
@@ -122,14 +131,16 @@ export const identityText = ({ key, certificates }: Identity): string =>
     certificates: certificates.map((each) => each.toString('base64')),
   });
 
-/** @param text of `identityText` */
+/** @param text of `identityText`: what it holds was checked when it was written, and checking takes time for each PDF */
 export function identityOfText(text: string): Identity {
   const { key, certificates } = JSON.parse(text) as {
     readonly key: string;
     readonly certificates: readonly string[];
   };
-  return identityOf({
-    keys: [Buffer.from(key, 'base64')],
-    certificates: certificates.map((each) => Buffer.from(each, 'base64')),
-  });
+  const chain = certificates.map((each) => Buffer.from(each, 'base64'));
+  return described(
+    opened(Buffer.from(key, 'base64')),
+    new X509Certificate(chain[0] ?? Buffer.alloc(0)),
+    chain,
+  );
 }

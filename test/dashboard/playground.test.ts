@@ -92,6 +92,11 @@ void test('a document is tried in the playground', async (t) => {
       await toggle('Sign').press('Space');
       sub.match(await sample(page, 'curl'), '"sign": true');
       await page.getByRole('textbox', { name: 'Reason' }).fill('Approved');
+      const place = { x: '20mm', y: '250mm', width: '70mm', height: '20mm' };
+      for (const [name, length] of Object.entries(place)) {
+        const box = page.getByRole('group', { name: 'Field' }).getByRole('textbox', { name });
+        await box.fill(length);
+      }
       await button(page, 'Add to attachments').click();
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),
@@ -105,7 +110,7 @@ void test('a document is tried in the playground', async (t) => {
       sub.strictSame(JSON.parse(sent), {
         attachments: [attachment],
         encrypt: { user_password: 'hush', permissions: { print: false } },
-        sign: { reason: 'Approved' },
+        sign: { reason: 'Approved', field: place },
       });
       sub.strictSame(await inspectState(page, 'playground-pdf'), []);
       await button(page, 'Reset').click();

@@ -23,23 +23,26 @@ const KEYS = {
   ed25519: 'ed25519',
 } as const;
 
-/** @param more options of `openssl pkcs12 -export` */
-export function makeSigner(
-  t: Test,
-  {
-    key = 'p256',
-    days = 30,
-    usage = 'digitalSignature',
-    export: more = [],
-  }: {
-    readonly key?: keyof typeof KEYS;
-    readonly days?: number;
-    readonly usage?: string;
-    readonly export?: readonly string[];
-  } = {},
-): Signer {
+interface SignerOptions {
+  readonly key?: keyof typeof KEYS;
+  readonly days?: number;
+  readonly usage?: string;
+  /** More options of `openssl pkcs12 -export`. */
+  readonly export?: readonly string[];
+}
+
+export function makeSigner(t: Test, options: SignerOptions = {}): Signer {
   const directory = mkdtempSync(join(tmpdir(), 'pressledger-certificate-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
+  const p12 = makeP12(directory, options);
+  return { p12, authority: join(directory, 'ca.pem'), directory };
+}
+
+/** Makes a PKCS#12 file under `P12_PASSWORD`, and what it is made of, in the directory. */
+export function makeP12(
+  directory: string,
+  { key = 'p256', days = 30, usage = 'digitalSignature', export: more = [] }: SignerOptions = {},
+): Buffer {
   const openssl = (line: string, ...args: readonly string[]) =>
     execFileSync('openssl', [...line.split(' '), ...args], {
       cwd: directory,
@@ -62,9 +65,5 @@ export function makeSigner(
     `pass:${P12_PASSWORD}`,
     ...more,
   );
-  return {
-    p12: readFileSync(join(directory, 'own.p12')),
-    authority: join(directory, 'ca.pem'),
-    directory,
-  };
+  return readFileSync(join(directory, 'own.p12'));
 }
