@@ -2,15 +2,20 @@
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import type { PressledgerClient } from '../../client/src/client.ts';
+import type { Conversion } from '../../client/src/types.ts';
 import { MAX_ATTEMPTS } from '../../src/domain/conversion.ts';
 import { connectToNats } from '../../src/nats/connection.ts';
 import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
+import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, violations } from '../support/invariants.ts';
 import { KINDS, type Kind, Nodes } from '../support/nodes.ts';
+import { openPdf } from '../support/pdf.ts';
 import { race, tally } from '../support/race.ts';
 import type { Service } from '../support/service.ts';
+import { verifySignature } from '../support/signed-pdf.ts';
 
 const MANY = 1000;
 const CREDITS = 10;
@@ -95,6 +100,49 @@ for (const kind of KINDS) {
       t.match(await each.stop(), { code: 0, signal: null });
       t.strictSame(await each.leftovers(), []);
     }
+    t.strictSame(violations(await deployment.log(), { settled: true }), []);
+  });
+
+  nodes('documents are signed, compared and worked on by nodes apart', async (t, on) => {
+    const own = makeSigner(t);
+    const deployment = await Nodes.start(t, on);
+    const one = await deployment.api();
+    const renderer = await deployment.renderer();
+    const other = await deployment.api();
+    const { apiKey } = one.firstStart;
+    // The first one leads, so it signs what the other one accepts.
+    const [leader, client] = [one.client(apiKey), other.client(apiKey)];
+    await client.signature.set(own.p12, P12_PASSWORD);
+    const request = { html: '<!doctype html><title>A</title><h1>Apart' };
+    const signed = { ...request, pdf: { sign: { reason: 'Approved' } } };
+    const make = async (asked: PressledgerClient, of: typeof request): Promise<Conversion> =>
+      await asked.wait((await asked.create(of)).id);
+    for (const asked of [leader, client]) {
+      const record = await make(asked, signed);
+      t.match(record, { status: 'completed', pdf: { signature: { level: 'B-B' } } });
+      verifySignature(await buffer(await client.download(record)), own.authority, own.directory);
+    }
+
+    const plain = await make(leader, request);
+    const again = await client.wait((await client.rerender(plain.id)).id);
+    t.match(again, { status: 'completed', rerender_of: plain.id, rerender: { equal: Boolean } });
+    t.strictSame(again.rerender?.pages ?? [], [], 'its date alone, if that');
+    const sources = [{ conversion: plain.id }, { conversion: again.id }];
+    const joined = await leader.wait((await client.documents.create(sources)).id);
+    t.match(joined, { status: 'completed', kind: 'document', pages: 2 });
+    const { text } = await openPdf(await buffer(await leader.download(joined)));
+    t.match(text, /Apart[^]*Apart/);
+
+    await client.signature.remove();
+    const types = async () => (await deployment.log()).map(({ type }) => type);
+    await eventually(
+      'the destruction of the private key',
+      async () => (await types()).includes('SignatureKeyDestroyed') || undefined,
+    );
+    await t.rejects(leader.create(signed), /no certificate/);
+    await leader.signature.set(own.p12, P12_PASSWORD);
+    t.match(await make(client, signed), { status: 'completed' }, 'another key signs');
+    for (const each of [renderer, other, one]) t.match(await each.stop(), { code: 0 });
     t.strictSame(violations(await deployment.log(), { settled: true }), []);
   });
 
