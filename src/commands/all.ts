@@ -5,6 +5,7 @@ import { ACCOUNTS } from './table/accounts.ts';
 import { BATCHES } from './table/batches.ts';
 import { DOCUMENTS } from './table/documents.ts';
 import { LOG } from './table/log.ts';
+import { MEMBERS } from './table/members.ts';
 import { CONVERT, LOOK, OTHER, RUN, SIGN_IN, VERIFY } from './table/service.ts';
 import { USE } from './table/use.ts';
 import { WEBHOOKS } from './table/webhooks.ts';
@@ -31,7 +32,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
   {
     heading: 'Administer the service on this machine',
     note: STORE,
-    commands: [...ACCOUNTS, ...LOG],
+    commands: [...ACCOUNTS, ...MEMBERS, ...LOG],
   },
   {
     heading: 'Verify',

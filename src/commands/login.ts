@@ -49,14 +49,14 @@ async function credentialOf(invocation: Invocation): Promise<Credential> {
 async function obtainKey(
   server: string,
   { email, secret }: Credential,
-  name: string,
+  { name, account }: { readonly name: string; readonly account: string | undefined },
 ): Promise<Login & { readonly email: string }> {
   if (email === undefined) {
-    const account = await new PressledgerClient({ server, apiKey: secret }).account();
-    return { server, api_key: secret, email: account.email };
+    const own = await new PressledgerClient({ server, apiKey: secret }).account();
+    return { server, api_key: secret, email: own.email };
   }
   const client = new PressledgerClient({ server });
-  await client.signIn(email, secret);
+  await client.signIn(email, secret, account === undefined ? {} : { account });
   try {
     const { id, key } = await client.createKey(name);
     return { server, api_key: key, key_id: id, email };
@@ -76,7 +76,8 @@ export const login: Run = async (invocation, { client: { server: named, loginFil
   const server = serverAddress(asked.trim() || usual);
   const credential = await credentialOf(invocation);
   const name = textOption(invocation, 'name') ?? hostname();
-  const { email, ...made } = await obtainKey(server, credential, name);
+  const account = textOption(invocation, 'account');
+  const { email, ...made } = await obtainKey(server, credential, { name, account });
   await writeLogin(loginFile, made);
   if (former) {
     await revokeKeyOf(former).catch((error: unknown) => {

@@ -77,8 +77,19 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   const given = await cliJson(place, ['account', 'password', bobs, '--password-stdin'], { input });
   t.strictSame(Object.keys(given as object), ['id', 'email'], 'a given password is not told');
 
+  const invite = ['members', 'invite', ANN, 'carol@example.com', '--role', 'auditor'];
+  const invited = (await cliJson(place, invite)) as { id: string; link: string };
+  t.match(invited, { role: 'auditor', status: 'invited', documents: false });
+  t.match(invited.link, /\/invitations\/[0-9a-z]{26}-[\w-]{43}$/);
+  const people = (await cliJson(place, ['members', 'list', ANN])) as { id: string }[];
+  t.match(people, [{ id: invited.id }, { role: 'owner', email: ANN, status: 'active' }]);
+  await refuses(t, place, ['members', 'remove', ANN, people[1]?.id ?? ''], 1, /at least one owner/);
+  await cliJson(place, ['members', 'remove', ANN, invited.id]);
+  await refuses(t, place, ['members', 'change', ANN, invited.id, '--role', 'owner'], 1, /no such/);
+  await refuses(t, place, ['members', 'erase', 'carol@example.com', '--yes'], 1, /Nobody signs in/);
+
   const log = JSON.stringify(readLog(place.dataDir));
-  for (const personal of ['ann@', 'bob@', 'correct horse', 'build  server', key.key]) {
+  for (const personal of ['carol@', 'ann@', 'bob@', 'correct horse', 'build  server', key.key]) {
     t.notOk(log.includes(personal), `${personal} is not in the log as it is`);
   }
   t.strictSame(violations(readLog(place.dataDir), { settled: true }), []);

@@ -108,6 +108,10 @@ export const SIGN_IN: readonly Command[] = [
         help: `the service; asked for if not given (default ${DEFAULT_SERVER})`,
       },
       email: { value: 'email', help: 'the sign-in address; asked for if not given' },
+      account: {
+        value: 'id',
+        help: 'the account to sign in to, if you belong to several (default: your own)',
+      },
       'password-stdin': { help: 'read the password from standard input' },
       'api-key-stdin': { help: 'sign in with an API key, read from standard input' },
       name: { value: 'name', help: "the label of the new API key (default: this machine's name)" },

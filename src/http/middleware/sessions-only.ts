@@ -1,5 +1,11 @@
 import { ServiceError } from '../../errors/errors.ts';
-import { type ActingMember, type Caller, callerOf, type HttpMiddleware } from '../context.ts';
+import {
+  type ActingMember,
+  type Caller,
+  callerOf,
+  type HttpMiddleware,
+  isByOperatorSocket,
+} from '../context.ts';
 
 export const NEEDS_SESSION =
   'An API key may not do this. Sign in, and send the access token: Authorization: Bearer ….';
@@ -12,6 +18,7 @@ export function signedInOf({ actor }: Caller): ActingMember {
 
 /** Refuses API keys: somebody who finds one must not be able to lock its owner out. */
 export const sessionsOnly: HttpMiddleware = async (ctx, next) => {
-  signedInOf(callerOf(ctx));
+  // Where the command line names an account, it acts on it as the operator.
+  if (!isByOperatorSocket(ctx)) signedInOf(callerOf(ctx));
   await next();
 };

@@ -17,7 +17,13 @@ import { ServiceError } from '../../errors/errors.ts';
 import { validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { momentOf, readAsOf } from '../as-of.ts';
-import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import {
+  callerOf,
+  commandContext,
+  type HttpContext,
+  isByOperatorSocket,
+  pathParameter,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { presentsCredential } from '../middleware/credential.ts';
 import { signedInOf } from '../middleware/sessions-only.ts';
@@ -47,6 +53,11 @@ function memberIdOf(ctx: HttpContext): string {
   return id;
 }
 
+/** The member who asks; undefined: the operator, for whom the account's rules about roles do not count. */
+function askerOf(ctx: HttpContext): string | undefined {
+  return isByOperatorSocket(ctx) ? undefined : signedInOf(callerOf(ctx)).person;
+}
+
 /** What the page of the dashboard takes an invitation by. */
 export const invitationLink = (publicUrl: string, token: string): string =>
   `${publicUrl}/invitations/${token}`;
@@ -73,7 +84,7 @@ export const postMember: Endpoint = {
   doc: postMemberDoc,
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const { person } = signedInOf(caller);
+    const person = askerOf(ctx);
     const asked = await deps.bodies.readSmall(ctx, deps.config, checkInvitation);
     const context = await commandContext(ctx, deps);
     const { row, token } = await inviteMember(deps, caller.accountId, asked, person, context);
@@ -87,7 +98,7 @@ export const patchMember: Endpoint = {
   doc: patchMemberDoc,
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const { person } = signedInOf(caller);
+    const person = askerOf(ctx);
     const id = memberIdOf(ctx);
     const change = await deps.bodies.readSmall(ctx, deps.config, checkMemberChange);
     const context = await commandContext(ctx, deps);
@@ -102,7 +113,7 @@ export const deleteMember: Endpoint = {
   doc: deleteMemberDoc,
   handler: (deps) => async (ctx) => {
     const caller = callerOf(ctx);
-    const { person } = signedInOf(caller);
+    const person = askerOf(ctx);
     const context = await commandContext(ctx, deps);
     await removeMember(deps, caller.accountId, memberIdOf(ctx), person, context);
     ctx.status = 204;
