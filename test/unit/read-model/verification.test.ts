@@ -68,7 +68,7 @@ void test('each row that differs is named: changed, missing, and too many', asyn
     projected,
     `UPDATE conversions SET pages = 9, warnings = 'v1.x' WHERE id = '${conversionId(50)}'`,
     `DELETE FROM ledger_entries WHERE account_id = '${accountId(1)}' AND number = 2`,
-    `INSERT INTO api_keys VALUES (7777, 'key_0', 'acct_0', 'sealed', 'pk_live_0000', '{}', 0, NULL, 0)`,
+    `INSERT INTO api_keys VALUES (7777, 'key_0', 'acct_0', 'person_0', 'sealed', 'pk_live_0000', '{}', 0, NULL, 0)`,
   );
   t.strictSame(differencesOf(await verify(projected)), [
     {
@@ -144,13 +144,13 @@ const other: Projection = {
   ddl: apiKeys.ddl.replace('prefix TEXT NOT NULL', 'start TEXT'),
   handlers(db: Database) {
     const insert = db.prepare(
-      `INSERT INTO api_keys (position, id, account_id, name, start, rights, created_at)
-       VALUES (?, ?, ?, 'none', 'pk', '{}', 0)`,
+      `INSERT INTO api_keys (position, id, account_id, created_by, name, start, rights, created_at)
+       VALUES (?, ?, ?, ?, 'none', 'pk', '{}', 0)`,
     );
     return {
       KeyCreated: (event) => {
-        const { keyId: id, accountId: of } = event.data as Record<string, string>;
-        insert.run(event.position, id, of);
+        const { keyId: id, accountId: of = '' } = event.data as Record<string, string>;
+        insert.run(event.position, id, of, of.replace('acct_', 'person_'));
       },
     };
   },
@@ -198,7 +198,13 @@ void test('projections of another release are compared without being put into us
   });
   t.match(
     listed.find(({ name }) => name === 'api-keys'),
-    { definition: 'changed', version: 7, liveVersion: 2, rows: { api_keys: 2 }, lag: 0 },
+    {
+      definition: 'changed',
+      version: 7,
+      liveVersion: apiKeys.version,
+      rows: { api_keys: 2 },
+      lag: 0,
+    },
   );
   t.match(
     listed.find(({ name }) => name === 'ledger'),
