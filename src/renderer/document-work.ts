@@ -55,7 +55,7 @@ export async function workOnDocuments(
       areFinished: true,
       steps: [
         ...steps.flatMap((step) => stepOf(step, printed)),
-        ...(watermark === undefined ? [] : [{ type: 'stamp', stamp: watermark } as const]),
+        ...(watermark === undefined ? [] : [{ type: 'watermark', stamp: watermark } as const]),
       ],
       encrypt: encryptionOf(steps),
       optimize: steps.some(({ type }) => type === 'optimize'),

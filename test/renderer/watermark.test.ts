@@ -5,7 +5,9 @@ import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
+import { paint } from '../support/same-pdf.ts';
 import { accountId } from '../support/samples.ts';
+import { pdfOfObjects } from '../support/written-pdf.ts';
 
 const renderer = await startTestRenderer();
 tap.teardown(() => renderer.close());
@@ -70,6 +72,46 @@ void test('work on documents has it, also where the result is encrypted', async 
     document: { sources, steps: [{ type: 'encrypt', owner_password: 'x' }] },
   });
   t.ok(await marks(encrypted.bytes, 3));
+});
+
+/** The pixels of each page that have the watermark's colour. */
+async function redPixels(pdf: Buffer): Promise<readonly number[]> {
+  const pages = await paint(pdf);
+  return pages.map(({ pixels }) => {
+    let red = 0;
+    for (let n = 0; n < pixels.length; n += 4) {
+      if ((pixels[n] ?? 0) > 150 && (pixels[n + 1] ?? 0) < 120) red += 1;
+    }
+    return red;
+  });
+}
+
+const stream = (entries: string, content: string): string =>
+  `<<${entries}/Length ${content.length}>>\nstream\n${content}\nendstream`;
+const page = (more: string, contents: number): string =>
+  `<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 600]/Resources<</Font<</F1 6 0 R>>>>/Contents ${contents} 0 R${more}>>`;
+
+void test('nothing in an uploaded PDF hides the watermark', async (t) => {
+  const white = '1 1 1 rg 0 0 400 600 re f';
+  const pdf = pdfOfObjects([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Count 3/Kids[3 0 R 4 0 R 5 0 R]>>',
+    page('/TrimBox[0 0 1 1]/ArtBox[0 0 1 1]', 7),
+    page('', 8),
+    page('/Annots[9 0 R]', 7),
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+    stream('', 'BT /F1 24 Tf 20 100 Td (Invoice) Tj ET'),
+    stream('', 'BT /F1 24 Tf 20 100 Td (Invoice) Tj ET q 0 0 1 1 re W n 0 0 0 0 0 0 cm'),
+    '<</Type/Annot/Subtype/Square/Rect[0 0 400 600]/F 4/AP<</N 10 0 R>>>>',
+    stream('/Type/XObject/Subtype/Form/BBox[0 0 400 600]', white),
+  ]);
+  const plain = await redPixels(pdf);
+  t.strictSame(plain, [0, 0, 0]);
+  const sources = [{ file: pdf.toString('base64') }];
+  const { bytes } = await made({ document: { sources, steps: [] } });
+  const marked = await redPixels(bytes);
+  t.equal(marked.length, 3);
+  for (const [n, red] of marked.entries()) t.ok(red > 500, `page ${n + 1}: ${red} pixels`);
 });
 
 /** How much of a picture is of the watermark's colour, and its size. */

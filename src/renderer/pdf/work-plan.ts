@@ -14,6 +14,11 @@ export type WorkStep =
   | { readonly type: 'rotate'; readonly rotate: Rotation; readonly pages?: string | undefined }
   /** The first page of another PDF, laid over pages. */
   | { readonly type: 'stamp'; readonly stamp: Uint8Array; readonly pages?: string | undefined }
+  /**
+   * The first page of another PDF, laid over all pages, so that nothing in a stranger's PDF hides it: neither boxes, nor a
+   * clip that its content leaves, nor annotations.
+   */
+  | { readonly type: 'watermark'; readonly stamp: Uint8Array }
   | { readonly type: 'attach'; readonly attachments: readonly Attachment[] }
   | { readonly type: 'metadata'; readonly metadata: NonNullable<RequestDocument['metadata']> };
 

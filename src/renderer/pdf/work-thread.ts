@@ -111,6 +111,8 @@ class Workshop {
         });
       case 'stamp':
         return this.#stamped(content, step);
+      case 'watermark':
+        return this.#watermarked(content, step.stamp);
       case 'attach':
         return changed(content, (objects) => {
           dropClaims(objects);
@@ -198,6 +200,29 @@ class Workshop {
       dropClaims(each);
       restoreContents(each);
     });
+  }
+
+  /** The content of each page becomes an object, whose state ends with it. */
+  #watermarked(content: Buffer, stamp: Uint8Array): Buffer {
+    const plain = changed(content, (objects) => {
+      dropClaims(objects);
+      for (const page of pagesOf(objects)) {
+        const entries = objects.dictionary(page);
+        // What is laid over a page is fitted into its trim box.
+        for (const box of ['TrimBox', 'ArtBox', 'BleedBox']) entries.delete(box);
+        objects.set(page.number, entries);
+      }
+    });
+    const inputFile = this.#put(plain);
+    const flattenAnnotations = 'all';
+    const flat = this.#made({ inputFile, ...PLAIN, generateAppearances: '', flattenAnnotations });
+    this.#qpdf.drop(inputFile);
+    const [below, file] = [this.#put(flat), this.#put(stamp)];
+    const overlay = [{ file, from: '', repeat: '1', to: '1-z' }];
+    const made = this.#made({ inputFile: below, ...PLAIN, overlay });
+    this.#qpdf.drop(below);
+    this.#qpdf.drop(file);
+    return made;
   }
 
   #written(
