@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import tap, { test } from 'tap';
 import { INVOICE_PROFILES, type InvoiceProfile } from '../../src/domain/invoice-profiles.ts';
-import type { Conformance, PdfRequest } from '../../src/domain/request-document.ts';
+import type {
+  Conformance,
+  PdfRequest,
+  RequestDocument,
+} from '../../src/domain/request-document.ts';
 import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
 import { issueOfInvoice } from '../../src/requests/invoice.ts';
 import { signDigest } from '../../src/signing/cms.ts';
@@ -17,6 +21,7 @@ import { LAYOUT } from '../renderer/corpus/layout.ts';
 import { PAGED } from '../renderer/corpus/paged.ts';
 import { SCRIPTED } from '../renderer/corpus/scripted.ts';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
+import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 import { JPEG, png } from '../support/tiny-images.ts';
@@ -81,12 +86,13 @@ async function print(
   folder: string,
   documents: typeof DOCUMENTS,
   conformance: readonly Conformance[],
-  work: PdfRequest = {},
+  { verify_url, ...work }: PdfRequest & Pick<RequestDocument, 'verify_url'> = {},
 ): Promise<ReadonlyMap<Conformance, readonly string[]>> {
   mkdirSync(folder, { recursive: true });
   const claims = new Map<Conformance, string[]>(conformance.map((each) => [each, []]));
   for (const [n, { html, frame, options }] of documents.entries()) {
-    const request = { html, ...frame, pdf: { ...work, conformance, conformance_required: false } };
+    const pdf = { ...work, conformance, conformance_required: false };
+    const request = { html, ...frame, ...(verify_url && { verify_url }), pdf };
     const made = { print_background: true, ...options, tagged: true };
     const result = await renderer.render(request, made, 60_000, account);
     if (result.kind !== 'completed') throw new Error(`${result.kind}: ${result.message}`);
@@ -144,6 +150,27 @@ void test('a PDF that is worked on is still what it claims', {
     }
   }
   for (const [claim, files] of all) t.strictSame(await faulty(FLAVOURS[claim], files), [], claim);
+});
+
+void test('a PDF with a link to its public check is still what it claims', {
+  skip: lacks('verapdf'),
+}, async (t) => {
+  const folder = t.testdir();
+  // The link needs room in the bottom margin.
+  const few = DOCUMENTS.filter(({ options }, n) => n % 20 === 0 && !options?.margin_bottom);
+  const verify_url = 'https://pdf.example.com/verify';
+  for (const asked of [['pdfa-3u', 'pdfua-1'], ['pdfa-2b']] as const) {
+    const claims = await print(join(folder, asked[0]), few, asked, { verify_url });
+    for (const [claim, files] of claims) {
+      t.ok(files.length >= 3, `${files.length} of ${few.length} claim ${claim}`);
+      for (const file of files) {
+        const { pages } = await openPdf(readFileSync(file));
+        const shown = pages.every(({ text }) => text.includes(verify_url));
+        t.ok(shown, 'each page shows the address');
+      }
+      t.strictSame(await faulty(FLAVOURS[claim], files), [], `and are ${claim}`);
+    }
+  }
 });
 
 void test('a signed PDF is still what it claims', { skip: lacks('verapdf') }, async (t) => {
