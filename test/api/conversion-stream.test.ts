@@ -4,6 +4,7 @@ import { BASE, PASSWORD, refusal } from '../support/api.ts';
 import { countListeners, PDF, startWithConversion } from '../support/conversion.ts';
 import { eventually } from '../support/deadline.ts';
 import { eraseAccount } from '../support/erase-account.ts';
+import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { openEventStream, type StreamEvent } from '../support/event-stream.ts';
 
 const PATH = `${BASE}/conversions/stream/`;
@@ -108,6 +109,52 @@ void test('a stream ends when its credential does', async (t) => {
   t.equal(await expiring.next(), undefined, 'an expired token');
   await eraseAccount(api, other.id, api.context());
   t.equal(await foreign.next(), undefined, 'an erased account');
+});
+
+void test('a stream shows no more than the role that its holder has now, and ends with the membership', async (t) => {
+  const api = await startWithConversion(t);
+  const { id: accountId, email } = api.account;
+  const owner = await bearerOf(api, email);
+  const bob = await joined(api, owner, 'bob@example.com', 'member');
+  const body = { name: 'of Bob' };
+  const made = await api.call('POST', `${BASE}/api-keys/`, { headers: bob.headers, body });
+  const opened = [bob.headers, { 'X-API-Key': String(made.body['key']) }].map((headers) =>
+    openEventStream(t, api.origin + PATH, headers),
+  );
+  const streams = await Promise.all(opened);
+  const linksOf = async (id: string) => {
+    const found = await Promise.all(streams.map((stream) => stream.until(ended(id))));
+    return found.map((events) => 'file_url' in (events.at(-1)?.data ?? {}));
+  };
+  const completed = async () => {
+    const id = await api.create();
+    await api.complete(accountId, id, PDF);
+    return id;
+  };
+  t.strictSame(await linksOf(await completed()), [true, true]);
+  const member = `${BASE}/account/members/${bob.id}/`;
+  await api.call('PATCH', member, { headers: owner, body: { role: 'auditor' } });
+  t.strictSame(await linksOf(await completed()), [false, false], 'an auditor has no links');
+  await api.call('DELETE', member, { headers: owner });
+  await api.create();
+  const after = await Promise.all(streams.map((stream) => stream.next()));
+  t.strictSame(after, [undefined, undefined], 'nothing after the removal');
+});
+
+void test('a stream in one account ends with a password that was changed in another', async (t) => {
+  const api = await startWithConversion(t);
+  const other = await api.newAccount();
+  const owner = await bearerOf(api, api.account.email);
+  const password = { name: 'Two', password: PASSWORD };
+  await accept(api, await invite(api, owner, other.email, 'member'), password);
+  const headers = await bearerOf(api, other.email, { account: api.account.id });
+  const stream = await openEventStream(t, api.origin + PATH, headers);
+  const body = { current_password: PASSWORD, new_password: 'another long password' };
+  const home = await bearerOf(api, other.email);
+  const changed = await api.call('POST', `${BASE}/account/password/`, { headers: home, body });
+  t.equal(changed.status, 204);
+  await api.create();
+  t.equal(await stream.next(), undefined);
 });
 
 void test('streams are bounded, cost nothing when closed, and end with the server', async (t) => {

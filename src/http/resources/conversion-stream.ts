@@ -32,14 +32,21 @@ const CHANGES: readonly EventType[] = [
   'ConversionCompleted',
   'ConversionFailed',
 ];
-/** Events after which a credential of the account may not hold any more. */
+/** Events after which a credential of the account may not hold any more, or lets its holder see less. */
 const ENDS: ReadonlySet<string> = new Set<EventType>([
   'KeyRevoked',
   'SessionRevoked',
   'SessionsEnded',
-  'PasswordChanged',
-  'AccountErased',
+  'MemberChanged',
+  'MemberRemoved',
   'AccountSuspended',
+]);
+/** The same for the credentials of a person in all of their accounts, of which the event names one at most. */
+const ENDS_EVERYWHERE: ReadonlySet<string> = new Set<EventType>([
+  'PasswordChanged',
+  'PersonPasswordChanged',
+  'PersonErased',
+  'AccountErased',
 ]);
 
 interface Listener {
@@ -73,6 +80,9 @@ class AccountNews {
 
   #look(events: readonly RecordedEvent[]): void {
     const mayEnd = new Map<string, boolean>();
+    if (events.some(({ type }) => ENDS_EVERYWHERE.has(type))) {
+      for (const accountId of this.#listeners.keys()) mayEnd.set(accountId, true);
+    }
     for (const { type, data } of events) {
       const accountId = 'accountId' in data ? String(data.accountId) : '';
       mayEnd.set(accountId, mayEnd.get(accountId) === true || ENDS.has(type));
@@ -149,14 +159,19 @@ async function* follow(
   let woken = Promise.withResolvers<void>();
   const wake = (): void => woken.resolve();
   let isDue = false;
+  let dueAt = performance.now() + PING_MS;
   const endListening = news.listen(accountId, (mayEnd) => {
     isDue ||= mayEnd;
     wake();
   });
   const credentialHolds = async (): Promise<boolean> => {
-    if (!isDue) return true;
+    if (!isDue && performance.now() < dueAt) return true;
     isDue = false;
-    return (await deps.findCaller(ctx))?.accountId === accountId;
+    dueAt = performance.now() + PING_MS;
+    const caller = await deps.findCaller(ctx);
+    // What they may see is not what it was when the stream began.
+    ctx.state.caller = caller;
+    return caller?.accountId === accountId;
   };
   over.addEventListener('abort', wake);
   try {
