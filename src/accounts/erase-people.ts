@@ -8,7 +8,7 @@ import { founderOf, removalRefused } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
-import { forgetInvitation } from './members.ts';
+import { forgetRevoked } from './members.ts';
 
 interface Dependencies extends ReadDependencies {
   readonly actors: ActorSystem;
@@ -32,7 +32,11 @@ export async function erasePersonOf(
     // Refused where it would leave that account without an owner: the operator invites another one.
     const command = { type: 'RemoveMember', accountId: other, personId } as const;
     const commandId = `${context.commandId}/${other}`;
-    await deps.actors.send(accountAggregate, other, command, { ...context, commandId });
+    const outcome = await deps.actors.send(accountAggregate, other, command, {
+      ...context,
+      commandId,
+    });
+    if (outcome.accepted) await forgetRevoked(deps, outcome.events, context);
   }
   await endPerson(deps, personId, accountId, context);
 }
@@ -69,9 +73,10 @@ export async function erasePerson(
   for (const { accountId } of memberships) {
     const command = { type: 'RemoveMember', accountId, personId } as const;
     const commandId = `${context.commandId}/${accountId}`;
-    orThrow(
+    const { events } = orThrow(
       await deps.actors.send(accountAggregate, accountId, command, { ...context, commandId }),
     );
+    await forgetRevoked(deps, events, context);
   }
   await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
 }
@@ -89,6 +94,6 @@ export async function forgetEnded(
     const command = { type: 'RevokeInvitation', accountId, personId } as const;
     // Refused where it was used or revoked meanwhile: who did has destroyed it.
     const revoked = await deps.actors.send(accountAggregate, accountId, command, context);
-    if (revoked.accepted) await forgetInvitation(deps, personId, context);
+    if (revoked.accepted) await forgetRevoked(deps, revoked.events, context);
   }
 }

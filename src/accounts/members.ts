@@ -5,7 +5,7 @@ import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { KeyErased } from '../documents/keys/port.ts';
-import { accountAggregate } from '../domain/account.ts';
+import { type AccountEvent, accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import type { Role } from '../domain/member-events.ts';
@@ -139,7 +139,8 @@ export async function changeMember(
   context: CommandContext,
 ): Promise<MemberRow> {
   const command = { type: 'ChangeMember', accountId, personId, ...change, ...asked(by) } as const;
-  await sendToAccount(deps, command, context);
+  const { events } = await sendToAccount(deps, command, context);
+  await forgetRevoked(deps, events, context);
   return await memberOf(deps, accountId, personId);
 }
 
@@ -157,13 +158,27 @@ export async function removeMember(
   const { state } = await deps.actors.read(accountAggregate, accountId);
   const isInvitation = state.invitations[personId] !== undefined;
   const type = isInvitation ? 'RevokeInvitation' : 'RemoveMember';
-  await sendToAccount(deps, { type, accountId, personId, ...asked(by) }, context);
-  if (isInvitation) await forgetInvitation(deps, personId, context);
+  const command = { type, accountId, personId, ...asked(by) } as const;
+  const { events } = await sendToAccount(deps, command, context);
+  await forgetRevoked(deps, events, context);
+}
+
+type Forgetting = Pick<SignInDependencies, 'actors'> & { readonly vault: Pick<Vault, 'erase'> };
+
+/** Forgets the invitations that these events of an account have revoked. */
+export async function forgetRevoked(
+  deps: Forgetting,
+  events: readonly AccountEvent[],
+  context: CommandContext,
+): Promise<void> {
+  for (const { type, data } of events) {
+    if (type === 'InvitationRevoked') await forgetInvitation(deps, data.personId, context);
+  }
 }
 
 /** Destroys what is left of an invitation that has ended: its address, and a sign-in that was made with it meanwhile. */
-export async function forgetInvitation(
-  deps: Pick<SignInDependencies, 'actors'> & { readonly vault: Pick<Vault, 'erase'> },
+async function forgetInvitation(
+  deps: Forgetting,
   personId: string,
   context: CommandContext,
 ): Promise<void> {

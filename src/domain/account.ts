@@ -319,7 +319,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 15,
+    version: 16,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

@@ -20,6 +20,8 @@ export const MEMBER_EVENT_SCHEMAS = {
     email: Sealed,
     role: Role,
     documents: Documents,
+    /** The member whose invitation it is; absent: the operator's. */
+    invitedBy: Type.Optional(PersonId),
     invitedAt: Time,
     expiresAt: Time,
   }),
@@ -32,7 +34,7 @@ export const MEMBER_EVENT_SCHEMAS = {
     role: Role,
     documents: Documents,
   }),
-  /** The role and the right to documents from then on. */
+  /** The role and the right to documents from then on. Who is no owner any more has no open invitations either. */
   MemberChanged: Type.Object({
     accountId: AccountId,
     personId: PersonId,

@@ -32,6 +32,8 @@ interface Invitation {
   readonly tokenHash: string;
   readonly role: Role;
   readonly documents?: true;
+  /** The member whose it is: it ends when they are no owner any more. */
+  readonly invitedBy?: string;
   readonly expiresAt: number;
 }
 
@@ -124,8 +126,9 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
   const { members, invitations } = state;
   switch (event.type) {
     case 'MemberInvited': {
-      const { personId, tokenHash, role, documents, expiresAt } = event.data;
-      const invitation = { tokenHash, role, ...withDocuments(documents), expiresAt };
+      const { personId, tokenHash, role, documents, invitedBy, expiresAt } = event.data;
+      const by = invitedBy === undefined ? {} : { invitedBy };
+      const invitation = { tokenHash, role, ...withDocuments(documents), ...by, expiresAt };
       return { ...state, invitations: { ...invitations, [personId]: invitation } };
     }
     case 'InvitationRevoked':
@@ -186,6 +189,16 @@ export const openInvitation = (
     : { id: found[0], ...found[1] };
 };
 
+/** Ends what would let somebody back in who was removed: an invitation of their own making. */
+const invitationsEnded = (
+  { invitations }: People,
+  accountId: string,
+  invitedBy: string,
+): readonly EventOf<'InvitationRevoked'>[] =>
+  Object.entries(invitations)
+    .filter(([, each]) => each.invitedBy === invitedBy)
+    .map(([personId]) => ({ type: 'InvitationRevoked', data: { accountId, personId } }));
+
 const isLastOwner = ({ members }: People, personId: string): boolean =>
   members[personId]?.role === 'owner' &&
   Object.values(members).filter(({ role }) => role === 'owner').length === 1;
@@ -209,7 +222,10 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
         const most = `An account has at most ${MAX_INVITATIONS} open invitations.`;
         return refused('email', `${most} Revoke one first.`);
       }
-      const right = withDocuments(role === 'auditor' && documents);
+      const right = {
+        ...withDocuments(role === 'auditor' && documents),
+        ...(by !== undefined && { invitedBy: by }),
+      };
       const invited = { accountId, personId, tokenHash, email, role, ...right };
       return [{ type: 'MemberInvited', data: { ...invited, invitedAt: now, expiresAt } }];
     }
@@ -241,7 +257,8 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       if (role === member.role && documents === (member.documents ?? false)) return [];
       if (role !== 'owner' && isLastOwner(state, personId)) return LAST_OWNER;
       const changed = { accountId, personId, role, ...withDocuments(documents) };
-      return [{ type: 'MemberChanged', data: changed }];
+      const ended = role === 'owner' ? [] : invitationsEnded(state, accountId, personId);
+      return [{ type: 'MemberChanged', data: changed }, ...ended];
     }
     case 'RemoveMember': {
       const { personId } = command;
@@ -250,7 +267,8 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       if (state.members[personId] === undefined) return NO_MEMBER;
       if (isLastOwner(state, personId)) return LAST_OWNER;
       const left = leaves ? ({ left: true } as const) : {};
-      return [{ type: 'MemberRemoved', data: { accountId, personId, ...left } }];
+      const removed = { type: 'MemberRemoved', data: { accountId, personId, ...left } } as const;
+      return [removed, ...invitationsEnded(state, accountId, personId)];
     }
     case 'EndSessions': {
       const { personId } = command;

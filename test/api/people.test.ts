@@ -351,6 +351,29 @@ void test('an invitation is used once, in time, by the holder of its address', a
   t.equal((await accept(api, `${late}x`, body)).status, 404);
 });
 
+void test('the invitations of an owner end with their ownership', async (t) => {
+  const api = await startApi(t);
+  const owner = await ownerOf(api);
+  const gone = { status: 410, error: 'gone' };
+  const kept = await invite(api, owner.headers, 'kept@example.com', 'member');
+  for (const [name, method, body] of [
+    ['removed', 'DELETE', undefined],
+    ['demoted', 'PATCH', { role: 'member' }],
+  ] as const) {
+    const eve = await joined(api, owner.headers, `${name}@example.com`, 'owner');
+    const token = await invite(api, eve.headers, `eve-${name}@example.com`, 'owner');
+    const [open] = (await api.call('GET', MEMBERS, { headers: owner.headers }))
+      .body as unknown as readonly { readonly id: string }[];
+    const act = { headers: owner.headers, ...(body && { body }) };
+    t.ok((await api.call(method, `${MEMBERS}${eve.id}/`, act)).status < 300);
+    t.strictSame(refusal(await accept(api, token)), gone, name);
+    await t.rejects(api.vault.dataKey(String(open?.id)), { name: 'KeyErased' }, 'its address went');
+  }
+  const listed = await api.call('GET', MEMBERS, { headers: owner.headers });
+  t.match(listed.body, [{ role: 'member' }, { email: 'kept@example.com' }, { role: 'owner' }]);
+  t.equal((await accept(api, kept)).status, 200, 'those of others stay');
+});
+
 void test('an invitation does not tell whether its address has a sign-in, and needs its password', async (t) => {
   const api = await startApi(t);
   const owner = await ownerOf(api);

@@ -324,7 +324,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '15: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,keys',
+    '16: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,keys',
   );
   t.equal(
     formOf(conversionAggregate),
