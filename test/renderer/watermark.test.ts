@@ -37,9 +37,10 @@ void test('each page of a PDF has the watermark', async (t) => {
       'a page that hides all',
       { html: `${THREE}<style>*{display:none!important}html,body,p{display:block!important}` },
     ],
-    ['with a stamp of its own', { html: THREE, pdf: { stamp: { html: '<b>DRAFT</b>' } } }],
-    ['turned', { html: THREE, pdf: { rotate: 90 } }],
-    ['optimised', { html: THREE, pdf: { optimize: true } }],
+    [
+      'stamped, turned and optimised',
+      { html: THREE, pdf: { stamp: { html: '<b>DRAFT</b>' }, rotate: 90, optimize: true } },
+    ],
   ];
   for (const [what, request, options] of requests) {
     const { bytes, result } = await made(request, options);
