@@ -14,6 +14,7 @@ CREATE TABLE accounts (
   plan TEXT NOT NULL,
   public_name TEXT,
   credits INTEGER NOT NULL DEFAULT 0,
+  renewed_month TEXT NOT NULL DEFAULT '',
   operator INTEGER NOT NULL DEFAULT 0,
   suspended INTEGER NOT NULL DEFAULT 0,
   must_change_password INTEGER NOT NULL,
@@ -22,7 +23,7 @@ CREATE TABLE accounts (
 
 export const accounts: Projection = {
   name: 'accounts',
-  version: 5,
+  version: 6,
   tables: ['accounts'],
   ddl,
   handlers(db) {
@@ -33,6 +34,7 @@ export const accounts: Projection = {
     const setPlan = db.prepare('UPDATE accounts SET plan = ? WHERE id = ?');
     const setPublicName = db.prepare('UPDATE accounts SET public_name = ? WHERE id = ?');
     const addCredits = db.prepare('UPDATE accounts SET credits = credits + ? WHERE id = ?');
+    const setRenewed = db.prepare('UPDATE accounts SET renewed_month = ? WHERE id = ?');
     const setOperator = db.prepare('UPDATE accounts SET operator = ? WHERE id = ?');
     const setSuspended = db.prepare('UPDATE accounts SET suspended = ? WHERE id = ?');
     const setPasswordChanged = db.prepare(
@@ -50,8 +52,9 @@ export const accounts: Projection = {
       PublicNameChanged({ accountId, name = null }) {
         setPublicName.run(name, accountId);
       },
-      CreditGranted({ accountId, amount }) {
+      CreditGranted({ accountId, amount, month }) {
         addCredits.run(amount, accountId);
+        if (month !== undefined) setRenewed.run(month, accountId);
       },
       CreditDebited({ accountId, amount }) {
         addCredits.run(-amount, accountId);
@@ -106,6 +109,12 @@ export interface AccountQueries {
   /** Newest first. */
   newest(page: Slice): readonly AccountRow[];
   count(): number;
+  /** Accounts on one of the plans that have got no credits for the month yet, but for suspended ones. */
+  renewalsDue(
+    plans: readonly string[],
+    month: string,
+    limit: number,
+  ): readonly Pick<AccountRow, 'id' | 'plan'>[];
   /** Operators who can act, but for this account. */
   otherOperators(id: string): number;
   /** The oldest account that is still open. */
@@ -134,6 +143,11 @@ export function accountQueries(db: Database): AccountQueries {
     `${select} ORDER BY position DESC LIMIT ? OFFSET ?`,
   );
   const count = db.prepare<[], number>('SELECT count(*) FROM accounts').pluck();
+  // The sum keeps SQLite from recompiling the statement for each limit that is bound.
+  const renewalsDue = db.prepare<[string, string, number], Pick<AccountRow, 'id' | 'plan'>>(
+    `SELECT id, plan FROM accounts WHERE plan IN (SELECT value FROM json_each(?)) AND suspended = 0
+       AND renewed_month < ? ORDER BY position LIMIT ? + 0`,
+  );
   const otherOperators = db
     .prepare<[string], number>(
       'SELECT count(*) FROM accounts WHERE operator = 1 AND suspended = 0 AND must_change_password = 0 AND id <> ?',
@@ -144,6 +158,7 @@ export function accountQueries(db: Database): AccountQueries {
     byId: (id) => byId.all(id).map(rowOf)[0],
     all: page,
     newest: ({ offset, limit }) => newest.all(limit, offset).map(rowOf),
+    renewalsDue: (plans, month, limit) => renewalsDue.all(JSON.stringify(plans), month, limit),
     otherOperators: (id) => otherOperators.get(id) ?? 0,
     count: () => count.get() ?? 0,
     first: () => page({ offset: 0, limit: 1 })[0],

@@ -213,7 +213,8 @@ export interface TokenPair {
 export interface Account {
   id: string;
   email: string;
-  plan: 'free' | 'starter' | 'pro';
+  /** `free`, `starter`, `pro`, or one that the service adds. */
+  plan: string;
   /** The number of conversions that can still be requested; null: the service runs without credits. */
   credits: number | null;
   /** True for an operator of the service. */

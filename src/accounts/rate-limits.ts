@@ -1,7 +1,8 @@
 /** The windows that requests are counted in, and the key of each. */
 import { isIPv6 } from 'node:net';
+import { PLANS } from '../domain/choices.ts';
 import type { Plan, SessionKind } from '../domain/event-fields.ts';
-import { ServiceError } from '../errors/errors.ts';
+import { fieldError, ServiceError } from '../errors/errors.ts';
 import type { Rate, RateLimitStatus } from '../limits/rate-limiter/port.ts';
 import type { Clock } from '../time/clock.ts';
 
@@ -10,6 +11,8 @@ export const WINDOW_MS = 60_000;
 export interface RateLimits {
   /** `off`: requests are not counted. Wrong passwords are, whatever it says. */
   readonly rateLimit: 'on' | 'off';
+  /** Those of the setting PLANS. */
+  readonly plans: Plans | undefined;
   readonly rateLimitFree: number;
   readonly rateLimitStarter: number;
   readonly rateLimitPro: number;
@@ -25,15 +28,35 @@ export interface CountedCaller {
   readonly sessionKind?: SessionKind;
 }
 
-/** Requests in a minute. */
+/** A plan that settings add, or what they say of one that is always there. */
+export interface PlanSetting {
+  /** Requests in a minute; absent: of one that is always there. */
+  readonly rateLimit?: number;
+  /** Credits that are granted for each month. */
+  readonly creditsMonthly?: number;
+}
+export type Plans = ReadonlyMap<string, PlanSetting>;
+
+/** The names of all plans that an account may have. */
+export const planNames = ({ plans }: Pick<RateLimits, 'plans'>): readonly string[] => [
+  ...new Set([...PLANS, ...(plans?.keys() ?? [])]),
+];
+
+/** @throws {ServiceError} `validation_error`: there is no such plan */
+export function assertPlan(limits: Pick<RateLimits, 'plans'>, plan: string): void {
+  const names = planNames(limits);
+  if (!names.includes(plan)) throw fieldError('plan', `Must be one of ${names.join(', ')}.`);
+}
+
+/** Requests in a minute. A plan that is not in the settings any more has the limit of free. */
 export function planLimit(limits: RateLimits, plan: Plan): number {
   switch (plan) {
-    case 'free':
-      return limits.rateLimitFree;
     case 'starter':
       return limits.rateLimitStarter;
     case 'pro':
       return limits.rateLimitPro;
+    default:
+      return limits.plans?.get(plan)?.rateLimit ?? limits.rateLimitFree;
   }
 }
 

@@ -4,14 +4,13 @@ import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.t
 import type { OpenedAccount } from '../accounts/accounts.ts';
 import { accountRecord } from '../accounts/records.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
-import { PLANS } from '../domain/choices.ts';
+import { PLAN_NAME, PLANS } from '../domain/choices.ts';
 import { MAX_BALANCE } from '../domain/credits.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Core } from '../service/core.ts';
 import { holdInWords } from './account-keeping.ts';
 import { momentOption, readAsOf } from './as-of.ts';
 import {
-  choiceOf,
   counted,
   type Invocation,
   type Output,
@@ -32,10 +31,11 @@ import {
 } from './operator-api.ts';
 import { dateOf, isPressledgerError, PressledgerUnreachable, take } from './service.ts';
 
-function parsePlan(value: string): (typeof PLANS)[number] {
-  const plan = choiceOf(value, PLANS);
-  if (!plan) throw new UsageError(`A plan is one of ${PLANS.join(', ')}.`);
-  return plan;
+/** The service says which others there are. */
+function parsePlan(value: string): string {
+  const plan = value.toLowerCase();
+  if (new RegExp(`^${PLAN_NAME}$`).test(plan)) return plan;
+  throw new UsageError(`A plan is one of ${PLANS.join(', ')}, or a name in PLANS.`);
 }
 
 /** @throws {ServiceError} `not_found` */

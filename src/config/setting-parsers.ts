@@ -1,7 +1,9 @@
 /** Turns the text of a setting into its value. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PlanSetting, Plans } from '../accounts/rate-limits.ts';
 import { parseS3Url } from '../documents/s3-location.ts';
+import { PLAN_NAME, PLANS } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
@@ -172,3 +174,56 @@ export const logOrigin: Parse<string> = (value) =>
   /^[!-*,-~]{1,200}$/.test(value)
     ? value
     : refuse(value, 'at most 200 printable ASCII characters without spaces and +');
+
+function wrongPlans(why: string): never {
+  throw new UnusableValue(
+    `must be JSON such as {"team": {"rate_limit": 300, "credits_monthly": 5000}}: ${why}`,
+  );
+}
+
+const isObject = (json: unknown): json is Record<string, unknown> =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+function planNumber(name: string, field: string, given: unknown, most: number): number {
+  const isFit = typeof given === 'number' && Number.isInteger(given) && given >= 1 && given <= most;
+  return isFit ? given : wrongPlans(`${name}.${field} is not a whole number from 1 to ${most}.`);
+}
+
+/** Plans beside those that are always there, and credits that a plan gives each month: JSON. */
+export const plans: Parse<Plans> = (value) => {
+  let json: unknown;
+  try {
+    json = JSON.parse(value);
+  } catch (error) {
+    return wrongPlans(`${errorMessage(error)}.`);
+  }
+  if (!isObject(json)) return wrongPlans('it is not an object.');
+  const known: readonly string[] = PLANS;
+  return new Map(
+    Object.entries(json).map(([name, given]): [string, PlanSetting] => {
+      if (!new RegExp(`^${PLAN_NAME}$`).test(name)) {
+        return wrongPlans(
+          `${JSON.stringify(name)} is not a name of lower case letters, digits, - and _.`,
+        );
+      }
+      if (!isObject(given)) return wrongPlans(`${name} is not an object.`);
+      const { rate_limit: rate, credits_monthly: monthly, ...others } = given;
+      const [other] = Object.keys(others);
+      if (other !== undefined) return wrongPlans(`${name}.${other} is unknown.`);
+      if (known.includes(name) && rate !== undefined) {
+        return wrongPlans(`set the rate limit of ${name} with RATE_LIMIT_${name.toUpperCase()}.`);
+      }
+      if (!known.includes(name) && rate === undefined)
+        return wrongPlans(`${name}.rate_limit is missing.`);
+      return [
+        name,
+        {
+          ...(rate !== undefined && { rateLimit: planNumber(name, 'rate_limit', rate, 1e9) }),
+          ...(monthly !== undefined && {
+            creditsMonthly: planNumber(name, 'credits_monthly', monthly, 1e12),
+          }),
+        },
+      ];
+    }),
+  );
+};

@@ -16,6 +16,7 @@ import {
   origin,
   origins,
   type Parse,
+  plans,
   ports,
   text,
   witnesses,
@@ -188,6 +189,13 @@ export const SETTINGS = {
     {
       unset: 'none',
     },
+  ),
+  plans: api(
+    'PLANS',
+    plans,
+    none,
+    'more plans, and credits that renew monthly, as JSON: {"team": {"rate_limit": 300, "credits_monthly": 5000}}',
+    { unset: 'none' },
   ),
   credits: api('CREDITS', oneOf(['on', 'off']), 'on' as const, 'off: conversions cost nothing'),
   rateLimit: api(

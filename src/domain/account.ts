@@ -112,6 +112,7 @@ const initialState: AccountState = {
   credits: 0,
   keyUse: noKeyUse,
   refunds: 0,
+  renewedMonth: '',
   keys: noKeys,
 };
 
@@ -319,7 +320,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 16,
+    version: 17,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

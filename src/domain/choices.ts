@@ -1,6 +1,9 @@
 /** The values of fields that have a fixed set of them. Schemas, which take a tenth of a second to load, are elsewhere. */
 
+/** The plans that are always there. Settings may add others. */
 export const PLANS = ['free', 'starter', 'pro'] as const;
+/** The form of a plan's name. */
+export const PLAN_NAME = '[a-z][a-z0-9_-]{0,31}';
 export const PAGE_SIZES = ['A4', 'Letter', 'Legal', 'A3', 'A5'] as const;
 /** What a page becomes: a PDF, or a picture of all of it. */
 export const FORMATS = ['pdf', 'png', 'jpeg', 'webp'] as const;

@@ -1,4 +1,4 @@
-/** What is added to the credits of an account: by its operator, and for each conversion that failed. */
+/** What is added to the credits of an account: by its operator, by its plan each month, and for each conversion that failed. */
 import { CREDITS_PER_CONVERSION } from './acceptance.ts';
 import type { Decision } from './decider.ts';
 import type { EventOf } from './events.ts';
@@ -14,29 +14,33 @@ export interface Credits {
   readonly keyUse: KeyUse;
   /** The number of refunds. They are given in the order of the failures, without a gap. */
   readonly refunds: number;
+  /** The last month that its plan gave credits for, such as `2026-11`; empty: none yet. */
+  readonly renewedMonth: string;
   readonly keys: IdempotencyKeys;
 }
 
 /** The credits after an event of them. */
 export function withCredits(
-  { credits, keyUse, refunds, keys }: Credits,
+  state: Credits,
   event: EventOf<'CreditGranted' | 'CreditDebited' | 'CreditRefunded'>,
 ): Credits {
+  const { credits, keyUse, refunds, renewedMonth, keys } = state;
   const { amount } = event.data;
+  const same = { keyUse, refunds, renewedMonth, keys };
   switch (event.type) {
     case 'CreditGranted': {
-      const { idempotencyKey, grantedAt } = event.data;
-      const granted = { credits: credits + amount, keyUse, refunds, keys };
+      const { idempotencyKey, grantedAt, month = renewedMonth } = event.data;
+      const granted = { ...same, credits: credits + amount, renewedMonth: month };
       if (idempotencyKey === undefined || grantedAt === undefined) return granted;
       // Nobody looks for a conversion by the key of a grant.
       const accepted = { conversionId: '', requestedAt: grantedAt };
       return { ...granted, keys: rememberKey(keys, idempotencyKey, accepted) };
     }
     case 'CreditDebited':
-      return { credits: credits - amount, keyUse: countDebit(keyUse, event.data), refunds, keys };
+      return { ...same, credits: credits - amount, keyUse: countDebit(keyUse, event.data) };
     case 'CreditRefunded': {
       const left = countRefund(keyUse, event.data);
-      return { credits: credits + amount, keyUse: left, refunds: refunds + 1, keys };
+      return { ...same, credits: credits + amount, keyUse: left, refunds: refunds + 1 };
     }
   }
 }
@@ -45,6 +49,8 @@ export interface CreditGrant {
   readonly amount: number;
   /** Hashed apart from those of conversions. */
   readonly idempotencyKey?: string;
+  /** The month that it is for, where a plan gives it: each month gets one. */
+  readonly month?: string;
   readonly now: number;
 }
 
@@ -59,11 +65,16 @@ export interface Refund {
   readonly debitedAt?: number;
 }
 
-/** A grant that is repeated with its key adds nothing. */
+/** The month in UTC, such as `2026-11`. */
+export const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
+
+/** A grant that is repeated with its key, or for its month, adds nothing. */
 export function grantCredits(
-  { credits, keys }: Pick<Credits, 'credits' | 'keys'>,
-  { accountId, amount, idempotencyKey, now }: CreditGrant & { readonly accountId: string },
+  { credits, keys, renewedMonth }: Pick<Credits, 'credits' | 'keys' | 'renewedMonth'>,
+  { accountId, amount, idempotencyKey, month, now }: CreditGrant & { readonly accountId: string },
 ): Decision<EventOf<'CreditGranted'>> {
+  // Also for an earlier month: a clock may have run ahead.
+  if (month !== undefined && month <= renewedMonth) return [];
   if (idempotencyKey !== undefined && findKey(keys, idempotencyKey, now)) return [];
   if (credits + amount > MAX_BALANCE) {
     return {
@@ -72,7 +83,8 @@ export function grantCredits(
     };
   }
   const key = idempotencyKey === undefined ? {} : { idempotencyKey, grantedAt: now };
-  return [{ type: 'CreditGranted', data: { accountId, amount, ...key } }];
+  const renewal = month === undefined ? {} : { month };
+  return [{ type: 'CreditGranted', data: { accountId, amount, ...key, ...renewal } }];
 }
 
 /** Refunds follow the failures in their order, each once. */

@@ -1,7 +1,14 @@
 /** The schemas of fields that events of several kinds have. */
 import Type, { type Static } from 'typebox';
 import { BLOB_KINDS } from './blob-key.ts';
-import { COLOR_SCHEMES, FORMATS, KEY_SCOPES, PAGE_SIZES, PLANS, SESSION_KINDS } from './choices.ts';
+import {
+  COLOR_SCHEMES,
+  FORMATS,
+  KEY_SCOPES,
+  PAGE_SIZES,
+  PLAN_NAME,
+  SESSION_KINDS,
+} from './choices.ts';
 import {
   ACCOUNT_ID,
   BATCH_ID,
@@ -40,7 +47,8 @@ export const Time = Type.Integer({ minimum: 0, maximum: 8.64e15 });
 /** From 1. */
 export const Count = Type.Integer({ minimum: 1, maximum });
 
-export const Plan = Type.Enum([...PLANS]);
+/** Settings say which there are: a log may name one that is there no more. */
+export const Plan = Type.String({ pattern: `^${PLAN_NAME}$` });
 export type Plan = Static<typeof Plan>;
 
 export const SessionKind = Type.Enum([...SESSION_KINDS]);

@@ -49,7 +49,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `The checkpoint of ${counted(data.size, 'event')} was timestamped.`,
   AccountOpened: (data) => `The account was opened on the plan ${data.plan}.`,
   PlanChanged: (data) => `The plan was changed to ${data.plan}.`,
-  CreditGranted: (data) => `${counted(data.amount, 'credit')} ${was(data.amount)} granted.`,
+  CreditGranted: (data) =>
+    `${counted(data.amount, 'credit')} ${was(data.amount)} granted${data.month === undefined ? '' : ` by the plan for ${data.month}`}.`,
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
   ConversionRequested: (data) => {

@@ -65,6 +65,8 @@ export const EVENT_SCHEMAS = {
     /** Both or neither: HMAC-SHA-256 of the operator's Idempotency-Key, hex, and when it came. */
     idempotencyKey: Type.Optional(Sha256),
     grantedAt: Type.Optional(Time),
+    /** The month in UTC that its plan gave it for; absent: an operator did, or the opening of the account. */
+    month: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}$' })),
   }),
   CreditDebited: Type.Object({
     accountId: AccountId,

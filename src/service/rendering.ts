@@ -13,6 +13,7 @@ import { startErasures } from '../process-managers/erasures.ts';
 import { startOrphanSweep } from '../process-managers/orphans.ts';
 import { startOutcomes } from '../process-managers/outcomes.ts';
 import { startRefunds } from '../process-managers/refunds.ts';
+import { startRenewals } from '../process-managers/renewals.ts';
 import { startRetention } from '../process-managers/retention.ts';
 import { createSigner } from '../process-managers/signatures.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
@@ -163,6 +164,7 @@ function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Ma
     startCancellations({ ...core, queue }),
     startRefunds(core),
     startBatches(core),
+    ...(core.config.credits === 'on' ? [startRenewals({ ...core, plans: core.config.plans })] : []),
     startCheckpoints(core, core.config.checkpointSeconds),
     startAttestations({ ...core, ...attestors }),
     startRetention({ ...core, retentionSeconds, failedRetentionSeconds }),

@@ -437,7 +437,7 @@ async function suspendedAccount(api: Api) {
 
 /** What operators do, to an account of their making. */
 async function driveOperators(t: Test, given: Answered) {
-  const api = await startApi(t);
+  const api = await startApi(t, { env: { PLANS: '{"pro": {"credits_monthly": 5000}}' } });
   const operator = await newOperator(api);
   const email = 'opened@example.com';
   const opened = await operator.call('POST', '/accounts/', { body: { email } });

@@ -99,6 +99,30 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
     { '3000': [3000], '3000, 9000,': [3000, 9000] },
     ['0', '65536', '3000-4000', '80;443'],
   ],
+  plans: [
+    undefined,
+    {
+      '{}': new Map(),
+      '{"team": {"rate_limit": 300, "credits_monthly": 5000}, "pro": {"credits_monthly": 1}}':
+        new Map([
+          ['team', { rateLimit: 300, creditsMonthly: 5000 }],
+          ['pro', { creditsMonthly: 1 }],
+        ]),
+    },
+    [
+      'team',
+      '[]',
+      '{"Team": {"rate_limit": 1}}',
+      '{"team": 300}',
+      '{"team": {}}',
+      '{"team": {"rate_limit": 0}}',
+      '{"team": {"rate_limit": 1.5}}',
+      '{"team": {"rate_limit": "1"}}',
+      '{"team": {"rate_limit": 1, "credits_monthly": 0}}',
+      '{"team": {"rate_limit": 1, "price": 5}}',
+      '{"pro": {"rate_limit": 5}}',
+    ],
+  ],
   credits: ['on', { on: 'on', off: 'off' }, ['false', 'OFF']],
   rateLimit: ['on', { on: 'on', off: 'off' }, ['0', 'none']],
   freeCredits: [100, { '0': 0, '1000000000000': 1e12 }, ['-1', '1000000000001', '1.5']],

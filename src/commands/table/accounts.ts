@@ -15,7 +15,11 @@ export const ACCOUNTS: readonly Command[] = [
     ],
     options: {
       email: { value: 'email', help: 'the sign-in address, instead of the argument' },
-      plan: { value: 'plan', help: `${PLANS.join(', ')} (default free)`, choices: PLANS },
+      plan: {
+        value: 'plan',
+        help: `${PLANS.join(', ')}, or one of PLANS (default free)`,
+        choices: PLANS,
+      },
       credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
       'password-stdin': { help: 'read the password from standard input' },
     },

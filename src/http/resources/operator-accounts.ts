@@ -13,6 +13,7 @@ import {
   sendToAccount,
 } from '../../accounts/accounts.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
+import { assertPlan } from '../../accounts/rate-limits.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
 import { firstCommand } from '../../actors/command-context.ts';
 import { fieldError, ServiceError } from '../../errors/errors.ts';
@@ -85,6 +86,7 @@ export const postOperatorAccount: Endpoint = {
   handler: (deps) => async (ctx) => {
     const given = await deps.bodies.readSmall(ctx, deps.config, checkOpening);
     const { email, plan = 'free', credits = deps.config.freeCredits, password } = given;
+    assertPlan(deps.config, plan);
     if ((await findAccount(deps, email)) !== undefined) {
       throw fieldError('email', 'There is an account with this address already.');
     }
@@ -102,9 +104,10 @@ export const postOperatorAccount: Endpoint = {
 export const postPlan: Endpoint = {
   doc: postPlanDoc,
   handler: (deps) =>
-    change(deps, checkPlan, (accountId, { plan }, context) =>
-      sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context),
-    ),
+    change(deps, checkPlan, (accountId, { plan }, context) => {
+      assertPlan(deps.config, plan);
+      return sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context);
+    }),
 };
 
 export const postRetention: Endpoint = {

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { checkpointQueries, type ListedCheckpoint } from '../../../projections/checkpoints.ts';
 import { failureQueries } from '../../../projections/failures.ts';
+import { planLimit, planNames } from '../../accounts/rate-limits.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { createStatus } from '../../observe/service-status.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
@@ -55,6 +56,14 @@ export const ServiceStatus = Closed({
     description: 'off: requests are not limited (RATE_LIMIT).',
     examples: ['on'],
   }),
+  plans: Type.Array(
+    Closed({
+      name: Text('pro'),
+      rate_limit: Count('Requests in a minute.', 100, 1),
+      credits_monthly: OrNull(Count('Credits that it gives for each month.', 5000)),
+    }),
+    { description: 'The plans that an account may have.' },
+  ),
   leads: Flag('This node feeds the renderers.', true),
   time: Timestamp('The time of the look.'),
   led: OrNull(Flag('Some node feeds the renderers.', true)),
@@ -158,6 +167,11 @@ export const getStatus: Endpoint = {
     const { version, renderers } = deps.operations;
     const look = createStatus({ ...deps, renderers });
     const { credits, rateLimit: rate_limit } = deps.config;
+    const plans = planNames(deps.config).map((name) => ({
+      name,
+      rate_limit: planLimit(deps.config, name),
+      credits_monthly: deps.config.plans?.get(name)?.creditsMonthly ?? null,
+    }));
     return async (ctx) => {
       const [status, { ready, missing, leads = false }] = await Promise.all([
         look(),
@@ -166,7 +180,7 @@ export const getStatus: Endpoint = {
       const node = { version, uptime_seconds: Math.floor(process.uptime()) };
       const memory = { rss_bytes: process.memoryUsage.rss() };
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = { ...node, memory, ready, missing, credits, rate_limit, leads, ...status };
+      ctx.body = { ...node, memory, ready, missing, credits, rate_limit, plans, leads, ...status };
     };
   },
 };

@@ -21,6 +21,7 @@ import { BatchRules } from './batch-rules.ts';
 import { checkComparison } from './comparison.ts';
 import { Broken, Difference, placeOf } from './difference.ts';
 import { EventIds } from './event-ids.ts';
+import { checkGrant } from './grants.ts';
 import { checkDestroyed, checkMade, checkSigned } from './signatures.ts';
 import { StateTable } from './state-table.ts';
 import {
@@ -173,20 +174,17 @@ export class LogRules {
     this.#keys.set(name, { requestedAt });
   }
 
-  #grant({ data }: EventOf<'CreditGranted'>, account: string): void {
+  #grant(owner: Account, { data }: EventOf<'CreditGranted'>, account: string): void {
+    checkGrant(owner, data);
     const { idempotencyKey, grantedAt } = data;
-    if ((idempotencyKey === undefined) !== (grantedAt === undefined)) {
-      throw new Broken('idempotencyKey and grantedAt, or neither', 'one of them');
-    }
-    if (idempotencyKey !== undefined && grantedAt !== undefined) {
-      this.#useKey(account, idempotencyKey, grantedAt, 'grant');
-    }
+    if (idempotencyKey === undefined || grantedAt === undefined) return;
+    this.#useKey(account, idempotencyKey, grantedAt, 'grant');
   }
 
   #account(stream: StreamState, event: AccountEvent, recorded: RecordedEvent, index: number): void {
     stream.account ??= { state: accountStateOf(accounts.initialState), failures: 0 };
     const owner = stream.account;
-    if (event.type === 'CreditGranted') this.#grant(event, recorded.stream);
+    if (event.type === 'CreditGranted') this.#grant(owner, event, recorded.stream);
     else if (event.type === 'BatchRequested' && event.data.idempotencyKey !== undefined)
       this.#useKey(recorded.stream, event.data.idempotencyKey, event.data.requestedAt, 'batch');
     else if (event.type === 'CreditRefunded') this.#refund(owner, event, recorded);

@@ -43,7 +43,10 @@ type KeptState = Pick<ConversionState, 'status' | 'deleted' | 'expired'> & {
 
 /** Its keys have a table of their own. */
 export interface Account {
-  state: Pick<AccountState, 'status' | 'credits' | 'refunds' | 'signature' | 'endedCertificates'>;
+  state: Pick<
+    AccountState,
+    'status' | 'credits' | 'refunds' | 'renewedMonth' | 'signature' | 'endedCertificates'
+  >;
   failures: number;
 }
 
@@ -52,12 +55,14 @@ export const accountStateOf = ({
   status,
   credits,
   refunds,
+  renewedMonth,
   signature,
   endedCertificates,
 }: AccountState): Account['state'] => ({
   status,
   credits,
   refunds,
+  renewedMonth,
   signature: signature && { ...signature, secret: '' },
   endedCertificates,
 });

@@ -359,6 +359,31 @@ void test('a request takes its credit in the same decision', (t) => {
   t.end();
 });
 
+const renew = (month: string): AccountCommand => ({
+  type: 'GrantCredits',
+  accountId: ID,
+  amount: 5,
+  month,
+  now: NOW,
+});
+const renewed = (month: string): AccountEvent => ({
+  type: 'CreditGranted',
+  data: { accountId: ID, amount: 5, month },
+});
+
+void test('a plan gives the credits of a month once, whatever the clock says later', (t) => {
+  given(t, account, opened).when(renew('2026-11')).thenEvents(renewed('2026-11'));
+  given(t, account, opened, renewed('2026-11')).when(renew('2026-11')).thenNothing();
+  given(t, account, opened, renewed('2026-12')).when(renew('2026-11')).thenNothing();
+  given(t, account, opened, renewed('2026-12'), granted(1))
+    .when(renew('2027-01'))
+    .thenEvents(renewed('2027-01'));
+  given(t, account, opened, granted(MAX_BALANCE))
+    .when(renew('2026-11'))
+    .thenRejected('validation_error');
+  t.end();
+});
+
 void test('what costs nothing is accepted without credits, and takes none', (t) => {
   given(t, account, opened)
     .when({ ...request(1, NOW), unpaid: true } as AccountCommand)

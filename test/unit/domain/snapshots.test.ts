@@ -125,6 +125,12 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     },
   ),
   few.map((amount): AccountEvent => ({ type: 'CreditGranted', data: { ...owner, amount } })),
+  few.map(
+    (n): AccountEvent => ({
+      type: 'CreditGranted',
+      data: { ...owner, amount: n, month: `2026-0${n}` },
+    }),
+  ),
   fc.bigInt({ min: 1n, max: 2n ** 63n }).map(
     (failedAt): AccountEvent => ({
       type: 'CreditRefunded',
@@ -324,7 +330,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '16: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,keys',
+    '17: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
   );
   t.equal(
     formOf(conversionAggregate),

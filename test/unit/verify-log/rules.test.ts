@@ -198,6 +198,8 @@ const batchOf = (
   const events = pairs.filter(({ type }, n) => n > 1 || type !== without);
   return step(ACCOUNT, { type: 'BatchRequested', data }, ...events);
 };
+const renewal = (month: string): Step =>
+  step(ACCOUNT, { ...granted, data: { ...granted.data, month } });
 const unpaidOf = {
   accountId: accountId(),
   batchId: batchId(),
@@ -281,6 +283,7 @@ void test('logs that keep every rule', (t) => {
       failure(3, 1),
     ],
     ['2 unfinished, 0 refunds due', open, unpaidBatch(2)],
+    ['0 unfinished, 0 refunds due', open, renewal('2026-11'), renewal('2027-01')],
   ];
   for (const [counts, ...steps] of good) t.equal(check(logOf(steps)), counts);
   const caused = logOf([...failed, refund()], new Map());
@@ -391,6 +394,12 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
       /^4: .*2 more requests of batch_.* right after it, found C/,
       open,
       step(ACCOUNT, { type: 'BatchRequested', data: { ...unpaidOf, total: 2 } }, debit, ask),
+    ],
+    [
+      /^4: .*a month after 2026-11, found one for 2026-11/,
+      open,
+      renewal('2026-11'),
+      renewal('2026-11'),
     ],
     [/^12: .*1 completed and 1 failed of 2, found 2 completed/, ...batched, batchEnd(2, 0)],
     [/^12: .*1 completed and 1 failed of 2, found 1 .*of 1$/, ...batched, batchEnd(1, 0, 1)],

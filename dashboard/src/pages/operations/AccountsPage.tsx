@@ -8,8 +8,7 @@ import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { type Plan, PLAN_CHOICES, planName } from '../../ui/plans.ts';
-import { Select } from '../../ui/Select.tsx';
+import { planName } from '../../ui/plans.ts';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
@@ -19,6 +18,7 @@ import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import type { AccountsSearch } from './accounts-search.ts';
 import styles from './operations.module.css';
+import { PlanSelect } from './PlanSelect.tsx';
 import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
 
 type Account = components['schemas']['Account'];
@@ -188,7 +188,7 @@ interface OpeningFormProps {
 }
 
 function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
-  const [plan, setPlan] = useState<Plan>('free');
+  const [plan, setPlan] = useState('free');
   return (
     <SendForm
       action="Open the account"
@@ -213,7 +213,7 @@ function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
         isRequired
         autoFocus
       />
-      <Select label="Plan" name="plan" choices={PLAN_CHOICES} value={plan} onChange={setPlan} />
+      <PlanSelect value={plan} onChange={setPlan} />
       <NumberField
         label="Credits to begin with"
         name="credits"

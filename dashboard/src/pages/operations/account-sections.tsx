@@ -8,8 +8,7 @@ import { formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { type Plan, PLAN_CHOICES, planName } from '../../ui/plans.ts';
-import { Select } from '../../ui/Select.tsx';
+import { planName } from '../../ui/plans.ts';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
@@ -17,6 +16,7 @@ import { announce } from '../../ui/Toasts.tsx';
 import { useOnEnd } from './live.ts';
 import styles from './operations.module.css';
 import { type AccountDetails, forgetAccounts } from './operator-api.ts';
+import { PlanSelect } from './PlanSelect.tsx';
 import { ReasonDialog, ReasonField, reasonIn } from './reason.tsx';
 
 interface SectionProps {
@@ -36,7 +36,7 @@ export function PlanSection({ account }: SectionProps) {
 }
 
 function PlanForm({ account: { id, plan: current } }: SectionProps) {
-  const [plan, setPlan] = useState<Plan>(current);
+  const [plan, setPlan] = useState(current);
   const change = async (textOf: TextOf) => {
     if (plan === current) return `The account has the plan ${planName(plan)} already.`;
     const params = { path: { id } };
@@ -47,7 +47,7 @@ function PlanForm({ account: { id, plan: current } }: SectionProps) {
   };
   return (
     <SendForm action="Change the plan" look="secondary" layout="narrow" onSend={change}>
-      <Select label="Plan" name="plan" choices={PLAN_CHOICES} value={plan} onChange={setPlan} />
+      <PlanSelect value={plan} onChange={setPlan} />
       <ReasonField />
     </SendForm>
   );

@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, dataOf } from '../../api/client.ts';
+import { counted } from '../../ui/format.ts';
+import { planName } from '../../ui/plans.ts';
+import { Select } from '../../ui/Select.tsx';
+
+interface PlanSelectProps {
+  readonly value: string;
+  readonly onChange: (plan: string) => void;
+}
+
+/** Chooses one of the plans that the settings of the service have, each with its limits. */
+export function PlanSelect({ value, onChange }: PlanSelectProps) {
+  const status = useQuery({
+    queryKey: ['operator', 'plans'],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/operator/status/', { signal })),
+    staleTime: 60_000,
+  });
+  const plans = status.data?.plans ?? [];
+  const chosen = plans.find(({ name }) => name === value);
+  const monthly = chosen?.credits_monthly ?? null;
+  // A plan that the settings do not have any more is still that of the account.
+  const names = [...new Set([...plans.map(({ name }) => name), value])];
+  return (
+    <Select
+      label="Plan"
+      name="plan"
+      choices={names.map((name) => ({ value: name, label: planName(name) }))}
+      value={value}
+      onChange={onChange}
+      hint={
+        chosen &&
+        `${counted(chosen.rate_limit, 'request')} a minute${monthly === null ? '' : `, ${counted(monthly, 'credit')} each month`}.`
+      }
+    />
+  );
+}
