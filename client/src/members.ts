@@ -128,7 +128,7 @@ export class Members {
     return this.#requests.json('PATCH', PERSON, { ...options, body: { name } });
   }
 
-  /** Retrieves what an invitation is for. @param token the last part of its link */
+  /** Retrieves what an invitation is for. @param token the part of its link behind # */
   invitation(token: string, options: CallOptions = {}): Promise<Invitation> {
     return this.#requests.json('GET', invitationPath(token), options);
   }

@@ -42,6 +42,14 @@ const resetPassword = createRoute({
   ),
 });
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: PATHS.invitation,
+  component: lazyRouteComponent(
+    (): ReturnType<Load> => import('./pages/sign-in/InvitationPage.tsx'),
+  ),
+});
+
 /** All pages that a person must be signed in to see. */
 const signedIn = createRoute({
   getParentRoute: () => root,
@@ -103,6 +111,7 @@ const documentsSearch = ({ add, from }: Search) => ({
 const routeTree = root.addChildren([
   signIn,
   resetPassword,
+  invitation,
   anybody.addChildren([verify]),
   signedIn.addChildren([
     page(PATHS.home, () => import('./pages/home/HomePage.tsx')),
@@ -123,6 +132,7 @@ const routeTree = root.addChildren([
     page(PATHS.webhook, () => import('./pages/webhooks/WebhookPage.tsx'), deliveriesSearch),
     page(PATHS.usage, () => import('./pages/usage/UsagePage.tsx'), usageSearch),
     page(PATHS.history, () => import('./pages/history/HistoryPage.tsx'), historySearch),
+    page(PATHS.members, () => import('./pages/members/MembersPage.tsx')),
     page(PATHS.account, () => import('./pages/account/AccountPage.tsx')),
     page(
       PATHS.operations,

@@ -36,6 +36,12 @@ async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilt
   return [row.accountId, { conversionId: name }];
 }
 
+/** The member who acted, if the event names one: Ada Lovelace (owner). */
+function memberText({ name, ...actor }: HistoryEntry['actor']): string | undefined {
+  if (name === undefined) return undefined;
+  return 'role' in actor && actor.role !== undefined ? `${name} (${actor.role})` : name;
+}
+
 /** The party that caused an event; a key by its name and prefix, as `key list` has them. */
 async function actorText(
   actor: HistoryEntry['actor'],
@@ -43,10 +49,12 @@ async function actorText(
   vault: Pick<Vault, 'unseal'>,
 ): Promise<string> {
   if (!('id' in actor) || actor.id === undefined) return actor.kind;
+  const member = memberText(actor);
+  const of = member === undefined ? '' : ` of ${member}`;
   const key = actor.kind === 'key' ? keys.byId(actor.id) : undefined;
-  if (key === undefined) return `${actor.kind} ${actor.id}`;
+  if (key === undefined) return `${actor.kind} ${actor.id}${of}`;
   const name = await unlessErased(vault.unseal(key.accountId, key.name));
-  return `key ${name === undefined ? '' : `'${name}' `}${key.prefix}…`;
+  return `key ${name === undefined ? '' : `'${name}' `}${key.prefix}…${of}`;
 }
 
 /** @param by the party that caused it, in words */

@@ -385,7 +385,7 @@ void test('an invitation does not tell whether its address has a sign-in, and ne
       body: { email, role: 'member' },
     });
     shapes.push({ status, names: Object.keys(body), name: body['name'] });
-    const token = String(body['link']).split('/').at(-1) ?? '';
+    const token = String(body['link']).split('#').at(-1) ?? '';
     t.strictSame(
       (await api.call('GET', `${BASE}/invitations/${token}/`)).body['account_name'],
       owner.email,

@@ -80,7 +80,7 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   const invite = ['members', 'invite', ANN, 'carol@example.com', '--role', 'auditor'];
   const invited = (await cliJson(place, invite)) as { id: string; link: string };
   t.match(invited, { role: 'auditor', status: 'invited', documents: false });
-  t.match(invited.link, /\/invitations\/[0-9a-z]{26}-[\w-]{43}$/);
+  t.match(invited.link, /\/invitation#[0-9a-z]{26}-[\w-]{43}$/);
   const people = (await cliJson(place, ['members', 'list', ANN])) as { id: string }[];
   t.match(people, [{ id: invited.id }, { role: 'owner', email: ANN, status: 'active' }]);
   await refuses(t, place, ['members', 'remove', ANN, people[1]?.id ?? ''], 1, /at least one owner/);
@@ -288,7 +288,7 @@ void test('beside a running service each sees at once what the other wrote', asy
 
   await cliJson(place, ['key', 'revoke', made.id]);
   const history = await runCli(place, ['history', admin]);
-  const byKey = `${id}  (key 'cli' ${made.key.slice(0, 12)}…, from 127.0.0.1)\n`;
+  const byKey = `${id}  (key 'cli' ${made.key.slice(0, 12)}… of ${admin} (owner), from 127.0.0.1)\n`;
   t.match(history.stdout, `A PDF was requested, from HTML.  ${byKey}`, 'named after its end, too');
   await t.rejects(client.get(id), { code: 'unauthorized' }, 'revoked on the very next request');
   await refuses(

@@ -3,7 +3,7 @@ import { type Api, BASE, PASSWORD } from './api.ts';
 import { ownPage, SESSION } from './dashboard.ts';
 
 const tokenOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }): string =>
-  String(body['link']).split('/').at(-1) ?? '';
+  String(body['link']).split('#').at(-1) ?? '';
 
 /** The header of an access token. */
 export async function bearerOf(api: Api, email: string, more: object = {}) {

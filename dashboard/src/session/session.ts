@@ -92,16 +92,25 @@ export class Session {
    * ended with a change of the password.
    * @throws {ApiError} the email or the password is wrong, or the service is not there
    */
-  async signIn(email: string, password: string): Promise<void> {
+  async signIn(email: string, password: string, account?: string): Promise<void> {
     this.#token = undefined;
-    await this.#renewBy(() => this.#open(email, password));
+    await this.#renewBy(() => this.#open({ email, password, ...(account && { account }) }));
   }
 
-  async #open(email: string, password: string): Promise<AccessToken> {
+  /** Forgets what pages keep, where the person goes from one account to another. */
+  forget(): void {
+    forgetKept();
+  }
+
+  async #open(who: {
+    readonly email: string;
+    readonly password: string;
+    readonly account?: string;
+  }): Promise<AccessToken> {
     const response = await fetch(PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email, password }),
+      body: JSON.stringify(who),
     });
     if (!response.ok) throw await ApiError.from(response);
     this.#account = undefined;

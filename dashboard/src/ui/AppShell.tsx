@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useAccount } from '../api/account.ts';
 import { errorText } from '../api/error.ts';
 import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
+import { usePerson, useRights } from '../api/people.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
@@ -17,19 +18,22 @@ interface Place {
   readonly icon: IconName;
   /** Its sub-pages have entries of their own. */
   readonly exact?: boolean;
+  /** Auditors have nothing to do there. */
+  readonly toWork?: boolean;
 }
 
 const PLACES: readonly Place[] = [
   { to: '/', label: 'Home', icon: 'home', exact: true },
   { to: '/conversions', label: 'Conversions', icon: 'document' },
   { to: '/batches', label: 'Batches', icon: 'stack' },
-  { to: '/playground', label: 'Playground', icon: 'play' },
-  { to: '/documents', label: 'Documents', icon: 'pages' },
+  { to: '/playground', label: 'Playground', icon: 'play', toWork: true },
+  { to: '/documents', label: 'Documents', icon: 'pages', toWork: true },
   { to: '/verify', label: 'Verify', icon: 'shield' },
   { to: '/keys', label: 'Keys', icon: 'key' },
   { to: '/webhooks', label: 'Webhooks', icon: 'send' },
   { to: '/usage', label: 'Credits and usage', icon: 'chart' },
   { to: '/history', label: 'History', icon: 'history' },
+  { to: '/members', label: 'Members', icon: 'people' },
   { to: '/account', label: 'Account', icon: 'person' },
 ];
 
@@ -113,6 +117,8 @@ export function AppShell() {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   const { data: account } = useAccount();
+  const { data: person } = usePerson();
+  const { mayWork } = useRights();
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -141,7 +147,7 @@ export function AppShell() {
           Pressledger
         </Link>
         <div className={styles.nav}>
-          <Places places={PLACES} />
+          <Places places={PLACES.filter(({ toWork = false }) => mayWork || !toWork)} />
           {account?.operator === true && !account.must_change_password && (
             <>
               <p className={styles.group}>For operators</p>
@@ -153,7 +159,7 @@ export function AppShell() {
           <a href="/docs" className={styles.reference}>
             API reference
           </a>
-          <span className={styles.email}>{account?.email}</span>
+          <span className={styles.email}>{person?.name ?? person?.email}</span>
           <SignOut />
         </div>
       </nav>

@@ -106,10 +106,12 @@ function eventItem(event: EvidenceEvent): Html {
   const { index, time, type, leaf, summary, actor, client_address: address } = event;
   const { request_id: request, stream, revision } = event;
   const by = 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind;
+  const { name, role } = { role: undefined, ...actor };
+  const person = name && [' of ', decrypted(role === undefined ? name : `${name} (${role})`)];
   const from = address === undefined ? '' : [', from ', decrypted(address)];
   return html`<li id="event-${index}"><p>#${index} <time datetime="${time}">${time}</time> <b>${type}</b> ${code(leaf)}</p>
 <h3>${summary}</h3>
-<p>by ${by}${from}${request === undefined ? '' : [', request ', decrypted(request)]}; ${stream}, revision ${revision}</p></li>
+<p>by ${by}${person ?? ''}${from}${request === undefined ? '' : [', request ', decrypted(request)]}; ${stream}, revision ${revision}</p></li>
 `;
 }
 

@@ -30,6 +30,7 @@ import {
 } from '../resources/operator-service.ts';
 import { AccountActivity } from '../resources/operator-activity.ts';
 import { SuspensionRequest } from '../resources/operator-suspension.ts';
+import { InvitedMember, Member, OpenInvitation, Person } from '../resources/members.api.ts';
 import { PasswordReset, ResetLink, ResetLinkRequest } from '../resources/password-reset.ts';
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
@@ -117,6 +118,10 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   ResetLink,
   PasswordReset,
   Session,
+  Member,
+  InvitedMember,
+  Person,
+  OpenInvitation,
   Batch,
   Webhook,
   WebhookDelivery,

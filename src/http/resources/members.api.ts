@@ -19,7 +19,7 @@ import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 
 const TOKEN = '06f3k8r1v2w9x4y5z6a7b8c9d0-d2hvIGhvbGRzIHRoaXMgbGluayBtYXkgam9pbiB0aGU';
 
-const LINK = `https://pdf.example.com/invitations/${TOKEN}`;
+const LINK = `https://pdf.example.com/invitation#${TOKEN}`;
 
 const PersonId = Type.String({ pattern: `^${PERSON_ID}$`, examples: [PERSON] });
 const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$`, examples: [ACCOUNT] });
@@ -127,7 +127,7 @@ const NOT_A_TOKEN = {
 const IN_PATH: ParameterDoc = {
   name: 'token',
   in: 'path',
-  description: 'The token, which is the last part of the link.',
+  description: 'The token: the part of the link behind #.',
   schema: Text(TOKEN),
 };
 

@@ -1,4 +1,5 @@
 /** The people of the account: their roles, invitations, and who is asking. */
+import { PATHS } from '../../../dashboard/src/paths.ts';
 import { people, peopleQueries } from '../../../projections/people.ts';
 import { openMemberships, personTexts } from '../../accounts/logins.ts';
 import {
@@ -60,7 +61,7 @@ function askerOf(ctx: HttpContext): string | undefined {
 
 /** What the page of the dashboard takes an invitation by. */
 export const invitationLink = (publicUrl: string, token: string): string =>
-  `${publicUrl}/invitations/${token}`;
+  `${publicUrl}${PATHS.invitation}#${token}`;
 
 export const listMembers: Endpoint = {
   doc: listMembersDoc,

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type Account, useAccount } from '../../api/account.ts';
+import { usePerson, useRights } from '../../api/people.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
@@ -14,11 +15,13 @@ import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { PublicNameSection } from './PublicNameSection.tsx';
+import { PersonSections } from './PersonSections.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
 import { SignatureSection } from './SignatureSection.tsx';
 
 export default function AccountPage() {
   const account = useAccount();
+  const { isOwner } = useRights();
   return (
     <Page
       title="Account"
@@ -39,9 +42,10 @@ export default function AccountPage() {
           )}
         </Loaded>
       </Section>
+      <PersonSections />
       <PasswordSection account={account.data} />
-      <PublicNameSection />
-      <SignatureSection />
+      {isOwner && <PublicNameSection />}
+      {isOwner && <SignatureSection />}
       <SessionsSection />
     </Page>
   );
@@ -60,12 +64,12 @@ interface PasswordSectionProps {
  * @returns whether the person is still signed in
  */
 async function changeTo(
-  email: string,
+  { email, account }: { readonly email: string; readonly account: string | undefined },
   body: { readonly current_password: string; readonly new_password: string },
 ): Promise<boolean> {
   await dataOf(api.POST('/api/v1/account/password/', { body }));
   try {
-    await session.signIn(email, body.new_password);
+    await session.signIn(email, body.new_password, account);
     return true;
   } catch {
     session.end('password-changed');
@@ -75,6 +79,7 @@ async function changeTo(
 
 function PasswordSection({ account }: PasswordSectionProps) {
   const [isShown, setShown] = useState(false);
+  const email = usePerson().data?.email ?? '';
   const type = isShown ? 'text' : 'password';
 
   const change = async (textOf: TextOf) => {
@@ -82,7 +87,8 @@ function PasswordSection({ account }: PasswordSectionProps) {
       current_password: textOf('current_password'),
       new_password: textOf('new_password'),
     };
-    if (!(await changeTo(account?.email ?? '', body))) return undefined;
+    const who = { email, account: account?.id };
+    if (!(await changeTo(who, body))) return undefined;
     void queryClient.invalidateQueries();
     return 'The password is changed. All other sessions have ended.';
   };
@@ -90,7 +96,7 @@ function PasswordSection({ account }: PasswordSectionProps) {
   return (
     <Section
       title="Change the password"
-      lead="A new password ends all other sessions of the account. API keys stay valid."
+      lead="A new password ends all your other sessions. API keys stay valid."
     >
       <SendForm action="Change the password" layout="narrow" onSend={change}>
         {account?.must_change_password === true && (
@@ -99,13 +105,7 @@ function PasswordSection({ account }: PasswordSectionProps) {
             operators.
           </Notice>
         )}
-        <input
-          type="hidden"
-          name="email"
-          autoComplete="username"
-          value={account?.email ?? ''}
-          readOnly
-        />
+        <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
         <TextField
           label="Current password"
           name="current_password"

@@ -26,10 +26,14 @@ export const ACTOR_KINDS = {
  * Names those who have a name that says something; the ids of others are of no use to a person.
  * @param name that of the key
  */
-export function actorText({ kind, id }: Actor, name = id): string {
+export function actorText({ kind, id, name: person, role }: Actor, name = id): string {
+  const who =
+    person === undefined ? undefined : `${person}${role === undefined ? '' : ` (${role})`}`;
   if (kind === 'renderer' && id !== undefined) return `Renderer ${id.replace(/^renderer-/, '')}`;
-  if (kind === 'key' && id !== undefined) return `The API key ${name}`;
-  return ACTOR_KINDS[kind];
+  if (kind === 'key' && id !== undefined) {
+    return `The API key ${name}${who === undefined ? '' : ` of ${who}`}`;
+  }
+  return who ?? ACTOR_KINDS[kind];
 }
 
 /** True for events of an account that can sign in, by the order of its life; the others are of the log. */

@@ -1,0 +1,31 @@
+/** The person who is signed in, and the people of the account. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, dataOf } from './client.ts';
+import type { components } from './schema.d.ts';
+
+export type Person = components['schemas']['Person'];
+export type Member = components['schemas']['Member'];
+export type Role = Person['role'];
+
+export const ROLES = [
+  { value: 'owner', label: 'Owner: everything' },
+  { value: 'member', label: 'Member: converts and makes keys of their own' },
+  { value: 'auditor', label: 'Auditor: reads' },
+] as const satisfies readonly { value: Role; label: string }[];
+
+/** Below the key of the account: both are of the person who is signed in. */
+export const PERSON = ['person'];
+
+export const personQuery = queryOptions({
+  queryKey: PERSON,
+  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/person/', { signal })),
+});
+
+/** The person who is signed in, with their role in this account. */
+export const usePerson = () => useQuery(personQuery);
+
+/** What the person may do; nothing until that is known. */
+export function useRights(): { readonly isOwner: boolean; readonly mayWork: boolean } {
+  const role = usePerson().data?.role;
+  return { isOwner: role === 'owner', mayWork: role === 'owner' || role === 'member' };
+}

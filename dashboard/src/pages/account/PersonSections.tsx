@@ -1,0 +1,111 @@
+/** Who is signed in: their name, and their other accounts. */
+import { useNavigate } from '@tanstack/react-router';
+import { api, dataOf } from '../../api/client.ts';
+import { PERSON, type Person, usePerson } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
+import { session } from '../../session/session.ts';
+import { DialogButton } from '../../ui/Dialog.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { Section } from '../../ui/Page.tsx';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { Loaded } from '../../ui/states.tsx';
+import { Badge } from '../../ui/StatusBadge.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+
+type OwnAccount = Person['accounts'][number];
+
+async function rename(textOf: TextOf): Promise<string> {
+  const body = { name: textOf('name') };
+  const { name } = await dataOf(api.PATCH('/api/v1/account/person/', { body }));
+  await queryClient.invalidateQueries({ queryKey: PERSON });
+  return `Your name is ${name} now.`;
+}
+
+/** Signs in to another account. The password is asked for: whoever finds this page open must not get there. */
+function Switch({ account, email }: { readonly account: OwnAccount; readonly email: string }) {
+  const navigate = useNavigate();
+  const name = account.name ?? account.id;
+  const sign = async (textOf: TextOf) => {
+    await session.signIn(email, textOf('password'), account.id);
+    session.forget();
+    queryClient.clear();
+    await navigate({ to: '/' });
+    return `You are signed in to the account ${name}.`;
+  };
+  return (
+    <DialogButton
+      small
+      text="Sign in"
+      aria-label={`Sign in to ${name}`}
+      title={`Sign in to the account ${name}`}
+    >
+      {(close) => (
+        <SendForm action="Sign in" onSend={sign} onCancel={close}>
+          <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
+          <TextField
+            label="Your password"
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            isRequired
+            autoFocus
+          />
+        </SendForm>
+      )}
+    </DialogButton>
+  );
+}
+
+const columnsFor = (email: string): readonly Column<OwnAccount>[] => [
+  {
+    header: 'Account',
+    isRowHeader: true,
+    cell: ({ name, id, current }) => (
+      <span className="line">
+        <bdi>{name ?? id}</bdi>
+        {current && (
+          <Badge tone="ok" icon="check">
+            This one
+          </Badge>
+        )}
+      </span>
+    ),
+  },
+  { header: 'Your role', cell: ({ role }) => role },
+  {
+    header: 'Actions',
+    isActions: true,
+    cell: (account) => !account.current && <Switch account={account} email={email} />,
+  },
+];
+
+export function PersonSections() {
+  const person = usePerson();
+  return (
+    <>
+      <Section title="You" lead="The name that others in your accounts see, also in the history.">
+        <Loaded query={person} what="who you are" lines={2}>
+          {({ name, email, role }) => (
+            <>
+              <Facts facts={{ Name: <bdi>{name ?? 'None'}</bdi>, Email: email, Role: role }} />
+              <SendForm action="Change the name" layout="line" onSend={rename}>
+                <TextField label="New name" name="name" autoComplete="name" isRequired />
+              </SendForm>
+            </>
+          )}
+        </Loaded>
+      </Section>
+      {(person.data?.accounts.length ?? 0) > 1 && (
+        <Section title="Your accounts" lead="You belong to several, and sign in to one at a time.">
+          <Table
+            label="Your accounts"
+            columns={columnsFor(person.data?.email ?? '')}
+            rows={person.data?.accounts ?? []}
+            rowKey={({ id }) => id}
+          />
+        </Section>
+      )}
+    </>
+  );
+}

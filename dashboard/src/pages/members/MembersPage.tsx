@@ -1,0 +1,206 @@
+import { useState } from 'react';
+import { api, dataOf } from '../../api/client.ts';
+import { usePage } from '../../api/paged.ts';
+import { type Member, PERSON, ROLES, type Role, usePerson } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
+import { session } from '../../session/session.ts';
+import { Checkbox } from '../../ui/Checkbox.tsx';
+import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { Badge } from '../../ui/StatusBadge.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { Time } from '../../ui/Time.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+
+const MEMBERS = ['members'];
+const refresh = async () => {
+  await queryClient.invalidateQueries({ queryKey: MEMBERS });
+  await queryClient.invalidateQueries({ queryKey: PERSON });
+};
+
+const nameOf = ({ name, email }: Member): string => name ?? email ?? 'A removed person';
+
+interface RightsProps {
+  readonly role: Role;
+  readonly documents: boolean;
+  readonly onRole: (role: Role) => void;
+  readonly onDocuments: (documents: boolean) => void;
+}
+
+/** The choice of a role and, of auditors, the right to documents. */
+function Rights({ role, documents, onRole, onDocuments }: RightsProps) {
+  return (
+    <>
+      <Select label="Role" choices={ROLES} value={role} onChange={onRole} />
+      {role === 'auditor' && (
+        <Checkbox isSelected={documents} onChange={onDocuments}>
+          May read the text of documents
+        </Checkbox>
+      )}
+    </>
+  );
+}
+
+function InviteSection() {
+  const [role, setRole] = useState<Role>('member');
+  const [documents, setDocuments] = useState(false);
+  const [link, setLink] = useState<string>();
+  const invite = async (textOf: TextOf) => {
+    const body = { email: textOf('email').trim(), role, ...(role === 'auditor' && { documents }) };
+    const invited = await dataOf(api.POST('/api/v1/account/members/', { body }));
+    setLink(invited.link);
+    await refresh();
+    return undefined;
+  };
+  return (
+    <Section
+      title="Invite somebody"
+      lead="You get a link to send them. It is good for 7 days, once."
+    >
+      <SendForm action="Make the link" layout="narrow" onSend={invite}>
+        <TextField label="Email" name="email" type="email" autoComplete="off" isRequired />
+        <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
+      </SendForm>
+      {link !== undefined && (
+        <SecretDialog
+          title="The link is made"
+          secret={link}
+          what="link"
+          onCopied={() => setLink(undefined)}
+        >
+          Send it to the person on a way that you trust. Whoever opens it with that address joins.
+        </SecretDialog>
+      )}
+    </Section>
+  );
+}
+
+function Change({ member }: { readonly member: Member }) {
+  const [role, setRole] = useState<Role>(member.role);
+  const [documents, setDocuments] = useState(member.documents);
+  const change = async () => {
+    const params = { path: { id: member.id } };
+    const body = { role, ...(role === 'auditor' && { documents }) };
+    await dataOf(api.PATCH('/api/v1/account/members/{id}/', { params, body }));
+    announce(`${nameOf(member)} is ${role} now.`);
+  };
+  return (
+    <ConfirmButton
+      small
+      text="Change"
+      look="primary"
+      aria-label={`Change the role of ${nameOf(member)}`}
+      title={`Change the role of ${nameOf(member)}`}
+      action="Change the role"
+      onConfirm={change}
+      onClosed={() => void refresh()}
+    >
+      <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
+    </ConfirmButton>
+  );
+}
+
+function Remove({ member, isSelf }: { readonly member: Member; readonly isSelf: boolean }) {
+  const isInvitation = member.status === 'invited';
+  const act = isInvitation ? 'Revoke' : isSelf ? 'Leave' : 'Remove';
+  const remove = async () => {
+    const params = { path: { id: member.id } };
+    await dataOf(api.DELETE('/api/v1/account/members/{id}/', { params }));
+    if (isSelf) session.end('ended');
+    else announce(isInvitation ? 'The invitation is revoked.' : `${nameOf(member)} is removed.`);
+  };
+  return (
+    <ConfirmButton
+      small
+      text={act}
+      aria-label={isSelf ? 'Leave the account' : `${act} ${nameOf(member)}`}
+      title={isSelf ? 'Leave this account?' : `${act} ${nameOf(member)}?`}
+      action={isInvitation ? 'Revoke the invitation' : isSelf ? 'Leave' : 'Remove'}
+      onConfirm={remove}
+      onClosed={() => void refresh()}
+    >
+      <p>
+        {isInvitation
+          ? 'The link is no use any more.'
+          : 'The sessions of this person here and the API keys that they made end at once.'}
+      </p>
+    </ConfirmButton>
+  );
+}
+
+function columnsFor(own: string | undefined, isOwner: boolean): readonly Column<Member>[] {
+  return [
+    {
+      header: 'Person',
+      isRowHeader: true,
+      cell: (member) => (
+        <span className="line">
+          <bdi>{nameOf(member)}</bdi>
+          {member.id === own && (
+            <Badge tone="ok" icon="check">
+              You
+            </Badge>
+          )}
+        </span>
+      ),
+    },
+    { header: 'Email', cell: ({ email }) => <bdi>{email ?? ''}</bdi> },
+    {
+      header: 'Role',
+      cell: ({ role, documents }) =>
+        role === 'auditor' && documents ? 'auditor, with documents' : role,
+    },
+    {
+      header: 'Since',
+      cell: ({ status, since, expires_at: end }) =>
+        status === 'invited' && end !== undefined ? (
+          <>
+            Invited, until <Time iso={end} />
+          </>
+        ) : (
+          <Time iso={since} />
+        ),
+    },
+    {
+      header: 'Actions',
+      isActions: true,
+      cell: (member) => (
+        <span className="line">
+          {isOwner && member.status === 'active' && <Change member={member} />}
+          {(isOwner || member.id === own) && <Remove member={member} isSelf={member.id === own} />}
+        </span>
+      ),
+    },
+  ];
+}
+
+export default function MembersPage() {
+  const [page, setPage] = useState(1);
+  const person = usePerson().data;
+  const isOwner = person?.role === 'owner';
+  const list = usePage({
+    key: MEMBERS,
+    page,
+    size: 20,
+    ask: (query, signal) => api.GET('/api/v1/account/members/', { params: { query }, signal }),
+  });
+  return (
+    <Page title="Members" lead="Who belongs to this account, and what each of them may do.">
+      <Section title="People">
+        <Records
+          list={list}
+          of="members"
+          label="Members"
+          columns={columnsFor(person?.id, isOwner)}
+          rowKey={({ id }) => id}
+          onPage={setPage}
+          empty={undefined}
+        />
+      </Section>
+      {isOwner && <InviteSection />}
+    </Page>
+  );
+}

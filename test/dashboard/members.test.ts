@@ -1,0 +1,52 @@
+/** An owner invites an auditor, who joins by the link and sees what an auditor may, in a real Chrome. */
+import type { Page } from 'playwright-core';
+import { test } from 'tap';
+import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
+
+const AUDITOR = { email: 'bob@example.com', password: 'battery staple horse' };
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+
+void test('inviting, joining, another role, another account and leaving', async (t) => {
+  const { page, account } = await startDashboard(t);
+  await signIn(page, account, '/members');
+  await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+  await page.getByLabel('Email').fill(AUDITOR.email);
+  await page.getByRole('button', { name: /Role/ }).click();
+  await page.getByRole('option', { name: /^Auditor/ }).click();
+  t.strictSame(await inspectState(page, 'members-invite'), []);
+  await button(page, 'Make the link').click();
+  const dialog = page.getByRole('dialog', { name: 'The link is made' });
+  const link = await dialog.locator('pre').innerText();
+  await button(page, 'I have copied the link').click();
+  await page.getByRole('row', { name: /bob@example\.com.*auditor.*Invited/ }).waitFor();
+  t.strictSame(await inspectPage(page, 'members'), []);
+  await button(page, 'Sign out').click();
+
+  const { pathname, hash } = new URL(link);
+  await page.goto(pathname + hash);
+  await page.getByText(/invites bob@example\.com as auditor/).waitFor();
+  t.strictSame(await inspectPage(page, 'invitation'), []);
+  await page.getByLabel('Your name').fill('Bob');
+  await page.getByLabel('Password').fill(AUDITOR.password);
+  await button(page, 'Join').click();
+  await page.getByRole('heading', { name: 'You have joined the account' }).waitFor();
+  await page.goto('/');
+  await page.goto(pathname + hash);
+  await page.getByText(/was used or revoked, or it has expired/).waitFor();
+
+  await signIn(page, AUDITOR, '/members');
+  await page.getByRole('row', { name: /Bob You/ }).waitFor();
+  const places = await page.getByRole('navigation', { name: 'Pages' }).innerText();
+  t.match(places, /Conversions/);
+  t.notMatch(places, /Playground|Documents/);
+  t.equal(await button(page, 'Make the link').count(), 0);
+  t.equal(await page.getByRole('button', { name: /^Change the role/ }).count(), 0);
+  await page.goto('/account');
+  await page.getByRole('heading', { level: 2, name: 'You' }).waitFor();
+  t.equal(await page.getByRole('heading', { name: 'Public name' }).count(), 0);
+  t.strictSame(await inspectState(page, 'account-auditor'), []);
+  await page.goto('/members');
+  await button(page, 'Leave the account').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.waitForURL(/\/sign-in/);
+});
