@@ -15,6 +15,12 @@ interface Dependencies extends ReadDependencies {
   readonly vault: Pick<Vault, 'erase'>;
 }
 
+/** A verification finds the command of these events by their cause. */
+const causedByItself = (context: CommandContext, commandId: string): CommandContext => ({
+  commandId,
+  metadata: { ...context.metadata, causationId: commandId },
+});
+
 /**
  * Erases a person who belongs to no account but this one. A founder, who signs in by what was sealed with the key of the
  * account, leaves all others first.
@@ -23,20 +29,18 @@ export async function erasePersonOf(
   deps: Dependencies,
   personId: string,
   accountId: string,
-  context: CommandContext,
+  { commandId, metadata }: CommandContext,
 ): Promise<void> {
+  const context = causedByItself({ commandId, metadata }, commandId);
   const others = (await consistentQuery(deps, peopleQueries)).memberships(personId);
   const isFounder = founderOf(accountId) === personId;
   if (!isFounder && others.length > 0) return;
   for (const { accountId: other } of others) {
     // Refused where it would leave that account without an owner: the operator invites another one.
     const command = { type: 'RemoveMember', accountId: other, personId } as const;
-    const commandId = `${context.commandId}/${other}`;
-    const outcome = await deps.actors.send(accountAggregate, other, command, {
-      ...context,
-      commandId,
-    });
-    if (outcome.accepted) await forgetRevoked(deps, outcome.events, context);
+    const own = causedByItself(context, `${commandId}/${other}`);
+    const outcome = await deps.actors.send(accountAggregate, other, command, own);
+    if (outcome.accepted) await forgetRevoked(deps, outcome.events, own);
   }
   await endPerson(deps, personId, accountId, context);
 }
@@ -72,11 +76,9 @@ export async function erasePerson(
   }
   for (const { accountId } of memberships) {
     const command = { type: 'RemoveMember', accountId, personId } as const;
-    const commandId = `${context.commandId}/${accountId}`;
-    const { events } = orThrow(
-      await deps.actors.send(accountAggregate, accountId, command, { ...context, commandId }),
-    );
-    await forgetRevoked(deps, events, context);
+    const own = causedByItself(context, `${context.commandId}/${accountId}`);
+    const outcome = await deps.actors.send(accountAggregate, accountId, command, own);
+    await forgetRevoked(deps, orThrow(outcome).events, own);
   }
   await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
 }
