@@ -43,7 +43,9 @@ export class EventIds {
     if (OF_SECOND_COMMANDS.has(event.type)) return undefined;
     const { id, stream } = recorded;
     const { causationId = '' } = recorded.metadata as Partial<EventMetadata>;
-    for (const command of commandsOf(event, causationId)) {
+    // The invitations of a member go with the membership, in the append that ends it.
+    const before = event.type === 'InvitationRevoked' && last ? [last.command] : [];
+    for (const command of [...commandsOf(event, causationId), ...before]) {
       const next = last?.command === command ? last.number + 1 : 0;
       if (next > 0 && id === eventId(`${command}/${stream}/${next}`)) {
         return { command, number: next };
@@ -76,6 +78,11 @@ function commandsOf({ type, data }: DomainEvent, causationId: string): readonly 
   if (type === 'ConversionExpired') return [`expire/${data.conversionId}`];
   if (type === 'BatchEnded') return [`end/${data.batchId}`];
   if (type === 'ErasureCompleted') return [`erase/${data.accountId}`];
+  if (type === 'PersonErased') return [causationId, `erase/${data.personId}`];
+  if (type === 'MemberRemoved') {
+    const { accountId, personId } = data;
+    return [causationId, `${causationId}/${accountId}`, `erase/${personId}/${accountId}`];
+  }
   if (type === 'SignatureKeyDestroyed') return [`destroy/${data.certificateId}`];
   if (type === 'DeliveryAttempted') {
     return [`${data.deliveryId}/${data.round}/${data.attempt}`];
