@@ -46,13 +46,17 @@ export type Right = keyof typeof ACCESS;
 
 export const accessOf = (right: Right): Access => ACCESS[right];
 
-/** Says what a route needs: the scopes of a key, and the role of a person. */
-export function accessText(right: Right): string {
+/**
+ * Says what a route needs: the scopes of a key, and the role of a person.
+ * @param isForKeys false for a route that refuses them
+ */
+export function accessText(right: Right, isForKeys: boolean): string {
   const { roles, documents } = accessOf(right);
+  const keyText = isForKeys ? scopeText(right) : 'API keys are refused.';
   const roleText =
     roles && ` People need the role ${roles.map((role) => `\`${role}\``).join(' or ')}.`;
   const ofDocuments = documents && ' Auditors need the right to documents.';
-  return `${scopeText(right)}${roleText ?? ofDocuments ?? ''}`;
+  return `${keyText}${roleText ?? ofDocuments ?? ''}`;
 }
 
 function scopeText(right: Right): string {

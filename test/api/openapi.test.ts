@@ -30,6 +30,16 @@ void test('the document and the answers are the same', async (t) => {
   }
 });
 
+void test('an operation that refuses API keys says no scope of theirs', async (t) => {
+  const { document } = await startApi(t);
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const { operationId, security, description } of Object.values(item)) {
+      const isForKeys = security.some((each) => 'apiKey' in each);
+      t.equal(/An API key needs/.test(description ?? ''), isForKeys, `${operationId} ${path}`);
+    }
+  }
+});
+
 const named = (of: readonly Route[] = []) =>
   of.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted();
 

@@ -139,7 +139,8 @@ const samplesOf = (request: Readonly<Record<string, unknown>>, publicUrl: string
 
 function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string): OperationObject {
   const { auth, right, doc } = route;
-  const said = [doc.description, right && accessText(right)].filter((each) => each !== undefined);
+  const needs = right && accessText(right, auth === 'caller');
+  const said = [doc.description, needs].filter((each) => each !== undefined);
   const parameters = parametersOf(route);
   const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
   const errors = errorResponses(errorsOf(route)).map(([status, code, response]) => [
