@@ -4,7 +4,7 @@ import { KEY_SCOPES, type KeyScope } from '../domain/choices.ts';
 import type { KeyRights } from '../domain/event-fields.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { isoTime } from '../time/clock.ts';
-import { contains, masked, networkIn, networkText } from './networks.ts';
+import { contains, hasBitsBeyond, networkIn, networkText } from './networks.ts';
 
 export const MAX_ADDRESSES = 50;
 
@@ -46,9 +46,8 @@ export function networkOf(text: string, refuse: (problem: string) => void): stri
     );
     return undefined;
   }
-  const whole = masked(network);
-  if (whole.address === network.address) return networkText(whole);
-  refuse(`Has bits beyond its prefix: the network is ${networkText(whole)}.`);
+  if (!hasBitsBeyond(network)) return networkText(network);
+  refuse(`Has bits beyond its prefix: the network is ${networkText(network)}.`);
   return undefined;
 }
 

@@ -1,79 +1,69 @@
 /** Networks in CIDR notation, and the addresses in them. IPv4 and IPv6 are apart; an IPv4 address in IPv6 is IPv4. */
-import { isIPv4, isIPv6, SocketAddress } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 export interface Network {
   readonly width: 32 | 128;
-  /** The address as a number. */
-  readonly address: bigint;
-  /** How many of its bits are the network's. */
-  readonly length: number;
+  /** The network's own bits, the first ones of its addresses: a 0 or 1 each. */
+  readonly prefix: string;
+  /** The other bits of the address that was read. */
+  readonly rest: string;
 }
 
-/** The prefix of IPv6 addresses that stand for IPv4 ones. */
-const MAPPED = 0xffffn;
+/** The first bits of IPv6 addresses that stand for IPv4 ones. */
+const MAPPED = '0'.repeat(80) + '1'.repeat(16);
 
-const fromIpv4 = (text: string): bigint =>
-  text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
+const bitsOf = (parts: readonly number[], size: number): string =>
+  parts.map((part) => part.toString(2).padStart(size, '0')).join('');
 
-const groups = (part: string): readonly string[] => (part === '' ? [] : part.split(':'));
+/** An IPv6 address in its one form. It has no dotted part, unlike that of `SocketAddress`. */
+const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
-function fromIpv6(text: string): bigint {
-  const { address } = new SocketAddress({ family: 'ipv6', address: text });
-  const dotted = /[\d.]+$/.exec(address)?.[0] ?? '';
-  const low = isIPv4(dotted) ? fromIpv4(dotted) : undefined;
-  const hex =
-    low === undefined
-      ? address
-      : `${address.slice(0, -dotted.length)}${(low >> 16n).toString(16)}:${(low & MAPPED).toString(16)}`;
-  const [head = '', tail = ''] = hex.split('::');
-  const [front, back] = [groups(head), groups(tail)];
-  const zeros = hex.includes('::') ? Array<string>(8 - front.length - back.length).fill('0') : [];
-  return [...front, ...zeros, ...back].reduce(
-    (sum, each) => sum * 65_536n + BigInt(`0x${each}`),
-    0n,
-  );
+function groupsOf(address: string): readonly number[] {
+  const [head = [], tail = []] = canonical(address)
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(8 - head.length - tail.length).fill('0');
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
 }
 
-/** Reads an address, or a network; undefined where it is neither. Its bits beyond the prefix are kept. */
+/** Reads an address, or a network; undefined where it is neither. */
 export function networkIn(text: string): Network | undefined {
-  const [, address = '', bits] = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const [, address = '', length] = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const width = isIPv4(address) ? 32 : isIPv6(address) ? 128 : undefined;
-  if (width === undefined) return undefined;
-  const length = Number(bits ?? width);
-  if (length > width) return undefined;
-  const value = width === 32 ? fromIpv4(address) : fromIpv6(address);
-  return width === 128 && value >> 32n === MAPPED && length >= 96
-    ? { width: 32, address: value & 0xffff_ffffn, length: length - 96 }
-    : { width, address: value, length };
+  if (width === undefined || Number(length) > width) return undefined;
+  const bits =
+    width === 32 ? bitsOf(address.split('.').map(Number), 8) : bitsOf(groupsOf(address), 16);
+  const end = Number(length ?? width);
+  const isMapped = bits.startsWith(MAPPED) && end >= MAPPED.length;
+  const start = isMapped ? MAPPED.length : 0;
+  return {
+    width: isMapped ? 32 : width,
+    prefix: bits.slice(start, end),
+    rest: bits.slice(end),
+  };
 }
 
-const front = ({ width, address }: Network, length: number): bigint =>
-  address >> BigInt(width - length);
-
-/** The network without the bits beyond its prefix. */
-export const masked = (network: Network): Network => {
-  const rest = BigInt(network.width - network.length);
-  return { ...network, address: (network.address >> rest) << rest };
-};
+/** True where the network has bits beyond its prefix. */
+export const hasBitsBeyond = ({ rest }: Network): boolean => rest.includes('1');
 
 /** True where every address of `inner` is one of `outer`. */
 export const contains = (outer: Network, inner: Network): boolean =>
-  outer.width === inner.width &&
-  outer.length <= inner.length &&
-  front(outer, outer.length) === front(inner, outer.length);
+  outer.width === inner.width && inner.prefix.startsWith(outer.prefix);
 
-/** Writes a network as CIDR notation has it, in one form for each. */
-export function networkText({ width, address, length }: Network): string {
-  const size = width === 32 ? 8 : 16;
-  const parts = Array.from({ length: width / size }, (_, n) =>
-    Number((address >> BigInt(width - size * (n + 1))) & BigInt(2 ** size - 1)),
-  );
-  const text =
+/** Writes a network as CIDR notation has it, in one form for each, without bits beyond its prefix. */
+export function networkText({ width, prefix }: Network): string {
+  const bits = prefix.padEnd(width, '0');
+  const parts = (size: number): readonly number[] =>
+    Array.from({ length: width / size }, (_, n) =>
+      Number.parseInt(bits.slice(n * size, (n + 1) * size), 2),
+    );
+  const address =
     width === 32
-      ? parts.join('.')
-      : new SocketAddress({
-          family: 'ipv6',
-          address: parts.map((part) => part.toString(16)).join(':'),
-        }).address;
-  return `${text}/${length}`;
+      ? parts(8).join('.')
+      : canonical(
+          parts(16)
+            .map((part) => part.toString(16))
+            .join(':'),
+        );
+  return `${address}/${prefix.length}`;
 }
