@@ -166,10 +166,9 @@ const NOT_OWNER: Rejection = {
   message: 'Only an owner of the account may change who belongs to it.',
 };
 const NO_MEMBER: Rejection = { rejected: 'not_found', message: 'There is no such member.' };
-const NO_INVITATION: Rejection = {
-  rejected: 'gone',
-  message: 'The invitation was used or revoked, or it has expired. Ask for another one.',
-};
+export const INVITATION_GONE =
+  'The invitation was used or revoked, or it has expired. Ask for another one.';
+const NO_INVITATION: Rejection = { rejected: 'gone', message: INVITATION_GONE };
 
 const refused = (field: string, message: string): Rejection => ({
   rejected: 'validation_error',

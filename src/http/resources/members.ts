@@ -2,12 +2,10 @@
 import { PATHS } from '../../../dashboard/src/paths.ts';
 import { people, peopleQueries } from '../../../projections/people.ts';
 import { openMemberships, personTexts } from '../../accounts/logins.ts';
+import { acceptInvitation, invitationOf, inviteMember } from '../../accounts/invitations.ts';
 import {
-  acceptInvitation,
   accountName,
   changeMember,
-  inviteMember,
-  invitationOf,
   memberOf,
   memberRecord,
   namePerson,

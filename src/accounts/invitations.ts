@@ -1,0 +1,223 @@
+/** Inviting people into an account, and how they accept. `domain/members.ts` decides. */
+import { createHash, randomBytes } from 'node:crypto';
+import { type MemberRow, peopleQueries } from '../../projections/people.ts';
+import { orThrow } from '../actors/command-context.ts';
+import type { CommandContext } from '../actors/system.ts';
+import { KeyErased } from '../documents/keys/port.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { emailAggregate, isEmailAddress } from '../domain/email.ts';
+import type { Actor } from '../domain/event-metadata.ts';
+import type { Role } from '../domain/member-events.ts';
+import { INVITATION_GONE, openInvitation } from '../domain/members.ts';
+import { personAggregate } from '../domain/person.ts';
+import { fieldError, ServiceError } from '../errors/errors.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
+import { newPersonId } from '../time/ids.ts';
+import { addressHmac, isGone, sendToAccount } from './accounts.ts';
+import { findLogin } from './logins.ts';
+import { forgetInvitation, memberOf, nameOfPerson } from './members.ts';
+import { checkPassword } from './passwords.ts';
+import { networkKey } from './rate-limits.ts';
+import { judgeInTurn, type SignInDependencies, type SignInRequest } from './sign-in.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const INVITATION_MS = 7 * DAY_MS;
+const TOKEN = /^([0-9a-z]{26})-[\w-]{43}$/;
+
+const gone = () => new ServiceError('gone', INVITATION_GONE);
+
+/** The account is found by the token itself, so that no index that may lag is asked. */
+const newToken = (accountId: string): string =>
+  `${accountId.slice('acct_'.length)}-${randomBytes(32).toString('base64url')}`;
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/**
+ * An address with a sign-in is invited as one without: the answer does not tell them apart.
+ * @param by the member who invites; undefined: the operator
+ * @returns the secret of the link, which is shown only this once
+ * @throws {ServiceError} `validation_error`, `forbidden`
+ */
+export async function inviteMember(
+  deps: SignInDependencies,
+  accountId: string,
+  {
+    email: given,
+    ...right
+  }: { readonly email: string; readonly role: Role; readonly documents?: boolean },
+  by: string | undefined,
+  context: CommandContext,
+): Promise<{ readonly row: MemberRow; readonly token: string }> {
+  const email = given.trim();
+  if (!isEmailAddress(email)) throw fieldError('email', 'This is not an email address.');
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  const login = await findLogin(deps, email);
+  // It tells nothing: whoever may invite sees the addresses of the members.
+  if (login !== undefined && state.members[login.personId] !== undefined) {
+    throw fieldError('email', 'The person with this address is a member of the account already.');
+  }
+  const now = context.metadata.time;
+  const personId = newPersonId(now);
+  const token = newToken(accountId);
+  await deps.vault.makeKey(personId);
+  const invitation = {
+    personId,
+    tokenHash: hashOf(token),
+    email: await deps.vault.seal(personId, email),
+    ...right,
+    now,
+    expiresAt: now + INVITATION_MS,
+  };
+  const command = {
+    type: 'InviteMember',
+    accountId,
+    ...invitation,
+    ...(by !== undefined && { by }),
+  } as const;
+  try {
+    await sendToAccount(deps, command, context);
+  } catch (error) {
+    if (error instanceof ServiceError) await deps.vault.erase(personId);
+    throw error;
+  }
+  return { row: await memberOf(deps, accountId, personId), token };
+}
+
+export interface Invitation {
+  readonly id: string;
+  readonly accountId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly documents: boolean;
+  readonly expiresAt: number;
+  readonly tokenHash: string;
+}
+
+/** @throws {ServiceError} `not_found` for what is not a token; `gone` where it is not open */
+export async function invitationOf(deps: SignInDependencies, token: string): Promise<Invitation> {
+  const [, suffix] = TOKEN.exec(token) ?? [];
+  if (suffix === undefined) throw new ServiceError('not_found', 'There is no such invitation.');
+  const accountId = `acct_${suffix}`;
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  const tokenHash = hashOf(token);
+  const open = state.status === 'open' && openInvitation(state, tokenHash, deps.clock.now());
+  if (!open) throw gone();
+  const row = (await consistentQuery(deps, peopleQueries))
+    .all(accountId)
+    .find(({ id }) => id === open.id);
+  // Ended since its account was read.
+  if (row?.email === undefined) throw gone();
+  const email = await orGone(deps.vault.unsealExactly(open.id, row.email));
+  const { id, role, documents = false, expiresAt } = open;
+  return { id, accountId, email, role, documents, expiresAt, tokenHash };
+}
+
+async function orGone<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof KeyErased ? gone() : error;
+  }
+}
+
+export interface Acceptance extends Omit<SignInRequest, 'email' | 'password'> {
+  readonly name: string;
+  readonly password?: string;
+  /** The person whose session came with the request, if one did. */
+  readonly signedIn?: string;
+}
+
+/** The context of what a person does by an invitation. */
+type ContextFor = (actor: Extract<Actor, { kind: 'account' }>) => Promise<CommandContext>;
+
+/**
+ * Lets the holder of the invited address join. An address with a sign-in has to prove it; one without gets one.
+ * @throws {ServiceError} `gone`; `unauthorized` where the password of a known address is wrong; `forbidden` for a session of
+ * somebody else; `validation_error`
+ */
+export async function acceptInvitation(
+  deps: SignInDependencies,
+  invitation: Invitation,
+  request: Acceptance,
+  contextFor: ContextFor,
+): Promise<string> {
+  const { accountId, role, tokenHash } = invitation;
+  const name = nameOfPerson(request.name);
+  const personId = await personFor(deps, invitation, { ...request, name }, contextFor);
+  const context = await contextFor({ kind: 'account', id: accountId, person: personId, role });
+  const now = context.metadata.time;
+  await sendToAccount(deps, { type: 'JoinAccount', accountId, personId, tokenHash, now }, context);
+  if (personId !== invitation.id) await deps.vault.erase(invitation.id);
+  return personId;
+}
+
+async function personFor(
+  deps: SignInDependencies,
+  invitation: Invitation,
+  request: Acceptance,
+  contextFor: ContextFor,
+): Promise<string> {
+  const { email } = invitation;
+  const { signedIn, password } = request;
+  const login = await findLogin(deps, email);
+  if (signedIn !== undefined) {
+    if (login?.personId === signedIn) return signedIn;
+    throw new ServiceError(
+      'forbidden',
+      'The invitation is for another address than that of the session. Sign out, and open the link again.',
+    );
+  }
+  // Before it shows whether the address has a sign-in: the answer is the same for both.
+  if (password === undefined) throw fieldError('password', 'This field is required.');
+  checkPassword(password);
+  if (login !== undefined) return await proven(deps, { ...request, email, password });
+  return await registered(deps, invitation, { ...request, password }, contextFor);
+}
+
+/** @throws {ServiceError} `unauthorized`, `rate_limit_exceeded` */
+async function proven(deps: SignInDependencies, request: SignInRequest): Promise<string> {
+  const { login, right } = await judgeInTurn(deps, request);
+  if (login !== undefined && right) return login.personId;
+  throw new ServiceError(
+    'unauthorized',
+    'The password is wrong. This address signs in to the service already: give the password that it has.',
+  );
+}
+
+async function registered(
+  deps: SignInDependencies,
+  { id: personId, accountId, email, role }: Invitation,
+  request: Acceptance & { readonly password: string },
+  contextFor: ContextFor,
+): Promise<string> {
+  const { actors, vault } = deps;
+  const { name, password, clientAddress } = request;
+  const asker = { group: networkKey(clientAddress), trusted: false };
+  const hash = await deps.passwords.hash(password, asker);
+  const seal = (text: string) => orGone(vault.seal(personId, text));
+  const sealed = {
+    email: await seal(email),
+    name: await seal(name),
+    passwordHash: await seal(hash),
+  };
+  const actor = { kind: 'account', id: accountId, person: personId, role } as const;
+  const context = await contextFor(actor);
+  const address = addressHmac(deps, email);
+  const { holder } = (await actors.read(emailAggregate, address)).state;
+  const isFree = holder !== undefined && holder !== personId && (await isGone(deps, holder));
+  const reserve = {
+    type: 'ReserveEmail',
+    accountId,
+    personId,
+    ...(isFree ? { insteadOf: holder } : {}),
+  } as const;
+  const { state } = orThrow(await actors.send(emailAggregate, address, reserve, context));
+  const command = { type: 'RegisterPerson', personId, accountId, ...sealed } as const;
+  const made =
+    state.holder === personId &&
+    orThrow(await actors.send(personAggregate, personId, command, context)).events.length > 0;
+  const isOurs = (await actors.read(emailAggregate, address)).state.holder === personId;
+  if (made && isOurs) return personId;
+  // Another acceptance was first: of this invitation, or of another one to the same address.
+  if (made) await forgetInvitation(deps, personId, await contextFor(actor));
+  return await proven(deps, { ...request, email });
+}
