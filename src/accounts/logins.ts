@@ -106,6 +106,12 @@ export async function personTexts(
   return { ...(opened && { email: opened }), ...(called && { name: called }) };
 }
 
+/** True where what a person is called is sealed with a key of their own, and not with that of the account they founded. */
+export function isSealedByOwn({ readModel }: Pick<TextReaders, 'readModel'>, personId: string) {
+  const { name, email } = readModel.query(peopleQueries).person(personId) ?? {};
+  return (name ?? email)?.startsWith(`${personId}.`) ?? false;
+}
+
 /** What a person is called: the name, or the address where none was given. */
 export async function personName(deps: TextReaders, personId: string): Promise<string> {
   const { name, email } = await personTexts(deps, personId);

@@ -3,7 +3,7 @@ import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { BatchRow } from '../../projections/batches.ts';
 import type { ConversionRow } from '../../projections/conversions.ts';
 import { storedBlobQueries } from '../../projections/stored-blobs.ts';
-import { personName } from '../accounts/logins.ts';
+import { isSealedByOwn, personName } from '../accounts/logins.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
@@ -102,14 +102,16 @@ export async function cancelBatch(
   orThrow(await deps.actors.send(batchAggregate, batchId, command, { ...context, metadata }));
 }
 
-/** The sealed message of what somebody has cancelled. */
+/** The message of what somebody has cancelled, sealed: a person's key goes when they are erased, and their name with it. */
 async function cancelledBy(
   deps: TakeBackDependencies,
   accountId: string,
   actor: Actor,
 ): Promise<string> {
   const message = `Cancelled by ${await nameOf(deps, accountId, actor)}.`;
-  return await deps.vault.seal(accountId, message);
+  const person = 'person' in actor ? actor.person : undefined;
+  const hasKey = person !== undefined && isSealedByOwn(deps, person);
+  return await deps.vault.seal(hasKey ? person : accountId, message);
 }
 
 /** The sender of a command in the words of a message to its account. */

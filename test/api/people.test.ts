@@ -412,7 +412,9 @@ void test('a person is erased without the account, and events name a removed per
   const api = await startApi(t);
   const owner = await ownerOf(api);
   const bob = await joined(api, owner.headers, 'bob@example.com', 'owner');
-  await api.call('POST', `${BASE}/pdf/`, { headers: bob.headers, body: { html: '<p>x</p>' } });
+  const html = { headers: bob.headers, body: { html: '<p>x</p>' } };
+  const cancelled = String((await api.call('POST', `${BASE}/pdf/`, html)).body['id']);
+  await api.call('DELETE', `${BASE}/conversions/${cancelled}/`, { headers: bob.headers });
   const erase = (email: string) =>
     api.fetchAsOperator(`http://x${BASE}/operator/people/${encodeURIComponent(email)}/erase/`, {
       method: 'POST',
@@ -426,6 +428,9 @@ void test('a person is erased without the account, and events name a removed per
     headers: owner.headers,
   });
   t.match(history.text, '"a removed person"');
+  const records = await api.call('GET', `${BASE}/conversions/`, { headers: owner.headers });
+  t.match(records.body, [{ id: cancelled, failure_code: 'cancelled' }]);
+  t.notMatch(records.text, /bob/i, 'who cancelled');
   t.notMatch(history.text, /bob@example\.com|"Bob"/i);
   t.equal((await erase(owner.email)).status, 403, 'the last owner');
   const again = await joined(api, owner.headers, 'bob@example.com', 'owner');
