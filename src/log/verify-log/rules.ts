@@ -22,6 +22,7 @@ import { checkComparison } from './comparison.ts';
 import { Broken, Difference, placeOf } from './difference.ts';
 import { EventIds } from './event-ids.ts';
 import { checkGrant } from './grants.ts';
+import { checkPeople } from './people.ts';
 import { checkDestroyed, checkMade, checkSigned } from './signatures.ts';
 import { StateTable } from './state-table.ts';
 import {
@@ -66,8 +67,7 @@ export class LogRules {
 
   /** @throws {Broken} a rule does not hold */
   check(recorded: RecordedEvent, index: number): void {
-    const { stream } = recorded;
-    const state = this.#streams.get(stream) ?? this.#begin(stream);
+    const state = this.#streams.get(recorded.stream) ?? this.#begin(recorded.stream);
     const event = decoded(recorded);
     checkStream(recorded, event, state);
     state.command = this.#ids.check(recorded, event, state.command);
@@ -196,12 +196,13 @@ export class LogRules {
       throw new Broken('an AccountErased before it', 'none');
     } else if (event.type === 'SignatureKeyDestroyed') checkDestroyed(owner, event.data);
     const after = accounts.evolve({ ...accounts.initialState, ...owner.state }, event);
+    checkPeople(owner.state, event, after);
     if (after.credits < 0) throw new Broken('a balance of at least 0', `${after.credits}`);
     owner.state = accountStateOf(after);
   }
 
   #refund(owner: Account, { data }: EventOf<'CreditRefunded'>, recorded: RecordedEvent): void {
-    const { accountId, conversionId, amount } = data;
+    const { accountId, conversionId, amount, failedAt } = data;
     const refunded = this.#streams.get(conversionStream(conversionId))?.conversion;
     const failed = `a failure of ${conversionId} that is to be refunded`;
     if (refunded?.accountId !== accountId) throw new Broken(failed, 'no such conversion of it');
@@ -211,7 +212,6 @@ export class LogRules {
     if (amount !== refunded.amount) {
       throw new Broken(`a refund of the ${refunded.amount} that was debited`, `${amount}`);
     }
-    const { failedAt } = data;
     const { causationId } = recorded.metadata as Partial<EventMetadata>;
     // A log that was moved to another store has other positions, and the same ids.
     if (causationId !== failure.id && failedAt !== failure.position) {

@@ -45,7 +45,14 @@ type KeptState = Pick<ConversionState, 'status' | 'deleted' | 'expired'> & {
 export interface Account {
   state: Pick<
     AccountState,
-    'status' | 'credits' | 'refunds' | 'renewedMonth' | 'signature' | 'endedCertificates'
+    | 'status'
+    | 'members'
+    | 'invitations'
+    | 'credits'
+    | 'refunds'
+    | 'renewedMonth'
+    | 'signature'
+    | 'endedCertificates'
   >;
   failures: number;
 }
@@ -53,6 +60,8 @@ export interface Account {
 /** No rule reads the secret, which is long. */
 export const accountStateOf = ({
   status,
+  members,
+  invitations,
   credits,
   refunds,
   renewedMonth,
@@ -60,6 +69,8 @@ export const accountStateOf = ({
   endedCertificates,
 }: AccountState): Account['state'] => ({
   status,
+  members,
+  invitations,
   credits,
   refunds,
   renewedMonth,

@@ -1,5 +1,7 @@
 import { test } from 'tap';
 import type { DomainEvent } from '../../../src/domain/events.ts';
+import type { Role } from '../../../src/domain/member-events.ts';
+import { founderOf } from '../../../src/domain/members.ts';
 import { encodeEvent } from '../../../src/event-store/codec.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
 import { LogRules } from '../../../src/log/verify-log/rules.ts';
@@ -23,6 +25,7 @@ import {
   keyId,
   NOW,
   PDF,
+  personId,
   SIGNATURE,
   sessionId,
   sha256,
@@ -140,6 +143,38 @@ const destroyed = (n: number): Step =>
     type: 'SignatureKeyDestroyed',
     data: { accountId: accountId(), certificateId: certificateId(n) },
   });
+/** Persons by a number; the founder's is 0. */
+const personOf = (n: number): string => (n === 0 ? founderOf(accountId()) : personId(n + 1));
+const invited = (n: number, role: Role): Step =>
+  step(ACCOUNT, {
+    type: 'MemberInvited',
+    data: {
+      accountId: accountId(),
+      personId: personOf(n),
+      tokenHash: sha256(n),
+      email: 'v1.e',
+      role,
+      invitedAt: NOW,
+      expiresAt: NOW + 1,
+    },
+  });
+const invitation = { accountId: accountId(), personId: personOf(1), invitation: personOf(1) };
+const joins = (role: Role, changes: object = {}): Step =>
+  step(ACCOUNT, { type: 'MemberJoined', data: { ...invitation, role, ...changes } });
+const nowIs = (n: number, role: Role): Step =>
+  step(ACCOUNT, {
+    type: 'MemberChanged',
+    data: { accountId: accountId(), personId: personOf(n), role },
+  });
+const leaves = (n: number): Step =>
+  step(ACCOUNT, {
+    type: 'MemberRemoved',
+    data: { accountId: accountId(), personId: personOf(n) },
+  });
+const uninvited = step(ACCOUNT, {
+  type: 'InvitationRevoked',
+  data: { accountId: accountId(), personId: personOf(1) },
+});
 const signing = [
   open,
   step(ACCOUNT, debit, { ...ask, data: { ...ask.data, signedBy: 'account' } } as DomainEvent),
@@ -246,6 +281,8 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', ...signing, signedOnce(), ended({ signature })],
     ['0 unfinished, 0 refunds due', open, certificate(1), certificate(2), destroyed(1)],
     ['0 unfinished, 0 refunds due', open, certificate(1), erased, destroyed(1)],
+    ['0 unfinished, 0 refunds due', open, invited(1, 'owner'), joins('owner'), leaves(0), erased],
+    ['0 unfinished, 0 refunds due', open, invited(1, 'member'), uninvited, invited(1, 'auditor')],
     [
       '0 unfinished, 0 refunds due',
       ...signing,
@@ -313,6 +350,27 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     [/^1: expected AccountOpened first/, step(ACCOUNT, granted)],
     [/^4: .*signs no more, .*found the one that signs/, open, certificate(1), destroyed(1)],
     [/^4: .*signs no more, .*found another/, open, certificate(1), destroyed(2)],
+    [/^3: .*an open invitation as owner before it, found none/, open, joins('owner')],
+    [/^4: .*as owner before it, found member/, open, invited(1, 'member'), joins('owner')],
+    [
+      /^4: .*an open invitation as auditor before it, found auditor/,
+      open,
+      invited(1, 'auditor'),
+      joins('auditor', { documents: true }),
+    ],
+    [/^5: .*before it, found none/, open, invited(1, 'member'), joins('member'), uninvited],
+    [
+      /^6: .*somebody who is no member, found a member/,
+      open,
+      invited(1, 'member'),
+      joins('member'),
+      invited(2, 'owner'),
+      joins('owner', { invitation: personOf(2) }),
+    ],
+    [/^3: .*a member, found nobody/, open, nowIs(1, 'owner')],
+    [/^3: .*a member, found nobody/, open, leaves(1)],
+    [/^3: .*an owner of the account after it, found none/, open, nowIs(0, 'auditor')],
+    [/^3: .*an owner of the account after it, found none/, open, leaves(0)],
     [/^3: expected AccountOpened first in .*, and once, found AccountOpened/, open, open],
     [/^5: .*a balance of at least 0, found -1/, opening(1, 1), asked, request(2, 1)],
     [
