@@ -1,7 +1,7 @@
 /** An operator suspends an account and resumes it; each act is in the account's history, with its reason. */
 import { test } from 'tap';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
-import { ownPage, SESSION } from '../support/dashboard.ts';
+import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 import { newOperator, setOperator, tokensOf } from '../support/operator.ts';
 
 const REASON = 'The invoice of October is not paid.';
@@ -29,6 +29,9 @@ void test('a suspended account is refused with the reason, and what it asked for
   const { id, key, email, waiting } = account;
   const { access, refresh } = await tokensOf(api, email);
   const headers = { Authorization: `Bearer ${access}` };
+  const leaving = await tokensOf(api, email);
+  const page = { headers: ownPage(), body: { email, password: PASSWORD } };
+  const cookie = sessionCookie(await api.call('POST', SESSION, page));
   const at = `/accounts/${id}`;
   const done = await operator.call('POST', `${at}/suspend/`, { body: { reason: REASON } });
   t.match(done, { status: 200, body: { suspended: true, suspension: { reason: REASON } } });
@@ -53,6 +56,15 @@ void test('a suspended account is refused with the reason, and what it asked for
     t.equal(answer.body['message'], told, what);
     t.ok(answer.headers.get('x-ratelimit-limit'), 'with the headers of every answer');
   }
+  const out = [
+    await api.call('POST', `${BASE}/auth/jwt/revoke/`, { body: { refresh: leaving.refresh } }),
+    await api.call('DELETE', SESSION, { headers: ownPage(cookie) }),
+  ];
+  t.strictSame(
+    out.map(({ status }) => status),
+    [204, 204],
+    'nobody is kept from signing out',
+  );
   const wrong = { email, password: 'a wrong password' };
   const stranger = await api.call('POST', `${BASE}/auth/jwt/create/`, { body: wrong });
   t.equal(stranger.status, 401, 'a stranger is not told');

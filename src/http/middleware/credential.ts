@@ -158,7 +158,9 @@ export class Credentials {
     const session = await sessionInForce(this.#deps, claims, await this.#noteHead(ctx));
     if (session === undefined) return undefined;
     const { accountId, sessionId } = claims;
-    if (await this.#isSuspended(ctx, accountId, session.account)) return undefined;
+    // The cookie is sent to one route of this method, which ends its session: nobody is kept from signing out.
+    const signsOut = kind === 'cookie' && ctx.method === 'DELETE';
+    if (!signsOut && (await this.#isSuspended(ctx, accountId, session.account))) return undefined;
     const { account, personId: person, member, kind: sessionKind } = session;
     const by = { kind: 'session', id: sessionId, person } as const;
     return { ...callerIn(accountId, account, member, by), sessionKind };

@@ -89,20 +89,19 @@ async function assertNotSuspended(
   if (refusal !== undefined) throw refusal;
 }
 
-/** @throws {ServiceError} `forbidden` where the account is suspended, `unauthorized` unless the body carries a refresh token that still holds */
+/** @throws {ServiceError} `unauthorized` unless the body carries a refresh token that still holds */
 async function sessionOf(
   ctx: HttpContext,
   deps: RouteDependencies,
-): Promise<IssuedClaims & { readonly refresh: string }> {
+): Promise<IssuedClaims & { readonly refresh: string; readonly account: AccountState }> {
   const { refresh } = await deps.bodies.readSmall(ctx, deps.config, checkRefresh);
   const claims = await deps.tokens.verify('refresh', refresh);
   const session = claims && (await sessionInForce(deps, claims));
   if (claims === undefined || session === undefined) {
     throw new ServiceError('unauthorized', 'The refresh token is not valid or has expired.');
   }
-  await assertNotSuspended(deps, claims.accountId, session.account);
-  const { personId, member } = session;
-  return { ...claims, personId, role: member.role, refresh };
+  const { account, personId, member } = session;
+  return { ...claims, account, personId, role: member.role, refresh };
 }
 
 /** Signs in with the address and password in the body, and opens a session. */
@@ -175,7 +174,8 @@ export const refreshAccess: Endpoint = {
     },
   },
   handler: (deps) => async (ctx) => {
-    const { refresh, ...claims } = await sessionOf(ctx, deps);
+    const { refresh, account, ...claims } = await sessionOf(ctx, deps);
+    await assertNotSuspended(deps, claims.accountId, account);
     const expiresAt = deps.clock.now() + ACCESS_LIFETIME_MS;
     ctx.body = { access: await deps.tokens.issue('access', claims, expiresAt), refresh };
   },
@@ -189,10 +189,7 @@ export const signOut: Endpoint = {
     description: 'Invalidates the refresh token and its access tokens at once.',
     body: { schema: RefreshRequest },
     answers: { 204: { description: 'The tokens are no longer valid. There is no body.' } },
-    errors: {
-      unauthorized: badRefreshToken,
-      forbidden: suspended,
-    },
+    errors: { unauthorized: badRefreshToken },
   },
   handler: (deps) => async (ctx) => {
     const { accountId, sessionId, personId: person, role } = await sessionOf(ctx, deps);
