@@ -7,7 +7,10 @@ const AUDITOR = { email: 'bob@example.com', password: 'battery staple horse' };
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 void test('inviting, joining, another role, another account and leaving', async (t) => {
-  const { page, account } = await startDashboard(t);
+  const { page, account, service } = await startDashboard(t);
+  const client = service.client();
+  const { id } = await client.create({ html: '<h1>Letter</h1>' });
+  await client.wait(id);
   await signIn(page, account, '/members');
   await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
   await page.getByLabel('Email').fill(AUDITOR.email);
@@ -41,6 +44,19 @@ void test('inviting, joining, another role, another account and leaving', async 
   t.notMatch(places, /Playground|Documents/);
   t.equal(await button(page, 'Make the link').count(), 0);
   t.equal(await page.getByRole('button', { name: /^Change the role/ }).count(), 0);
+  await page.goto(`/conversions/${id}`);
+  await page.getByText('Auditors read documents only where an owner').waitFor();
+  await button(page, 'Evidence bundle').waitFor();
+  const ofDocuments = /^(Download PDF|Show the PDF|Convert again|Delete)$/;
+  t.equal(await button(page, ofDocuments).count(), 0, 'nothing is offered that is refused');
+  t.equal(await page.getByRole('heading', { name: /^(Request|Manifest)$/ }).count(), 0);
+  t.strictSame(await inspectState(page, 'conversion-auditor'), []);
+  await page.goto('/keys');
+  await page.getByRole('table', { name: 'API keys' }).waitFor();
+  t.equal(await button(page, /^(Create a key|Revoke)/).count(), 0);
+  await page.goto('/webhooks');
+  await page.getByText('There is no endpoint yet').waitFor();
+  t.equal(await button(page, /^(Add an endpoint|Make a secret)$/).count(), 0);
   await page.goto('/account');
   await page.getByRole('heading', { level: 2, name: 'You' }).waitFor();
   t.equal(await page.getByRole('heading', { name: 'Public name' }).count(), 0);

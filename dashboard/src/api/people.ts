@@ -24,8 +24,16 @@ export const personQuery = queryOptions({
 /** The person who is signed in, with their role in this account. */
 export const usePerson = () => useQuery(personQuery);
 
+interface Rights {
+  readonly isOwner: boolean;
+  /** Convert, cancel and delete, and make keys. */
+  readonly mayWork: boolean;
+  readonly mayReadDocuments: boolean;
+}
+
 /** What the person may do; nothing until that is known. */
-export function useRights(): { readonly isOwner: boolean; readonly mayWork: boolean } {
-  const role = usePerson().data?.role;
-  return { isOwner: role === 'owner', mayWork: role === 'owner' || role === 'member' };
+export function useRights(): Rights {
+  const { role, documents: mayReadDocuments = false } = usePerson().data ?? {};
+  const isOwner = role === 'owner';
+  return { isOwner, mayWork: isOwner || role === 'member', mayReadDocuments };
 }

@@ -118,7 +118,7 @@ export function AppShell() {
   const { pathname } = useLocation();
   const { data: account } = useAccount();
   const { data: person } = usePerson();
-  const { mayWork } = useRights();
+  const { isOwner, mayWork } = useRights();
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -148,7 +148,7 @@ export function AppShell() {
         </Link>
         <div className={styles.nav}>
           <Places places={PLACES.filter(({ toWork = false }) => mayWork || !toWork)} />
-          {account?.operator === true && !account.must_change_password && (
+          {isOwner && account?.operator === true && !account.must_change_password && (
             <>
               <p className={styles.group}>For operators</p>
               <Places places={OPERATOR_PLACES} />

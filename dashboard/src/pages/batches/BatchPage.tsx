@@ -13,6 +13,7 @@ import { api, dataOf } from '../../api/client.ts';
 import { conversionsPage, LISTS } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { usePage } from '../../api/paged.ts';
+import { useRights } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Facts, Tags } from '../../ui/Facts.tsx';
@@ -78,6 +79,7 @@ export default function BatchPage() {
 
 function Actions({ batch }: { readonly batch: Batch }) {
   const { id, status, pending, completed } = batch;
+  const { mayWork, mayReadDocuments } = useRights();
   const queries = useQueryClient();
   const isWhole = hasEnded(batch);
   const cancel = async () => {
@@ -91,7 +93,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
   const load = async () => ({ file: await getZip(id, !isWhole), name: `${id}.zip` });
   return (
     <>
-      {completed > 0 && (
+      {mayReadDocuments && completed > 0 && (
         <SaveButton
           look={isWhole ? 'primary' : 'secondary'}
           icon="download"
@@ -101,7 +103,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
           {isWhole ? `Download ${counted(completed, 'PDF')} as ZIP` : 'Download what is ready'}
         </SaveButton>
       )}
-      {status === 'running' && (
+      {mayWork && status === 'running' && (
         <ConfirmButton
           icon="cross"
           text="Cancel the rest"

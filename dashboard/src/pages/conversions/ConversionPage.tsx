@@ -12,6 +12,7 @@ import {
   nounOf,
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
+import { usePerson, useRights } from '../../api/people.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheck } from '../../proof/ProofSection.tsx';
@@ -40,6 +41,8 @@ export default function ConversionPage() {
   const { data, error } = query;
   // Each event has the name of its conversion; records have it only where the request gave one.
   const { data: events, isPending } = useQuery(conversionEventsQuery(id));
+  // Parts that the person may not read are not asked for.
+  const person = usePerson();
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Page title="Conversion">
@@ -54,7 +57,7 @@ export default function ConversionPage() {
       </Page>
     );
   }
-  if (data === undefined || isPending) {
+  if (data === undefined || isPending || person.isPending) {
     return (
       <Page title="Conversion" lead={<code>{id}</code>}>
         <Loaded query={query} what="the conversion" lines={10}>
@@ -76,6 +79,7 @@ interface ConversionViewProps {
 function ConversionView({ record, name }: ConversionViewProps) {
   const { id, status } = record;
   const isCompleted = status === 'completed';
+  const { mayWork, mayReadDocuments } = useRights();
   const timeline = (
     <Section
       title="Timeline"
@@ -90,7 +94,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
     name: `${id}.evidence.zip`,
   });
   // The longer column is the one beside the file, where that is shown.
-  const isTall = isCompleted && canShowHere(record);
+  const isTall = isCompleted && mayReadDocuments && canShowHere(record);
   return (
     <Page
       title={name === id ? 'Conversion' : name}
@@ -105,17 +109,17 @@ function ConversionView({ record, name }: ConversionViewProps) {
       }
       actions={
         <>
-          {isCompleted && <DownloadFile record={record} />}
-          {isEnded(record) && <ConvertAgain id={id} />}
-          {isCompleted && <ConvertAgain id={id} compares />}
-          {isCompleted && nounOf(record) === 'PDF' && <UseInDocument id={id} />}
-          {status === 'failed' && <OpenRequest id={id} />}
+          {isCompleted && mayReadDocuments && <DownloadFile record={record} />}
+          {mayWork && isEnded(record) && <ConvertAgain id={id} />}
+          {mayWork && isCompleted && <ConvertAgain id={id} compares />}
+          {mayWork && isCompleted && nounOf(record) === 'PDF' && <UseInDocument id={id} />}
+          {mayWork && status === 'failed' && <OpenRequest id={id} />}
           {isEnded(record) && (
             <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
               Evidence bundle
             </SaveButton>
           )}
-          <TakeBack record={record} />
+          {mayWork && <TakeBack record={record} />}
         </>
       }
     >
@@ -133,15 +137,17 @@ function ConversionView({ record, name }: ConversionViewProps) {
           {isTall && timeline}
         </div>
       </div>
-      <Section
-        title="Request"
-        lead="The document and the options that were asked for."
-        fold={isCompleted ? 'closed' : 'open'}
-      >
-        <RequestSection id={id} />
-      </Section>
+      {mayReadDocuments && (
+        <Section
+          title="Request"
+          lead="The document and the options that were asked for."
+          fold={isCompleted ? 'closed' : 'open'}
+        >
+          <RequestSection id={id} />
+        </Section>
+      )}
       {isEnded(record) && <ConversionProof id={id} pdfSha256={record.sha256} />}
-      {isCompleted && (
+      {isCompleted && mayReadDocuments && (
         <Section
           title="Manifest"
           lead="How the file was made, as the renderer recorded it. Its hash is in the log."
@@ -210,6 +216,7 @@ function ConversionProof({ id, pdfSha256 }: ConversionProofProps) {
 }
 
 function Result({ record }: { readonly record: Conversion }) {
+  const { mayReadDocuments } = useRights();
   switch (record.status) {
     case 'pending':
       return (
@@ -229,7 +236,14 @@ function Result({ record }: { readonly record: Conversion }) {
       return (
         <>
           <Warnings record={record} />
-          <PdfPreview record={record} />
+          {mayReadDocuments ? (
+            <PdfPreview record={record} />
+          ) : (
+            <EmptyState icon="document" title={`The ${nounOf(record)} is ready`}>
+              Auditors read documents only where an owner of the account has granted it. The events
+              and the evidence are open to you.
+            </EmptyState>
+          )}
         </>
       );
   }
@@ -237,7 +251,8 @@ function Result({ record }: { readonly record: Conversion }) {
 
 function Failure({ record }: { readonly record: Conversion }) {
   const { id, error_message: reason, failure_code: code = '' } = record;
-  const { error } = useQuery(conversionRequestQuery(id));
+  const { mayReadDocuments } = useRights();
+  const { error } = useQuery({ ...conversionRequestQuery(id), enabled: mayReadDocuments });
   const isRequestGone = error instanceof ApiError && error.code === 'gone';
   return (
     <div className={styles.failure} data-tone={code === 'cancelled' ? undefined : 'danger'}>
@@ -249,7 +264,7 @@ function Failure({ record }: { readonly record: Conversion }) {
           ? 'Its request is deleted, so send it again from where it came from.'
           : failureAction(code)}
       </p>
-      <FailurePicture id={id} />
+      {mayReadDocuments && <FailurePicture id={id} />}
       <p className="note">
         The credit came back to the account. Code <code>{code}</code>.
       </p>

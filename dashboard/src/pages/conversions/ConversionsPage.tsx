@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { CONVERSIONS_PAGE_SIZE, type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
 import { pageOf } from '../../api/paged.ts';
+import { useRights } from '../../api/people.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { counted } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
@@ -61,6 +62,7 @@ export default function ConversionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const liveState = useLiveState();
+  const { mayWork } = useRights();
   const { page = 1, ...filters } = search;
   const isBackwards =
     search.from !== undefined && search.to !== undefined && search.from > search.to;
@@ -92,9 +94,11 @@ export default function ConversionsPage() {
       title="Conversions"
       lead="Newest first. Updates live."
       actions={
-        <ButtonLink to="/playground" icon="plus">
-          New conversion
-        </ButtonLink>
+        mayWork && (
+          <ButtonLink to="/playground" icon="plus">
+            New conversion
+          </ButtonLink>
+        )
       }
     >
       <ConversionFilters filters={filters} isBackwards={isBackwards} onChange={show} />
@@ -155,6 +159,7 @@ interface NothingProps {
 }
 
 function Nothing({ isFiltered, page, onReset }: NothingProps) {
+  const { mayWork } = useRights();
   if (isFiltered || page > 1) {
     return (
       <EmptyState
@@ -173,9 +178,11 @@ function Nothing({ isFiltered, page, onReset }: NothingProps) {
       icon="document"
       title="No conversions yet"
       action={
-        <ButtonLink to="/playground" look="primary">
-          Try one in the playground
-        </ButtonLink>
+        mayWork && (
+          <ButtonLink to="/playground" look="primary">
+            Try one in the playground
+          </ButtonLink>
+        )
       }
     >
       Conversions appear here as soon as they are asked for, from the playground or with a key.

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { type Account, accountQuery, keysQuery, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
+import { useRights } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
 import { USAGE } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
@@ -45,6 +46,7 @@ function useLatest(): void {
 export default function HomePage() {
   useLatest();
   const { data: account } = useAccount();
+  const { isOwner, mayWork } = useRights();
   const keys = useQuery(keysQuery);
   const recent = useQuery(conversionsQuery({}, { size: RECENT }));
   const completed = useQuery(conversionsQuery({ status: 'completed' }, { size: 1 }));
@@ -90,13 +92,17 @@ export default function HomePage() {
         )
       }
       actions={
-        <ButtonLink to="/playground" icon="plus" look={isNew ? 'secondary' : 'primary'}>
-          New conversion
-        </ButtonLink>
+        mayWork && (
+          <ButtonLink to="/playground" icon="plus" look={isNew ? 'secondary' : 'primary'}>
+            New conversion
+          </ButtonLink>
+        )
       }
     >
-      {account?.operator === true && <OperatorsNext account={account} hasAllSteps={hasAllSteps} />}
-      {!hasAllSteps && <FirstSteps {...steps} />}
+      {isOwner && account?.operator === true && (
+        <OperatorsNext account={account} hasAllSteps={hasAllSteps} />
+      )}
+      {mayWork && !hasAllSteps && <FirstSteps {...steps} />}
       <Attention keys={keys.data} account={account} isNew={isNew} />
       {!isNew && (
         <>

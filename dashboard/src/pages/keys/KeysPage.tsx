@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiKey, keysQuery } from '../../api/account.ts';
 import { api, dataOf } from '../../api/client.ts';
+import { useRights } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
@@ -75,11 +76,13 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 export default function KeysPage() {
   const [isCreating, setCreating] = useState(false);
   const keys = useQuery(keysQuery);
-  const create = (
+  const { mayWork } = useRights();
+  const create = mayWork && (
     <Button look="primary" icon="plus" onPress={() => setCreating(true)}>
       Create a key
     </Button>
   );
+  const columns = mayWork ? COLUMNS : COLUMNS.filter(({ isActions }) => !isActions);
   return (
     <Page
       title="Keys"
@@ -93,7 +96,7 @@ export default function KeysPage() {
               Create one for the first program that makes PDFs with this account.
             </EmptyState>
           ) : (
-            <Table label="API keys" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+            <Table label="API keys" columns={columns} rows={rows} rowKey={({ id }) => id} />
           )
         }
       </Loaded>

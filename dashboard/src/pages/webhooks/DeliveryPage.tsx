@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
+import { useRights } from '../../api/people.ts';
 import { type DeliveryWithTries, deliveryQuery, forgetDeliveries } from '../../api/webhooks.ts';
 import { ActButton } from '../../ui/ActButton.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
@@ -19,6 +20,7 @@ const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
 export default function DeliveryPage() {
   const { id } = route.useParams();
   const query = useQuery(deliveryQuery(id));
+  const { isOwner } = useRights();
   const { data, error } = query;
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
@@ -34,7 +36,7 @@ export default function DeliveryPage() {
           )}
         </span>
       }
-      actions={data !== undefined && data.status !== 'waiting' && <Redeliver id={id} />}
+      actions={isOwner && data !== undefined && data.status !== 'waiting' && <Redeliver id={id} />}
     >
       {isMissing ? (
         <EmptyState

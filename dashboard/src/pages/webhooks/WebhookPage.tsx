@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
+import { useRights } from '../../api/people.ts';
 import {
   forgetDeliveries,
   forgetWebhooks,
@@ -35,6 +36,7 @@ export default function WebhookPage() {
 
 function OneWebhook({ id }: { readonly id: string }) {
   const query = useQuery(webhookQuery(id));
+  const { isOwner } = useRights();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: webhook, error } = query;
@@ -60,7 +62,7 @@ function OneWebhook({ id }: { readonly id: string }) {
           {webhook !== undefined && <WebhookBadge webhook={webhook} />}
         </span>
       }
-      actions={webhook !== undefined && <Actions webhook={webhook} />}
+      actions={isOwner && webhook !== undefined && <Actions webhook={webhook} />}
     >
       <Loaded query={query} what="the endpoint" lines={6}>
         {(endpoint) => <EndpointParts webhook={endpoint} />}
@@ -72,7 +74,7 @@ function OneWebhook({ id }: { readonly id: string }) {
           onSearch={(next) =>
             void navigate({ to: '/webhooks/$id', params: { id }, search: next, resetScroll: false })
           }
-          action={webhook?.enabled === true && <RedeliverFailed webhook={webhook} />}
+          action={isOwner && webhook?.enabled === true && <RedeliverFailed webhook={webhook} />}
         />
       </Section>
     </Page>

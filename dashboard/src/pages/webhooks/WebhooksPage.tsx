@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
+import { useRights } from '../../api/people.ts';
 import {
   defaultSecretQuery,
   forgetWebhooks,
@@ -54,7 +55,8 @@ export default function WebhooksPage() {
   const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string>();
   const webhooks = useQuery(webhooksQuery);
-  const add = (
+  const { isOwner } = useRights();
+  const add = isOwner && (
     <Button look="primary" icon="plus" onPress={() => setAdding(true)}>
       Add an endpoint
     </Button>
@@ -103,6 +105,7 @@ export default function WebhooksPage() {
 /** The secret for requests that name a URL of their own. */
 function DefaultSecret() {
   const query = useQuery(defaultSecretQuery);
+  const { isOwner } = useRights();
   return (
     <Section
       title="For single requests"
@@ -113,6 +116,7 @@ function DefaultSecret() {
         </>
       }
       actions={
+        isOwner &&
         query.data !== undefined && (
           <NewSecret
             text={query.data === null ? 'Make a secret' : 'Replace the secret'}
