@@ -37,7 +37,7 @@ void test("the keyring's copy is held against the log of the backup", {
   await run('backup', 'keyring', copy);
   const early = `${copy}.early`;
   copyFileSync(copy, early);
-  const fits = { checked: true, file: copy, keys: 2, erased: 0, opened: true };
+  const fits = { checked: true, file: copy, keys: 4, erased: 0, opened: true };
   t.match(await run(...verify, '--keyring', copy), { ok: true, keyring: fits });
   t.match(await run(...verify), { ok: true, keyring: { checked: false } });
   const silent = await runCli(place, verify);
@@ -58,7 +58,7 @@ void test("the keyring's copy is held against the log of the backup", {
   await run('account', 'create', 'new@example.com');
   await run('backup', folder);
   await run('backup', 'keyring', copy);
-  t.match(await run(...verify, '--keyring', copy), { ok: true, keyring: { keys: 2, erased: 1 } });
+  t.match(await run(...verify, '--keyring', copy), { ok: true, keyring: { keys: 4, erased: 2 } });
   const { backups } = (await cliJson(place, ['status'])) as { backups: Record<string, string> };
   t.ok(isRecent(backups['keyring_copied_at']) && isRecent(backups['verified_backup_of']));
   t.match(
@@ -122,14 +122,14 @@ void test("the keyring's copy is held against the log of the backup", {
   }
   writeFileSync(bad, readFileSync(early));
   const short = await runCli(place, [...verify, '--keyring', bad, '--json']);
-  t.match(short, { code: 1, stderr: /is not whole: 2 problems, first keyring .*, account acct_/ });
+  t.match(short, { code: 1, stderr: /is not whole: 4 problems, first keyring .*, account acct_/ });
   t.match(JSON.parse(short.stdout), {
     ok: false,
     at: { keyring: bad, account: /^acct_/ },
     expected: 'a key',
     found: /^none: the copy is older than the log/,
     keyring: { checked: true },
-    problems: { length: 2 },
+    problems: { length: 4 },
   });
   const wrong = { ...place, env: { ...place.env, MASTER_KEY: '77'.repeat(32) } };
   const { code, stderr } = await runCli(wrong, [...verify, '--keyring', copy]);
