@@ -16,6 +16,7 @@ import { conversionAggregate } from '../domain/conversion.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { sendToAccount } from './accounts.ts';
 import { erasePersonOf } from './erase-people.ts';
+import { forgetInvitation } from './members.ts';
 
 export interface ErasureDependencies extends ExpiryDependencies, ReadDependencies {
   readonly vault: Pick<Vault, 'erase'>;
@@ -80,7 +81,7 @@ export async function completeErasure(
   const signing = (await consistentQuery(deps, erasureQueries)).keys(accountId);
   for (const each of signing) await destroyKey(deps, each);
   for (const { id, expiresAt } of (await consistentQuery(deps, peopleQueries)).all(accountId)) {
-    if (expiresAt !== undefined) await vault.erase(id);
+    if (expiresAt !== undefined) await forgetInvitation(deps, id, causedBy(`erase/${id}`));
     else await erasePersonOf(deps, id, accountId, causedBy(`erase/${id}`));
   }
   const keys = async (limit: number) =>

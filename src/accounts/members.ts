@@ -100,7 +100,8 @@ export async function removeMember(
   await forgetRevoked(deps, events, context);
 }
 
-type Forgetting = Pick<SignInDependencies, 'actors'> & { readonly vault: Pick<Vault, 'erase'> };
+type Forgetting = Pick<SignInDependencies, 'actors'> &
+  ReadDependencies & { readonly vault: Pick<Vault, 'erase'> };
 
 /** Forgets the invitations that these events of an account have revoked. */
 export async function forgetRevoked(
@@ -113,7 +114,10 @@ export async function forgetRevoked(
   }
 }
 
-/** Destroys what is left of an invitation that has ended: its address, and a sign-in that was made with it meanwhile. */
+/**
+ * Destroys what is left of an invitation that has ended: its address, and a sign-in that was made with it meanwhile, unless
+ * that has joined another account since.
+ */
 export async function forgetInvitation(
   deps: Forgetting,
   personId: string,
@@ -121,6 +125,7 @@ export async function forgetInvitation(
 ): Promise<void> {
   const { state } = await deps.actors.read(personAggregate, personId);
   if (state.status === 'registered') {
+    if ((await consistentQuery(deps, peopleQueries)).memberships(personId).length > 0) return;
     const command = { type: 'ErasePerson', personId } as const;
     orThrow(await deps.actors.send(personAggregate, personId, command, context));
   }

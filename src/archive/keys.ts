@@ -101,6 +101,8 @@ export class KeyHolders {
   readonly open = new Map<string, string>();
   readonly erased = new Map<string, string>();
 
+  /** Persons who have joined an account. */
+  readonly #joined = new Set<string>();
   /** The certificates that sign, by account. */
   readonly #certificates = new Map<string, string>();
 
@@ -133,10 +135,14 @@ export class KeyHolders {
     } else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
     else if (type === 'PersonNamed') {
       this.open.set(data.personId, data.accountId ?? homeOf(data.personId));
-    } else if (type === 'InvitationRevoked' || type === 'PersonErased') this.#end(data.personId);
-    // Somebody who has a sign-in has used it: the key of the person that it would have made is not needed.
-    else if (type === 'MemberJoined' && data.invitation !== data.personId) {
-      this.#end(data.invitation);
+    } else if (type === 'PersonErased') this.#end(data.personId);
+    // The sign-in that it had made belongs to another account.
+    else if (type === 'InvitationRevoked' && this.#joined.has(data.personId)) return;
+    else if (type === 'InvitationRevoked') this.#end(data.personId);
+    else if (type === 'MemberJoined') {
+      this.#joined.add(data.personId);
+      // Somebody who has a sign-in has used it: the key of the person that it would have made is not needed.
+      if (data.invitation !== data.personId) this.#end(data.invitation);
     }
   }
 

@@ -5,6 +5,7 @@ import { ROLES } from '../../src/domain/choices.ts';
 import { founderOf } from '../../src/domain/members.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
+import { KeyHolders } from '../../src/archive/keys.ts';
 import { noSnapshots } from '../support/actors.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { drives } from '../support/documented.ts';
@@ -372,6 +373,33 @@ void test('the invitations of an owner end with their ownership', async (t) => {
   const listed = await api.call('GET', MEMBERS, { headers: owner.headers });
   t.match(listed.body, [{ role: 'member' }, { email: 'kept@example.com' }, { role: 'owner' }]);
   t.equal((await accept(api, kept)).status, 200, 'those of others stay');
+});
+
+void test('a sign-in whose invitation was cut off outlives it once it belongs to another account', async (t) => {
+  const api = await startApi(t);
+  const [one, two] = [await ownerOf(api), await ownerOf(api)];
+  const cutOff = await invite(api, one.headers, 'dora@example.com', 'member');
+  const [open] = (await api.call('GET', MEMBERS, { headers: one.headers }))
+    .body as unknown as readonly { readonly id: string }[];
+  const send = api.actors.send.bind(api.actors);
+  const failing: typeof send = (type, id, command, context) => {
+    if ((command as { readonly type: string }).type === 'JoinAccount') throw new Error('It ends.');
+    return send(type, id, command, context);
+  };
+  api.actors.send = failing;
+  t.equal((await accept(api, cutOff)).status, 500);
+  api.actors.send = send;
+  const dora = await joined(api, two.headers, 'dora@example.com', 'member');
+  t.equal(dora.id, open?.id, 'the sign-in that was made');
+  const revoking = { headers: one.headers };
+  t.equal((await api.call('DELETE', `${MEMBERS}${dora.id}/`, revoking)).status, 204);
+  t.match(await api.call('GET', `${BASE}/account/person/`, { headers: dora.headers }), {
+    status: 200,
+    body: { email: 'dora@example.com', accounts: [{ id: two.id }] },
+  });
+  const holders = new KeyHolders();
+  holders.take((await api.store.readAll()).map((event) => ({ event })));
+  t.equal(holders.open.has(dora.id), true, 'a restored keyring has the key');
 });
 
 void test('an invitation does not tell whether its address has a sign-in, and needs its password', async (t) => {
