@@ -4,6 +4,7 @@ import { type ConversionEvent, conversionEventsQuery } from '../../api/conversio
 import { formatDuration } from '../../ui/format.ts';
 import { Loaded } from '../../ui/states.tsx';
 import { formatTime } from '../../ui/Time.tsx';
+import { memberText } from '../history/words.ts';
 import styles from './conversion.module.css';
 
 /** An event, or downloads that follow each other. */
@@ -39,10 +40,14 @@ const ACTORS: Readonly<Record<ConversionEvent['actor']['kind'], string>> = {
   anonymous: 'a client without credentials',
 };
 
-/** The summary has the renderer's name already. */
-function ActorName({ actor: { kind, id } }: Pick<ConversionEvent, 'actor'>) {
+/** The summary has the renderer's name already. Who acted by a session says more than its id. */
+function ActorName({ actor }: Pick<ConversionEvent, 'actor'>) {
+  const { kind, id } = actor;
   const name = useKeyName(kind === 'key' ? id : undefined) ?? id;
-  return name === undefined || kind === 'renderer' ? ACTORS[kind] : `${ACTORS[kind]} ${name}`;
+  const member = memberText(actor);
+  if (member !== undefined && kind !== 'key') return member;
+  if (name === undefined || kind === 'renderer') return ACTORS[kind];
+  return `${ACTORS[kind]} ${name}${member === undefined ? '' : ` of ${member}`}`;
 }
 
 const TONES: Readonly<Record<string, string>> = {

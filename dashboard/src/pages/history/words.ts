@@ -22,13 +22,17 @@ export const ACTOR_KINDS = {
   anonymous: 'Somebody who is not signed in',
 } as const satisfies Record<Actor['kind'], string>;
 
+/** The member who acted, with the role of that time; older events name none. */
+export const memberText = ({ name, role }: Actor): string | undefined =>
+  name === undefined ? undefined : `${name}${role === undefined ? '' : ` (${role})`}`;
+
 /**
  * Names those who have a name that says something; the ids of others are of no use to a person.
  * @param name that of the key
  */
-export function actorText({ kind, id, name: person, role }: Actor, name = id): string {
-  const who =
-    person === undefined ? undefined : `${person}${role === undefined ? '' : ` (${role})`}`;
+export function actorText(actor: Actor, name = actor.id): string {
+  const { kind, id } = actor;
+  const who = memberText(actor);
   if (kind === 'renderer' && id !== undefined) return `Renderer ${id.replace(/^renderer-/, '')}`;
   if (kind === 'key' && id !== undefined) {
     return `The API key ${name}${who === undefined ? '' : ` of ${who}`}`;

@@ -42,11 +42,11 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     cell: ({ expires_at: at }) =>
       at === undefined ? <span className="muted">Never</span> : <Time iso={at} />,
   },
-  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} look="short" /> },
   {
     header: 'Last used',
     cell: ({ last_used_at: at }) =>
-      at === null ? <span className="muted">Never</span> : <Time iso={at} />,
+      at === null ? <span className="muted">Never</span> : <Time iso={at} look="short" />,
   },
   {
     header: 'Actions',

@@ -91,7 +91,7 @@ function Change({ member }: { readonly member: Member }) {
     <ConfirmButton
       small
       text="Change"
-      look="primary"
+      actionLook="primary"
       aria-label={`Change the role of ${nameOf(member)}`}
       title={`Change the role of ${nameOf(member)}`}
       action="Change the role"
