@@ -130,7 +130,7 @@ void test('a stranger verifies a PDF, and is told who made it', async (whole: Te
   await whole.test('the account sets its name, and a stranger is told it', async (t) => {
     await signIn(dashboard.page, account);
     await dashboard.page.goto('/account');
-    await dashboard.page.getByLabel('New name').fill('Ada’s Bakery');
+    await dashboard.page.getByLabel('New public name').fill('Ada’s Bakery');
     await dashboard.page.getByRole('button', { name: 'Set the name' }).click();
     await dashboard.page.locator('dd', { hasText: 'Ada’s Bakery' }).waitFor();
     t.strictSame(await inspectState(dashboard.page, 'account-public-name'), []);

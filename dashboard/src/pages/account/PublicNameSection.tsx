@@ -32,7 +32,7 @@ export function PublicNameSection() {
       }}
     >
       <TextField
-        label="New name"
+        label="New public name"
         name="name"
         autoComplete="organization"
         maxLength={LONGEST}
