@@ -1,3 +1,4 @@
+import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { TextField } from '../../ui/TextField.tsx';
 import { MAX_QUERY_CHARACTERS, queryOf } from './search.ts';
@@ -13,13 +14,18 @@ interface SearchFieldProps {
 /** One field for all that names a conversion. It asks once a person pauses. */
 export function SearchField({ query, onChange }: SearchFieldProps) {
   const [text, setText] = useState(query ?? '');
+  const router = useRouter();
   const latest = useRef(onChange);
   latest.current = onChange;
   useEffect(() => setText((shown) => (queryOf(shown) === query ? shown : (query ?? ''))), [query]);
   const wanted = queryOf(text);
   useEffect(() => {
     if (wanted === query) return undefined;
-    const timer = setTimeout(() => latest.current(wanted), PAUSE_MS);
+    const here = router.latestLocation.pathname;
+    const timer = setTimeout(() => {
+      // Whoever has opened another page meanwhile, which is still loading, is not brought back.
+      if (router.latestLocation.pathname === here) latest.current(wanted);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
     // The address follows the text, not the other way round.
     // biome-ignore lint/correctness/useExhaustiveDependencies: see above
