@@ -104,7 +104,7 @@ void test('an event that is not of its shape is never written', (t) => {
     ['Nonsense', {}],
     ['toString', {}],
     ['PlanChanged', { accountId: accountId() }],
-    ['PlanChanged', { accountId: accountId(), plan: 'gold' }],
+    ['PlanChanged', { accountId: accountId(), plan: 'Gold plan' }],
     ['PlanChanged', { accountId: 'acct_1', plan: 'pro' }],
     ['PlanChanged', { accountId: accountId().toUpperCase(), plan: 'pro' }],
     ['CreditGranted', { accountId: accountId(), amount: 0 }],
