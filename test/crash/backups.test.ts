@@ -21,7 +21,7 @@ import { killCommand } from '../support/killed-command.ts';
 import type { Place } from '../support/place.ts';
 import { Service, startService } from '../support/service.ts';
 
-const SETTINGS = { CHECKPOINT_SECONDS: '1', RENDER_CONCURRENCY: '2' };
+const SETTINGS = { CHECKPOINT_SECONDS: '1', RENDER_CONCURRENCY: '2', RATE_LIMIT: 'off' };
 const LARGE = 'x'.repeat(80_000);
 
 /** Sends conversions one after the other until it is stopped. @returns the ids that were accepted */
