@@ -225,6 +225,8 @@ void test('wrong bounds are refused, all at once', async (t) => {
     [{ scopes: ['everything'] }, ['scopes.0']],
     [{ scopes: ['read', 'read'] }, ['scopes']],
     [{ scopes: 'read' }, ['scopes']],
+    [{ scopes: -1 }, ['scopes']],
+    [{ addresses: [1, null] }, ['addresses.0', 'addresses.1']],
     [{ expires_at: 'tomorrow' }, ['expires_at']],
     [{ expires_at: '2026-02-30T00:00:00Z' }, ['expires_at']],
     [{ expires_at: '2020-01-01T00:00:00Z' }, ['expires_at']],

@@ -169,8 +169,9 @@ function readKey(
   body: object,
   issues: ValidationIssues,
 ): { readonly name: string; readonly rights: OpenRights } {
-  const { name, scopes, expires_at: expires, ...given } = check(body, issues);
-  if (!issues.has('scopes') && scopes && new Set(scopes).size < scopes.length) {
+  const { name, expires_at: expires, ...given } = check(body, issues);
+  const scopes = issues.has('scopes') ? undefined : given.scopes;
+  if (scopes && new Set(scopes).size < scopes.length) {
     issues.add('scopes', 'Must name each scope once.');
   }
   const addresses = issues.has('addresses')
