@@ -40,8 +40,9 @@ void test('a turn ends after the conversion that has used it up, and the next go
     for (const end = performance.now() + 10; performance.now() < end; );
     return sealed.replace('sealed', 'letter');
   };
-  for (let turns = 1; !index.catchUp(moment(), slow); turns += 1) {
-    t.equal(opened, turns, 'one conversion in a turn');
+  // None in a turn that a busy machine has used up before the first.
+  for (let before = 0; !index.catchUp(moment(), slow); before = opened) {
+    t.ok(opened <= before + 1, 'one conversion in a turn');
   }
   t.equal(opened, count, 'each once');
   const question = { terms: [], first: 1, last: count, offset: 0, limit: 100 };
