@@ -9,6 +9,7 @@ import { Facts } from '../../ui/Facts.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
+import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { planName } from '../../ui/plans.ts';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
@@ -50,9 +51,6 @@ export default function AccountPage() {
     </Page>
   );
 }
-
-/** The shortest that the service takes. */
-const SHORTEST = 12;
 
 interface PasswordSectionProps {
   /** Undefined until it is loaded. By its address the browser's password manager finds the password. */
@@ -118,8 +116,8 @@ function PasswordSection({ account }: PasswordSectionProps) {
           name="new_password"
           type={type}
           autoComplete="new-password"
-          hint={`At least ${SHORTEST} characters. Several words are easier to remember than signs.`}
-          minLength={SHORTEST}
+          hint={`At least ${SHORTEST_PASSWORD} characters. Several words are easier to remember than signs.`}
+          minLength={SHORTEST_PASSWORD}
           isRequired
         />
         <Checkbox isSelected={isShown} onChange={setShown}>

@@ -7,6 +7,7 @@ import { session } from '../../session/session.ts';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { PresentPassword } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
@@ -42,15 +43,7 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
     >
       {(close) => (
         <SendForm action="Sign in" onSend={sign} onCancel={close}>
-          <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
-          <TextField
-            label="Your password"
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            isRequired
-            autoFocus
-          />
+          <PresentPassword label="Your password" email={email} autoFocus />
         </SendForm>
       )}
     </DialogButton>

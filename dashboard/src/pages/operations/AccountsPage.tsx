@@ -8,6 +8,7 @@ import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { planName } from '../../ui/plans.ts';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { EmptyState } from '../../ui/states.tsx';
@@ -137,9 +138,6 @@ function SearchForm({ email = '', onSearch }: SearchFormProps) {
 }
 
 type OpenedAccount = components['schemas']['OpenedAccount'];
-
-/** The shortest that the service takes. */
-const SHORTEST_PASSWORD = 12;
 
 interface OpenAccountDialogProps {
   readonly isOpen: boolean;

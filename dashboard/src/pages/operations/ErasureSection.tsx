@@ -5,6 +5,7 @@ import { DialogButton } from '../../ui/Dialog.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { PresentPassword } from '../../ui/passwords.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
@@ -103,14 +104,7 @@ function EraseForm({ account: { id }, onErased, onCancel }: EraseFormProps) {
         autoComplete="off"
         isRequired
       />
-      <input type="hidden" name="username" autoComplete="username" value={own} readOnly />
-      <TextField
-        label="Your own password"
-        name="password"
-        type="password"
-        autoComplete="current-password"
-        isRequired
-      />
+      <PresentPassword label="Your own password" email={own} />
     </SendForm>
   );
 }

@@ -4,8 +4,8 @@ import { useAccount } from '../../api/account.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { SecretDialog } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { PresentPassword } from '../../ui/passwords.tsx';
 import type { TextOf } from '../../ui/SendForm.tsx';
-import { TextField } from '../../ui/TextField.tsx';
 import type { AccountDetails } from './operator-api.ts';
 import { ReasonDialog } from './reason.tsx';
 
@@ -24,7 +24,7 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
   return (
     <Section
       title="Password"
-      lead="Somebody who has forgotten the password sets another one with a link from you. It is valid for 24 hours, once."
+      lead="Somebody who has forgotten the password sets another one with a link from you. It works once, within 24 hours."
       actions={
         <ReasonDialog
           text="Make a reset link"
@@ -33,22 +33,11 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
           look="primary"
           isRequired
           onSend={make}
-          fields={
-            <>
-              <input type="hidden" name="username" autoComplete="username" value={own} readOnly />
-              <TextField
-                label="Your own password"
-                name="password"
-                type="password"
-                autoComplete="current-password"
-                isRequired
-              />
-            </>
-          }
+          fields={<PresentPassword label="Your own password" email={own} />}
         >
           <p>
-            Be sure who asks. A link that was made before ends. The present password stays valid
-            until the link is used, which ends all sessions.
+            Make sure who is asking. A link that was made before ends. The present password stays
+            valid until the link is used, which ends all sessions.
           </p>
         </ReasonDialog>
       }
@@ -60,7 +49,7 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
           what="link"
           onCopied={() => setLink(undefined)}
         >
-          Hand it over to {email} on a way that you trust.
+          Hand it over to {email} in a way that you trust.
         </SecretDialog>
       )}
     </Section>

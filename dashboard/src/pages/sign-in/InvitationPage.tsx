@@ -1,35 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../api/error.ts';
-import type { components } from '../../api/schema.d.ts';
+import { acceptInvitation, invitationOf } from '../../api/without-sign-in.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
+import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
-
-type Invitation = components['schemas']['OpenInvitation'];
-
-/** The shortest that the service takes. */
-const SHORTEST_PASSWORD = 12;
-const pathOf = (token: string): string => `/api/v1/invitations/${encodeURIComponent(token)}/`;
-
-async function invitationOf(token: string, signal: AbortSignal): Promise<Invitation> {
-  const response = await fetch(pathOf(token), { signal });
-  if (!response.ok) throw await ApiError.from(response);
-  return (await response.json()) as Invitation;
-}
-
-/** Sends no session: whoever is signed in to this browser may be somebody else. */
-async function accept(token: string, name: string, password: string): Promise<void> {
-  const response = await fetch(`${pathOf(token)}accept/`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name, password }),
-  });
-  if (!response.ok) throw await ApiError.from(response);
-}
 
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
 export default function InvitationPage() {
@@ -42,7 +20,7 @@ export default function InvitationPage() {
     enabled: !isDone,
   });
   const send = async (textOf: TextOf) => {
-    await accept(token, textOf('name'), textOf('password'));
+    await acceptInvitation(token, { name: textOf('name'), password: textOf('password') });
     setDone(true);
     return undefined;
   };

@@ -1,29 +1,18 @@
 import { useState } from 'react';
-import { ApiError } from '../../api/error.ts';
+import { resetPassword } from '../../api/without-sign-in.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
+import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-
-/** The shortest that the service takes. */
-const SHORTEST_PASSWORD = 12;
-
-async function setPassword(token: string, password: string): Promise<void> {
-  const response = await fetch('/api/v1/auth/password/reset/', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ token, password }),
-  });
-  if (!response.ok) throw await ApiError.from(response);
-}
 
 /** Sets a password with the link that an operator has handed over. Its token stands behind #, which is sent to no server. */
 export default function ResetPasswordPage() {
   const [token] = useState(() => globalThis.location.hash.slice(1));
   const [isSet, setSet] = useState(false);
   const send = async (textOf: TextOf) => {
-    await setPassword(token, textOf('password'));
+    await resetPassword(token, textOf('password'));
     setSet(true);
     return undefined;
   };

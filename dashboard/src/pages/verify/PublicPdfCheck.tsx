@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { askInPublic, offersQuery } from '../../api/public-check.ts';
+import { askInPublic, offersQuery } from '../../api/without-sign-in.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkPublicProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';

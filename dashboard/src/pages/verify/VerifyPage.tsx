@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { hexSha256 } from '../../../../verifier/verify-evidence.mjs';
 import { errorText } from '../../api/error.ts';
-import { offersQuery } from '../../api/public-check.ts';
+import { offersQuery } from '../../api/without-sign-in.ts';
 import { assertCanHash } from '../../proof/browser.ts';
 import { session } from '../../session/session.ts';
 import { contentOf, type FileKind, kindOf } from '../../ui/chosen-files.ts';

@@ -1,0 +1,53 @@
+/** What people who are not signed in ask the service: no session is sent, because somebody else may be signed in to this browser. */
+import { queryOptions } from '@tanstack/react-query';
+import { ApiError } from './error.ts';
+import type { components } from './schema.d.ts';
+
+/** @throws {ApiError} the service refused the request */
+async function send(path: string, request?: RequestInit): Promise<Response> {
+  const response = await fetch(path, request);
+  if (!response.ok) throw await ApiError.from(response);
+  return response;
+}
+
+async function answerTo<Body>(path: string, request?: RequestInit): Promise<Body> {
+  return (await (await send(path, request)).json()) as Body;
+}
+
+const post = (body: object): RequestInit => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+/** What this deployment offers to people without an account. */
+export const offersQuery = queryOptions({
+  queryKey: ['offers'],
+  queryFn: ({ signal }) =>
+    answerTo<{ readonly public_verify: boolean }>('/dashboard/offers', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Asks whether the service made a PDF, by its SHA-256 alone. */
+export const askInPublic = (sha256: string, signal: AbortSignal) =>
+  answerTo<components['schemas']['PublicVerification']>('/verify/public', {
+    ...post({ sha256 }),
+    signal,
+  });
+
+const invitationPath = (token: string): string =>
+  `/api/v1/invitations/${encodeURIComponent(token)}/`;
+
+/** What the link of an invitation is for. */
+export const invitationOf = (token: string, signal: AbortSignal) =>
+  answerTo<components['schemas']['OpenInvitation']>(invitationPath(token), { signal });
+
+/** Joins the account that the link of an invitation is for. */
+export const acceptInvitation = (
+  token: string,
+  who: { readonly name: string; readonly password: string },
+) => send(`${invitationPath(token)}accept/`, post(who));
+
+/** Sets a password with the token of a link that an operator has made. */
+export const resetPassword = (token: string, password: string) =>
+  send('/api/v1/auth/password/reset/', post({ token, password }));
