@@ -14,7 +14,7 @@ export const OPERATOR_EVENT_SCHEMAS = {
     placedAt: Time,
   }),
   HoldReleased: Type.Object({ accountId: AccountId }),
-  /** Nothing new is accepted of the account, and nobody signs in to it. It takes the place of an earlier one. */
+  /** Nothing new is accepted from the account, and nobody signs in to it. It takes the place of an earlier one. */
   AccountSuspended: Type.Object({
     accountId: AccountId,
     /** The operator's, which the people of the account are told. */

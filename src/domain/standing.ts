@@ -4,7 +4,7 @@ import type { Plan } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
 
-/** Nothing new is accepted of the account, and nobody signs in to it. */
+/** Nothing new is accepted from the account, and nobody signs in to it. */
 export interface Suspension {
   /** What its people are told, sealed. */
   readonly reason: string;

@@ -150,7 +150,7 @@ export const postMemberDoc: OperationDoc = {
   tag: 'People',
   summary: 'Invite a person',
   description:
-    'Makes a link by which the holder of the address joins the account. Send it to them: the service does not. It is good for 7 days and once. The answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
+    'Makes a link by which the holder of the address joins the account. Send it to them: the service does not. It works once, within 7 days. The answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
   body: { schema: InvitationRequest },
   answers: {
     201: {

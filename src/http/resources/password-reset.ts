@@ -76,7 +76,7 @@ export const postResetLink: Endpoint = {
     tag: 'Operators',
     summary: 'Make a link that sets a password',
     description:
-      'For somebody who has forgotten the password of the account: hand the link over on a way that you trust. It is valid for 24 hours, and once. Another link ends it. The present password stays valid until the link is used.',
+      'For somebody who has forgotten the password of the account: hand the link over in a way that you trust. It works once, within 24 hours. Another link ends it. The present password stays valid until the link is used.',
     body: { schema: ResetLinkRequest },
     answers: { 200: { description: 'The link was made.', schema: ResetLink } },
     errors: {

@@ -58,7 +58,7 @@ function InviteSection() {
   return (
     <Section
       title="Invite somebody"
-      lead="You get a link to send them. It is good for 7 days, once."
+      lead="You get a link to send them. It works once, within 7 days."
     >
       <SendForm action="Make the link" layout="narrow" onSend={invite}>
         <TextField label="Email" name="email" type="email" autoComplete="off" isRequired />
@@ -71,7 +71,7 @@ function InviteSection() {
           what="link"
           onCopied={() => setLink(undefined)}
         >
-          Send it to the person on a way that you trust. Whoever opens it with that address joins.
+          Send it to the person in a way that you trust. Whoever opens it with that address joins.
         </SecretDialog>
       )}
     </Section>

@@ -37,7 +37,7 @@ export function SuspensionSection({ account }: { readonly account: AccountDetail
   return (
     <Section
       title="Suspension"
-      lead="Nothing new is accepted of a suspended account, and nobody signs in to it. What was accepted is finished."
+      lead="Nothing new is accepted from a suspended account, and nobody signs in to it. What was accepted is finished."
       actions={
         suspension === null ? (
           !isOwn && (
