@@ -5,10 +5,9 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { founderOf, removalRefused } from '../domain/members.ts';
-import { personAggregate } from '../domain/person.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
-import { forgetRevoked } from './members.ts';
+import { endPerson, forgetRevoked } from './members.ts';
 
 interface Dependencies extends ReadDependencies {
   readonly actors: ActorSystem;
@@ -45,19 +44,6 @@ export async function erasePersonOf(
   await endPerson(deps, personId, accountId, context);
 }
 
-/** @throws {KeyringUnavailable} */
-async function endPerson(
-  { actors, vault }: Dependencies,
-  personId: string,
-  accountId: string | undefined,
-  context: CommandContext,
-): Promise<void> {
-  const where = accountId === undefined ? {} : { accountId };
-  const command = { type: 'ErasePerson', personId, ...where } as const;
-  orThrow(await actors.send(personAggregate, personId, command, context));
-  await vault.erase(personId);
-}
-
 /**
  * Erases a person and not an account: nobody can read their name and address from then on, and they cannot sign in any
  * more. Events stay, and name a removed person.
@@ -83,7 +69,7 @@ export async function erasePerson(
   await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
 }
 
-/** Destroys the addresses of invitations that have expired, and the keys of persons whose erasure was cut off. */
+/** Destroys the addresses of invitations that have expired. */
 export async function forgetEnded(
   deps: Dependencies & { readonly clock: Clock },
   stopping?: AbortSignal,

@@ -1,5 +1,5 @@
 /** Inviting people into an account, and how they accept. `domain/members.ts` decides. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type MemberRow, peopleQueries } from '../../projections/people.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
@@ -12,7 +12,7 @@ import { INVITATION_GONE, openInvitation } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
-import { newPersonId } from '../time/ids.ts';
+import { newPersonId, tokenHashOf } from '../time/ids.ts';
 import { addressHmac, isGone, sendToAccount } from './accounts.ts';
 import { findLogin } from './logins.ts';
 import { forgetInvitation, memberOf, nameOfPerson } from './members.ts';
@@ -29,7 +29,6 @@ const gone = () => new ServiceError('gone', INVITATION_GONE);
 /** The account is found by the token itself, so that no index that may lag is asked. */
 const newToken = (accountId: string): string =>
   `${accountId.slice('acct_'.length)}-${randomBytes(32).toString('base64url')}`;
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
  * An address with a sign-in is invited as one without: the answer does not tell them apart.
@@ -61,7 +60,7 @@ export async function inviteMember(
   await deps.vault.makeKey(personId);
   const invitation = {
     personId,
-    tokenHash: hashOf(token),
+    tokenHash: tokenHashOf(token),
     email: await deps.vault.seal(personId, email),
     ...right,
     now,
@@ -98,7 +97,7 @@ export async function invitationOf(deps: SignInDependencies, token: string): Pro
   if (suffix === undefined) throw new ServiceError('not_found', 'There is no such invitation.');
   const accountId = `acct_${suffix}`;
   const { state } = await deps.actors.read(accountAggregate, accountId);
-  const tokenHash = hashOf(token);
+  const tokenHash = tokenHashOf(token);
   const open = state.status === 'open' && openInvitation(state, tokenHash, deps.clock.now());
   if (!open) throw gone();
   const row = (await consistentQuery(deps, peopleQueries))

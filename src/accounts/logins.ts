@@ -154,7 +154,8 @@ export async function openMemberships(
 
 /** @throws {ServiceError} `not_found` where the person does not belong to it; `forbidden`: to none */
 export function chosen(memberships: readonly Membership[], asked: string | undefined): Membership {
-  const found = memberships.find(({ accountId }) => (asked ?? accountId) === accountId);
+  const found =
+    asked === undefined ? memberships[0] : memberships.find(({ accountId }) => accountId === asked);
   if (found !== undefined) return found;
   throw asked === undefined
     ? new ServiceError('forbidden', 'You do not belong to an account any more.')

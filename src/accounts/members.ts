@@ -124,12 +124,27 @@ export async function forgetInvitation(
   context: CommandContext,
 ): Promise<void> {
   const { state } = await deps.actors.read(personAggregate, personId);
-  if (state.status === 'registered') {
-    if ((await consistentQuery(deps, peopleQueries)).memberships(personId).length > 0) return;
-    const command = { type: 'ErasePerson', personId } as const;
-    orThrow(await deps.actors.send(personAggregate, personId, command, context));
+  if (state.status !== 'registered') await deps.vault.erase(personId);
+  else if ((await consistentQuery(deps, peopleQueries)).memberships(personId).length === 0) {
+    await endPerson(deps, personId, undefined, context);
   }
-  await deps.vault.erase(personId);
+}
+
+/**
+ * Ends a person, whose key is destroyed.
+ * @param accountId the account whose history has the event
+ * @throws {KeyringUnavailable}
+ */
+export async function endPerson(
+  { actors, vault }: Pick<Forgetting, 'actors' | 'vault'>,
+  personId: string,
+  accountId: string | undefined,
+  context: CommandContext,
+): Promise<void> {
+  const where = accountId === undefined ? {} : { accountId };
+  const command = { type: 'ErasePerson', personId, ...where } as const;
+  orThrow(await actors.send(personAggregate, personId, command, context));
+  await vault.erase(personId);
 }
 
 /** Gives a person a name, or another one. */

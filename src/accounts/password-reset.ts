@@ -1,11 +1,10 @@
 /** Links that set a password, once: an operator hands one over to somebody who has forgotten it. */
-import { createHash } from 'node:crypto';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { isResetOffered, RESET_GONE, RESET_LIFETIME_MS } from '../domain/standing.ts';
 import { ServiceError } from '../errors/errors.ts';
-import { randomAlphanumeric } from '../time/ids.ts';
+import { randomAlphanumeric, tokenHashOf } from '../time/ids.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 
@@ -14,8 +13,6 @@ type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>;
 /** It names the account, so that no table is needed that leads to it. 43 characters: 256 bits. */
 const TOKEN = /^reset_([0-9a-z]{26})_[0-9A-Za-z]{43}$/;
 const RANDOM_CHARACTERS = 43;
-
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** Makes another link; the one before ends. The token is kept as its hash alone. */
 export async function offerPasswordReset(
@@ -26,7 +23,7 @@ export async function offerPasswordReset(
   const { time: now } = context.metadata;
   const random = randomAlphanumeric(RANDOM_CHARACTERS);
   const token = `reset_${accountId.replace(/^acct_/, '')}_${random}`;
-  const tokenHash = hashOf(token);
+  const tokenHash = tokenHashOf(token);
   await sendToAccount(deps, { type: 'OfferPasswordReset', accountId, tokenHash, now }, context);
   return { token, expiresAt: now + RESET_LIFETIME_MS };
 }
@@ -50,7 +47,7 @@ export async function resetPassword(
   const [, id] = TOKEN.exec(token) ?? [];
   if (id === undefined) throw gone();
   const accountId = `acct_${id}`;
-  const tokenHash = hashOf(token);
+  const tokenHash = tokenHashOf(token);
   const { state } = await deps.actors.read(accountAggregate, accountId);
   if (state.status !== 'open' || !isResetOffered(state, tokenHash, now)) throw gone();
   const hash = await deps.passwords.hash(password, asker);

@@ -3,7 +3,7 @@ import { type ApiKeyQueries, apiKeyQueries } from '../../projections/api-keys.ts
 import { batchQueries } from '../../projections/batches.ts';
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
-import { type HistoryEntry, readHistory } from '../conversions/history.ts';
+import { type HistoryEntry, memberText, readHistory } from '../conversions/history.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
@@ -34,12 +34,6 @@ async function subjectOf(core: Core, name: string): Promise<[string, HistoryFilt
   const row = (await consistentQuery(core, conversionQueries)).byId(name);
   if (row === undefined) throw new ServiceError('not_found', `There is no conversion ${name}.`);
   return [row.accountId, { conversionId: name }];
-}
-
-/** The member who acted, if the event names one: Ada Lovelace (owner). */
-function memberText({ name, ...actor }: HistoryEntry['actor']): string | undefined {
-  if (name === undefined) return undefined;
-  return 'role' in actor && actor.role !== undefined ? `${name} (${actor.role})` : name;
 }
 
 /** The party that caused an event; a key by its name and prefix, as `key list` has them. */

@@ -43,13 +43,7 @@ export interface HistoryDependencies extends ReadDependencies {
 }
 
 /** Nobody needs them to understand what happened, and they help to guess the secret. */
-const HIDDEN: ReadonlySet<string> = new Set([
-  'passwordHash',
-  'keyHash',
-  'tokenHash',
-  'secret',
-  'tokenHash',
-]);
+const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash', 'tokenHash', 'secret']);
 
 export interface HistoryPage {
   readonly order: 'newest first' | 'oldest first';
@@ -133,6 +127,12 @@ export async function readEvents(
     }
     return event;
   });
+}
+
+/** The member who acted, if the event names one: Ada Lovelace (owner). */
+export function memberText({ name, ...actor }: HistoryEntry['actor']): string | undefined {
+  if (name === undefined) return undefined;
+  return 'role' in actor && actor.role !== undefined ? `${name} (${actor.role})` : name;
 }
 
 /** The person who acted, and the one whom the event is about. An invitation is not yet a person. */

@@ -65,9 +65,6 @@ export interface Refund {
   readonly debitedAt?: number;
 }
 
-/** The month in UTC, such as `2026-11`. */
-export const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
-
 /** A grant that is repeated with its key, or for its month, adds nothing. */
 export function grantCredits(
   { credits, keys, renewedMonth }: Pick<Credits, 'credits' | 'keys' | 'renewedMonth'>,

@@ -17,6 +17,7 @@ export interface LimitedKey {
   readonly credits: number;
 }
 
+/** The month in UTC, such as `2026-11`. */
 export const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
 /** Nodes' clocks differ: what one counts in a month that is over for another counts in the newest. */

@@ -45,3 +45,6 @@ export function lengthMillimetres(length: string): number {
   if (number === undefined || unit === undefined) throw new TypeError(`Not a length: ${length}`);
   return Number(number) * MM_PER_UNIT[unit as keyof typeof MM_PER_UNIT];
 }
+
+/** The same in points, of which an inch has 72. */
+export const lengthPoints = (length: string): number => inches(lengthMillimetres(length)) * 72;

@@ -38,13 +38,13 @@ export type PersonCommand = { readonly personId: string } & (
       readonly name: string;
       readonly passwordHash: string;
     }
-  | { readonly type: 'NamePerson'; readonly accountId?: string; readonly name: string }
+  | { readonly type: 'NamePerson'; readonly accountId: string; readonly name: string }
   | {
       readonly type: 'ChangePersonPassword';
-      readonly accountId?: string;
+      readonly accountId: string;
       readonly passwordHash: string;
-      /** The count of passwords when the present one was judged; absent for the operator, who needs none. */
-      readonly passwords?: number;
+      /** The count of passwords when the present one was judged. */
+      readonly passwords: number;
     }
   | { readonly type: 'ErasePerson'; readonly accountId?: string }
 );
@@ -81,19 +81,17 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
     }
     case 'NamePerson': {
       const { accountId, name } = command;
-      const where = accountId === undefined ? {} : { accountId };
-      return [{ type: 'PersonNamed', data: { personId, ...where, name } }];
+      return [{ type: 'PersonNamed', data: { personId, accountId, name } }];
     }
     case 'ChangePersonPassword': {
       const { accountId, passwordHash, passwords } = command;
       if (state.status !== 'registered') {
         return { rejected: 'not_found', message: 'There is no such person.' };
       }
-      if (passwords !== undefined && passwords !== state.passwords) {
+      if (passwords !== state.passwords) {
         return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
       }
-      const where = accountId === undefined ? {} : { accountId };
-      return [{ type: 'PersonPasswordChanged', data: { personId, ...where, passwordHash } }];
+      return [{ type: 'PersonPasswordChanged', data: { personId, accountId, passwordHash } }];
     }
     case 'ErasePerson': {
       const { accountId } = command;

@@ -7,7 +7,7 @@ import type { Plans } from '../accounts/rate-limits.ts';
 import { orThrow } from '../actors/command-context.ts';
 import { drainList } from '../async/drain-list.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { monthOf } from '../domain/credits.ts';
+import { monthOf } from '../domain/key-use.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { PrintOptions } from '../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import { lengthMillimetres } from '../domain/page.ts';
+import { lengthPoints } from '../domain/page.ts';
 import type { Conformance, PdfRequest, SignatureTexts } from '../domain/request-document.ts';
 import { PageFailure } from './browser/failure.ts';
 import type { RenderedDocument } from './messages.ts';
@@ -28,8 +28,6 @@ const NAMES: Readonly<Record<Conformance, string>> = {
   'pdfa-3a': 'PDF/A-3a',
   'pdfua-1': 'PDF/UA-1',
 };
-
-const points = (length: string): number => (lengthMillimetres(length) / 25.4) * 72;
 
 /** Files that are to lie within a PDF. */
 export const filesOf = (
@@ -63,7 +61,10 @@ function planOf(
 ): DocumentPlan {
   const { conformance = [], attachments = [], invoice, sign } = request;
   const files = filesOf(attachments);
-  const margins = { top: points(options.margin_top), bottom: points(options.margin_bottom) };
+  const margins = {
+    top: lengthPoints(options.margin_top),
+    bottom: lengthPoints(options.margin_bottom),
+  };
   const signature = signatureOf(sign, field);
   const plan = { conformance, attachments: files, margins, namesLanguage, signature };
   if (invoice === undefined) return plan;

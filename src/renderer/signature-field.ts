@@ -1,6 +1,6 @@
 /** What a signature shows on its page: printed first, as a document of its own, so that every script is set well. */
 import type { PrintOptions } from '../domain/event-fields.ts';
-import { lengthMillimetres } from '../domain/page.ts';
+import { lengthPoints } from '../domain/page.ts';
 import type { SignatureField, SignatureTexts } from '../domain/request-document.ts';
 import { htmlText, plainText } from '../text/plain-text.ts';
 import type { FieldPlace } from './pdf/signature-field.ts';
@@ -14,7 +14,7 @@ export interface ShownSignature {
   readonly texts: SignatureTexts;
 }
 
-/** Points. Smaller letters are not to be read on paper. */
+/** Points. Nobody can read smaller letters on paper. */
 const SIZES = { largest: 12, smallest: 4 } as const;
 
 /** `2026-11-24 18:17:39 UTC`, in no language. */
@@ -79,14 +79,12 @@ export function fieldPage(shown: ShownSignature, { width, height }: SignatureFie
   return `<!doctype html><meta charset=utf-8><style>${style}</style><aside></aside><main dir=auto>${lines}</main><script>${FIT}</script>`;
 }
 
-const points = (length: string): number => (lengthMillimetres(length) / 25.4) * 72;
-
 export const fieldPlace = ({ page, x, y, width, height }: SignatureField): FieldPlace => ({
   page,
-  x: points(x),
-  y: points(y),
-  width: points(width),
-  height: points(height),
+  x: lengthPoints(x),
+  y: lengthPoints(y),
+  width: lengthPoints(width),
+  height: lengthPoints(height),
 });
 
 export const DOES_NOT_FIT =

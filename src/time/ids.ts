@@ -47,6 +47,9 @@ export const newCertificateId = (nowMs: number): string => `cert_${timeOrderedId
 export const newPersonId = (nowMs: number): string => `person_${timeOrderedId(nowMs)}`;
 export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowMs)}`;
 
+/** SHA-256 of the token of a link, hex: all that is kept of it. */
+export const tokenHashOf = (token: string): string => hash('sha256', token, 'hex');
+
 /** SHA-256 of the full key: all that is kept of it. (By way of hex: twice as fast as to a buffer.) */
 export const apiKeyDigest = (key: string): Buffer => Buffer.from(hash('sha256', key, 'hex'), 'hex');
 

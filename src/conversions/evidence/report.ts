@@ -5,7 +5,7 @@ import { SOURCES } from '../../domain/event-summary.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
 import { htmlText } from '../../text/plain-text.ts';
 import { isoTime } from '../../time/clock.ts';
-import type { HistoryEntry } from '../history.ts';
+import { type HistoryEntry, memberText } from '../history.ts';
 import { type Absent, type DocumentName, documentNames } from './bundle.ts';
 
 type DataOf<T extends EventType> = EventOf<T>['data'] | undefined;
@@ -106,8 +106,8 @@ function eventItem(event: EvidenceEvent): Html {
   const { index, time, type, leaf, summary, actor, client_address: address } = event;
   const { request_id: request, stream, revision } = event;
   const by = 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind;
-  const { name, role } = { role: undefined, ...actor };
-  const person = name && [' of ', decrypted(role === undefined ? name : `${name} (${role})`)];
+  const member = memberText(actor);
+  const person = member && [' of ', decrypted(member)];
   const from = address === undefined ? '' : [', from ', decrypted(address)];
   return html`<li id="event-${index}"><p>#${index} <time datetime="${time}">${time}</time> <b>${type}</b> ${code(leaf)}</p>
 <h3>${summary}</h3>
