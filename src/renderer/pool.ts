@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { resultWithin } from '../async/with-timeout.ts';
 import { killGroup } from './browser/processes.ts';
+import { TIMEOUT_REASONS } from './chrome/deadline.ts';
 import { WARM_ACCOUNTS } from './chrome/warm-tabs.ts';
 import type {
   ChromeInfo,
@@ -56,7 +57,7 @@ export interface RenderPool {
 const TIMED_OUT: RenderResult = {
   kind: 'failed',
   code: 'timeout',
-  message: 'The time limit was reached and the renderer had to be stopped.',
+  message: `The time limit was reached and the renderer had to be stopped. ${TIMEOUT_REASONS}`,
 };
 const ENDED = {
   kind: 'crashed',

@@ -32,6 +32,10 @@ export type Cap = keyof typeof CAPS;
 /** The step under way, in the words of the message that a client reads when time runs out. */
 export type Phase = 'was loading' | 'was getting ready' | 'was being printed';
 
+/** What a client looks for when time ran out, whoever noticed that it did. */
+export const TIMEOUT_REASONS =
+  'A script that never ends, a slow server or a very large document can be the reason.';
+
 /** The one time limit of a conversion, seen from inside its page. All times in milliseconds. */
 export class Deadline {
   phase: Phase = 'was loading';
@@ -57,8 +61,7 @@ export class Deadline {
   failure(): PageFailure {
     return new PageFailure(
       'timeout',
-      `The time limit was reached while the page ${this.phase}. A script that never ends, a slow ` +
-        'server or a very large document can be the reason.',
+      `The time limit was reached while the page ${this.phase}. ${TIMEOUT_REASONS}`,
     );
   }
 }
