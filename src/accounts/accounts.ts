@@ -145,24 +145,6 @@ export async function openAccount(
 }
 
 /**
- * Sets another password of the account's founder, for the operator. It ends all sessions of the founder.
- * @returns the password that was made where none was given
- * @throws {ServiceError} `validation_error`, `not_found`
- */
-export async function changePassword(
-  deps: Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>,
-  accountId: string,
-  given: string | undefined,
-  context: CommandContext,
-): Promise<string | undefined> {
-  const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
-  const hash = await deps.passwords.hash(given ?? made ?? '');
-  const passwordHash = await deps.vault.seal(accountId, hash);
-  await sendToAccount(deps, { type: 'ChangePassword', accountId, passwordHash }, context);
-  return made;
-}
-
-/**
  * Ends all sessions of the account, or those of one person in it, also those that are being opened with the password as
  * it is now.
  * @returns how many were open

@@ -1,60 +1,155 @@
-/** Links that set a password, once: an operator hands one over to somebody who has forgotten it. */
+/** Other passwords for people who have forgotten theirs: an operator sets one, or hands over a link that sets one, once. */
+import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import { accountAggregate } from '../domain/account.ts';
+import { personAggregate } from '../domain/person.ts';
 import { isResetOffered, RESET_GONE, RESET_LIFETIME_MS } from '../domain/standing.ts';
 import { ServiceError } from '../errors/errors.ts';
+import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import { randomAlphanumeric, tokenHashOf } from '../time/ids.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
+import { findLogin, type Login, loginOf, openMemberships } from './logins.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 
-type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'>;
+type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'> & ReadDependencies;
 
-/** It names the account, so that no table is needed that leads to it. 43 characters: 256 bits. */
+/** It names the person, so that no table is needed that leads to them. 43 characters: 256 bits. */
 const TOKEN = /^reset_([0-9a-z]{26})_[0-9A-Za-z]{43}$/;
 const RANDOM_CHARACTERS = 43;
+const GENERATED_PASSWORD_CHARACTERS = 24;
+
+/** Makes the context of one command. Its texts are sealed with the key of the owner, an account or a person. */
+type ContextFor = (owner: string) => Promise<CommandContext>;
+
+/** @throws {ServiceError} `not_found` where nobody signs in with the address */
+export async function loginByAddress(
+  deps: Parameters<typeof findLogin>[0],
+  email: string,
+): Promise<Login> {
+  const login = await findLogin(deps, email);
+  if (login === undefined) {
+    throw new ServiceError('not_found', `Nobody signs in with ${email}.`);
+  }
+  return login;
+}
+
+/** The account's own event says it of a founder. */
+const isFounder = ({ personId, sealedBy }: Login): boolean => sealedBy !== personId;
+
+/**
+ * Each account that the person belongs to has it in its history before it is done: an operator cannot act unseen.
+ * @param link the time until which a link may be used; absent where the operator sets the password
+ */
+async function recordReset(
+  deps: Dependencies,
+  { personId, sealedBy }: Login,
+  link: { readonly expiresAt?: number },
+  contextFor: ContextFor,
+): Promise<void> {
+  for (const { accountId } of await openMemberships(deps, personId)) {
+    if (accountId === sealedBy) continue;
+    const command = { type: 'RecordPasswordReset', accountId, personId, ...link } as const;
+    await sendToAccount(deps, command, await contextFor(accountId));
+  }
+}
 
 /** Makes another link; the one before ends. The token is kept as its hash alone. */
 export async function offerPasswordReset(
-  deps: Pick<Dependencies, 'actors'>,
-  accountId: string,
-  context: CommandContext,
+  deps: Dependencies,
+  login: Login,
+  now: number,
+  contextFor: ContextFor,
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
-  const { time: now } = context.metadata;
+  const { personId, sealedBy } = login;
   const random = randomAlphanumeric(RANDOM_CHARACTERS);
-  const token = `reset_${accountId.replace(/^acct_/, '')}_${random}`;
-  const tokenHash = tokenHashOf(token);
-  await sendToAccount(deps, { type: 'OfferPasswordReset', accountId, tokenHash, now }, context);
-  return { token, expiresAt: now + RESET_LIFETIME_MS };
+  const token = `reset_${personId.replace(/^person_/, '')}_${random}`;
+  const offer = { tokenHash: tokenHashOf(token), now };
+  const expiresAt = now + RESET_LIFETIME_MS;
+  await recordReset(deps, login, { expiresAt }, contextFor);
+  const context = await contextFor(sealedBy);
+  if (isFounder(login)) {
+    await sendToAccount(
+      deps,
+      { type: 'OfferPasswordReset', accountId: sealedBy, ...offer },
+      context,
+    );
+  } else {
+    const command = { type: 'OfferPersonReset', personId, ...offer } as const;
+    orThrow(await deps.actors.send(personAggregate, personId, command, context));
+  }
+  return { token, expiresAt };
+}
+
+/**
+ * Sets another password of the person, for the operator. It ends all sessions of the person.
+ * @returns the password that was made where none was given
+ * @throws {ServiceError} `validation_error`, `not_found`
+ */
+export async function setPassword(
+  deps: Dependencies,
+  login: Login,
+  given: string | undefined,
+  contextFor: ContextFor,
+): Promise<string | undefined> {
+  const { personId, sealedBy } = login;
+  const made = given === undefined ? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS) : undefined;
+  const passwordHash = await deps.vault.seal(
+    sealedBy,
+    await deps.passwords.hash(given ?? made ?? ''),
+  );
+  await recordReset(deps, login, {}, contextFor);
+  const context = await contextFor(sealedBy);
+  if (isFounder(login)) {
+    const command = { type: 'ChangePassword', accountId: sealedBy, passwordHash } as const;
+    await sendToAccount(deps, command, context);
+  } else {
+    const command = { type: 'ChangePersonPassword', personId, passwordHash } as const;
+    orThrow(await deps.actors.send(personAggregate, personId, command, context));
+  }
+  return made;
 }
 
 const gone = (cause?: unknown): ServiceError => new ServiceError('gone', RESET_GONE, { cause });
 
 /**
- * Sets the password of the account that the token is for, which ends all sessions of the person who opened it. The answer
- * to a token that never was is that to one that has been used.
- * @param contextFor makes the context, once the account is known
+ * Sets the password of the person who the token is for, which ends all their sessions. The answer to a token that never
+ * was is that to one that has been used.
+ * @param contextFor makes the context, once the account or person is known whose key seals its texts
  * @throws {ServiceError} `validation_error` where it is too short or too long, `gone`
  * @throws {BudgetExceeded} too many wait for their password to be hashed
  */
 export async function resetPassword(
   deps: Dependencies,
   { token, password, asker }: { token: string; password: string; asker: Asker },
-  contextFor: (accountId: string) => Promise<CommandContext>,
+  contextFor: ContextFor,
   now: number,
 ): Promise<void> {
   checkPassword(password);
   const [, id] = TOKEN.exec(token) ?? [];
   if (id === undefined) throw gone();
-  const accountId = `acct_${id}`;
+  const personId = `person_${id}`;
+  const login = await loginOf(deps, personId);
+  if (login === undefined) throw gone();
+  const { sealedBy } = login;
+  const { state } = isFounder(login)
+    ? await deps.actors.read(accountAggregate, sealedBy)
+    : await deps.actors.read(personAggregate, personId);
   const tokenHash = tokenHashOf(token);
-  const { state } = await deps.actors.read(accountAggregate, accountId);
-  if (state.status !== 'open' || !isResetOffered(state, tokenHash, now)) throw gone();
+  if (!isResetOffered(state, tokenHash, now)) throw gone();
   const hash = await deps.passwords.hash(password, asker);
   try {
-    const passwordHash = await deps.vault.seal(accountId, hash);
-    const command = { type: 'ResetPassword', accountId, tokenHash, passwordHash, now } as const;
-    await sendToAccount(deps, command, await contextFor(accountId));
+    const reset = { tokenHash, passwordHash: await deps.vault.seal(sealedBy, hash), now };
+    if (isFounder(login)) {
+      const command = { type: 'ResetPassword', accountId: sealedBy, ...reset } as const;
+      await sendToAccount(deps, command, await contextFor(sealedBy));
+      return;
+    }
+    const [first] = await openMemberships(deps, personId);
+    const where = first === undefined ? {} : { accountId: first.accountId };
+    const command = { type: 'ResetPersonPassword', personId, ...where, ...reset } as const;
+    const context = await contextFor(where.accountId ?? personId);
+    orThrow(await deps.actors.send(personAggregate, personId, command, context));
   } catch (cause) {
     // Erased meanwhile.
     const isErased = cause instanceof KeyErased || isNotFound(cause);

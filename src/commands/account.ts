@@ -57,6 +57,12 @@ function emailOf(invocation: Invocation): string {
   return email;
 }
 
+interface NewPassword {
+  /** The person's. */
+  readonly id: string;
+  readonly password?: string;
+}
+
 const givenPassword = async ({ values }: Invocation): Promise<{ readonly password?: string }> =>
   values['password-stdin'] === true ? { password: await secretFromInput() } : {};
 
@@ -84,30 +90,26 @@ export const accountCreate: Run = async (invocation, { open, output }) => {
   await open.withOperator(create, { create: true });
 };
 
-export const accountPassword: Run = async (invocation, context) => {
-  const reason = reasonIn(invocation);
-  const given = await givenPassword(invocation);
-  await onAccount(invocation, context, async (api, id, email) => {
-    const made = await api.post<typeof given>(ofAccount(id, 'password/'), {
-      ...given,
-      ...reason,
-    });
-    context.output.json({ id, email, ...made });
-    context.output.line(`${email} has a new password, and all sessions have ended.`);
-    if (made.password !== undefined) {
-      context.output.line(`Password (shown only now): ${made.password}`);
-    }
+export const accountPassword: Run = async (invocation, { open, output }) => {
+  const [email = ''] = invocation.positionals;
+  const asked = { email, ...reasonIn(invocation), ...(await givenPassword(invocation)) };
+  await open.withOperator(async (api) => {
+    const { id, password } = await api.post<NewPassword>('/operator/passwords/', asked);
+    output.json({ id, email, ...(password !== undefined && { password }) });
+    output.line(`${email} has a new password, and all sessions have ended.`);
+    if (password !== undefined) output.line(`Password (shown only now): ${password}`);
   });
 };
 
-export const accountResetLink: Run = async (invocation, context) => {
-  const asked = reasonIn(invocation);
-  await onAccount(invocation, context, async (api, id, email) => {
-    const made = await api.post<Link>(ofAccount(id, 'reset-link/'), asked);
-    context.output.json({ id, email, ...made });
-    context.output.line(`Hand this link over to ${email}. It sets a password once:`);
-    context.output.line(made.link);
-    context.output.line(`It is valid until ${made.expires_at}, and shown only now.`);
+export const accountResetLink: Run = async (invocation, { open, output }) => {
+  const [email = ''] = invocation.positionals;
+  const asked = { email, ...reasonIn(invocation) };
+  await open.withOperator(async (api) => {
+    const made = await api.post<Link>('/operator/reset-links/', asked);
+    output.json({ email, ...made });
+    output.line(`Hand this link over to ${email}. It sets a password once:`);
+    output.line(made.link);
+    output.line(`It is valid until ${made.expires_at}, and shown only now.`);
   });
 };
 

@@ -38,6 +38,7 @@ import {
   founderEpoch,
   founderOf,
   type MembersCommand,
+  type MembersEvent,
   nobody,
   type People,
 } from './members.ts';
@@ -66,25 +67,21 @@ export const accountStream = (accountId: string): string => `account-${accountId
 
 export type AccountEvent = StandingEvent | OwnEvent;
 
-type OwnEvent = EventOf<
-  | 'AccountOpened'
-  | 'PublicNameChanged'
-  | 'CreditGranted'
-  | 'CreditDebited'
-  | 'BatchRequested'
-  | 'ConversionRequested'
-  | 'CreditRefunded'
-  | 'PasswordChanged'
-  | 'SessionsEnded'
-  | 'MemberInvited'
-  | 'InvitationRevoked'
-  | 'MemberJoined'
-  | 'MemberChanged'
-  | 'MemberRemoved'
-  | 'AccountErased'
-  | 'ErasureCompleted'
-  | SigningEventType
->;
+type OwnEvent =
+  | MembersEvent
+  | EventOf<
+      | 'AccountOpened'
+      | 'PublicNameChanged'
+      | 'CreditGranted'
+      | 'CreditDebited'
+      | 'BatchRequested'
+      | 'ConversionRequested'
+      | 'CreditRefunded'
+      | 'PasswordChanged'
+      | 'AccountErased'
+      | 'ErasureCompleted'
+      | SigningEventType
+    >;
 
 export interface AccountState extends People, Standing, AccountSigning, Credits {
   /** `erased` is for good; until `erasureCompleted` there is something left to destroy. */
@@ -204,6 +201,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'MemberJoined':
     case 'MemberChanged':
     case 'MemberRemoved':
+    case 'MemberPasswordReset':
       return evolvePeople(state, event);
     case 'SignatureSet':
     case 'SignatureRemoved':
@@ -272,6 +270,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'JoinAccount':
     case 'ChangeMember':
     case 'RemoveMember':
+    case 'RecordPasswordReset':
       return decideOnPeople(state, command);
     case 'SetSignature':
     case 'RemoveSignature':

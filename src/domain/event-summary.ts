@@ -99,8 +99,16 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
   PersonRegistered: () => 'An invited person chose a name and a password.',
   PersonNamed: () => 'A person changed their name.',
-  PersonPasswordChanged: () =>
-    'A person changed their password, and all their sessions have ended.',
+  MemberPasswordReset: (data) =>
+    data.expiresAt === undefined
+      ? "An operator of the service set a member's password, and all their sessions have ended."
+      : `A link that sets another password of a member, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
+  PersonResetOffered: (data) =>
+    `A link that sets another password of the person, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
+  PersonPasswordChanged: (data) =>
+    data.byLink
+      ? 'A person set their password with the link that an operator had made, and all their sessions have ended.'
+      : 'A person changed their password, and all their sessions have ended.',
   PersonErased: () => 'A person was erased: nobody can read their name and address any more.',
   SignatureSet: (data) =>
     `The certificate that signs PDFs was set. It is valid until ${isoDate(data.notAfter)}.`,

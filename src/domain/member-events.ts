@@ -49,6 +49,14 @@ export const MEMBER_EVENT_SCHEMAS = {
     left: Type.Optional(Type.Literal(true)),
   }),
 
+  /** An operator has a member's password set, in all accounts that the person belongs to but the one that they founded. */
+  MemberPasswordReset: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    /** The person may set it by a link until then; absent: the operator sets it. */
+    expiresAt: Type.Optional(Time),
+  }),
+
   /** A person who was invited has a sign-in. The account is that of the invitation. */
   PersonRegistered: Type.Object({
     personId: PersonId,
@@ -63,11 +71,20 @@ export const MEMBER_EVENT_SCHEMAS = {
     accountId: Type.Optional(AccountId),
     name: Sealed,
   }),
+  /** A link that sets the person's password, once. It takes the place of an earlier one. */
+  PersonResetOffered: Type.Object({
+    personId: PersonId,
+    /** SHA-256 of the token in the link, hex. */
+    tokenHash: Sha256,
+    expiresAt: Time,
+  }),
   /** It ends all sessions of the person. */
   PersonPasswordChanged: Type.Object({
     personId: PersonId,
     accountId: Type.Optional(AccountId),
     passwordHash: Sealed,
+    /** It was set with a link that an operator had made. The account is then the first that the person belongs to. */
+    byLink: Type.Optional(Type.Literal(true)),
   }),
   /**
    * The person's key is to be destroyed: nobody can read their name and address from then on. The account is the last

@@ -54,6 +54,7 @@ export type MembersEvent = EventOf<
   | 'MemberJoined'
   | 'MemberChanged'
   | 'MemberRemoved'
+  | 'MemberPasswordReset'
   | 'SessionsEnded'
 >;
 
@@ -90,6 +91,12 @@ export type MembersCommand = By &
         readonly documents?: boolean;
       }
     | { readonly type: 'RemoveMember'; readonly personId: string }
+    /** The operator's. With a time: that until which a link may be used. */
+    | {
+        readonly type: 'RecordPasswordReset';
+        readonly personId: string;
+        readonly expiresAt?: number;
+      }
     /** Without a person: of all who belong to the account. */
     | { readonly type: 'EndSessions'; readonly personId?: string }
   );
@@ -152,6 +159,8 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
     }
     case 'MemberRemoved':
       return { ...state, members: without(members, event.data.personId) };
+    case 'MemberPasswordReset':
+      return state;
     case 'SessionsEnded':
       return { ...state, ...endSessions(state, event.data.personId) };
   }
@@ -268,6 +277,12 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       const left = leaves ? ({ left: true } as const) : {};
       const removed = { type: 'MemberRemoved', data: { accountId, personId, ...left } } as const;
       return [removed, ...invitationsEnded(state, accountId, personId)];
+    }
+    case 'RecordPasswordReset': {
+      const { personId, expiresAt } = command;
+      if (state.members[personId] === undefined) return [];
+      const link = expiresAt === undefined ? {} : { expiresAt };
+      return [{ type: 'MemberPasswordReset', data: { accountId, personId, ...link } }];
     }
     case 'EndSessions': {
       const { personId } = command;

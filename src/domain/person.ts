@@ -4,11 +4,16 @@
  */
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
+import { isResetOffered, offerReset, RESET_GONE, type ResetOffer } from './standing.ts';
 
 export const personStream = (personId: string): string => `person-${personId}`;
 
 export type PersonEvent = EventOf<
-  'PersonRegistered' | 'PersonNamed' | 'PersonPasswordChanged' | 'PersonErased'
+  | 'PersonRegistered'
+  | 'PersonNamed'
+  | 'PersonResetOffered'
+  | 'PersonPasswordChanged'
+  | 'PersonErased'
 >;
 
 export interface PersonState {
@@ -20,6 +25,7 @@ export interface PersonState {
   readonly name: string | undefined;
   /** Counts the passwords after the first one: sessions that were opened with an earlier one are over. */
   readonly passwords: number;
+  readonly reset: ResetOffer | undefined;
 }
 
 const initialState: PersonState = {
@@ -28,6 +34,7 @@ const initialState: PersonState = {
   passwordHash: '',
   name: undefined,
   passwords: 0,
+  reset: undefined,
 };
 
 export type PersonCommand = { readonly personId: string } & (
@@ -41,10 +48,18 @@ export type PersonCommand = { readonly personId: string } & (
   | { readonly type: 'NamePerson'; readonly accountId: string; readonly name: string }
   | {
       readonly type: 'ChangePersonPassword';
-      readonly accountId: string;
+      readonly accountId?: string;
       readonly passwordHash: string;
-      /** The count of passwords when the present one was judged. */
-      readonly passwords: number;
+      /** The count of passwords when the present one was judged; absent for the operator, who needs none. */
+      readonly passwords?: number;
+    }
+  | { readonly type: 'OfferPersonReset'; readonly tokenHash: string; readonly now: number }
+  | {
+      readonly type: 'ResetPersonPassword';
+      readonly accountId?: string;
+      readonly tokenHash: string;
+      readonly passwordHash: string;
+      readonly now: number;
     }
   | { readonly type: 'ErasePerson'; readonly accountId?: string }
 );
@@ -57,14 +72,23 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     }
     case 'PersonNamed':
       return { ...state, name: event.data.name };
+    case 'PersonResetOffered': {
+      const { tokenHash, expiresAt } = event.data;
+      return { ...state, reset: { tokenHash, expiresAt } };
+    }
     case 'PersonPasswordChanged': {
       const { passwordHash } = event.data;
-      return { ...state, passwordHash, passwords: state.passwords + 1 };
+      return { ...state, passwordHash, passwords: state.passwords + 1, reset: undefined };
     }
     case 'PersonErased':
       return { ...initialState, status: 'erased' };
   }
 }
+
+const NOBODY = { rejected: 'not_found', message: 'There is no such person.' } as const;
+
+const whereOf = ({ accountId }: { readonly accountId?: string }) =>
+  accountId === undefined ? {} : { accountId };
 
 const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (command, state) => {
   const { personId } = command;
@@ -84,20 +108,25 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
       return [{ type: 'PersonNamed', data: { personId, accountId, name } }];
     }
     case 'ChangePersonPassword': {
-      const { accountId, passwordHash, passwords } = command;
-      if (state.status !== 'registered') {
-        return { rejected: 'not_found', message: 'There is no such person.' };
-      }
+      const { passwordHash, passwords = state.passwords } = command;
+      if (state.status !== 'registered') return NOBODY;
       if (passwords !== state.passwords) {
         return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
       }
-      return [{ type: 'PersonPasswordChanged', data: { personId, accountId, passwordHash } }];
+      const data = { personId, ...whereOf(command), passwordHash };
+      return [{ type: 'PersonPasswordChanged', data }];
     }
-    case 'ErasePerson': {
-      const { accountId } = command;
-      const where = accountId === undefined ? {} : { accountId };
-      return [{ type: 'PersonErased', data: { personId, ...where } }];
+    case 'OfferPersonReset':
+      if (state.status !== 'registered') return NOBODY;
+      return [{ type: 'PersonResetOffered', data: { personId, ...offerReset(command) } }];
+    case 'ResetPersonPassword': {
+      const { tokenHash, passwordHash, now } = command;
+      if (!isResetOffered(state, tokenHash, now)) return { rejected: 'gone', message: RESET_GONE };
+      const data = { personId, ...whereOf(command), passwordHash, byLink: true } as const;
+      return [{ type: 'PersonPasswordChanged', data }];
     }
+    case 'ErasePerson':
+      return [{ type: 'PersonErased', data: { personId, ...whereOf(command) } }];
   }
 };
 
@@ -112,7 +141,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

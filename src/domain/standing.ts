@@ -148,9 +148,7 @@ export function decideOnStanding(
       return [{ type: 'AccountResumed', data: { accountId, resumedAt: command.now } }];
     }
     case 'OfferPasswordReset': {
-      const { tokenHash, now } = command;
-      const expiresAt = now + RESET_LIFETIME_MS;
-      return [{ type: 'PasswordResetOffered', data: { accountId, tokenHash, expiresAt } }];
+      return [{ type: 'PasswordResetOffered', data: { accountId, ...offerReset(command) } }];
     }
     case 'ResetPassword': {
       const { tokenHash, passwordHash, now } = command;
@@ -168,6 +166,15 @@ export function decideOnStanding(
       return eraseUnlessHeld(state, command);
   }
 }
+
+/** The link with the token, valid from now on. */
+export const offerReset = ({
+  tokenHash,
+  now,
+}: {
+  readonly tokenHash: string;
+  readonly now: number;
+}): ResetOffer => ({ tokenHash, expiresAt: now + RESET_LIFETIME_MS });
 
 /** True for the token of the link that was made last, until it is used or its time is over. */
 export const isResetOffered = (

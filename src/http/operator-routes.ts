@@ -5,10 +5,10 @@
 import Router from '@koa/router';
 import Type from 'typebox';
 import { assertOpen } from '../accounts/account-details.ts';
-import { changePassword, findHolder, sendToAccount } from '../accounts/accounts.ts';
+import { findHolder, sendToAccount } from '../accounts/accounts.ts';
 import { erasePerson } from '../accounts/erase-people.ts';
 import { beginErasure, completeErasure } from '../accounts/erasure.ts';
-import { findLogin } from '../accounts/logins.ts';
+import { loginByAddress, setPassword } from '../accounts/password-reset.ts';
 import { operatorContext } from '../actors/command-context.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { ACCOUNT_ID } from '../domain/ids.ts';
@@ -32,7 +32,11 @@ const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 const closed = { additionalProperties: false } as const;
 const checkPassword = compile(
   Type.Object(
-    { password: Type.Optional(Type.String({ maxLength: 1024 })), reason: Type.Optional(Reason) },
+    {
+      email: Type.String({ maxLength: 254 }),
+      password: Type.Optional(Type.String({ maxLength: 1024 })),
+      reason: Type.Optional(Reason),
+    },
     closed,
   ),
 );
@@ -42,19 +46,13 @@ const checkOperator = compile(
 
 function postPassword(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const { password: given, reason } = await deps.bodies.readSmall(
-      ctx,
-      deps.config,
-      checkPassword,
+    const { bodies, config } = deps;
+    const { email, password: given, reason } = await bodies.readSmall(ctx, config, checkPassword);
+    const login = await loginByAddress(deps, email);
+    const made = await setPassword(deps, login, given, (owner) =>
+      operatorContextOf(ctx, deps, owner, reason),
     );
-    const accountId = await openAccountOf(ctx, deps);
-    const made = await changePassword(
-      deps,
-      accountId,
-      given,
-      await operatorContextOf(ctx, deps, accountId, reason),
-    );
-    ctx.body = made === undefined ? {} : { password: made };
+    ctx.body = { id: login.personId, ...(made !== undefined && { password: made }) };
   };
 }
 
@@ -150,13 +148,9 @@ function postErasure(deps: RouteDependencies): HttpMiddleware {
 /** Erases the person who signs in with the address, and no account. */
 function postPersonErasure(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    const email = pathParameter(ctx, 'email');
-    const login = await findLogin(deps, email);
-    if (login === undefined) {
-      throw new ServiceError('not_found', `Nobody signs in with ${email}.`);
-    }
-    await erasePerson(deps, login.personId, operatorContext(deps.clock));
-    ctx.body = { id: login.personId };
+    const { personId: id } = await loginByAddress(deps, pathParameter(ctx, 'email'));
+    await erasePerson(deps, id, operatorContext(deps.clock));
+    ctx.body = { id };
   };
 }
 
@@ -168,7 +162,7 @@ const bySocket =
 
 export function operatorRoutes(deps: RouteDependencies): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true, prefix: BASE_PATH });
-  router.post('/operator/accounts/:id/password/', bySocket(postPassword(deps)));
+  router.post('/operator/passwords/', bySocket(postPassword(deps)));
   router.post('/operator/accounts/:id/operator/', bySocket(postOperator(deps)));
   router.post('/operator/checkpoints/', bySocket(postCheckpoint(deps)));
   router.get('/operator/log-keys/', bySocket(listKeys(deps)));

@@ -1,7 +1,8 @@
 /** The session of the dashboard: a cookie for its own pages, which gives them access tokens. */
 import { test } from 'tap';
-import { changePassword, endSessions } from '../../src/accounts/accounts.ts';
+import { endSessions } from '../../src/accounts/accounts.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { setPasswordOf } from '../support/operator.ts';
 import { openPage } from '../support/browser.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 import { eraseAccount } from '../support/erase-account.ts';
@@ -73,7 +74,7 @@ void test('a session in use goes on for a week; a cookie that is not used ends a
 void test('whatever ends sessions ends those of the dashboard at once', async (t) => {
   const api = await startApi(t);
   const ways: Record<string, (id: string, email: string) => Promise<unknown>> = {
-    'another password': (id) => changePassword(api, id, 'another long password', api.context()),
+    'another password': (id) => setPasswordOf(api, id, 'another long password'),
     'signing out everywhere': (id) => endSessions(api, { accountId: id }, api.context()),
     erasure: (id) => eraseAccount(api, id, api.context()),
   };

@@ -2,6 +2,7 @@
 import { test } from 'tap';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { newOperator, signedIn, tokensOf } from '../support/operator.ts';
 
 const REASON = 'She asked for it by telephone.';
@@ -16,8 +17,8 @@ async function place(t: Parameters<typeof startApi>[0]) {
   const api = await startApi(t);
   const operator = await newOperator(api);
   const account = await api.newAccount();
-  const ask = (body: object = { reason: REASON, password: PASSWORD }) =>
-    operator.call('POST', `/accounts/${account.id}/reset-link/`, { body });
+  const ask = (body: object = { reason: REASON, password: PASSWORD }, email = account.email) =>
+    operator.call('POST', '/reset-links/', { body: { email, ...body } });
   const tokenOf = async () => String((await ask()).body['link']).split('#')[1] ?? '';
   return { api, operator, account, ask, tokenOf };
 }
@@ -99,15 +100,70 @@ void test('making a link takes the reason and the own password', async (t) => {
   t.strictSame(refusal(wrong), invalid('password'));
   const { state } = await api.actors.read(accountAggregate, account.id);
   t.equal(state.reset, undefined, 'no link was made');
-  const bySocket = await api.fetchAsOperator(
-    `http://localhost${BASE}/operator/accounts/${account.id}/reset-link/`,
-    {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ reason: REASON }),
-    },
-  );
+  const bySocket = await api.fetchAsOperator(`http://localhost${BASE}/operator/reset-links/`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: account.email, reason: REASON }),
+  });
   t.equal(bySocket.status, 200, 'the command line has no password to give');
+});
+
+void test('a link and a set password are for every person, in the history of each account of theirs', async (t) => {
+  const { api, operator, account, ask } = await place(t);
+  const owner = await bearerOf(api, account.email);
+  const bob = await joined(api, owner, 'bob@example.com', 'auditor');
+  const other = await api.newAccount();
+  const theirs = await bearerOf(api, other.email);
+  const again = await invite(api, theirs, 'bob@example.com', 'member');
+  t.equal((await accept(api, again)).status, 200);
+  const token = String((await ask(undefined, 'Bob@example.com')).body['link']).split('#')[1] ?? '';
+  const resets = async (key: string) =>
+    itemsOf(await api.call('GET', `${BASE}/account/events/?type=MemberPasswordReset`, { key }));
+  for (const key of [account.key, other.key]) {
+    t.match(await resets(key), [
+      {
+        actor: { kind: 'operator', id: operator.id },
+        reason: REASON,
+        data: { personId: bob.id, expiresAt: Number },
+      },
+    ]);
+  }
+  t.equal((await api.call('GET', `${BASE}/account/`, bob)).status, 200, 'nothing ends yet');
+  const both = await Promise.all([reset(api, token), reset(api, token, 'another one of them')]);
+  t.strictSame(new Set(both.map(({ status }) => status)), new Set([204, 410]), 'once');
+  t.equal((await api.call('GET', `${BASE}/account/`, bob)).status, 401, 'the sessions have ended');
+  t.equal((await api.call('GET', `${BASE}/account/`, { headers: owner })).status, 200);
+  t.match(
+    itemsOf(await api.call('GET', `${BASE}/account/events/?type=PersonPasswordChanged`, account)),
+    [{ actor: { kind: 'anonymous' }, data: { byLink: true }, client_address: '127.0.0.1' }],
+  );
+
+  // Removed from all accounts, they need the password to accept another invitation.
+  for (const [headers, id] of [owner, theirs].map((each) => [each, bob.id] as const)) {
+    const gone = await api.call('DELETE', `${BASE}/account/members/${id}/`, { headers });
+    t.equal(gone.status, 204);
+  }
+  const last = String((await ask(undefined, 'bob@example.com')).body['link']).split('#')[1] ?? '';
+  t.equal((await reset(api, last, 'the last of them all')).status, 204);
+  const back = await invite(api, owner, 'bob@example.com', 'member');
+  const named = { name: 'Bob', password: 'the last of them all' };
+  t.equal((await accept(api, back, named)).status, 200);
+  t.equal((await resets(account.key)).length, 1, 'they belonged to no account meanwhile');
+
+  const set = await api.fetchAsOperator(`http://localhost${BASE}/operator/passwords/`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'bob@example.com', password: NEW, reason: REASON }),
+  });
+  t.strictSame(await set.json(), { id: bob.id });
+  t.ok(await tokensOf(api, 'bob@example.com', NEW));
+  t.match((await resets(account.key))[0], {
+    actor: { kind: 'operator' },
+    reason: REASON,
+    data: { personId: bob.id, expiresAt: undefined },
+  });
+  const nobody = await ask(undefined, 'nobody@example.com');
+  t.strictSame(refusal(nobody), { status: 404, error: 'not_found' });
 });
 
 void test('a look shows no name, and is in the history once an hour', async (t) => {

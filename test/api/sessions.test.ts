@@ -1,6 +1,6 @@
 /** An account lists and ends its sessions, and changes its password. */
 import { test } from 'tap';
-import { changePassword } from '../../src/accounts/accounts.ts';
+import { setPasswordOf } from '../support/operator.ts';
 import { Passwords } from '../../src/accounts/passwords.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
@@ -217,7 +217,7 @@ void test('a password that the operator changes meanwhile is not changed back', 
   });
   const { id, email } = await api.newAccount();
   const headers = await signIn(api, email);
-  meanwhile = () => changePassword(api, id, 'the password of the operator', api.context());
+  meanwhile = () => setPasswordOf(api, id, 'the password of the operator');
   const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
   t.strictSame(refusal(await api.call('POST', CHANGE, { headers, body })), unauthorized);
   const password = 'the password of the operator';

@@ -1,9 +1,15 @@
 /** Somebody who acts as an operator and is none. */
 import { test } from 'tap';
-import { changePassword } from '../../src/accounts/accounts.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
-import { firstAccount, newOperator, setOperator, signedIn, tokensOf } from '../support/operator.ts';
+import {
+  firstAccount,
+  newOperator,
+  setOperator,
+  setPasswordOf,
+  signedIn,
+  tokensOf,
+} from '../support/operator.ts';
 
 const CHANGED = 'quite another password';
 
@@ -89,7 +95,7 @@ void test('the first account is not an operator before its password is changed',
 void test('a password that the command line sets opens the routes too', async (t) => {
   const api = await startApi(t);
   const { id, email } = await firstAccount(api);
-  await changePassword(api, id, CHANGED, api.context());
+  await setPasswordOf(api, id, CHANGED);
   const headers = await signedIn(api, email, CHANGED);
   t.equal((await api.call('GET', `${BASE}/operator/status/`, { headers })).status, 200);
 });

@@ -1,9 +1,10 @@
 /** A stolen session, and an account that makes keys and sessions without end. */
 import { type Test, test } from 'tap';
-import { changePassword, endSessions } from '../../src/accounts/accounts.ts';
+import { endSessions } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { type Asker, Passwords } from '../../src/accounts/passwords.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { setPasswordOf } from '../support/operator.ts';
 import { cliJson } from '../support/cli.ts';
 import { readLog } from '../support/invariants.ts';
 import { startService } from '../support/service.ts';
@@ -47,7 +48,7 @@ void test('a changed password ends all sessions, and so does signing out everywh
   const bystander = await sessionOf(api, other.email);
   const stolen = await sessionOf(api, email);
   t.strictSame(await statuses(api, stolen), GOOD, 'the control');
-  await changePassword(api, id, NEW_PASSWORD, api.context());
+  await setPasswordOf(api, id, NEW_PASSWORD);
   t.strictSame(await statuses(api, stolen), OVER, 'at the very next request');
 
   const next = await sessionOf(api, email, NEW_PASSWORD);
@@ -95,9 +96,7 @@ async function openWhile(t: Test, change: (api: Api, id: string) => Promise<unkn
 }
 
 void test('a session that is being opened with the old password is over, too', async (t) => {
-  const changed = await openWhile(t, (api, id) =>
-    changePassword(api, id, NEW_PASSWORD, api.context()),
-  );
+  const changed = await openWhile(t, (api, id) => setPasswordOf(api, id, NEW_PASSWORD));
   t.strictSame(changed, OVER);
   t.strictSame(
     await openWhile(t, (api, id) => endSessions(api, { accountId: id }, api.context())),

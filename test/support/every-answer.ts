@@ -481,8 +481,10 @@ async function driveOperators(t: Test, given: Answered) {
   await operator.call('GET', `/accounts/${id}/activity/`);
   await operator.call('GET', `/accounts/${id}/activity/?reason=`);
   const reason = 'The invoice of October is not paid.';
-  const link = { reason, password: PASSWORD };
-  const made = await operator.call('POST', `${at}/reset-link/`, { body: link });
+  const link = { email, reason, password: PASSWORD };
+  const made = await operator.call('POST', '/reset-links/', { body: link });
+  const unknown = { ...link, email: 'nobody@example.com' };
+  await operator.call('POST', '/reset-links/', { body: unknown });
   const [, token] = String(made.body['link']).split('#');
   for (const password of ['too short', PASSWORD, PASSWORD]) {
     await api.call('POST', `${BASE}/auth/password/reset/`, { body: { token, password } });

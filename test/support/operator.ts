@@ -2,6 +2,9 @@
 
 import { openAccount, sendToAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
+import { loginOf } from '../../src/accounts/logins.ts';
+import { setPassword } from '../../src/accounts/password-reset.ts';
+import { founderOf } from '../../src/domain/members.ts';
 import { type Answer, type Api, BASE, type CallOptions, PASSWORD } from './api.ts';
 
 /** Signs in to the account. */
@@ -29,6 +32,13 @@ export async function firstAccount(api: Api) {
 export async function setOperator(api: Api, accountId: string, isOperator: boolean): Promise<void> {
   const type = isOperator ? 'GrantOperator' : 'RevokeOperator';
   await sendToAccount(api, { type, accountId }, api.context());
+}
+
+/** Does what `account password` does for the founder of the account. */
+export async function setPasswordOf(api: Api, accountId: string, password: string): Promise<void> {
+  const login = await loginOf(api, founderOf(accountId));
+  if (login === undefined) throw new Error('The founder has no sign-in.');
+  await setPassword(api, login, password, async () => api.context());
 }
 
 /** Opens an account, makes it an operator and signs in to it. */

@@ -46,8 +46,8 @@ export const ACCOUNTS: readonly Command[] = [
   {
     name: 'account password',
     summary:
-      'Change the password and end all sessions; without --password-stdin, one is generated.',
-    positionals: { email: ACCOUNT },
+      'Change the password of a person and end their sessions; without --password-stdin, one is generated.',
+    positionals: { email: 'the sign-in address of the person' },
     examples: ['account password ann@example.com'],
     options: {
       'password-stdin': { help: 'read the password from standard input' },
@@ -58,7 +58,7 @@ export const ACCOUNTS: readonly Command[] = [
   {
     name: 'account reset-link',
     summary: 'Make a link that sets a password once, for somebody who has forgotten it.',
-    positionals: { email: ACCOUNT },
+    positionals: { email: 'the sign-in address of the person' },
     examples: ["account reset-link ann@example.com --reason 'Ann asked for it by telephone.'"],
     options: { reason: { ...REASON, needed: true } },
     run: async (...given) => (await import('../account.ts')).accountResetLink(...given),

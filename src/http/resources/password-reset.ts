@@ -1,7 +1,10 @@
 /** A link that sets a password, once: an operator makes it, and who has it needs no credential. */
 import Type from 'typebox';
-import { assertOpen } from '../../accounts/account-details.ts';
-import { offerPasswordReset, resetPassword } from '../../accounts/password-reset.ts';
+import {
+  loginByAddress,
+  offerPasswordReset,
+  resetPassword,
+} from '../../accounts/password-reset.ts';
 import { networkKey } from '../../accounts/rate-limits.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
 import { RESET_GONE } from '../../domain/standing.ts';
@@ -15,12 +18,13 @@ import { Closed, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { operatorContext } from '../operator.ts';
 import { WRONG_PASSWORD } from './operator-accounts.api.ts';
-import { accountIdOf, Reason } from './operator-acts.ts';
+import { Reason } from './operator-acts.ts';
 
 const TOKEN = 'reset_06f3k8r1v2w9x4y5z6a7b8c9d0_T0q5vXw2Yh8sKd4fLm9pRz1uBn6cGj3eAi7oQtWyVxE';
 
-/** The body of `POST /operator/accounts/{id}/reset-link/`. */
+/** The body of `POST /operator/reset-links/`. */
 export const ResetLinkRequest = Closed({
+  email: Text('ann@example.com', 'The address that the person signs in with.', { maxLength: 254 }),
   reason: Reason,
   password: Type.Optional(
     Text('correct horse battery', 'Your own password.', {
@@ -76,7 +80,7 @@ export const postResetLink: Endpoint = {
     tag: 'Operators',
     summary: 'Make a link that sets a password',
     description:
-      'For somebody who has forgotten the password of the account: hand the link over in a way that you trust. It works once, within 24 hours. Another link ends it. The present password stays valid until the link is used.',
+      'For anybody who has forgotten their password, the founder of an account or a member: hand the link over in a way that you trust. It works once, within 24 hours. Another link ends it. The present password stays valid until the link is used. Each account that the person belongs to has it in its history.',
     body: { schema: ResetLinkRequest },
     answers: { 200: { description: 'The link was made.', schema: ResetLink } },
     errors: {
@@ -84,15 +88,20 @@ export const postResetLink: Endpoint = {
         ...WRONG_PASSWORD,
         when: 'The body is not valid, or the password is not yours.',
       },
+      not_found: {
+        when: 'Nobody signs in with the address.',
+        message: 'Nobody signs in with ann@example.com.',
+      },
     },
   },
   handler: (deps) => async (ctx) => {
-    const { reason, password } = await deps.bodies.readSmall(ctx, deps.config, checkLink);
-    const accountId = accountIdOf(ctx);
-    await assertOpen(deps, accountId);
+    const { email, reason, password } = await deps.bodies.readSmall(ctx, deps.config, checkLink);
     await confirmOperator(ctx, deps, password);
-    const context = await operatorContext(ctx, deps, accountId, reason);
-    const { token, expiresAt } = await offerPasswordReset(deps, accountId, context);
+    const login = await loginByAddress(deps, email);
+    const now = deps.clock.now();
+    const { token, expiresAt } = await offerPasswordReset(deps, login, now, (owner) =>
+      operatorContext(ctx, deps, owner, reason),
+    );
     // Behind #, so that no server on the way sees it.
     ctx.body = {
       link: `${deps.publicUrl}/reset-password#${token}`,
@@ -129,7 +138,7 @@ export const postPasswordReset: Endpoint = {
     await resetPassword(
       deps,
       { ...given, asker },
-      (accountId) => commandContext(ctx, deps, { accountId, actor }),
+      (owner) => commandContext(ctx, deps, { accountId: owner, actor }),
       deps.clock.now(),
     );
     ctx.status = 204;

@@ -111,6 +111,7 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'MemberJoined', data: { ...joined, documents: true } },
     { type: 'MemberChanged', data: { ...owner, personId: personId(1), role: 'member' } },
     { type: 'MemberRemoved', data: { ...owner, personId: personId(1), left: true } },
+    { type: 'MemberPasswordReset', data: { ...owner, personId: personId(1), expiresAt: NOW } },
     { type: 'SignatureKeyDestroyed', data: { ...owner, certificateId: certificateId() } },
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
@@ -264,6 +265,7 @@ const batchEvents = fc.constantFrom<BatchEvent>(
 const personEvents = fc.constantFrom<PersonEvent>(
   { type: 'PersonRegistered', data: { ...person, email: 'v1.e', name: 'v1.n', passwordHash: 'p' } },
   { type: 'PersonNamed', data: { ...person, name: 'v1.m' } },
+  { type: 'PersonResetOffered', data: { ...person, tokenHash: sha256(1), expiresAt: NOW } },
   { type: 'PersonPasswordChanged', data: { ...person, passwordHash: 'v1.q' } },
   { type: 'PersonErased', data: { personId: personId(2) } },
 );
@@ -343,7 +345,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(formOf(sessionAggregate), '4: status,accountId,personId,expiresAt,epoch,passwords,kind');
   t.equal(formOf(emailAggregate), '2: holder');
-  t.equal(formOf(personAggregate), '1: status,email,passwordHash,name,passwords');
+  t.equal(formOf(personAggregate), '2: status,email,passwordHash,name,passwords,reset');
   t.equal(
     formOf(logAggregate),
     '4: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints',

@@ -77,6 +77,8 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   MemberJoined: true,
   MemberChanged: true,
   MemberRemoved: true,
+  MemberPasswordReset: true,
+  PersonResetOffered: false,
   PersonRegistered: true,
   PersonNamed: true,
   PersonPasswordChanged: true,

@@ -1,25 +1,24 @@
-/** A link that sets the password of an account, for somebody who has forgotten it. */
+/** A link that sets the password of a person, for somebody who has forgotten it. */
 import { useState } from 'react';
 import { useAccount } from '../../api/account.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { SecretDialog } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { PresentPassword } from '../../ui/passwords.tsx';
+import { TextField } from '../../ui/TextField.tsx';
 import type { TextOf } from '../../ui/SendForm.tsx';
 import type { AccountDetails } from './operator-api.ts';
 import { ReasonDialog } from './reason.tsx';
 
 export function ResetLinkSection({ account }: { readonly account: AccountDetails }) {
-  const { id, email } = account;
+  const { email } = account;
   const own = useAccount().data?.email ?? '';
-  const [link, setLink] = useState<string>();
+  const [made, setMade] = useState<{ readonly link: string; readonly email: string }>();
   const make = async (textOf: TextOf) => {
-    const body = { reason: textOf('reason').trim(), password: textOf('password') };
-    const params = { path: { id } };
-    const made = await dataOf(
-      api.POST('/api/v1/operator/accounts/{id}/reset-link/', { params, body }),
-    );
-    setLink(made.link);
+    const whose = textOf('email').trim();
+    const body = { email: whose, reason: textOf('reason').trim(), password: textOf('password') };
+    const { link } = await dataOf(api.POST('/api/v1/operator/reset-links/', { body }));
+    setMade({ link, email: whose });
   };
   return (
     <Section
@@ -28,12 +27,25 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
       actions={
         <ReasonDialog
           text="Make a reset link"
-          title={`Make a link that sets the password of ${email}?`}
+          title="Make a link that sets a password?"
           action="Make the link"
           look="primary"
           isRequired
           onSend={make}
-          fields={<PresentPassword label="Your own password" email={own} />}
+          fields={
+            <>
+              <TextField
+                label="Address of the person"
+                name="email"
+                type="email"
+                autoComplete="off"
+                defaultValue={email}
+                isRequired
+                description="Another member's, where it is not who opened the account."
+              />
+              <PresentPassword label="Your own password" email={own} />
+            </>
+          }
         >
           <p>
             Make sure who is asking. A link that was made before ends. The present password stays
@@ -42,14 +54,14 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
         </ReasonDialog>
       }
     >
-      {link !== undefined && (
+      {made !== undefined && (
         <SecretDialog
           title="The link is made"
-          secret={link}
+          secret={made.link}
           what="link"
-          onCopied={() => setLink(undefined)}
+          onCopied={() => setMade(undefined)}
         >
-          Hand it over to {email} in a way that you trust.
+          Hand it over to {made.email} in a way that you trust.
         </SecretDialog>
       )}
     </Section>
