@@ -63,8 +63,8 @@ void test('a full disk stops acceptance and nothing else', { skip: noOwnMounts }
   // A conversion that fails frees the last pages, and a small write may fit again: fill those, too.
   const unready = await eventually('unreadiness', async () => {
     await post('<p>one more</p>');
-    const answer = await readiness();
-    return answer.status === 503 ? answer : undefined;
+    const ready = await readiness();
+    return ready.status === 503 ? ready : undefined;
   });
   t.match(await unready.json(), { details: { missing: [/takes no writes: the disk is full/] } });
 

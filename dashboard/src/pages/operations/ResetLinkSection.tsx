@@ -41,7 +41,7 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
                 autoComplete="off"
                 defaultValue={email}
                 isRequired
-                description="Another member's, where it is not who opened the account."
+                hint="Another member's, where it is not who opened the account."
               />
               <PresentPassword label="Your own password" email={own} />
             </>
