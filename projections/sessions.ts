@@ -1,5 +1,6 @@
 /** Open sessions of accounts, and the clients that people signed in from lately. */
 import type { Database } from 'better-sqlite3';
+import type { SignInMethod } from '../src/domain/choices.ts';
 import type { SessionKind } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { founderOf } from '../src/domain/members.ts';
@@ -9,7 +10,7 @@ import type { Page, Slice } from '../src/read-model/rows.ts';
 /** Clients remembered of a person. */
 const KNOWN_CLIENTS = 10;
 
-/** `position` is that of SessionOpened; the rest is from it. `user_agent` and `address` are sealed. */
+/** `position` is that of SessionOpened; the rest is from it, and what was proved later. `user_agent` and `address` are sealed. */
 const ddl = `
 CREATE TABLE sessions (
   position INTEGER PRIMARY KEY,
@@ -17,6 +18,7 @@ CREATE TABLE sessions (
   account_id TEXT NOT NULL,
   person_id TEXT NOT NULL,
   kind TEXT NOT NULL,
+  methods TEXT NOT NULL,
   opened_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   user_agent TEXT,
@@ -36,7 +38,7 @@ CREATE INDEX known_clients_of_person ON known_clients (person_id, position);`;
 
 export const sessions: Projection = {
   name: 'sessions',
-  version: 3,
+  version: 4,
   tables: ['sessions', 'known_clients'],
   ddl,
   handlers(db) {
@@ -45,9 +47,10 @@ export const sessions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO sessions
-         (position, id, account_id, person_id, kind, opened_at, expires_at, user_agent, address)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (position, id, account_id, person_id, kind, methods, opened_at, expires_at, user_agent, address)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    const confirm = db.prepare("UPDATE sessions SET methods = methods || ' ' || ? WHERE id = ?");
     const remove = db.prepare('DELETE FROM sessions WHERE id = ?');
     const removeAll = db.prepare('DELETE FROM sessions WHERE account_id = ?');
     const removeOf = db.prepare('DELETE FROM sessions WHERE person_id = ? AND account_id = ?');
@@ -65,15 +68,19 @@ export const sessions: Projection = {
     return typedHandlers({
       SessionOpened(data, event) {
         const { accountId, sessionId, expiresAt, client, kind = 'api', userAgent = null } = data;
-        const { personId = founderOf(accountId) } = data;
+        const { personId = founderOf(accountId), methods = ['password'] } = data;
         const { time, client: address = null } = event.metadata as EventMetadata;
         removeExpired.run(accountId, time);
         const { position } = event;
         const whose = [accountId, personId];
-        insert.run(position, sessionId, ...whose, kind, time, expiresAt, userAgent, address);
+        const how = [kind, methods.join(' ')];
+        insert.run(position, sessionId, ...whose, ...how, time, expiresAt, userAgent, address);
         if (client === undefined) return;
         know.run(client, ...whose, event.position, time);
         forgetOldest.run(personId);
+      },
+      SessionConfirmed({ sessionId, methods }) {
+        confirm.run(methods.join(' '), sessionId);
       },
       SessionRevoked({ sessionId }) {
         remove.run(sessionId);
@@ -110,6 +117,7 @@ export interface SessionRow {
   readonly accountId: string;
   readonly personId: string;
   readonly kind: SessionKind;
+  readonly methods: readonly SignInMethod[];
   /** Milliseconds since the Unix epoch, as is `expiresAt`. */
   readonly openedAt: number;
   readonly expiresAt: number;
@@ -117,6 +125,8 @@ export interface SessionRow {
   readonly userAgent: string | null;
   readonly address: string | null;
 }
+
+type StoredSession = Omit<SessionRow, 'methods'> & { readonly methods: string };
 
 /** The sessions of an account, or of one person in it. */
 export interface SessionsOf {
@@ -134,13 +144,13 @@ export interface SessionQueries {
 }
 
 export function sessionQueries(db: Database): SessionQueries {
-  const columns = `id, account_id AS accountId, person_id AS personId, kind, opened_at AS openedAt,
+  const columns = `id, account_id AS accountId, person_id AS personId, kind, methods, opened_at AS openedAt,
     expires_at AS expiresAt, user_agent AS userAgent, address`;
   const queriesOf = (whose: string) => {
     const from = `FROM sessions WHERE ${whose} AND expires_at > @now`;
     return {
       ids: db.prepare<[object], string>(`SELECT id ${from} ORDER BY position DESC`).pluck(),
-      rows: db.prepare<[object], SessionRow>(
+      rows: db.prepare<[object], StoredSession>(
         `SELECT ${columns} ${from} ORDER BY position DESC LIMIT @limit OFFSET @offset`,
       ),
       count: db.prepare<[object], number>(`SELECT count(*) ${from}`).pluck(),
@@ -155,7 +165,9 @@ export function sessionQueries(db: Database): SessionQueries {
   return {
     open: (whose, now) => fitting(whose).ids.all({ ...whose, now }),
     page: (whose, now, slice) => ({
-      rows: fitting(whose).rows.all({ ...whose, now, ...slice }),
+      rows: fitting(whose)
+        .rows.all({ ...whose, now, ...slice })
+        .map((row) => ({ ...row, methods: row.methods.split(' ') as SignInMethod[] })),
       total: fitting(whose).count.get({ ...whose, now }) ?? 0,
     }),
     lastSignIn: (client) => lastSignIn.get(client),

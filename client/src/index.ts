@@ -18,6 +18,8 @@ export type {
   Person,
   PersonAccount,
   Role,
+  SignInPolicy,
+  SignInRequirement,
 } from './members.ts';
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';

@@ -49,6 +49,13 @@ export interface PersonAccount {
   current: boolean;
 }
 
+/** What everybody has to prove who signs in to the account; `oidc`: by the identity provider alone. */
+export type SignInRequirement = 'none' | 'second_factor' | 'oidc';
+
+export interface SignInPolicy {
+  require: SignInRequirement;
+}
+
 export interface Invitation {
   account: string;
   account_name: string | null;
@@ -68,6 +75,7 @@ export interface AcceptedInvitation {
 
 const PATH = '/account/members/';
 const PERSON = '/account/person/';
+const POLICY = '/account/sign-in-policy/';
 const pathOf = (id: string): string => `${PATH}${encodeURIComponent(id)}/`;
 const invitationPath = (token: string): string => `/invitations/${encodeURIComponent(token)}/`;
 
@@ -116,6 +124,16 @@ export class Members {
   /** Leaves the account: the session of this client ends, too. */
   async leave(options: CallOptions = {}): Promise<void> {
     await this.remove((await this.person(options)).id, options);
+  }
+
+  /** Retrieves what the account requires of everybody who signs in. */
+  signInPolicy(options: CallOptions = {}): Promise<SignInPolicy> {
+    return this.#requests.json('GET', POLICY, options);
+  }
+
+  /** Changes it, for owners. Sessions that lack it may do nothing but set it up from then on; API keys go on. */
+  changeSignInPolicy(policy: SignInPolicy, options: CallOptions = {}): Promise<SignInPolicy> {
+    return this.#requests.json('PATCH', POLICY, { ...options, body: policy });
   }
 
   /** Retrieves the person who is signed in, and their accounts. */

@@ -75,7 +75,7 @@ export async function apiKeyRecord<T extends string | undefined>(
 
 export async function sessionRecord<T extends string | undefined>(
   opener: Opener<T>,
-  { id, accountId, kind, openedAt, expiresAt, userAgent, address }: SessionRow,
+  { id, accountId, kind, methods, openedAt, expiresAt, userAgent, address }: SessionRow,
 ) {
   const open = async (sealed: string | null): Promise<T | null> =>
     sealed === null ? null : await opener.unseal(accountId, sealed);
@@ -83,6 +83,7 @@ export async function sessionRecord<T extends string | undefined>(
   return {
     id,
     kind,
+    methods,
     opened_at: isoTime(openedAt),
     expires_at: isoTime(expiresAt),
     client: userAgent === null && address === null ? null : client,

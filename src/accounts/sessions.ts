@@ -61,7 +61,7 @@ export interface OpenedSession extends Pick<SignedIn, 'accountId' | 'personId' |
 /** @param userAgent the client's own, or empty */
 export async function openSession(
   deps: SessionDependencies,
-  { accountId, personId, role, sessionEpoch: epoch, passwords, client }: SignedIn,
+  { accountId, personId, role, sessionEpoch: epoch, passwords, client, methods }: SignedIn,
   { kind, lifetimeMs, userAgent }: { kind: SessionKind; lifetimeMs: number; userAgent: string },
   context: CommandContext,
 ): Promise<OpenedSession> {
@@ -70,7 +70,7 @@ export async function openSession(
   const expiresAt = time + lifetimeMs;
   // A founder's passwords are counted in the epoch of the account.
   const whose = personId === founderOf(accountId) ? {} : { personId, passwords };
-  const session = { accountId, sessionId, expiresAt, epoch, client, kind, ...whose };
+  const session = { accountId, sessionId, expiresAt, epoch, client, kind, methods, ...whose };
   const sealed = await sealedUserAgent(deps, accountId, userAgent);
   const command = { type: 'OpenSession', ...session, ...sealed } as const;
   orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { sessionQueries } from '../../projections/sessions.ts';
 import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
+import type { SignInMethod } from '../domain/choices.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
 import { type ErrorDetails, ServiceError } from '../errors/errors.ts';
@@ -23,6 +24,7 @@ import {
 } from './logins.ts';
 import { type Asker, NOBODYS_HASH } from './passwords.ts';
 import { addressKey, assertAllowed, networkKey } from './rate-limits.ts';
+import { proveRest } from './second-factors.ts';
 
 export interface SignInDependencies extends AccountDependencies, ReadDependencies {
   readonly rateLimiter: RateLimiter;
@@ -50,6 +52,8 @@ export interface SignedIn extends Membership {
   readonly passwords: number;
   /** Tells this sign-in address and this client's address; names neither. */
   readonly client: string;
+  /** What they proved. */
+  readonly methods: readonly SignInMethod[];
 }
 
 /**
@@ -268,10 +272,33 @@ export async function signIn(
   if (login === undefined || !right) {
     throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
   }
-  const status = await deps.rateLimiter.consume(`sign-in:right:${login.personId}`, RIGHT_SIGN_INS);
+  return await admit(deps, login, { memberships: await memberships, asked, client }, ['password']);
+}
+
+/** A right first factor, and the account that it is to open. */
+interface Entrance {
+  /** Those that held before the first factor was judged. */
+  readonly memberships: readonly Membership[];
+  readonly asked: string | undefined;
+  readonly client: string;
+}
+
+/**
+ * Chooses the account after a right first factor, and proves the rest.
+ * @param methods what was proved
+ * @throws {ServiceError} as `signIn`
+ */
+export async function admit(
+  deps: SignInDependencies,
+  { personId, passwords }: Pick<Login, 'personId' | 'passwords'>,
+  { memberships, asked, client }: Entrance,
+  methods: readonly SignInMethod[],
+): Promise<SignedIn> {
+  const status = await deps.rateLimiter.consume(`sign-in:right:${personId}`, RIGHT_SIGN_INS);
   assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
-  const { passwords } = login;
-  return { ...chosen(await memberships, asked), passwords, client };
+  const membership = chosen(memberships, asked);
+  const proved = await proveRest(deps, membership, methods);
+  return { ...membership, passwords, client, methods: proved };
 }
 
 /**

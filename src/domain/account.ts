@@ -1,7 +1,4 @@
-/**
- * An account: money, plan, acceptance and idempotency. What must be decided together is decided here,
- * in one append.
- */
+/** An account: money, plan, acceptance and idempotency. What must be decided together is decided here, in one append. */
 import {
   acceptBatch,
   acceptConversion,
@@ -202,6 +199,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'MemberChanged':
     case 'MemberRemoved':
     case 'MemberPasswordReset':
+    case 'SignInPolicyChanged':
       return evolvePeople(state, event);
     case 'SignatureSet':
     case 'SignatureRemoved':
@@ -271,6 +269,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'ChangeMember':
     case 'RemoveMember':
     case 'RecordPasswordReset':
+    case 'ChangeSignInPolicy':
       return decideOnPeople(state, command);
     case 'SetSignature':
     case 'RemoveSignature':
@@ -319,7 +318,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 17,
+    version: 18,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

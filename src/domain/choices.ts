@@ -16,6 +16,14 @@ export const ROLES = ['owner', 'member', 'auditor'] as const;
 /** `dashboard`: of a browser, held by a cookie; `api`: of a program, held by a refresh token. */
 export const SESSION_KINDS = ['dashboard', 'api'] as const;
 
+/** What a person proved at sign-in. A recovery code takes the place of a lost second factor. */
+export const SIGN_IN_METHODS = ['password', 'otp', 'recovery_code', 'passkey', 'oidc'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
+/** What an account requires of everybody who signs in to it. */
+export const SIGN_IN_REQUIREMENTS = ['none', 'second_factor', 'oidc'] as const;
+export type SignInRequirement = (typeof SIGN_IN_REQUIREMENTS)[number];
+
 export const FAILURE_CODES = [
   'timeout',
   'address_refused',

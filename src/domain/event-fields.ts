@@ -8,6 +8,7 @@ import {
   PAGE_SIZES,
   PLAN_NAME,
   SESSION_KINDS,
+  SIGN_IN_METHODS,
 } from './choices.ts';
 import {
   ACCOUNT_ID,
@@ -53,6 +54,11 @@ export type Plan = Static<typeof Plan>;
 
 export const SessionKind = Type.Enum([...SESSION_KINDS]);
 export type SessionKind = Static<typeof SessionKind>;
+
+export const SignInMethods = Type.Array(Type.Enum([...SIGN_IN_METHODS]), {
+  minItems: 1,
+  uniqueItems: true,
+});
 
 /** What bounds an API key; absent in keys from before there were such bounds, which have none. */
 export const KeyRights = Type.Object({

@@ -1,4 +1,5 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
+import type { SignInMethod, SignInRequirement } from './choices.ts';
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 import type { Role } from './member-events.ts';
@@ -34,6 +35,24 @@ export const SOURCES = { html: 'HTML', url: 'a URL', document: 'finished documen
 /** A role with its article, and what an auditor was granted beside it. */
 const roleText = ({ role, documents }: { role: Role; documents?: true }): string =>
   `${role === 'member' ? 'a' : 'an'} ${role}${documents ? ', who may read documents' : ''}`;
+
+const METHODS: Readonly<Record<SignInMethod, string>> = {
+  password: 'the password',
+  otp: 'a code of an authenticator',
+  recovery_code: 'a recovery code',
+  passkey: 'a passkey',
+  oidc: 'the identity provider',
+};
+
+/** Words for what somebody proved. */
+export const methodsText = (methods: readonly SignInMethod[]): string =>
+  methods.map((each) => METHODS[each]).join(' and ');
+
+const REQUIREMENTS: Readonly<Record<SignInRequirement, string>> = {
+  none: 'everybody signs in to the account as they choose',
+  second_factor: 'everybody needs a second factor to sign in to the account',
+  oidc: 'everybody signs in to the account by the identity provider alone',
+};
 
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {
@@ -97,6 +116,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   MemberChanged: (data) => `A person is ${roleText(data)} of the account from now on.`,
   MemberRemoved: (data) =>
     `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
+  SignInPolicyChanged: ({ require }) => `From now on ${REQUIREMENTS[require]}.`,
   PersonRegistered: () => 'An invited person chose a name and a password.',
   PersonNamed: () => 'A person changed their name.',
   MemberPasswordReset: (data) =>
@@ -164,10 +184,12 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   },
   KeyUsed: () => 'The API key was used.',
   KeyRevoked: () => 'The API key was revoked.',
-  SessionOpened: (data) =>
-    data.kind === 'dashboard'
-      ? 'A session of the dashboard was opened by signing in.'
-      : 'A session was opened by signing in.',
+  SessionOpened: ({ kind, methods }) => {
+    const by = methods === undefined ? 'signing in' : `signing in with ${methodsText(methods)}`;
+    return `A session${kind === 'dashboard' ? ' of the dashboard' : ''} was opened by ${by}.`;
+  },
+  SessionConfirmed: (data) =>
+    `The person of an open session has proved ${methodsText(data.methods)}, too.`,
   SessionRevoked: () => 'A session was ended.',
   SignInRefused: () => 'A wrong password was refused.',
   UnknownSignInRefused: () => 'A sign-in was refused, because no account has the address.',

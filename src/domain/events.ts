@@ -27,6 +27,7 @@ import {
   SessionId,
   SessionKind,
   Sha256,
+  SignInMethods,
   Source,
   Time,
 } from './event-fields.ts';
@@ -263,6 +264,14 @@ export const EVENT_SCHEMAS = {
     kind: Type.Optional(SessionKind),
     /** The program that signed in, as its User-Agent says. Its address is in the metadata. */
     userAgent: Type.Optional(Sealed),
+    /** Absent: the password alone, as it was before there was more. */
+    methods: Type.Optional(SignInMethods),
+  }),
+  /** The person has proved more while the session was open. */
+  SessionConfirmed: Type.Object({
+    accountId: AccountId,
+    sessionId: SessionId,
+    methods: SignInMethods,
   }),
   SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
 

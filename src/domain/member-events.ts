@@ -1,6 +1,6 @@
 /** Events of the people who use accounts. They are a storage format, as those in `events.ts`. */
 import Type, { type Static } from 'typebox';
-import { ROLES } from './choices.ts';
+import { ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
 import { AccountId, PersonId, Sealed, Sha256, Time } from './event-fields.ts';
 
 export const Role = Type.Enum([...ROLES]);
@@ -55,6 +55,11 @@ export const MEMBER_EVENT_SCHEMAS = {
     personId: PersonId,
     /** The person may set it by a link until then; absent: the operator sets it. */
     expiresAt: Type.Optional(Time),
+  }),
+  /** What everybody who signs in to the account has to prove from then on, beside the password or in its place. */
+  SignInPolicyChanged: Type.Object({
+    accountId: AccountId,
+    require: Type.Enum([...SIGN_IN_REQUIREMENTS]),
   }),
 
   /** A person who was invited has a sign-in. The account is that of the invitation. */

@@ -4,6 +4,7 @@
  */
 import type { Decision, Rejection } from './decider.ts';
 import type { EventOf } from './events.ts';
+import type { SignInRequirement } from './choices.ts';
 import type { Role } from './member-events.ts';
 
 /** The most members of an account, and the most invitations that are open. */
@@ -44,9 +45,15 @@ export interface People {
   readonly invitations: Readonly<Record<string, Invitation>>;
   /** Counts what ended sessions, and who joined. */
   readonly sessionEpoch: number;
+  readonly signInRequirement: SignInRequirement;
 }
 
-export const nobody: People = { members: {}, invitations: {}, sessionEpoch: 0 };
+export const nobody: People = {
+  members: {},
+  invitations: {},
+  sessionEpoch: 0,
+  signInRequirement: 'none',
+};
 
 export type MembersEvent = EventOf<
   | 'MemberInvited'
@@ -56,6 +63,7 @@ export type MembersEvent = EventOf<
   | 'MemberRemoved'
   | 'MemberPasswordReset'
   | 'SessionsEnded'
+  | 'SignInPolicyChanged'
 >;
 
 /** `by`: the person who asks; absent for the operator. Whether they may is decided with it. */
@@ -99,6 +107,7 @@ export type MembersCommand = By &
       }
     /** Without a person: of all who belong to the account. */
     | { readonly type: 'EndSessions'; readonly personId?: string }
+    | { readonly type: 'ChangeSignInPolicy'; readonly require: SignInRequirement }
   );
 
 const without = <T>(all: Readonly<Record<string, T>>, id: string): Record<string, T> =>
@@ -163,6 +172,8 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
       return state;
     case 'SessionsEnded':
       return { ...state, ...endSessions(state, event.data.personId) };
+    case 'SignInPolicyChanged':
+      return { ...state, signInRequirement: event.data.require };
   }
 }
 
@@ -172,7 +183,7 @@ const LAST_OWNER: Rejection = {
 };
 const NOT_OWNER: Rejection = {
   rejected: 'forbidden',
-  message: 'Only an owner of the account may change who belongs to it.',
+  message: 'Only an owner of the account may change who belongs to it, and how they sign in.',
 };
 const NO_MEMBER: Rejection = { rejected: 'not_found', message: 'There is no such member.' };
 export const INVITATION_GONE =
@@ -288,6 +299,12 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       const { personId } = command;
       const whose = personId === undefined ? {} : { personId };
       return [{ type: 'SessionsEnded', data: { accountId, ...whose } }];
+    }
+    case 'ChangeSignInPolicy': {
+      const { require } = command;
+      if (!isOwner) return NOT_OWNER;
+      if (require === state.signInRequirement) return [];
+      return [{ type: 'SignInPolicyChanged', data: { accountId, require } }];
     }
   }
 }

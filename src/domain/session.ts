@@ -1,12 +1,13 @@
 /** One sign-in: its refresh token or cookies, and the access tokens made with them. Its id is in every one of them. */
 import type { AggregateType, Decider } from './decider.ts';
+import type { SignInMethod } from './choices.ts';
 import type { SessionKind } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { founderOf } from './members.ts';
 
 export const sessionStream = (sessionId: string): string => `session-${sessionId}`;
 
-export type SessionEvent = EventOf<'SessionOpened' | 'SessionRevoked'>;
+export type SessionEvent = EventOf<'SessionOpened' | 'SessionConfirmed' | 'SessionRevoked'>;
 
 export interface SessionState {
   readonly status: 'none' | 'open' | 'revoked';
@@ -19,6 +20,8 @@ export interface SessionState {
   /** The person's count of passwords then, where that is not kept in this account. */
   readonly passwords: number;
   readonly kind: SessionKind;
+  /** What the person has proved. */
+  readonly methods: readonly SignInMethod[];
 }
 
 const initialState: SessionState = {
@@ -29,6 +32,7 @@ const initialState: SessionState = {
   epoch: 0,
   passwords: 0,
   kind: 'api',
+  methods: [],
 };
 
 export type SessionCommand =
@@ -46,6 +50,12 @@ export type SessionCommand =
       readonly kind: SessionKind;
       /** Sealed. */
       readonly userAgent?: string;
+      readonly methods: readonly SignInMethod[];
+    }
+  | {
+      readonly type: 'ConfirmSession';
+      readonly sessionId: string;
+      readonly methods: readonly SignInMethod[];
     }
   /** Both are given where one session ends another: people end their own sessions of an account only. */
   | {
@@ -66,7 +76,10 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         epoch: event.data.epoch ?? 0,
         passwords: event.data.passwords ?? 0,
         kind: event.data.kind ?? 'api',
+        methods: event.data.methods ?? ['password'],
       };
+    case 'SessionConfirmed':
+      return { ...state, methods: [...new Set([...state.methods, ...event.data.methods])] };
     case 'SessionRevoked':
       return { ...state, status: 'revoked' };
   }
@@ -76,8 +89,16 @@ const decide: Decider<SessionState, SessionCommand, SessionEvent>['decide'] = (c
   switch (command.type) {
     case 'OpenSession': {
       if (state.status !== 'none') return [];
-      const { type: _, ...data } = command;
-      return [{ type: 'SessionOpened', data }];
+      const { type: _, methods, ...data } = command;
+      return [{ type: 'SessionOpened', data: { ...data, methods: [...methods] } }];
+    }
+    case 'ConfirmSession': {
+      const { sessionId } = command;
+      if (state.status !== 'open') return { rejected: 'unauthorized' };
+      const methods = command.methods.filter((each) => !state.methods.includes(each));
+      if (methods.length === 0) return [];
+      const { accountId } = state;
+      return [{ type: 'SessionConfirmed', data: { accountId, sessionId, methods } }];
     }
     case 'RevokeSession': {
       const { accountId, personId, status } = state;
@@ -104,7 +125,7 @@ export const sessionAggregate: AggregateType<SessionState, SessionCommand, Sessi
   stream: sessionStream,
   decider: session,
   snapshot: {
-    version: 4,
+    version: 5,
     encode: (state) => state,
     decode: (json) => json as SessionState,
   },

@@ -31,7 +31,7 @@ import { observe } from './middleware/observe.ts';
 import { countRequest, rateLimitHeadersOf, setRateLimitHeaders } from './middleware/rate-limit.ts';
 import { clientAddress, requestId, securityHeaders } from './middleware/request.ts';
 import { sameOrigin } from './middleware/same-origin.ts';
-import { sessionsOnly } from './middleware/sessions-only.ts';
+import { nothingLacks, sessionsOnly } from './middleware/sessions-only.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { operatorsOnly } from './operator.ts';
@@ -64,10 +64,17 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
     link: [],
     none: [showRateLimit(deps)],
   };
-  for (const { method, path, auth, right, needs, handler } of ROUTES) {
+  for (const { method, path, auth, right, needs, setsUpSignIn, handler } of ROUTES) {
     if (needs !== undefined && !deps.config[needs]) continue;
     const allowed = right === undefined ? [] : [permit(right)];
-    router[method](pattern(path), ...admission[auth], ...allowed, handler(deps));
+    const isOpen = setsUpSignIn === true || auth === 'cookie';
+    router[method](
+      pattern(path),
+      ...admission[auth],
+      ...(isOpen ? [] : [nothingLacks]),
+      ...allowed,
+      handler(deps),
+    );
   }
   return router;
 }

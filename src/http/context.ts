@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { OpenRights } from '../accounts/key-rights.ts';
 import type { CountedCaller } from '../accounts/rate-limits.ts';
+import type { Lacking } from '../accounts/second-factors.ts';
 import { firstCommand, operatorContext } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
+import type { SignInMethod } from '../domain/choices.ts';
 import type { Role } from '../domain/member-events.ts';
 import type { KeyTerms } from '../domain/acceptance.ts';
 import { ServiceError } from '../errors/errors.ts';
@@ -23,6 +25,10 @@ export interface Caller extends CountedCaller {
     | ActingMember
     /** The command line, by the operator's socket. */
     | { readonly kind: 'operator' };
+  /** What the person of a session proved at sign-in. */
+  readonly methods?: readonly SignInMethod[];
+  /** The session may do nothing but set up what the account requires; absent: nothing lacks. */
+  readonly lacking?: Lacking;
   /** An auditor who may read documents, or a member who may anyway. */
   readonly mayReadDocuments: boolean;
 }

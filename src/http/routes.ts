@@ -70,6 +70,7 @@ import {
 } from './resources/members.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
+import { getSignInPolicy, patchSignInPolicy } from './resources/sign-in-policy.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
 import { deleteConversion, postRerender, postRetry } from './resources/take-back.ts';
 import {
@@ -108,6 +109,9 @@ function api(method: Method, path: string, auth: Exclude<Auth, 'caller'>, endpoi
 function signedIn(right: Right, method: Method, path: string, endpoint: Endpoint) {
   return { ...api(method, path, 'session', endpoint), right };
 }
+
+/** A route that a session needs which lacks what its account requires of everybody who signs in. */
+const settingUp = (route: Route): Route => ({ ...route, setsUpSignIn: true });
 
 /** A route of callers, with what they need for it: a line of the table in `access.ts`. */
 function by(right: Right, method: Method, path: string, endpoint: Endpoint) {
@@ -167,18 +171,20 @@ export const ROUTES: readonly Route[] = [
   by('settings', 'put', '/account/signature/', putSignature),
   by('settings', 'delete', '/account/signature/', deleteSignature),
   api('post', '/account/password/', 'session', changeOwnPassword),
-  signedIn('any', 'get', '/account/person/', getPerson),
+  settingUp(signedIn('any', 'get', '/account/person/', getPerson)),
   signedIn('any', 'patch', '/account/person/', patchPerson),
   signedIn('any', 'get', '/account/members/', listMembers),
   signedIn('members', 'post', '/account/members/', postMember),
   signedIn('members', 'patch', '/account/members/{id}/', patchMember),
   // Everybody may leave: the account decides who may remove whom.
   signedIn('any', 'delete', '/account/members/{id}/', deleteMember),
+  settingUp(signedIn('any', 'get', '/account/sign-in-policy/', getSignInPolicy)),
+  signedIn('members', 'patch', '/account/sign-in-policy/', patchSignInPolicy),
   api('get', '/invitations/{token}/', 'address', getInvitation),
   api('post', '/invitations/{token}/accept/', 'address', postAcceptance),
   api('get', '/sessions/', 'session', listSessions),
-  api('delete', '/sessions/{id}/', 'session', deleteSession),
-  api('delete', '/sessions/', 'session', deleteSessions),
+  settingUp(api('delete', '/sessions/{id}/', 'session', deleteSession)),
+  settingUp(api('delete', '/sessions/', 'session', deleteSessions)),
   by('readKeys', 'get', '/api-keys/', listApiKeys),
   by('keys', 'post', '/api-keys/', postApiKey),
   by('keys', 'delete', '/api-keys/{id}/', deleteApiKey),

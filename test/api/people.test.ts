@@ -62,6 +62,8 @@ const ROLES_OF: Readonly<Record<string, string>> = {
   'PATCH /account/members/{id}/': 'owner',
   // Everybody may leave, and nobody but an owner removes another.
   'DELETE /account/members/{id}/': 'owner',
+  'GET /account/sign-in-policy/': 'all',
+  'PATCH /account/sign-in-policy/': 'owner',
   'GET /sessions/': 'all',
   'DELETE /sessions/{id}/': 'all',
   'GET /api-keys/': 'all',

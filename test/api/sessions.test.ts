@@ -63,6 +63,7 @@ void test('the list says which client opened each session, under the key of the 
   t.match(newest, {
     id: /^sess_/,
     kind: 'dashboard',
+    methods: ['password'],
     opened_at: at(0),
     expires_at: at(7 * DAY_MS),
     current: true,
@@ -85,8 +86,8 @@ void test('the list says which client opened each session, under the key of the 
   });
   t.match(events.body, [
     {
-      summary: 'A session of the dashboard was opened by signing in.',
-      data: { kind: 'dashboard', userAgent: 'node' },
+      summary: 'A session of the dashboard was opened by signing in with the password.',
+      data: { kind: 'dashboard', methods: ['password'], userAgent: 'node' },
     },
     { data: { kind: 'api', userAgent: FIREFOX } },
   ]);

@@ -57,6 +57,12 @@ export async function drivePeople(api: Api, email: string): Promise<void> {
   });
   await api.call('GET', `${BASE}/account/person/`, { headers });
   await api.call('GET', members, { headers });
+  const policy = `${BASE}/account/sign-in-policy/`;
+  await api.call('GET', policy, { headers });
+  await api.call('PATCH', policy, { headers: bob.headers, body: {} });
+  for (const require of ['second_factor', 'none']) {
+    await api.call('PATCH', policy, { headers, body: { require } });
+  }
   await api.call('POST', members, { headers: bob.headers, body: {} });
   await api.call('PATCH', `${members}${bob.id}/`, { headers: bob.headers, body: {} });
   const own = `${members}${String(self.body['id'])}/`;

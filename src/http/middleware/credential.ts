@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { isAllowedAddress, type OpenRights, openRights } from '../../accounts/key-rights.ts';
+import { lackingIn } from '../../accounts/second-factors.ts';
 import { refusalOf } from '../../accounts/suspension.ts';
 import { type AccountState, accountAggregate } from '../../domain/account.ts';
 import { type ApiKeyState, apiKeyAggregate, hasExpired, useIsDue } from '../../domain/api-key.ts';
@@ -161,9 +162,11 @@ export class Credentials {
     // The cookie is sent to one route of this method, which ends its session: nobody is kept from signing out.
     const signsOut = kind === 'cookie' && ctx.method === 'DELETE';
     if (!signsOut && (await this.#isSuspended(ctx, accountId, session.account))) return undefined;
-    const { account, personId: person, member, kind: sessionKind } = session;
+    const { account, personId: person, member, kind: sessionKind, methods } = session;
     const by = { kind: 'session', id: sessionId, person } as const;
-    return { ...callerIn(accountId, account, member, by), sessionKind };
+    const lacking = lackingIn(account.signInRequirement, methods);
+    const caller = { ...callerIn(accountId, account, member, by), sessionKind, methods };
+    return lacking === undefined ? caller : { ...caller, lacking };
   }
 
   async #byKey(ctx: HttpContext, text: string): Promise<Caller | undefined> {

@@ -1,6 +1,7 @@
 /** Judges sign-ins by the streams of the session, the account and the person, so that an end holds at once. */
 import { loginOf } from '../../accounts/logins.ts';
 import { type AccountState, accountAggregate } from '../../domain/account.ts';
+import type { SignInMethod } from '../../domain/choices.ts';
 import type { SessionKind } from '../../domain/event-fields.ts';
 import { founderOf, type Member } from '../../domain/members.ts';
 import { sessionAggregate } from '../../domain/session.ts';
@@ -12,6 +13,8 @@ export interface SessionInForce {
   readonly personId: string;
   readonly member: Member;
   readonly kind: SessionKind;
+  /** What the person proved. */
+  readonly methods: readonly SignInMethod[];
 }
 
 /** The sign-in that a token came from, with its open account, if it still holds. */
@@ -27,10 +30,10 @@ export async function sessionInForce(
   const { state: account } = await actors.read(accountAggregate, accountId, asOf);
   const member = account.members[session.personId];
   if (account.status !== 'open' || member?.epoch !== session.epoch) return undefined;
-  const { personId, kind } = session;
+  const { personId, kind, methods } = session;
   if (personId !== founderOf(accountId)) {
     const login = await loginOf({ actors }, personId, asOf);
     if (login?.passwords !== session.passwords) return undefined;
   }
-  return { account, personId, member, kind };
+  return { account, personId, member, kind, methods };
 }

@@ -1,3 +1,4 @@
+import { refusalOfLacking } from '../../accounts/second-factors.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import {
   type ActingMember,
@@ -20,5 +21,12 @@ export function signedInOf({ actor }: Caller): ActingMember {
 export const sessionsOnly: HttpMiddleware = async (ctx, next) => {
   // Where the command line names an account, it acts on it as the operator.
   if (!isByOperatorSocket(ctx)) signedInOf(callerOf(ctx));
+  await next();
+};
+
+/** Refuses sessions that lack what their account requires of everybody who signs in. */
+export const nothingLacks: HttpMiddleware = async (ctx, next) => {
+  const lacking = ctx.state.caller?.lacking;
+  if (lacking !== undefined) throw refusalOfLacking(lacking);
   await next();
 };

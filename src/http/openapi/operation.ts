@@ -128,6 +128,8 @@ export interface Route extends Endpoint {
   readonly auth: Auth;
   /** What a caller needs: each route of callers names it. */
   readonly right?: Right;
+  /** A session may ask that lacks what its account requires of everybody who signs in. */
+  readonly setsUpSignIn?: true;
   /** The setting without which there is no such route. */
   readonly needs?: 'publicVerify';
   /** True for what only our own pages and their readers use: clients are generated without it. */

@@ -35,6 +35,7 @@ import { PasswordReset, ResetLink, ResetLinkRequest } from '../resources/passwor
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
+import { SignInPolicy } from '../resources/sign-in-policy.ts';
 import { Session } from '../resources/sessions.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
 import { Usage, UsageDay } from '../resources/usage.ts';
@@ -118,6 +119,7 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   ResetLink,
   PasswordReset,
   Session,
+  SignInPolicy,
   Member,
   InvitedMember,
   Person,

@@ -1,7 +1,7 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
 import Type from 'typebox';
 import { type OpenedSession, openSession } from '../../accounts/sessions.ts';
-import { signIn } from '../../accounts/sign-in.ts';
+import { type SignedIn, signIn } from '../../accounts/sign-in.ts';
 import { refusalOf, SUSPENDED_EXAMPLE } from '../../accounts/suspension.ts';
 import { orThrow } from '../../actors/command-context.ts';
 import { type AccountState, accountAggregate } from '../../domain/account.ts';
@@ -104,18 +104,32 @@ async function sessionOf(
   return { ...claims, account, personId, role: member.role, refresh };
 }
 
+interface Lifetime {
+  readonly kind: SessionKind;
+  readonly lifetimeMs: number;
+}
+
 /** Signs in with the address and password in the body, and opens a session. */
 export async function signInWithBody(
   ctx: HttpContext,
   deps: RouteDependencies,
-  lifetime: { readonly kind: SessionKind; readonly lifetimeMs: number },
+  lifetime: Lifetime,
 ): Promise<OpenedSession> {
   const { account, ...pair } = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
   const { clientAddress, requestId, loggedId, log } = ctx.state;
   const attempt = { ...pair, clientAddress, requestId, loggedId, log };
-  const signedIn = await signIn(deps, attempt, account);
+  return await openSignedIn(ctx, deps, await signIn(deps, attempt, account), lifetime);
+}
+
+/** Opens a session after a sign-in, by whatever it was proved. @throws {ServiceError} `forbidden`: the account is suspended */
+export async function openSignedIn(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  signedIn: SignedIn,
+  lifetime: Lifetime,
+): Promise<OpenedSession> {
   const { accountId, personId: person, role } = signedIn;
-  // After the password: a stranger is not told.
+  // After all that was to be proved: a stranger is not told.
   const { state } = await deps.actors.read(accountAggregate, accountId);
   await assertNotSuspended(deps, accountId, state);
   const actor = { kind: 'account', id: accountId, person, role } as const;

@@ -4,7 +4,7 @@ import { sessionQueries } from '../../../projections/sessions.ts';
 import { endSessions } from '../../accounts/accounts.ts';
 import { sessionRecord } from '../../accounts/records.ts';
 import { orThrow } from '../../actors/command-context.ts';
-import { SESSION_KINDS } from '../../domain/choices.ts';
+import { SESSION_KINDS, SIGN_IN_METHODS } from '../../domain/choices.ts';
 import { SESSION_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -39,6 +39,10 @@ export const Session = Closed({
   kind: Type.Enum([...SESSION_KINDS], {
     description: 'dashboard: held by a cookie of a browser; api: held by a refresh token.',
     examples: ['dashboard'],
+  }),
+  methods: Type.Array(Type.Enum([...SIGN_IN_METHODS]), {
+    description: 'What the person proved when they signed in, or later in the session.',
+    examples: [['password']],
   }),
   opened_at: Timestamp('The time of the sign-in.'),
   expires_at: Timestamp('The time when the session ends at the latest.'),

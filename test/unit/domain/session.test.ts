@@ -9,9 +9,16 @@ import { fold, given } from '../../support/given.ts';
 import { accountId, NOW, personId, sessionId, sha256 } from '../../support/samples.ts';
 
 const ids = { accountId: accountId(), sessionId: sessionId() };
-const details = { ...ids, expiresAt: NOW, epoch: 3, client: sha256(), kind: 'dashboard' as const };
+const details = {
+  ...ids,
+  expiresAt: NOW,
+  epoch: 3,
+  client: sha256(),
+  kind: 'dashboard' as const,
+  methods: ['password' as const],
+};
 const open: SessionCommand = { type: 'OpenSession', ...details };
-const identified: SessionCommand = { ...open, userAgent: 'v1.u' };
+const identified: SessionCommand = { type: 'OpenSession', ...details, userAgent: 'v1.u' };
 const revoke: SessionCommand = { type: 'RevokeSession', sessionId: sessionId() };
 const opened: SessionEvent = { type: 'SessionOpened', data: details };
 const revoked: SessionEvent = { type: 'SessionRevoked', data: ids };
@@ -36,11 +43,12 @@ void test('a session opens once', (t) => {
     epoch: 3,
     passwords: 0,
     kind: 'dashboard',
+    methods: ['password'],
   });
   const early: SessionEvent = { type: 'SessionOpened', data: { ...ids, expiresAt: NOW } };
   t.match(
     fold(session, [early]),
-    { epoch: 0, kind: 'api' },
+    { epoch: 0, kind: 'api', methods: ['password'] },
     'as it was stored before there were more',
   );
   t.end();
@@ -51,6 +59,22 @@ void test('a session is revoked once', (t) => {
   given(t, session, opened, revoked).when(revoke).thenRejected('unauthorized');
   given(t, session).when(revoke).thenRejected('unauthorized');
   t.match(fold(session, [opened, revoked]), { status: 'revoked', accountId: accountId() });
+  t.end();
+});
+
+const confirm = (...methods: ('password' | 'otp')[]): SessionCommand => ({
+  type: 'ConfirmSession',
+  sessionId: sessionId(),
+  methods,
+});
+
+void test('what its person proves later is told once, while it is open', (t) => {
+  const confirmed: SessionEvent = { type: 'SessionConfirmed', data: { ...ids, methods: ['otp'] } };
+  given(t, session, opened).when(confirm('password', 'otp')).thenEvents(confirmed);
+  given(t, session, opened, confirmed).when(confirm('otp')).thenNothing();
+  given(t, session, opened, revoked).when(confirm('otp')).thenRejected('unauthorized');
+  given(t, session).when(confirm('otp')).thenRejected('unauthorized');
+  t.strictSame(fold(session, [opened, confirmed]).methods, ['password', 'otp']);
   t.end();
 });
 

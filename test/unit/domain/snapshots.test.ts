@@ -112,6 +112,7 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'MemberChanged', data: { ...owner, personId: personId(1), role: 'member' } },
     { type: 'MemberRemoved', data: { ...owner, personId: personId(1), left: true } },
     { type: 'MemberPasswordReset', data: { ...owner, personId: personId(1), expiresAt: NOW } },
+    { type: 'SignInPolicyChanged', data: { ...owner, require: 'second_factor' } },
     { type: 'SignatureKeyDestroyed', data: { ...owner, certificateId: certificateId() } },
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
@@ -239,6 +240,7 @@ const keyEvents: fc.Arbitrary<ApiKeyEvent> = fc.oneof(
 const session1 = { ...owner, sessionId: sessionId() };
 const sessionEvents = fc.constantFrom<SessionEvent>(
   { type: 'SessionOpened', data: { ...session1, expiresAt: NOW, epoch: 2, client: sha256() } },
+  { type: 'SessionConfirmed', data: { ...session1, methods: ['otp'] } },
   { type: 'SessionRevoked', data: session1 },
 );
 const logEvents = time.chain((at) =>
@@ -332,7 +334,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '17: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
+    '18: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
   );
   t.equal(
     formOf(conversionAggregate),
@@ -343,7 +345,10 @@ void test('a state of another form has snapshots of another version', (t) => {
     formOf(apiKeyAggregate),
     '3: status,accountId,createdBy,memberSince,keyHash,lastUsedAt,rights',
   );
-  t.equal(formOf(sessionAggregate), '4: status,accountId,personId,expiresAt,epoch,passwords,kind');
+  t.equal(
+    formOf(sessionAggregate),
+    '5: status,accountId,personId,expiresAt,epoch,passwords,kind,methods',
+  );
   t.equal(formOf(emailAggregate), '2: holder');
   t.equal(formOf(personAggregate), '2: status,email,passwordHash,name,passwords,reset');
   t.equal(

@@ -53,14 +53,28 @@ void test('sessions: pages say who opened each; what an old event lacks is null'
   await runner.waitFor(
     await log.append(`session-${sessionId(2)}`, { type: 'SessionOpened', data: dashboard }),
   );
+  const confirmed = { accountId: accountId(1), sessionId: sessionId(2), methods: ['otp' as const] };
+  await runner.waitFor(
+    await log.append(`session-${sessionId(2)}`, { type: 'SessionConfirmed', data: confirmed }),
+  );
   const page = (offset: number) =>
     readModel.query(sessionQueries).page({ accountId: accountId(1) }, NOW, { offset, limit: 1 });
   t.match(page(0), {
-    rows: [{ id: sessionId(2), kind: 'dashboard', userAgent: 'v1.u', expiresAt: NOW + DAY_MS }],
+    rows: [
+      {
+        id: sessionId(2),
+        kind: 'dashboard',
+        methods: ['password', 'otp'],
+        userAgent: 'v1.u',
+        expiresAt: NOW + DAY_MS,
+      },
+    ],
     total: 2,
   });
   t.match(page(1), {
-    rows: [{ id: sessionId(1), kind: 'api', userAgent: null, address: null }],
+    rows: [
+      { id: sessionId(1), kind: 'api', methods: ['password'], userAgent: null, address: null },
+    ],
     total: 2,
   });
   t.strictSame(page(2).rows, []);

@@ -58,6 +58,14 @@ function nameOf({ client, kind }: OpenSession): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
+const METHODS: Readonly<Record<OpenSession['methods'][number], string>> = {
+  password: 'password',
+  otp: 'code',
+  recovery_code: 'recovery code',
+  passkey: 'passkey',
+  oidc: 'identity provider',
+};
+
 const COLUMNS: readonly Column<OpenSession>[] = [
   {
     header: 'Where',
@@ -75,6 +83,7 @@ const COLUMNS: readonly Column<OpenSession>[] = [
   },
   { header: 'Address', cell: ({ client }) => client?.address ?? 'Not recorded' },
   { header: 'Signed in', cell: ({ opened_at: at }) => <Time iso={at} /> },
+  { header: 'With', cell: ({ methods }) => methods.map((each) => METHODS[each]).join(', ') },
   { header: 'Ends at the latest', cell: ({ expires_at: at }) => <Time iso={at} /> },
   {
     header: 'Actions',

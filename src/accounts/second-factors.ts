@@ -1,0 +1,99 @@
+/**
+ * Decides what is still needed after a right first factor: the one place for passwords, passkeys and the identity
+ * provider.
+ */
+import { accountAggregate } from '../domain/account.ts';
+import type { SignInMethod, SignInRequirement } from '../domain/choices.ts';
+import { ServiceError } from '../errors/errors.ts';
+import type { CommandContext } from '../actors/system.ts';
+import { type AccountDependencies, sendToAccount } from './accounts.ts';
+import type { Membership } from './logins.ts';
+
+/** Each proves more than a password: the provider answers for what it asks, and a passkey for its holder. */
+const SECOND_FACTORS: ReadonlySet<SignInMethod> = new Set([
+  'otp',
+  'recovery_code',
+  'passkey',
+  'oidc',
+]);
+
+/** What a session lacks to do more than set up its sign-in. */
+export type Lacking = Exclude<SignInRequirement, 'none'>;
+
+/** @returns undefined where what was proved is enough for the account */
+export function lackingIn(
+  requirement: SignInRequirement,
+  methods: readonly SignInMethod[],
+): Lacking | undefined {
+  switch (requirement) {
+    case 'none':
+      return undefined;
+    case 'second_factor':
+      return methods.some((each) => SECOND_FACTORS.has(each)) ? undefined : requirement;
+    case 'oidc':
+      return methods.includes('oidc') ? undefined : requirement;
+  }
+}
+
+const ONLY_PROVIDER =
+  'This account lets people sign in by its identity provider alone. Sign in with it.';
+
+/** The refusal of what a session may not do yet. */
+export function refusalOfLacking(lacking: Lacking): ServiceError {
+  const text =
+    lacking === 'oidc'
+      ? ONLY_PROVIDER
+      : 'The account requires a second factor, and you have not proved one. Set one up under Account in the dashboard, or with POST /account/person/totp/; if you have one, sign in again with it.';
+  return new ServiceError('forbidden', text, { details: { [lacking]: [text] } });
+}
+
+/**
+ * Proves what is needed beside the first factor. A person who lacks a second factor that the account requires gets a
+ * session that may do nothing but set one up.
+ * @param methods what was proved already
+ * @returns all that was proved
+ * @throws {ServiceError} `unauthorized`
+ */
+export async function proveRest(
+  { actors }: Pick<AccountDependencies, 'actors'>,
+  { accountId }: Pick<Membership, 'accountId' | 'personId'>,
+  methods: readonly SignInMethod[],
+): Promise<readonly SignInMethod[]> {
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (lackingIn(state.signInRequirement, methods) === 'oidc') {
+    throw new ServiceError('unauthorized', ONLY_PROVIDER);
+  }
+  return methods;
+}
+
+/** Somebody who changes how people sign in. */
+interface Asker {
+  /** Undefined: the operator. */
+  readonly personId: string | undefined;
+  /** What they proved; undefined: the operator. */
+  readonly methods: readonly SignInMethod[] | undefined;
+}
+
+/**
+ * Changes what the account requires of everybody who signs in. It holds at once, also for open sessions.
+ * @throws {ServiceError} `validation_error` where it cannot be met, or would shut out who asks; `forbidden`
+ */
+export async function changeSignInPolicy(
+  deps: Pick<AccountDependencies, 'actors'>,
+  accountId: string,
+  require: SignInRequirement,
+  { personId, methods }: Asker,
+  context: CommandContext,
+): Promise<void> {
+  if (require === 'oidc') {
+    throw refused('This service has no identity provider. Ask the people who run it.');
+  }
+  if (methods !== undefined && lackingIn(require, methods) !== undefined) {
+    throw refused('Your own session lacks a second factor. Set one up first.');
+  }
+  const by = personId === undefined ? {} : { by: personId };
+  await sendToAccount(deps, { type: 'ChangeSignInPolicy', accountId, require, ...by }, context);
+}
+
+const refused = (text: string): ServiceError =>
+  new ServiceError('validation_error', `require: ${text}`, { details: { require: [text] } });
