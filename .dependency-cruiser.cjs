@@ -286,6 +286,19 @@ module.exports = {
       to: { path: 'node_modules/standardwebhooks/' },
     },
     only(
+      'mail-sending',
+      '^src/mail/',
+      ['^src/mail/', PLAIN],
+      'What lays mails out and sends them knows nothing of the service.',
+    ),
+    {
+      name: 'mail-library',
+      comment: 'The library can be changed in one place.',
+      severity: 'error',
+      from: { path: '^(src|projections)/', pathNot: '^src/mail/smtp\\.ts$' },
+      to: { path: 'node_modules/nodemailer/' },
+    },
+    only(
       'egress-addresses',
       '^src/egress/',
       ['^src/egress/', PLAIN],
@@ -359,6 +372,7 @@ module.exports = {
         '^src/transparency-log/',
         '^src/signing/',
         '^src/webhooks/signature\\.ts$',
+        '^src/mail/letter\\.ts$',
         '^src/(time/(clock|ids)|config/copyable-command|errors/errors|observe/log)\\.ts$',
         PLAIN,
         '^projections/',

@@ -10,6 +10,7 @@ import { failures } from './failures.ts';
 import { history } from './history.ts';
 import { ledger } from './ledger.ts';
 import { logTree } from './log-tree.ts';
+import { mails } from './mails.ts';
 import { people } from './people.ts';
 import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
@@ -29,6 +30,7 @@ export const allProjections: readonly Projection[] = [
   history,
   ledger,
   logTree,
+  mails,
   people,
   refundsDue,
   sessions,

@@ -26,6 +26,8 @@ export interface Member {
 export interface InvitedMember extends Member {
   /** The link for the person. It is shown only this once. */
   link: string;
+  /** True if the service sends the link to the address, too. */
+  sends_mail: boolean;
 }
 
 /** The person who is signed in. */
@@ -97,7 +99,7 @@ export class Members {
   }
 
   /**
-   * Invites the holder of an address. Send them the link: the service does not.
+   * Invites the holder of an address. Hand the link over unless `sends_mail` says that the service does.
    * @example const { link } = await client.members.invite({ email: 'bob@example.com', role: 'auditor' });
    */
   invite(

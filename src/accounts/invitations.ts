@@ -1,9 +1,9 @@
 /** Inviting people into an account, and how they accept. `domain/members.ts` decides. */
-import { randomBytes } from 'node:crypto';
 import { type MemberRow, peopleQueries } from '../../projections/people.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
+import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { emailAggregate, isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
@@ -26,14 +26,42 @@ const TOKEN = /^([0-9a-z]{26})-[\w-]{43}$/;
 
 const gone = () => new ServiceError('gone', INVITATION_GONE);
 
-/** The account is found by the token itself, so that no index that may lag is asked. */
-const newToken = (accountId: string): string =>
-  `${accountId.slice('acct_'.length)}-${randomBytes(32).toString('base64url')}`;
+/** So many mails with invitations an account may have sent, and an address may get. What is beyond has a link alone. */
+const MAILS = { windowMs: 15 * 60 * 1000, ofAccount: 20, toAddress: 2 } as const;
+
+/**
+ * The secret of an invitation's link. The account is found by it, so that no index that may lag is asked. It is made again
+ * for the mail: until the key of the invitation's person is destroyed, which no other invitation has.
+ */
+export const invitationToken = async (
+  { vault }: { readonly vault: Pick<Vault, 'linkSecret'> },
+  accountId: string,
+  personId: string,
+): Promise<string> =>
+  `${accountId.slice('acct_'.length)}-${await vault.linkSecret(personId, 'an invitation')}`;
+
+/** Counts a mail. @returns false where the account has sent, or the address has got, too many of late */
+async function mayMail(
+  { rateLimiter, ...deps }: SignInDependencies,
+  accountId: string,
+  email: string,
+): Promise<boolean> {
+  const { windowMs, ofAccount, toAddress } = MAILS;
+  const counts: readonly (readonly [string, number])[] = [
+    [`mail:to:${addressHmac(deps, email)}`, toAddress],
+    [`mail:of:${accountId}`, ofAccount],
+  ];
+  for (const [key, limit] of counts) {
+    const { allowed } = await rateLimiter.consume(key, { windowMs, limit });
+    if (!allowed) return false;
+  }
+  return true;
+}
 
 /**
  * An address with a sign-in is invited as one without: the answer does not tell them apart.
  * @param by the member who invites; undefined: the operator
- * @returns the secret of the link, which is shown only this once
+ * @returns the secret of the link, which is shown only this once, and whether it is sent to the address, too
  * @throws {ServiceError} `validation_error`, `forbidden`
  */
 export async function inviteMember(
@@ -41,11 +69,18 @@ export async function inviteMember(
   accountId: string,
   {
     email: given,
+    sendsMail,
     ...right
-  }: { readonly email: string; readonly role: Role; readonly documents?: boolean },
+  }: {
+    readonly email: string;
+    readonly role: Role;
+    readonly documents?: boolean;
+    /** The service can send mail. */
+    readonly sendsMail: boolean;
+  },
   by: string | undefined,
   context: CommandContext,
-): Promise<{ readonly row: MemberRow; readonly token: string }> {
+): Promise<{ readonly row: MemberRow; readonly token: string; readonly byMail: boolean }> {
   const email = given.trim();
   if (!isEmailAddress(email)) throw fieldError('email', 'This is not an email address.');
   const { state } = await deps.actors.read(accountAggregate, accountId);
@@ -56,13 +91,15 @@ export async function inviteMember(
   }
   const now = context.metadata.time;
   const personId = newPersonId(now);
-  const token = newToken(accountId);
   await deps.vault.makeKey(personId);
+  const token = await invitationToken(deps, accountId, personId);
+  const byMail = sendsMail && (await mayMail(deps, accountId, email));
   const invitation = {
     personId,
     tokenHash: tokenHashOf(token),
     email: await deps.vault.seal(personId, email),
     ...right,
+    byMail,
     now,
     expiresAt: now + INVITATION_MS,
   };
@@ -78,7 +115,7 @@ export async function inviteMember(
     if (error instanceof ServiceError) await deps.vault.erase(personId);
     throw error;
   }
-  return { row: await memberOf(deps, accountId, personId), token };
+  return { row: await memberOf(deps, accountId, personId), token, byMail };
 }
 
 export interface Invitation {

@@ -165,6 +165,6 @@ export async function namePerson(
 
 /** The address by which people know an account: that of its founder. */
 export const accountName = async (
-  deps: Pick<SignInDependencies, 'readModel' | 'vault'>,
+  deps: Parameters<typeof personTexts>[0],
   accountId: string,
 ): Promise<string | null> => (await personTexts(deps, founderOf(accountId))).email ?? null;

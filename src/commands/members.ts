@@ -68,6 +68,7 @@ export const membersInvite: Run = async (invocation, context) => {
     context.output.json(invited);
     context.output.line(`Invited ${email} as ${role}, until ${invited.expires_at}.`);
     context.output.line(`Link (shown only now): ${invited.link}`);
+    if (invited.sends_mail) context.output.line('The service sends it to that address, too.');
   });
 };
 

@@ -100,7 +100,14 @@ export function readConfig(env: Environment, role?: Role): Config {
 }
 
 /** Settings that others need, or that need others. */
-type Needed = 'natsUrl' | 'blobStoreUrl' | 'masterKey' | 'awsAccessKeyId' | 'awsSecretAccessKey';
+type Needed =
+  | 'natsUrl'
+  | 'blobStoreUrl'
+  | 'masterKey'
+  | 'awsAccessKeyId'
+  | 'awsSecretAccessKey'
+  | 'smtpUrl'
+  | 'mailFrom';
 
 /**
  * @param blobs the value of BLOB_STORE_URL, if there is one that can be used
@@ -134,6 +141,10 @@ function lackingSettings(
     [
       role !== 'renderer' && isGiven('blobStoreUrl') && !isGiven('masterKey'),
       'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
+    ],
+    [
+      role !== 'renderer' && isGiven('smtpUrl') && !isGiven('mailFrom'),
+      'SMTP_URL needs MAIL_FROM, the sender of the mails: NAME <pdf@example.com>.',
     ],
   ];
   return problems.flatMap(([isLacking, problem]) => (isLacking ? problem : []));

@@ -7,6 +7,12 @@ import { PLAN_NAME, PLANS } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
+import {
+  type MailSender,
+  parseMailSender,
+  parseSmtpUrl,
+  type SmtpServer,
+} from '../mail/address.ts';
 import { parseNatsUrl } from '../nats/address.ts';
 import { COSIGNATURE, parseVerifierKey } from '../transparency-log/signed-note.ts';
 
@@ -45,12 +51,11 @@ export function oneOf<const T extends string>(values: readonly T[]): Parse<T> {
     values.find((each) => each === value) ?? refuse(value, `one of ${values.join(', ')}`);
 }
 
-/** Keeps the text, and says now what is wrong with it: what opens it does so after others. */
-function checked(check: (value: string) => unknown): Parse<string> {
+/** Refuses with the text of the parser's error. */
+function parsedBy<T>(parse: Parse<T>): Parse<T> {
   return (value) => {
     try {
-      check(value);
-      return value;
+      return parse(value);
     } catch (error) {
       // It begins with the setting's plain name. The name that was given may have the prefix.
       throw new UnusableValue(errorMessage(error).replace(/^\w+ /, ''));
@@ -58,6 +63,15 @@ function checked(check: (value: string) => unknown): Parse<string> {
   };
 }
 
+/** Keeps the text, and says now what is wrong with it: what opens it does so after others. */
+const checked = (check: (value: string) => unknown): Parse<string> =>
+  parsedBy((value) => {
+    check(value);
+    return value;
+  });
+
+export const smtpServer: Parse<SmtpServer> = parsedBy(parseSmtpUrl);
+export const mailSender: Parse<MailSender> = parsedBy(parseMailSender);
 export const eventStoreUrl = checked(parseConnectionString);
 export const natsUrl = checked(parseNatsUrl);
 const s3Url = checked(parseS3Url);

@@ -11,6 +11,7 @@ import {
   integer,
   key32,
   logOrigin,
+  mailSender,
   natsUrl,
   oneOf,
   origin,
@@ -18,6 +19,7 @@ import {
   type Parse,
   plans,
   ports,
+  smtpServer,
   text,
   witnesses,
 } from './setting-parsers.ts';
@@ -258,6 +260,16 @@ export const SETTINGS = {
       unset: 'none',
     },
   ),
+  smtpUrl: api(
+    'SMTP_URL',
+    smtpServer,
+    none,
+    'the server that mails are sent by: smtp://USER:PASSWORD@HOST, or smtps://',
+    { unset: 'no mail' },
+  ),
+  mailFrom: api('MAIL_FROM', mailSender, none, 'the sender of mails: NAME <pdf@example.com>', {
+    unset: 'none; needed with SMTP_URL',
+  }),
   metricsPort: all(
     'METRICS_PORT',
     PORT,

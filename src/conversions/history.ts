@@ -138,8 +138,9 @@ export function memberText({ name, ...actor }: HistoryEntry['actor']): string | 
 /** The person who acted, and the one whom the event is about. An invitation is not yet a person. */
 function personsOf({ type, data, metadata }: RecordedEvent) {
   const { actor } = metadata as EventMetadata;
-  const { personId } = data as { readonly personId?: string };
-  const isInvitation = type === 'MemberInvited' || type === 'InvitationRevoked';
+  const { personId, kind } = data as { readonly personId?: string; readonly kind?: string };
+  const isInvitation =
+    type === 'MemberInvited' || type === 'InvitationRevoked' || kind === 'invitation';
   return {
     actor: 'person' in actor ? actor.person : undefined,
     subject: isInvitation ? undefined : personId,

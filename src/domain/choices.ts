@@ -75,6 +75,24 @@ export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
 export const DELIVERY_STATUSES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** What mails are about. `accounts/mail-letters.ts` says what each of them tells. */
+export const MAIL_KINDS = ['invitation'] as const;
+export type MailKind = (typeof MAIL_KINDS)[number];
+
+/**
+ * Reasons why a mail was not sent: `outdated`: there was nothing to tell any more; `given_up`: it could not be sent for
+ * three days; `refused` and `deferred`: the server's answer, for ever or for now; the others: it gave none.
+ */
+export const MAIL_FAILURES = [
+  'refused',
+  'deferred',
+  'connection_failed',
+  'timeout',
+  'given_up',
+  'outdated',
+] as const;
+export type MailFailure = (typeof MAIL_FAILURES)[number];
+
 /** What an API key may be allowed to do. */
 export const KEY_SCOPES = ['convert', 'read', 'history', 'keys', 'webhooks'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];

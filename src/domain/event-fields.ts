@@ -17,6 +17,7 @@ import {
   CONVERSION_ID,
   DELIVERY_ID,
   KEY_ID,
+  MAIL_ID,
   PERSON_ID,
   SESSION_ID,
   WEBHOOK_ID,
@@ -35,6 +36,7 @@ export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 export const WebhookId = Type.String({ pattern: `^${WEBHOOK_ID}$` });
 export const CertificateId = Type.String({ pattern: `^${CERTIFICATE_ID}$` });
 export const DeliveryId = Type.String({ pattern: `^${DELIVERY_ID}$` });
+export const MailId = Type.String({ pattern: `^${MAIL_ID}$` });
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 /** The name of a log in checkpoints and keys, as signed notes allow it: without spaces and plus. */
 export const Origin = Type.String({ pattern: '^[!-*,-~]{1,200}$' });

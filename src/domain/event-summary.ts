@@ -1,5 +1,5 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
-import type { SignInMethod, SignInRequirement } from './choices.ts';
+import type { MailFailure, MailKind, SignInMethod, SignInRequirement } from './choices.ts';
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 import type { Role } from './member-events.ts';
@@ -54,6 +54,20 @@ const REQUIREMENTS: Readonly<Record<SignInRequirement, string>> = {
   oidc: 'everybody signs in to the account by the identity provider alone',
 };
 
+/** Words for each kind of mail, at the beginning of a sentence. */
+const MAILS: Readonly<Record<MailKind, string>> = {
+  invitation: 'A mail with an invitation',
+};
+
+const NOT_SENT: Readonly<Record<MailFailure, string>> = {
+  refused: 'the mail server refused it',
+  deferred: 'the mail server put it off',
+  connection_failed: 'the connection to the mail server was lost',
+  timeout: 'the mail server did not answer in time',
+  given_up: 'there was no way to send it for three days',
+  outdated: 'there was nothing to tell any more',
+};
+
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {
   LogOpened: () => 'The event log was opened.',
@@ -66,6 +80,15 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     `The checkpoint of ${counted(data.size, 'event')} was cosigned by ${counted(data.signatures.length, 'witness', 'witnesses')}.`,
   CheckpointTimestamped: (data) =>
     `The checkpoint of ${counted(data.size, 'event')} was timestamped.`,
+  MailSwitched: ({ on }) =>
+    on ? 'The service sends mail from now on.' : 'The service sends no mail any more.',
+  MailSent: ({ kind }) => `${MAILS[kind]} was handed to the mail server.`,
+  MailFailed: ({ kind, failure, status, nextAt }) => {
+    const why =
+      status === undefined ? NOT_SENT[failure] : `the mail server answered with ${status}`;
+    const next = nextAt === undefined ? '' : ` The next try is at ${isoDate(nextAt)}.`;
+    return `${MAILS[kind]} was not sent: ${why}.${next}`;
+  },
   AccountOpened: (data) => `The account was opened on the plan ${data.plan}.`,
   PlanChanged: (data) => `The plan was changed to ${data.plan}.`,
   CreditGranted: (data) =>
@@ -110,7 +133,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     data.personId === undefined
       ? 'All sessions were ended.'
       : 'All sessions of one person were ended.',
-  MemberInvited: (data) => `Somebody was invited as ${roleText(data)}.`,
+  MemberInvited: (data) =>
+    `Somebody was invited as ${roleText(data)}.${data.byMail ? ' The link is sent by mail, too.' : ''}`,
   InvitationRevoked: () => 'An invitation was revoked.',
   MemberJoined: (data) => `An invited person joined as ${roleText(data)}.`,
   MemberChanged: (data) => `A person is ${roleText(data)} of the account from now on.`,

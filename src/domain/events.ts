@@ -32,6 +32,7 @@ import {
   Time,
 } from './event-fields.ts';
 import { LOG_EVENT_SCHEMAS } from './log-events.ts';
+import { MAIL_EVENT_SCHEMAS } from './mail-events.ts';
 import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
 import { OPERATOR_EVENT_SCHEMAS } from './operator-events.ts';
 import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
@@ -293,6 +294,7 @@ export const EVENT_SCHEMAS = {
    */
   EmailReserved: Type.Object({ accountId: AccountId, personId: Type.Optional(PersonId) }),
 
+  ...MAIL_EVENT_SCHEMAS,
   ...MEMBER_EVENT_SCHEMAS,
   ...SIGNATURE_EVENT_SCHEMAS,
   ...WEBHOOK_EVENT_SCHEMAS,

@@ -6,6 +6,7 @@ export const KEY_ID = 'key_[0-9a-z]{26}';
 export const SESSION_ID = 'sess_[0-9a-z]{26}';
 export const WEBHOOK_ID = 'webhook_[0-9a-z]{26}';
 export const DELIVERY_ID = 'delivery_[0-9a-z]{26}';
+export const MAIL_ID = 'mail_[0-9a-z]{26}';
 export const PERSON_ID = 'person_[0-9a-z]{26}';
 /** What a person's key has sealed names that person: it lies in events of accounts, among what their keys have sealed. */
 export const SEALED_FOR_PERSON = `^(${PERSON_ID})\\.(.*)$`;

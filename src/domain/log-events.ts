@@ -48,4 +48,6 @@ export const LOG_EVENT_SCHEMAS = {
     token: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' }),
     at: Time,
   }),
+  /** The service sends mail from then on, or no more. What happens while it does not is never mailed. */
+  MailSwitched: Type.Object({ on: Type.Boolean(), at: Time }),
 } as const;

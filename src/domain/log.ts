@@ -22,6 +22,7 @@ export type LogEvent = EventOf<
   | 'LogRenamed'
   | 'LogContinued'
   | 'SigningKeyAdded'
+  | 'MailSwitched'
   | (typeof CHECKPOINT_EVENTS)[number]
 >;
 
@@ -59,6 +60,8 @@ export interface LogState {
   readonly isKeyUsed: boolean;
   /** The newest last. */
   readonly checkpoints: readonly Checkpoint[];
+  /** The service sends mail. */
+  readonly sendsMail: boolean;
 }
 
 export type LogCommand =
@@ -102,7 +105,8 @@ export type LogCommand =
       readonly size: number;
       readonly token: string;
       readonly at: number;
-    };
+    }
+  | { readonly type: 'SwitchMail'; readonly on: boolean; readonly at: number };
 
 /** The name in a signature line. */
 const signerOf = (line: string): string => line.split(' ')[1] ?? '';
@@ -128,6 +132,7 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
     keys: [],
     isKeyUsed: false,
     checkpoints: [],
+    sendsMail: false,
   },
 
   evolve(state, { type, data }) {
@@ -157,6 +162,8 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
         }));
       case 'CheckpointTimestamped':
         return changeCheckpoint(state, data.size, () => ({ isTimestamped: true }));
+      case 'MailSwitched':
+        return { ...state, sendsMail: data.on };
     }
   },
 
@@ -226,6 +233,10 @@ export const log: Decider<LogState, LogCommand, LogEvent> = {
         if (checkpoint.isTimestamped) return [];
         return [{ type: 'CheckpointTimestamped', data: { size, token, at } }];
       }
+      case 'SwitchMail': {
+        const { on, at } = command;
+        return on === state.sendsMail ? [] : [{ type: 'MailSwitched', data: { on, at } }];
+      }
     }
   },
 };
@@ -239,7 +250,7 @@ export const logAggregate: AggregateType<LogState, LogCommand, LogEvent> = {
   stream: () => LOG_STREAM,
   decider: log,
   snapshot: {
-    version: 4,
+    version: 5,
     encode: (state) => state,
     decode: (json) => json as LogState,
   },

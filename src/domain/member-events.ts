@@ -22,6 +22,8 @@ export const MEMBER_EVENT_SCHEMAS = {
     documents: Documents,
     /** The member whose invitation it is; absent: the operator's. */
     invitedBy: Type.Optional(PersonId),
+    /** The service sends the link to the address; absent: whoever invited hands it over. */
+    byMail: Type.Optional(Type.Literal(true)),
     invitedAt: Time,
     expiresAt: Time,
   }),

@@ -82,6 +82,8 @@ export type MembersCommand = By &
         readonly email: string;
         readonly role: Role;
         readonly documents?: boolean;
+        /** The service sends the link to the address. */
+        readonly byMail: boolean;
         readonly now: number;
         readonly expiresAt: number;
       }
@@ -231,7 +233,7 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
   const isOwner = by === undefined || state.members[by]?.role === 'owner';
   switch (command.type) {
     case 'InviteMember': {
-      const { personId, tokenHash, email, role, documents, now, expiresAt } = command;
+      const { personId, tokenHash, email, role, documents, byMail, now, expiresAt } = command;
       if (!isOwner) return NOT_OWNER;
       const open = Object.values(state.invitations).filter((each) => each.expiresAt > now);
       if (Object.keys(state.members).length + open.length >= MAX_MEMBERS) {
@@ -244,6 +246,7 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       const right = {
         ...withDocuments(role === 'auditor' && documents),
         ...(by !== undefined && { invitedBy: by }),
+        ...(byMail && { byMail }),
       };
       const invited = { accountId, personId, tokenHash, email, role, ...right };
       return [{ type: 'MemberInvited', data: { ...invited, invitedAt: now, expiresAt } }];

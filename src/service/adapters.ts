@@ -135,3 +135,10 @@ export function createAttestors({ witnesses, tsaUrl }: Config): Attestors {
     ...(tsaUrl !== undefined && { timestampAuthority: createTimestampAuthority(tsaUrl) }),
   };
 }
+
+/** The way to the mail server of the settings; undefined: there is none. */
+export async function createMailer({ smtpUrl: server, mailFrom: from }: Config) {
+  if (server === undefined || from === undefined) return undefined;
+  const { createSmtpMailer } = await import('../mail/smtp.ts');
+  return createSmtpMailer({ server, from });
+}

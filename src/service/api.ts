@@ -11,6 +11,7 @@ import type { Core } from './core.ts';
 import { requestCounter } from './metrics.ts';
 import { listenForCommands } from './operator-socket.ts';
 import { createRebuilds } from './rebuilds.ts';
+import type { ServiceLinks } from './rendering.ts';
 
 export type Readiness = HttpDependencies['readiness'];
 
@@ -81,13 +82,24 @@ const fileTokensOf = async ({ masterKey, clock }: Core, origin: string): Promise
 };
 
 /**
- * Makes links to PDFs, as the API does, for what webhooks are told.
+ * Makes links, as the API does, for what webhooks and mails tell.
  * @param origin the name of this deployment in links
  * @param publicUrl known once the API listens
  */
-export async function linksOf(core: Core, origin: string, publicUrl: () => string) {
-  const { fileLinks } = await import('../http/tokens.ts');
-  return fileLinks(await fileTokensOf(core, origin), core.config.fileUrlTtlSeconds, publicUrl);
+export async function linksOf(
+  core: Core,
+  origin: string,
+  publicUrl: () => string,
+): Promise<ServiceLinks> {
+  const [{ fileLinks }, { pageLinks }] = await Promise.all([
+    import('../http/tokens.ts'),
+    import('../http/page-links.ts'),
+  ]);
+  const { fileUrlTtlSeconds } = core.config;
+  return {
+    fileUrl: fileLinks(await fileTokensOf(core, origin), fileUrlTtlSeconds, publicUrl),
+    pages: pageLinks(publicUrl),
+  };
 }
 
 /** The application on a core, before anything reaches it. */

@@ -4,6 +4,8 @@ import type { Role } from '../config/settings.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { checkAddress } from '../http/server.ts';
+import { LOOPBACK } from '../mail/address.ts';
+import { errorLine } from '../errors/error-message.ts';
 import type { Logger } from '../observe/log.ts';
 import {
   type Check,
@@ -55,9 +57,31 @@ function ofMachine(config: Config, role: Role): readonly Check[] {
   ];
   return [
     ...(role === 'api' ? [] : renders),
+    ...(role === 'renderer' || config.smtpUrl === undefined
+      ? []
+      : [check('mail', ['smtpUrl', 'mailFrom'], () => mail(config))]),
     check('disk', ['dataDir'], () => diskSpace(config.dataDir)),
     check('clock', [], clockSet),
   ];
+}
+
+/** Connects and signs in; no mail is sent. A start does without: mails wait while the server is away. */
+async function mail(config: Config): Promise<Finding> {
+  const { createMailer } = await import('./adapters.ts');
+  const { host = '', port, encryption } = config.smtpUrl ?? {};
+  const mailer = await createMailer(config);
+  try {
+    await mailer?.check();
+  } catch (error) {
+    throw new Error(
+      `The mail server ${host}:${port} takes no mail: ${errorLine(error)} Look at SMTP_URL, and at that server.`,
+      { cause: error },
+    );
+  }
+  const said = `${host}:${port} takes mail from ${config.mailFrom?.address}`;
+  return encryption === 'none' && !LOOPBACK.test(host)
+    ? warning(`${said}, without encryption: whoever is on the way reads the links in mails`)
+    : ok(said);
 }
 
 /** A port that is in use is right where this very service has it. */

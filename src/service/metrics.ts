@@ -1,5 +1,6 @@
 /** The metrics and traces of a process: opened before everything else, told by its parts, closed after it. */
 
+import { mailQueries } from '../../projections/mails.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { senderQueries } from '../../projections/webhook-queries.ts';
 import type { Stoppable } from '../async/stoppable.ts';
@@ -113,6 +114,9 @@ export function watchCore(core: Core): void {
   metrics.onScrape(() => tellQueue(core, api));
   metrics.onScrape(() => {
     api.webhooksWaiting.set(core.readModel.query(senderQueries).waiting());
+    const { waiting, oldestAt } = core.readModel.query(mailQueries).totals();
+    api.mailsWaiting.set(waiting);
+    api.oldestMail.set(oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt) / 1000);
   });
   metrics.onScrape(() => tellLag(core, api));
   metrics.onScrape(() => tellBackups(core, api));
@@ -169,6 +173,7 @@ export function countWhileLeading({ metrics, runner }: Core): () => void {
   // A count that begins with its first failure has no rate for Prometheus.
   for (const reason of FAILURE_CODES) api.failed.inc({ reason }, 0);
   for (const outcome of ['delivered', 'retry', 'failed']) api.webhookTries.inc({ outcome }, 0);
+  for (const outcome of ['sent', 'failed']) api.mails.inc({ outcome }, 0);
   const forget = runner.onCommit(eventCounter(api));
   return () => {
     forget();
@@ -206,6 +211,12 @@ export function eventCounter(metrics: ApiMetrics): (events: readonly RecordedEve
     },
     DeliveryAttempted({ outcome }) {
       metrics.webhookTries.inc({ outcome });
+    },
+    MailSent() {
+      metrics.mails.inc({ outcome: 'sent' });
+    },
+    MailFailed({ nextAt }) {
+      if (nextAt === undefined) metrics.mails.inc({ outcome: 'failed' });
     },
   });
   return (events) => {

@@ -1,5 +1,6 @@
 /** The second path: from what is accepted to what is rendered and recorded, and who does which part of it. */
 import { join } from 'node:path';
+import type { PageLinks } from '../accounts/mail-letters.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import { readVersion } from '../config/version.ts';
 import { LeaderElection, type LeaderTask } from '../leader/election.ts';
@@ -19,7 +20,7 @@ import { createSigner } from '../process-managers/signatures.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { RendererNode } from '../renderer/node.ts';
 import { timeOrderedId } from '../time/ids.ts';
-import { createAttestors } from './adapters.ts';
+import { createAttestors, createMailer } from './adapters.ts';
 import type { Core } from './core.ts';
 import { countWhileLeading } from './metrics.ts';
 
@@ -40,22 +41,28 @@ export interface Work extends LeaderTask {
  */
 export type Renders = 'never' | 'while leading' | 'always';
 
+/** Links that the service makes for those who hear of it. */
+export interface ServiceLinks {
+  readonly fileUrl: (conversionId: string) => string;
+  readonly pages: PageLinks;
+}
+
 /**
  * Leads where no other process on the same log does: feeds the queue and records what came of the jobs.
  * @param logOrigin the name that the log was opened under
- * @param fileUrl makes links to PDFs for what webhooks are told; without it, deliveries wait for a service
+ * @param links for what webhooks and mails tell; without them, these wait for a service
  */
 export function createWork(
   core: Core,
   logOrigin: string,
   renders: Renders,
-  fileUrl?: (conversionId: string) => string,
+  links?: ServiceLinks,
 ): Work {
   const withRenderer = renders === 'while leading';
   const election = new LeaderElection({
     name: withRenderer ? 'the renderer' : 'the feeding of the render queue',
     lease: core.queues.lease(logOrigin),
-    begin: () => startLeading(core, withRenderer, fileUrl),
+    begin: () => startLeading(core, withRenderer, links),
     logger: core.logger,
   });
   return inOrder(renders === 'always' ? [election, rendering(core)] : [election]);
@@ -102,11 +109,11 @@ function rendering(core: Core): Work {
 async function startLeading(
   core: Core,
   withRenderer: boolean,
-  fileUrl: ((conversionId: string) => string) | undefined,
+  links: ServiceLinks | undefined,
 ): Promise<LeaderTask> {
   const queue = await core.queues.open(withRenderer ? 'both' : 'api');
-  const webhooks = fileUrl && (await startSending(core, fileUrl));
-  const managers = startManagers(core, queue, webhooks);
+  const senders = links && (await startSending(core, links));
+  const managers = startManagers(core, queue, senders);
   const stopCounting = countWhileLeading(core);
   let renderer: LeaderTask | undefined;
   try {
@@ -135,25 +142,32 @@ interface Managers extends Stoppable {
   stopDispatch(): Promise<void>;
 }
 
-/** Loads what sends webhooks where it is used alone: commands that render need none of it. */
+/** Loads what sends webhooks and mails where it is used alone: commands that render need none of it. */
 async function startSending(
   core: Core,
-  fileUrl: (conversionId: string) => string,
-): Promise<Stoppable> {
-  const [{ startWebhooks }, { createPoster }] = await Promise.all([
+  { fileUrl, pages }: ServiceLinks,
+): Promise<readonly Stoppable[]> {
+  const [{ startWebhooks }, { createPoster }, { startMails, switchMail }] = await Promise.all([
     import('../process-managers/webhooks.ts'),
     import('../webhooks/poster.ts'),
+    import('../process-managers/mails.ts'),
   ]);
+  const mailer = await createMailer(core.config);
+  if (mailer === undefined) await switchMail(core, false);
   const { allowPrivateNetwork, egressPorts: extraPorts } = core.config;
   const policy = { allowPrivateNetwork, extraPorts };
-  return startWebhooks({
-    ...core,
-    fileUrl,
-    poster: createPoster({ policy, version: readVersion() }),
-  });
+  const poster = createPoster({ policy, version: readVersion() });
+  return [
+    startWebhooks({ ...core, fileUrl, poster }),
+    ...(mailer === undefined ? [] : [startMails({ ...core, links: pages, mailer })]),
+  ];
 }
 
-function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Managers {
+function startManagers(
+  core: Core,
+  queue: RenderQueue,
+  senders: readonly Stoppable[] = [],
+): Managers {
   const { retentionSeconds, failedRetentionSeconds } = core.config;
   const attestors = createAttestors(core.config);
   const stopping = new AbortController();
@@ -170,7 +184,7 @@ function startManagers(core: Core, queue: RenderQueue, webhooks?: Stoppable): Ma
     startRetention({ ...core, retentionSeconds, failedRetentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
     startErasures(core),
-    ...(webhooks ? [webhooks] : []),
+    ...senders,
   ];
   const forget = core.queues.onReturn(() => dispatch.sweep());
   const stopDispatch = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { type CliOptions, refuses, runCli } from '../support/cli.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import { createPlace, type Place } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
@@ -90,6 +91,29 @@ void test('where nothing was ever started, it checks everything and makes nothin
   t.match(found.get('keys')?.text, /made at the first start/);
   t.strictSame(treeOf(dirname(place.dataDir)), before);
   t.strictSame(processesOf(place.tmpDir), []);
+});
+
+void test('it signs in to the mail server of the settings, and sends nothing', async (t) => {
+  const server = await startMailServer(t, { user: 'me', password: 'right' });
+  const from = { MAIL_FROM: 'pdf@example.com' };
+  const at = (password: string) => ({
+    SMTP_URL: server.url.replace('//', `//me:${password}@`),
+    ...from,
+  });
+  const place = createPlace(t);
+  t.match((await diagnose(place, at('right'))).found.get('mail'), {
+    verdict: 'ok',
+    text: `127.0.0.1:${server.port} takes mail from pdf@example.com`,
+  });
+  const { code, found } = await diagnose(place, at('wrong'));
+  t.equal(code, 1);
+  t.match(found.get('mail'), { verdict: 'wrong', text: /takes no mail: .*535.*SMTP_URL/ });
+  t.notMatch(found.get('mail')?.text, /wrong@/);
+  t.match(
+    (await diagnose(place, { SMTP_URL: server.url })).found.get('settings')?.text,
+    /MAIL_FROM/,
+  );
+  t.same(server.received, []);
 });
 
 void test('beside a running service it finds it, and lines for people end with a sum', async (t) => {

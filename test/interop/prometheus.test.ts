@@ -189,6 +189,10 @@ const CASES: Readonly<Record<string, Case>> = {
     quiet: { [`pressledger_data_dir_free_bytes${NODE}`]: '90000000000x30' },
     labels: node,
   },
+  PressledgerMailWaits: {
+    fires: { [`pressledger_mails_oldest_age_seconds${NODE}`]: '2000+60x30' },
+    quiet: { [`pressledger_mails_oldest_age_seconds${NODE}`]: '1700x30' },
+  },
   PressledgerBackupIsOld: {
     // Prometheus' tests begin in 1970.
     fires: {

@@ -16,6 +16,7 @@ import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
 import { makeSigner, P12_PASSWORD } from './certificates.ts';
+import { driveMail, MAIL_ENV } from './every-mail-answer.ts';
 import { drivePeople } from './every-people-answer.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator, tokensOf } from './operator.ts';
@@ -119,6 +120,9 @@ async function driveRefusals(t: Test, given: Answered) {
     );
   }
   given.add(unbuilt);
+  const mailing = await startApi(t, { env: MAIL_ENV });
+  await driveMail(mailing);
+  given.add(mailing);
   const closed = await startApi(t, { env: { PUBLIC_VERIFY: 'false' } });
   await closed.call('POST', '/verify/public', { body: { sha256: '0'.repeat(64) } });
   await closed.call('GET', '/dashboard/offers');

@@ -57,6 +57,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/service/metrics.ts', 'src/observe/metrics/metrics.ts'),
     imports('src/observe/log.ts', 'src/observe/tracing/opentelemetry.ts'),
   ],
+  'mail-sending': [imports('src/mail/smtp.ts', 'src/observe/log.ts', typeOnly)],
+  'mail-library': [
+    imports('src/service/adapters.ts', 'node_modules/nodemailer/dist/esm/nodemailer.js'),
+  ],
   signing: [imports('src/signing/cms.ts', 'src/log/attestation/port.ts', typeOnly)],
   'signing-is-loaded-late': [imports('src/accounts/signature.ts', 'src/signing/identity.ts')],
   documents: [imports('src/documents/files.ts', 'src/event-store/sqlite/store.ts')],

@@ -28,6 +28,13 @@ export interface Vault {
    * @throws {KeyErased}
    */
   contentKey(accountId: string, conversionId: string): Promise<Buffer>;
+  /**
+   * A secret for a link (256 bits, base64url), which follows from the owner's key: nothing that opens it is stored, and it
+   * cannot be made any more once the key is destroyed.
+   * @param purpose tells it from the owner's other links
+   * @throws {KeyErased}
+   */
+  linkSecret(owner: string, purpose: string): Promise<string>;
   /** Destroys the owner's data key: nothing that was encrypted with it can be read again. Safe to repeat. */
   erase(owner: string): Promise<void>;
 }
@@ -73,6 +80,10 @@ export function createVault(keyring: Keyring): Vault {
     },
     async contentKey(accountId, conversionId) {
       return deriveKey(await keyring.dataKey(accountId), `content of ${conversionId}`, 32);
+    },
+    async linkSecret(owner, purpose) {
+      const key = await keyring.dataKey(owner);
+      return deriveKey(key, `link of ${owner} for ${purpose}`, 32).toString('base64url');
     },
     erase: (owner) => keyring.erase(owner),
   };

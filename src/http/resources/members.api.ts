@@ -58,6 +58,7 @@ export const Member = Closed({
 export const InvitedMember = Closed({
   ...Member.properties,
   link: Text(LINK, 'The link for the person. It is shown only this once.'),
+  sends_mail: Flag('true if the service sends the link to the address, too.', true),
 });
 
 const InvitationRequest = Closed({ email: Email, role: Role, documents: Type.Optional(Documents) });
@@ -150,13 +151,13 @@ export const postMemberDoc: OperationDoc = {
   tag: 'People',
   summary: 'Invite a person',
   description:
-    'Makes a link by which the holder of the address joins the account. Send it to them: the service does not. It works once, within 7 days. The answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
+    'Makes a link by which the holder of the address joins the account. It works once, within 7 days. With `sends_mail` true the service sends it to the address; otherwise hand it over: the service has no mail server, or has sent many invitations in the last quarter of an hour (20 of an account, 2 to an address). The answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
   body: { schema: InvitationRequest },
   answers: {
     201: {
       description: 'The invitation, with its link.',
       schema: InvitedMember,
-      examples: { invited: { ...INVITED, link: LINK } },
+      examples: { invited: { ...INVITED, link: LINK, sends_mail: true } },
     },
   },
 };

@@ -1,5 +1,4 @@
 /** The people of the account: their roles, invitations, and who is asking. */
-import { PATHS } from '../../../dashboard/src/paths.ts';
 import { people, peopleQueries } from '../../../projections/people.ts';
 import { openMemberships, personTexts } from '../../accounts/logins.ts';
 import { acceptInvitation, invitationOf, inviteMember } from '../../accounts/invitations.ts';
@@ -27,6 +26,7 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { presentsCredential } from '../middleware/credential.ts';
 import { signedInOf } from '../middleware/sessions-only.ts';
 import type { Endpoint } from '../openapi/operation.ts';
+import { pageLinks } from '../page-links.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import {
   acceptInvitationDoc,
@@ -57,10 +57,6 @@ function askerOf(ctx: HttpContext): string | undefined {
   return isByOperatorSocket(ctx) ? undefined : signedInOf(callerOf(ctx)).person;
 }
 
-/** What the page of the dashboard takes an invitation by. */
-export const invitationLink = (publicUrl: string, token: string): string =>
-  `${publicUrl}${PATHS.invitation}#${token}`;
-
 export const listMembers: Endpoint = {
   doc: listMembersDoc,
   handler: (deps) => async (ctx) => {
@@ -86,10 +82,18 @@ export const postMember: Endpoint = {
     const person = askerOf(ctx);
     const asked = await deps.bodies.readSmall(ctx, deps.config, checkInvitation);
     const context = await commandContext(ctx, deps);
-    const { row, token } = await inviteMember(deps, caller.accountId, asked, person, context);
+    const invited = { ...asked, sendsMail: deps.config.smtpUrl !== undefined };
+    const { row, token, byMail } = await inviteMember(
+      deps,
+      caller.accountId,
+      invited,
+      person,
+      context,
+    );
     const record = await memberRecord(deps, row);
     ctx.status = 201;
-    ctx.body = { ...record, link: invitationLink(deps.publicUrl, token) };
+    const link = pageLinks(() => deps.publicUrl).invitation(token);
+    ctx.body = { ...record, link, sends_mail: byMail };
   },
 };
 

@@ -87,6 +87,7 @@ function commandsOf({ type, data }: DomainEvent, causationId: string): readonly 
   if (type === 'DeliveryAttempted') {
     return [`${data.deliveryId}/${data.round}/${data.attempt}`];
   }
+  if (type === 'MailSent' || type === 'MailFailed') return [`${data.mailId}/${data.attempt}`];
   if (type === 'ConversionFailed')
     return [causationId, `erase/${data.conversionId}`, `cancel/${data.conversionId}`];
   return [causationId];

@@ -21,6 +21,7 @@ const STREAMS = {
   signins: ['signins-', undefined],
   webhooks: ['webhooks-', 'accountId'],
   delivery: ['delivery-', 'deliveryId'],
+  mail: ['mail-', 'mailId'],
 } as const;
 type Kind = keyof typeof STREAMS;
 
@@ -32,6 +33,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   CheckpointSigned: 'log',
   CheckpointCosigned: 'log',
   CheckpointTimestamped: 'log',
+  MailSwitched: 'log',
   AccountOpened: 'account',
   PlanChanged: 'account',
   RetentionChanged: 'account',
@@ -98,6 +100,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   RedeliveriesRequested: 'webhooks',
   DeliveryAttempted: 'delivery',
   RedeliveryRequested: 'delivery',
+  MailSent: 'mail',
+  MailFailed: 'mail',
 };
 
 /** The only type that a stream may begin with. A conversion begins in its account's stream. */

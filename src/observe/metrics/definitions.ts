@@ -148,6 +148,19 @@ export function apiMetrics(registry: Registry) {
       'webhook_deliveries_waiting',
       'Webhook deliveries that will be tried, by the read models: the same on every API node.',
     ),
+    mails: counter(
+      'mails_total',
+      'Mails that the mail server has taken, or that nobody tries any more; counted by the leader.',
+      ['outcome'],
+    ),
+    mailsWaiting: gauge(
+      'mails_waiting',
+      'Mails that will be sent, by the read models: the same on every API node.',
+    ),
+    oldestMail: gauge(
+      'mails_oldest_age_seconds',
+      'Age of the oldest mail that waits; 0 if there is none.',
+    ),
   };
 }
 

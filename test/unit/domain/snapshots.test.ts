@@ -14,6 +14,8 @@ import type { AggregateType } from '../../../src/domain/decider.ts';
 import { type EmailEvent, emailAggregate } from '../../../src/domain/email.ts';
 import type { DomainEvent } from '../../../src/domain/events.ts';
 import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
+import { type MailEvent, mailAggregate } from '../../../src/domain/mail.ts';
+import { founderOf } from '../../../src/domain/members.ts';
 import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
@@ -252,6 +254,7 @@ const logEvents = time.chain((at) =>
     { type: 'CheckpointSigned', data: { size: 2, root: 'r', note: 'n', signedAt: at } },
     { type: 'CheckpointCosigned', data: { size: 2, signatures: ['— w AAAA'], at } },
     { type: 'CheckpointTimestamped', data: { size: 2, token: 'AAAA', at } },
+    { type: 'MailSwitched', data: { on: true, at } },
   ),
 );
 const batchEvents = fc.constantFrom<BatchEvent>(
@@ -307,6 +310,21 @@ const deliveryEvents: fc.Arbitrary<DeliveryEvent> = fc.tuple(few, time).chain(([
   );
 });
 
+const mailEvents = fc.integer({ min: 1, max: 12 }).chain((attempt) => {
+  const of = {
+    mailId: 'mail_3f0c9a4be71d5286c0f4a9d1e8',
+    kind: 'invitation',
+    personId: founderOf(accountId()),
+    attempt,
+    at: NOW,
+  } as const;
+  return fc.constantFrom<MailEvent>(
+    { type: 'MailSent', data: of },
+    { type: 'MailFailed', data: { ...of, failure: 'deferred', status: 451, nextAt: NOW } },
+    { type: 'MailFailed', data: { ...of, failure: 'refused' } },
+  );
+});
+
 void test('a snapshot and the events after it give the state that all events give', (t) => {
   t.doesNotThrow(() => survives(accountAggregate, accountEvents, accountView), 'account');
   t.doesNotThrow(() => survives(conversionAggregate, conversionEvents), 'conversion');
@@ -319,6 +337,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(signInTrailAggregate, signInEvents), 'sign-ins');
   t.doesNotThrow(() => survives(webhooksAggregate, webhookEvents), 'webhooks');
   t.doesNotThrow(() => survives(deliveryAggregate, deliveryEvents), 'delivery');
+  t.doesNotThrow(() => survives(mailAggregate, mailEvents), 'mail');
   t.end();
 });
 
@@ -350,10 +369,11 @@ void test('a state of another form has snapshots of another version', (t) => {
     '5: status,accountId,personId,expiresAt,epoch,passwords,kind,methods',
   );
   t.equal(formOf(emailAggregate), '2: holder');
+  t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(formOf(personAggregate), '2: status,email,passwordHash,name,passwords,reset');
   t.equal(
     formOf(logAggregate),
-    '4: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints',
+    '5: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints,sendsMail',
   );
   t.equal(formOf(signInTrailAggregate), '1: hour,recorded,notes');
   t.equal(formOf(webhooksAggregate), '1: endpoints,secrets');

@@ -99,6 +99,8 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   RedeliveriesRequested: true,
   DeliveryAttempted: true,
   RedeliveryRequested: true,
+  MailSent: true,
+  MailFailed: true,
   HoldPlaced: true,
   HoldReleased: true,
   AccountSuspended: true,
@@ -115,6 +117,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   CheckpointSigned: false,
   CheckpointCosigned: false,
   CheckpointTimestamped: false,
+  MailSwitched: false,
 };
 
 export const EVENT_TYPES: readonly EventType[] = (Object.keys(IS_OF_ACCOUNT) as EventType[]).filter(

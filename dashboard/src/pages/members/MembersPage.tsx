@@ -47,31 +47,34 @@ function Rights({ role, documents, onRole, onDocuments }: RightsProps) {
 function InviteSection() {
   const [role, setRole] = useState<Role>('member');
   const [documents, setDocuments] = useState(false);
-  const [link, setLink] = useState<string>();
+  const [made, setMade] = useState<{ readonly link: string; readonly sends_mail: boolean }>();
   const invite = async (textOf: TextOf) => {
     const body = { email: textOf('email').trim(), role, ...(role === 'auditor' && { documents }) };
     const invited = await dataOf(api.POST('/api/v1/account/members/', { body }));
-    setLink(invited.link);
+    setMade(invited);
     await refresh();
     return undefined;
   };
   return (
     <Section
       title="Invite somebody"
-      lead="You get a link to send them. It works once, within 7 days."
+      lead="You get a link for them. It works once, within 7 days. Where the service has mail, it sends the link, too."
     >
       <SendForm action="Make the link" layout="narrow" onSend={invite}>
         <TextField label="Email" name="email" type="email" autoComplete="off" isRequired />
         <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
       </SendForm>
-      {link !== undefined && (
+      {made !== undefined && (
         <SecretDialog
           title="The link is made"
-          secret={link}
+          secret={made.link}
           what="link"
-          onCopied={() => setLink(undefined)}
+          onCopied={() => setMade(undefined)}
         >
-          Send it to the person in a way that you trust. Whoever opens it with that address joins.
+          {made.sends_mail
+            ? 'The service sends it to the address. You can hand it over, too.'
+            : 'Send it to the person in a way that you trust.'}{' '}
+          Whoever opens it joins as the person with that address.
         </SecretDialog>
       )}
     </Section>

@@ -1,0 +1,8 @@
+/** Links to pages of the dashboard that need a secret. It stands behind #, so that no server on the way sees it. */
+import { PATHS } from '../../dashboard/src/paths.ts';
+import type { PageLinks } from '../accounts/mail-letters.ts';
+
+/** @param publicUrl known once the API listens */
+export const pageLinks = (publicUrl: () => string): PageLinks => ({
+  invitation: (token) => `${publicUrl()}${PATHS.invitation}#${token}`,
+});
