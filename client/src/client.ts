@@ -188,6 +188,15 @@ export class PressledgerClient {
     return this.#transport.send(this.#call({ path, repeatable: true, signal }), bytes);
   }
 
+  /**
+   * Retrieves a picture of the first page of a PDF, a PNG. To look is not a download.
+   * @throws {PressledgerError} `not_found` where none can be drawn, `gone` where the PDF is deleted
+   */
+  thumbnail(id: string, { signal }: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const path = `/conversions/${encodeURIComponent(id)}/thumbnail/`;
+    return this.#transport.send(this.#call({ path, repeatable: true, signal }), bytes);
+  }
+
   /** Cancels a conversion that is unfinished, and deletes the PDF and all else that is stored of one that has ended. */
   delete(id: string, options: CallOptions = {}): Promise<void> {
     return this.#remove(`/conversions/${encodeURIComponent(id)}/`, options);

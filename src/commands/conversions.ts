@@ -219,17 +219,23 @@ export const conversionsDownload: Run = async (invocation, context) => {
   target.tell(id, facts);
 };
 
-export const conversionsPicture: Run = async (invocation, context) => {
-  const id = idOf(invocation);
-  const path = textOption(invocation, 'output') ?? `${id}.jpg`;
-  const { client } = await serviceOf(invocation, context);
-  await checkOutputFile(path);
-  const picture = await client.picture(id);
-  const open = () => Promise.resolve(Readable.from(Buffer.from(picture), { objectMode: false }));
-  const { bytes } = await writeOutputFile(open, path, context.outputMode);
-  context.output.json({ id, path, bytes });
-  context.output.line(`The picture of the page of ${id} is in ${path}: ${sizeText(bytes)}.`);
-};
+/** @param what the picture in words */
+const savePicture =
+  (kind: 'picture' | 'thumbnail', ending: string, what: string): Run =>
+  async (invocation, context) => {
+    const id = idOf(invocation);
+    const path = textOption(invocation, 'output') ?? `${id}.${ending}`;
+    const { client } = await serviceOf(invocation, context);
+    await checkOutputFile(path);
+    const picture = await client[kind](id);
+    const open = () => Promise.resolve(Readable.from(Buffer.from(picture), { objectMode: false }));
+    const { bytes } = await writeOutputFile(open, path, context.outputMode);
+    context.output.json({ id, path, bytes });
+    context.output.line(`The picture of the ${what} of ${id} is in ${path}: ${sizeText(bytes)}.`);
+  };
+
+export const conversionsPicture = savePicture('picture', 'jpg', 'page');
+export const conversionsThumbnail = savePicture('thumbnail', 'png', 'first page');
 
 /** The program that shows a file, by system. */
 const VIEWERS: Partial<Record<NodeJS.Platform, string>> = { linux: 'xdg-open', darwin: 'open' };

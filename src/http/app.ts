@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { ConversionSearches } from '../conversions/search.ts';
+import { Thumbnails } from '../conversions/thumbnails.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { permit } from './access.ts';
 import {
@@ -161,6 +162,8 @@ export function createApp(given: HttpDependencies): ApiApp {
   app.use(clientAddress(deps.config));
   app.use(errors);
   app.use(cors(deps, deps.config));
+  const thumbnails = new Thumbnails(deps.logger);
+  closing.signal.addEventListener('abort', () => void thumbnails.close(), { once: true });
   const bodies = new RequestBodies(deps.budgets, (ctx) => credentials.callerOf(ctx));
   const parts: RouteDependencies = {
     ...deps,
@@ -173,6 +176,7 @@ export function createApp(given: HttpDependencies): ApiApp {
     bodies,
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
     searches: searchesOf(deps, closing.signal),
+    thumbnails,
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),

@@ -5,6 +5,7 @@ import type { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import type { LookBacks } from '../conversions/look-back.ts';
 import type { ConversionSearches } from '../conversions/search.ts';
+import type { Thumbnails } from '../conversions/thumbnails.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
 import type { Certificate } from '../domain/signature.ts';
@@ -111,6 +112,7 @@ export interface RouteDependencies extends HttpDependencies {
   readonly bodies: RequestBodies;
   readonly lookBacks: LookBacks;
   readonly searches: ConversionSearches;
+  readonly thumbnails: Thumbnails;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
 }

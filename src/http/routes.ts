@@ -10,6 +10,7 @@ import {
   getConversionManifest,
   getConversionPicture,
   getConversionRequest,
+  getConversionThumbnail,
 } from './resources/conversion-documents.ts';
 import { streamConversions } from './resources/conversion-stream.ts';
 import {
@@ -142,6 +143,7 @@ export const ROUTES: readonly Route[] = [
   by('documents', 'get', '/conversions/{id}/request/', getConversionRequest),
   by('documents', 'get', '/conversions/{id}/manifest/', getConversionManifest),
   by('documents', 'get', '/conversions/{id}/picture/', getConversionPicture),
+  by('documents', 'get', '/conversions/{id}/thumbnail/', getConversionThumbnail),
   by('history', 'get', '/conversions/{id}/proof/', getConversionProof),
   by('evidence', 'get', '/conversions/{id}/evidence/', getEvidence),
   by('read', 'get', '/conversions/', listConversions),

@@ -7,6 +7,7 @@ import { PDF, startWithConversion } from '../support/conversion.ts';
 import { eraseAccount } from '../support/erase-account.ts';
 import { signedIn } from '../support/operator.ts';
 import { MANIFEST } from '../support/samples.ts';
+import { pdfOf } from '../support/written-pdf.ts';
 
 const FULL = {
   html: '<p class="late">x</p>',
@@ -40,6 +41,7 @@ const FULL = {
 };
 
 const picturePath = (id: string): string => `${BASE}/conversions/${id}/picture/`;
+const thumbnailPath = (id: string): string => `${BASE}/conversions/${id}/thumbnail/`;
 const requestPath = (id: string): string => `${BASE}/conversions/${id}/request/`;
 
 void test('a request as it was sent, to send again', async (t) => {
@@ -143,6 +145,46 @@ void test('the picture of a page that failed, while it is stored', async (t) => 
   await eraseAccount(api, accountId, api.context());
   t.strictSame(refusal(await read(erased)), { status: 401, error: 'unauthorized' });
   for await (const blob of api.blobs.list()) t.notMatch(blob.key, erased);
+});
+
+/** The width and height of a PNG. */
+const sizeOf = (png: Buffer) => [png.readUInt32BE(16), png.readUInt32BE(20)];
+
+void test('a picture of the first page, while the PDF is stored', async (t) => {
+  const api = await startWithConversion(t, { env: { RETENTION_SECONDS: '60' } });
+  const { key, id: accountId } = api.account;
+  const stranger = await api.newAccount();
+  const read = (id: string, of = key) => api.call('GET', thumbnailPath(id), { key: of });
+  const id = await api.create();
+  t.strictSame(refusal(await read(id)), { status: 409, error: 'not_ready' });
+  await api.complete(accountId, id, pdfOf(['First', 'Second']));
+  const answer = await fetch(api.origin + thumbnailPath(id), { headers: { 'X-API-Key': key } });
+  t.match(Object.fromEntries(answer.headers), {
+    'content-type': 'image/png',
+    'cache-control': 'no-store',
+  });
+  const png = Buffer.from(await answer.arrayBuffer());
+  t.strictSame(sizeOf(png), [480, 240], 'as wide as said, in the shape of the page');
+  const blank = await api.create();
+  await api.complete(accountId, blank, pdfOf(['']));
+  const client = new PressledgerClient({ server: api.origin, apiKey: key });
+  t.notSame(Buffer.from(await client.thumbnail(blank)), png, 'it shows the text');
+  t.notOk((await api.log()).some(({ type }) => type === 'DocumentDownloaded'));
+
+  const notFound = { status: 404, error: 'not_found' };
+  t.strictSame(refusal(await read(id, stranger.key)), notFound);
+  const broken = await api.create();
+  await api.complete(accountId, broken, PDF);
+  t.strictSame(refusal(await read(broken)), notFound, 'nothing that can be drawn');
+  t.equal((await read(id)).status, 200, 'the next one is drawn all the same');
+  const failed = await api.create();
+  await api.fail(accountId, failed, 'x');
+  t.strictSame(refusal(await read(failed)), { status: 422, error: 'conversion_failed' });
+  await api.call('DELETE', `${BASE}/conversions/${blank}/`, { key });
+  const gone = { status: 410, error: 'gone' };
+  t.strictSame(refusal(await read(blank)), gone, 'deleted');
+  api.clock.time += 61_000;
+  t.strictSame(refusal(await read(id)), gone, 'its time is over');
 });
 
 void test('documents that are another account’s, deleted, lost or erased', async (t) => {

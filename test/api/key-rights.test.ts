@@ -33,6 +33,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'GET /conversions/{id}/request/': 'read, convert',
   'GET /conversions/{id}/manifest/': 'read, convert',
   'GET /conversions/{id}/picture/': 'read, convert',
+  'GET /conversions/{id}/thumbnail/': 'read, convert',
   'GET /conversions/{id}/proof/': 'history',
   'GET /conversions/{id}/evidence/': 'read + history',
   'GET /conversions/': 'read',

@@ -22,6 +22,7 @@ import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator, tokensOf } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
 import { blobRef, PDF as PDF_DIGEST, TIMINGS } from './samples.ts';
+import { pdfOf } from './written-pdf.ts';
 
 const PDF = Buffer.from(`%PDF-1.7\n${'x'.repeat(1000)}\n%%EOF\n`);
 
@@ -333,9 +334,13 @@ async function driveSuccesses(t: Test, given: Answered) {
   await repeat('fails', 'application/pdf');
   await api.call('GET', `${failed}file/`, { key });
   await api.call('GET', `${failed}picture/`, { key });
+  await api.call('GET', `${failed}thumbnail/`, { key });
   await api.call('GET', `${failed}events/`, { key });
   const ending = await repeat('ends', 'application/pdf');
-  await api.complete(accountId, String(ending.body['id']), PDF);
+  const thumbnail = `${BASE}/conversions/${String(ending.body['id'])}/thumbnail/`;
+  await api.call('GET', thumbnail, { key });
+  await api.complete(accountId, String(ending.body['id']), pdfOf(['First']));
+  await api.call('GET', thumbnail, { key });
   await repeat('ends', 'application/pdf');
   await repeat('ends', 'application/json');
   const [failedId, endedId] = [failing, ending].map(({ body }) => String(body['id']));
@@ -348,6 +353,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await takeBack(api, { id: picturedId, accountId }, api.context());
   await api.call('GET', `${BASE}/conversions/${picturedId}/picture/`, { key });
   api.clock.time += 61_000;
+  await api.call('GET', thumbnail, { key });
   await api.call('POST', `${BASE}/conversions/${id}/retry/`, { key });
   await api.call('POST', `${BASE}/conversions/${id}/rerender/`, { key });
   await repeat('ends', 'application/pdf');

@@ -174,6 +174,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['conversions get', /<id> .* is missing/],
     ['conversions delete', /<id> .* is missing/],
     ['conversions picture', /<id> .* is missing/],
+    ['conversions thumbnail', /<id> .* is missing/],
     ['conversions picture ../a --server http://h --api-key k', /<id> is that of a conversion/],
     ['conversions retry ../a --server http://h --api-key k', /<id> is that of a conversion/],
     ['conversions open ../a', /<id> is that of a conversion/],

@@ -81,6 +81,17 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../conversions.ts')).conversionsPicture(...given),
   },
   {
+    name: 'conversions thumbnail',
+    summary: 'Save a picture of the first page of a PDF, a PNG; it counts as no download.',
+    examples: ['conversions thumbnail conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o page.png'],
+    positionals: ID,
+    options: {
+      output: { value: 'file', short: 'o', help: 'the picture to write (default <id>.png)' },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../conversions.ts')).conversionsThumbnail(...given),
+  },
+  {
     name: 'conversions delete',
     summary:
       'Cancel conversions that are unfinished, or delete what is stored of those that have ended.',

@@ -1,4 +1,4 @@
-/** The request of a conversion, the manifest of its rendering and the picture of its failure, while they are stored. */
+/** The request of a conversion, the manifest of its rendering, and the pictures of its failure and of its first page, while they are stored. */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ConversionRow } from '../../../projections/conversions.ts';
 import { readRenderManifest } from '../../conversions/render-manifest.ts';
@@ -155,7 +155,7 @@ export const RenderManifest = Type.Object({
   ),
 });
 
-type StoredPart = 'request' | 'picture' | 'manifest';
+type StoredPart = 'request' | 'picture' | 'manifest' | 'PDF';
 
 /** Says why a part of a conversion cannot be had any more. */
 export const goneText = (what: StoredPart, row?: Pick<ConversionRow, 'failureCode'>): string =>
@@ -273,6 +273,49 @@ export const getConversionPicture: Endpoint = {
     const content = await orGone(readContent(deps.blobs, contentKey, picture), message);
     ctx.type = 'image/jpeg';
     ctx.body = content;
+  },
+};
+
+const NO_THUMBNAIL =
+  'There is no picture of the first page: the file is not a PDF, needs a password, or takes too much to be drawn.';
+/** A longer PDF takes too much memory to be drawn. */
+const MOST_DRAWN_BYTES = 64 * 1024 * 1024;
+
+/** To look at it is not a download: it shows what there is to download. */
+export const getConversionThumbnail: Endpoint = {
+  doc: {
+    id: 'getConversionThumbnail',
+    tag: 'Conversions',
+    summary: 'Retrieve a picture of the first page',
+    description:
+      'The first page of the PDF, 480 pixels wide, and of a longer page its upper part. It is drawn when it is asked for, while the PDF is stored, and is not stored itself. To look is not a download. There is none of a PDF that needs a password, and of a picture.',
+    answers: { 200: { description: 'The picture.', media: 'image/png' } },
+    errors: {
+      not_found: NO_THUMBNAIL,
+      not_ready: 'The conversion has not ended yet.',
+      conversion_failed: {
+        when: 'The conversion has failed: the message says why.',
+        message: 'The page answered with status 404.',
+      },
+      gone: gone('PDF'),
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+    await refuseUnlessCompleted(deps, row);
+    const message = goneText('PDF', row);
+    await assertInRetention(deps, row, message);
+    const { document, format } = row;
+    if (document === undefined || format !== undefined || document.bytes > MOST_DRAWN_BYTES) {
+      throw new ServiceError('not_found', NO_THUMBNAIL);
+    }
+    countBytes(ctx, deps, row.accountId, document.bytes);
+    const contentKey = await deps.vault.contentKey(row.accountId, row.id);
+    const pdf = await orGone(readContent(deps.blobs, contentKey, document), message);
+    const drawn = await deps.thumbnails.firstPage(row.accountId, pdf);
+    if (drawn === undefined) throw new ServiceError('not_found', NO_THUMBNAIL);
+    ctx.type = 'image/png';
+    ctx.body = drawn;
   },
 };
 

@@ -1,6 +1,7 @@
 /** qpdf as WebAssembly: it sees the files that it is given and nothing else, and has a fixed part of memory. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { withMemoryOf } from '../../limits/wasm-memory.ts';
 import type { WorkFault } from './work-plan.ts';
 
 const PACKAGE = '@neslinesli93/qpdf-wasm';
@@ -10,7 +11,6 @@ const MAX_MEMORY_PAGES = 8 * 1024;
 const MAX_WRITTEN_BYTES = 512 * 1024 * 1024;
 /** Lines that it says which are kept. */
 const MAX_LINES = 20;
-const MEMORY_SECTION = 5;
 
 /** What is compiled of the program; threads share it. */
 export type QpdfProgram = object;
@@ -53,48 +53,6 @@ export class WorkFailure extends Error {
 export async function compileQpdf(): Promise<QpdfProgram> {
   const place = createRequire(import.meta.url).resolve(`${PACKAGE}/dist/qpdf.wasm`);
   return await compile(withMemoryOf(readFileSync(place), MAX_MEMORY_PAGES));
-}
-
-/** Reads an unsigned number in LEB128. */
-function numberAt(
-  bytes: Uint8Array,
-  start: number,
-): { readonly value: number; readonly end: number } {
-  let value = 0;
-  let at = start;
-  for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at] ?? 0;
-    value += (byte & 0x7f) * 2 ** shift;
-    at += 1;
-    if (byte < 0x80) return { value, end: at };
-  }
-}
-
-/**
- * Replaces the most memory that a WebAssembly program declares: the engine lets it have no more. A thread's own limits do
- * not count this memory.
- * @throws {Error} when it declares no bound, which could be replaced
- */
-export function withMemoryOf(program: Uint8Array, mostPages: number): Uint8Array<ArrayBuffer> {
-  const changed = new Uint8Array(program);
-  for (let at = 8; at < changed.length; ) {
-    const id = changed[at];
-    const { value: length, end: start } = numberAt(changed, at + 1);
-    if (id === MEMORY_SECTION) {
-      const { end: flagsAt } = numberAt(changed, start);
-      const bounded = ((changed[flagsAt] ?? 0) & 1) === 1;
-      const { end: mostAt } = numberAt(changed, flagsAt + 1);
-      const { end } = numberAt(changed, mostAt);
-      if (!bounded || mostPages >= 2 ** (7 * (end - mostAt))) break;
-      for (let byte = mostAt; byte < end; byte += 1) {
-        const more = byte + 1 < end ? 0x80 : 0;
-        changed[byte] = (Math.floor(mostPages / 2 ** (7 * (byte - mostAt))) & 0x7f) | more;
-      }
-      return changed;
-    }
-    at = start + length;
-  }
-  throw new Error('The program of qpdf declares its memory in another way than is known.');
 }
 
 /** One instance. What it says goes to the console, so it needs a thread of its own. */
