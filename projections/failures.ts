@@ -1,6 +1,7 @@
 /** The latest failures of conversions, of all accounts. */
 import type { Database } from 'better-sqlite3';
 import type { ConversionFailureCode } from '../src/domain/choices.ts';
+import type { Source } from '../src/domain/event-fields.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import type { Page, Slice } from '../src/read-model/rows.ts';
 
@@ -58,10 +59,25 @@ export interface FailureRow {
   readonly conversionId: string;
   readonly accountId: string;
   readonly code: ConversionFailureCode;
+  /** What the conversion was made from; null: its account was erased. */
+  readonly source: Source | null;
   readonly attempt: number;
   readonly renderer: string;
   /** Milliseconds since the Unix epoch. */
   readonly failedAt: number;
+}
+
+/** Failures with the same reason, renderer and kind of document. */
+export interface FailureGroup extends Pick<FailureRow, 'code' | 'source' | 'renderer'> {
+  readonly count: number;
+  readonly lastAt: number;
+  readonly lastConversionId: string;
+}
+
+export interface FailureFilter extends Partial<FailureRow> {
+  /** Milliseconds since the Unix epoch; `to` is exclusive. */
+  readonly from?: number;
+  readonly to?: number;
 }
 
 export interface FailureQueries {
@@ -70,17 +86,34 @@ export interface FailureQueries {
   /** The number of the newest one; 0 where there is none. */
   last(): number;
   /** Newest first. */
-  page(page: Slice): Page<FailureRow>;
+  page(page: Slice, filter?: FailureFilter): Page<FailureRow>;
+  /** The largest first. */
+  groups(filter: FailureFilter): readonly FailureGroup[];
 }
 
+const MOST_GROUPS = 100;
+
+/** All that a filter does not name is null, and lets every row through. */
+const SOURCE = '(SELECT source FROM conversions WHERE id = conversion_id)';
+const MATCHING = `FROM failures
+  WHERE (@code IS NULL OR code = @code) AND (@renderer IS NULL OR renderer = @renderer)
+    AND (@from IS NULL OR failed_at >= @from) AND (@to IS NULL OR failed_at < @to)
+    AND (@source IS NULL OR ${SOURCE} = @source)`;
+
+const NO_FILTER = { code: null, renderer: null, source: null, from: null, to: null };
+
 export function failureQueries(db: Database): FailureQueries {
-  const ends = db.prepare<[], { first: number | null; last: number | null }>(
-    'SELECT (SELECT min(number) FROM failures) AS first, (SELECT max(number) FROM failures) AS last',
+  const last = db.prepare<[], number | null>('SELECT max(number) FROM failures').pluck();
+  const count = db.prepare<[object], number>(`SELECT count(*) ${MATCHING}`).pluck();
+  const select = db.prepare<[object], FailureRow>(
+    `SELECT conversion_id AS conversionId, account_id AS accountId, code, ${SOURCE} AS source, attempt,
+       renderer, failed_at AS failedAt
+     ${MATCHING} ORDER BY number DESC LIMIT @limit OFFSET @offset`,
   );
-  const select = db.prepare<[number, number], FailureRow>(
-    `SELECT conversion_id AS conversionId, account_id AS accountId, code, attempt, renderer,
-       failed_at AS failedAt
-     FROM failures WHERE number <= ? ORDER BY number DESC LIMIT ?`,
+  // SQLite takes the other columns from the row that has the greatest number.
+  const groups = db.prepare<[object], FailureGroup>(
+    `SELECT code, ${SOURCE} AS source, renderer, count(*) AS count, failed_at AS lastAt, conversion_id AS lastConversionId
+     ${MATCHING} GROUP BY 1, 2, 3 ORDER BY count DESC, max(number) DESC LIMIT ${MOST_GROUPS}`,
   );
   const after = db.prepare<[number, number], NumberedFailure>(
     `SELECT number, conversion_id AS conversionId, renderer FROM failures
@@ -88,11 +121,11 @@ export function failureQueries(db: Database): FailureQueries {
   );
   return {
     after: (number, limit) => after.all(number, limit),
-    last: () => ends.get()?.last ?? 0,
-    page({ offset, limit }) {
-      const { first = null, last = null } = ends.get() ?? {};
-      if (first === null || last === null) return { rows: [], total: 0 };
-      return { rows: select.all(last - offset, limit), total: last - first + 1 };
-    },
+    last: () => last.get() ?? 0,
+    page: (page, filter = {}) => ({
+      rows: select.all({ ...NO_FILTER, ...filter, ...page }),
+      total: count.get({ ...NO_FILTER, ...filter }) ?? 0,
+    }),
+    groups: (filter) => groups.all({ ...NO_FILTER, ...filter }),
   };
 }

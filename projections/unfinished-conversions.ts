@@ -1,9 +1,10 @@
-/** A to-do list: what was accepted and has not ended, in the order of acceptance. */
+/** A to-do list: what was accepted and has not ended, in the order of acceptance. What leaves it is counted over time. */
 import type { Database } from 'better-sqlite3';
 import type { BlobRef, PrintOptions } from '../src/domain/event-fields.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { present } from '../src/read-model/rows.ts';
+import { ACTIVITY_DDL, activityCounter, type EndedConversion } from './activity.ts';
 
 const ddl = `
 CREATE TABLE unfinished_conversions (
@@ -23,12 +24,13 @@ CREATE TABLE unfinished_conversions (
   erased INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX unfinished_conversions_by_priority ON unfinished_conversions (low, position);
-CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id);`;
+CREATE INDEX unfinished_conversions_of_account ON unfinished_conversions (account_id);
+${ACTIVITY_DDL}`;
 
 export const unfinishedConversions: Projection = {
   name: 'unfinished-conversions',
-  version: 8,
-  tables: ['unfinished_conversions'],
+  version: 9,
+  tables: ['unfinished_conversions', 'activity'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
@@ -43,7 +45,11 @@ export const unfinishedConversions: Projection = {
     const requeue = db.prepare(
       'UPDATE unfinished_conversions SET attempts = ?, started_at = NULL WHERE conversion_id = ?',
     );
-    const remove = db.prepare('DELETE FROM unfinished_conversions WHERE conversion_id = ?');
+    const remove = db.prepare<[string], EndedConversion>(
+      `DELETE FROM unfinished_conversions WHERE conversion_id = ?
+       RETURNING requested_at AS requestedAt, started_at AS startedAt`,
+    );
+    const activity = activityCounter(db);
     const erase = db.prepare('UPDATE unfinished_conversions SET erased = 1 WHERE account_id = ?');
     return typedHandlers({
       ConversionRequested(data, event) {
@@ -70,11 +76,13 @@ export const unfinishedConversions: Projection = {
       ConversionRequeued({ conversionId, attempt }) {
         requeue.run(attempt - 1, conversionId);
       },
-      ConversionCompleted({ conversionId }) {
-        remove.run(conversionId);
+      ConversionCompleted({ conversionId, completedAt }) {
+        const ended = remove.get(conversionId);
+        if (ended !== undefined) activity.completed(ended, completedAt);
       },
-      ConversionFailed({ conversionId }) {
-        remove.run(conversionId);
+      ConversionFailed({ conversionId, failedAt, code }) {
+        const ended = remove.get(conversionId);
+        if (ended !== undefined) activity.failed(ended, failedAt, code === 'cancelled');
       },
       // It accepts no more, so there are no others to come.
       AccountErased({ accountId }) {

@@ -41,13 +41,13 @@ import {
   postPlan,
   postRetention,
 } from './resources/operator-accounts.ts';
-import { getAccountActivity } from './resources/operator-activity.ts';
+import { getAccountActivity, getServiceActivity } from './resources/operator-activity.ts';
+import { listFailureGroups, listFailures } from './resources/operator-failures.ts';
 import { postPasswordReset, postResetLink } from './resources/password-reset.ts';
 import { postResumption, postSuspension } from './resources/operator-suspension.ts';
 import {
   getStatus,
   listCheckpoints,
-  listFailures,
   listProjections,
   postRebuild,
 } from './resources/operator-service.ts';
@@ -213,7 +213,9 @@ export const ROUTES: readonly Route[] = [
   internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
   internal('get', '/dashboard/offers', 'none', getOffers),
   api('get', '/operator/status/', 'operator', getStatus),
+  api('get', '/operator/activity/', 'operator', getServiceActivity),
   api('get', '/operator/failures/', 'operator', listFailures),
+  api('get', '/operator/failures/groups/', 'operator', listFailureGroups),
   api('get', '/operator/projections/', 'operator', listProjections),
   api('post', '/operator/projections/rebuild/', 'operator', postRebuild),
   api('get', '/operator/checkpoints/', 'operator', listCheckpoints),

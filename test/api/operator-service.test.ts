@@ -74,14 +74,96 @@ void test('failures of all accounts, newest first, without a text of theirs', as
     {
       conversion_id: ids[1],
       account_id: accounts[1]?.id,
+      email: accounts[1]?.email,
       time: new Date(api.clock.time).toISOString(),
       code: 'timeout',
+      source: 'html',
       attempt: 1,
       renderer: 'test',
     },
   ]);
   const second = await operator.call('GET', '/failures/?page_size=1&page=2');
   t.match(JSON.parse(second.text), [{ conversion_id: ids[0] }]);
+
+  const { key = '', id = '' } = accounts[0] ?? {};
+  const body = { url: 'https://example.com/' };
+  const other = String((await api.call('POST', `${BASE}/pdf/`, { key, body })).body['id']);
+  api.clock.time += 1_000;
+  await api.fail(id, other, 'It failed.');
+  const time = new Date(api.clock.time).toISOString();
+  const groups = async (query = '') =>
+    JSON.parse((await operator.call('GET', `/failures/groups/${query}`)).text) as unknown;
+  const byUrl = {
+    code: 'timeout',
+    source: 'url',
+    renderer: 'test',
+    count: 1,
+    last_at: time,
+    last_conversion_id: other,
+  };
+  t.match(await groups(), [{ source: 'html', count: 2, last_conversion_id: ids[1] }, byUrl]);
+  t.strictSame(await groups(`?from=${time}`), [byUrl]);
+  for (const filter of ['source=url', `from=${time}`, 'source=url&code=timeout&renderer=test']) {
+    const found = await operator.call('GET', `/failures/?${filter}`);
+    t.equal(found.headers.get('x-total-count'), '1', filter);
+    t.match(JSON.parse(found.text), [{ conversion_id: other, source: 'url' }]);
+  }
+  const none = await operator.call('GET', '/failures/?renderer=other&code=timeout');
+  t.equal(none.text, '[]');
+  const wrong = await operator.call('GET', '/failures/?code=late&source=pdf');
+  t.match(wrong.body, { details: { code: [/timeout/], source: [/html, url/] } });
+});
+
+void test('what the service did over time', async (t) => {
+  const api = await startApi(t);
+  const operator = await newOperator(api);
+  const account = await api.newAccount();
+  const minute = 60_000;
+  api.clock.time = Math.ceil(api.clock.time / (60 * minute)) * 60 * minute;
+  const create = async () =>
+    String(
+      (await api.call('POST', `${BASE}/pdf/`, { key: account.key, body: { html: '<p>x</p>' } }))
+        .body['id'],
+    );
+  const at = (minutes: number) => new Date(api.clock.time + minutes * minute).toISOString();
+  const begin = at(0);
+  const failing = await create();
+  await create();
+  api.clock.time += 2 * minute;
+  await api.fail(account.id, failing, 'It failed.');
+  api.clock.time += 30_000;
+  // The access token of the operator is too old by now.
+  const headers = await signedIn(api, operator.email);
+  const look = (query: string) =>
+    api.call('GET', `${BASE}/operator/activity/${query}`, { headers });
+  const first = await look(`?from=${begin}`);
+  t.equal(first.status, 200);
+  const quiet = { accepted: 0, completed: 0, failed: 0, cancelled: 0, completion_ms: null };
+  const { steps } = first.body as { steps: { rendering: number; waiting: number }[] };
+  t.match(first.body, {
+    step_minutes: 1,
+    steps: [{ ...quiet, time: begin, accepted: 2 }, quiet, { ...quiet, failed: 1 }],
+  });
+  t.strictSame(
+    steps.map(({ waiting, rendering }) => waiting + rendering),
+    [2, 2, 1],
+  );
+  t.strictSame((await look('')).body['step_minutes'], 1, 'the last hour by minutes');
+  const past = await look(`?from=${begin}&to=${at(-1.5)}`);
+  t.match(past.body, { steps: steps.slice(0, 1) }, 'the past is as it was');
+  t.equal((past.body['steps'] as unknown[]).length, 1);
+  const day = await look(`?from=${at(-1440)}`);
+  t.equal(day.body['step_minutes'], 10);
+  t.equal((await look(`?from=${at(-30 * 1440)}&step=1440`)).status, 200);
+  for (const [query, details] of [
+    [`?from=${at(-3000)}&step=1`, { step: [/^Gives 3000 steps, more than 1500/] }],
+    ['?from=1970-01-01T00:00:00Z', { step: [/ask for a shorter time/] }],
+    ['?step=2', { step: [/^Must be one of 1, 5, /] }],
+    [`?from=${at(5)}`, { from: [/earlier than to/] }],
+    ['?from=today&stop=1', { from: [/ISO 8601/], stop: [/not a known/] }],
+  ] as const) {
+    t.match(await look(query), { status: 400, body: { details } }, query);
+  }
 });
 
 void test('the projections are listed, and rebuilt beside the service', async (t) => {

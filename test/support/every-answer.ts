@@ -470,7 +470,9 @@ async function driveOperators(t: Test, given: Answered) {
     await api.call('DELETE', `${BASE}/conversions/${each}/`, { key });
   }
   await request();
-  for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/'])
+  await api.complete(id, await request(), PDF);
+  const counted = ['/activity/?step=10', '/activity/?step=2', '/failures/groups/', '/failures/?code=x'];
+  for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/', ...counted])
     await operator.call('GET', path);
   await operator.call('POST', '/projections/rebuild/');
   await operator.call('GET', '/projections/');

@@ -22,13 +22,9 @@ import {
   OpenedAccount,
   PlanChange,
 } from '../resources/operator-accounts.api.ts';
-import {
-  Failure,
-  ProjectionState,
-  ServiceStatus,
-  SignedCheckpoint,
-} from '../resources/operator-service.ts';
-import { AccountActivity } from '../resources/operator-activity.ts';
+import { Failure, FailureGroup } from '../resources/operator-failures.ts';
+import { ProjectionState, ServiceStatus, SignedCheckpoint } from '../resources/operator-service.ts';
+import { AccountActivity, ServiceActivity } from '../resources/operator-activity.ts';
 import { SuspensionRequest } from '../resources/operator-suspension.ts';
 import { InvitedMember, Member, OpenInvitation, Person } from '../resources/members.api.ts';
 import { PasswordReset, ResetLink, ResetLinkRequest } from '../resources/password-reset.ts';
@@ -103,7 +99,9 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   TokenPair,
   DashboardAccess,
   ServiceStatus,
+  ServiceActivity,
   Failure,
+  FailureGroup,
   ProjectionState,
   SignedCheckpoint,
   AccountDetails,

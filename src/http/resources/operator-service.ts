@@ -1,7 +1,6 @@
 /** The service as its operators see it: from this node, beside what `pressledger status` shows. */
 import Type from 'typebox';
 import { checkpointQueries, type ListedCheckpoint } from '../../../projections/checkpoints.ts';
-import { failureQueries } from '../../../projections/failures.ts';
 import { planLimit, planNames } from '../../accounts/rate-limits.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { createStatus } from '../../observe/service-status.ts';
@@ -96,19 +95,6 @@ export const ServiceStatus = Closed({
   recent: Activity,
 });
 
-/** One item of `GET /operator/failures/`. */
-export const Failure = Closed({
-  conversion_id: Text('conv_06f3k8r1v2w9x4y5z6a7b8c9d0'),
-  account_id: Text('acct_06f3k8r1v2w9x4y5z6a7b8c9d0'),
-  time: Timestamp('The time of the failure.'),
-  code: Type.Enum([...FAILURE_CODES], { examples: ['timeout'] }),
-  attempt: Count('The attempt that failed.', 1),
-  renderer: Text(
-    'renderer-06f3k8r1v2',
-    'The renderer that reported it; service where no renderer did.',
-  ),
-});
-
 /** One item of `GET /operator/projections/`. */
 export const ProjectionState = Closed({
   name: Text('accounts'),
@@ -182,31 +168,6 @@ export const getStatus: Endpoint = {
       ctx.set('Cache-Control', 'no-store');
       ctx.body = { ...node, memory, ready, missing, credits, rate_limit, plans, leads, ...status };
     };
-  },
-};
-
-export const listFailures: Endpoint = {
-  doc: {
-    id: 'listFailures',
-    tag: 'Operators',
-    summary: 'List failures',
-    description:
-      'The latest 10000 failures of conversions of all accounts, newest first. The texts that quote documents are for their accounts alone.',
-    parameters: PAGE_PARAMETERS,
-    answers: { 200: pageOfItems(Failure) },
-  },
-  handler: (deps) => async (ctx) => {
-    const page = validated((issues) => pageOf(ctx, issues));
-    const { rows, total } = (await consistentQuery(deps, failureQueries, ctx.state.asOf)).page(
-      page,
-    );
-    const failures = rows.map(({ conversionId, accountId, failedAt, ...row }) => ({
-      conversion_id: conversionId,
-      account_id: accountId,
-      time: isoTime(failedAt),
-      ...row,
-    }));
-    sendPage(ctx, deps.publicUrl, page, total, failures);
   },
 };
 

@@ -43,6 +43,7 @@ void test('the latest failures are kept, newest first', (t) => {
         conversionId: conversionId(1),
         accountId: accountId(),
         code: 'timeout',
+        source: null,
         attempt: 2,
         renderer: 'r1',
         failedAt: NOW + 1,
