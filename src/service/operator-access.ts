@@ -124,7 +124,9 @@ const WITHOUT_BODY = [204, 205, 304];
 /** `fetch` over connections that are made for it, one for each request. */
 export function fetchOver(connect: () => Promise<Duplex>): typeof fetch {
   return async (input, init) => {
-    const { url, method, headers, body, signal } = new Request(input, init);
+    const { url, method, headers, body } = new Request(input, init);
+    // The caller's own: that of a `Request` aborts no longer once the `Request` is collected as garbage (tried on Node 24).
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
     const content = body === null ? undefined : Buffer.from(await new Response(body).arrayBuffer());
     const connection = await connect();
     const { pathname, search } = new URL(url);

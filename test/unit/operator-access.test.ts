@@ -1,10 +1,13 @@
 /** Where commands find the API: at the service on their store, or inside themselves. */
 import { mkdirSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type Test, test } from 'tap';
 import { readConfig } from '../../src/config/config.ts';
 import { createLogger } from '../../src/observe/log.ts';
-import { openOperatorAccess } from '../../src/service/operator-access.ts';
+import { fetchOver, openOperatorAccess } from '../../src/service/operator-access.ts';
 import { listenForCommands } from '../../src/service/operator-socket.ts';
 import { createPlace } from '../support/place.ts';
 
@@ -35,6 +38,16 @@ void test('a service that does not answer keeps nobody from the store', async (t
   t.strictSame(await ask(), []);
   hanging.abort();
   await service.stop(hanging.signal);
+});
+
+void test('a limit of time holds while garbage is collected', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const silent = fetchOver(async () => duplexPair()[0]);
+  const answer = silent(ACCOUNTS, { signal: AbortSignal.timeout(500) });
+  const collecting = setInterval(collect, 20);
+  await t.rejects(answer, { name: 'AbortError' });
+  clearInterval(collecting);
 });
 
 void test('requests and answers come through whole', async (t) => {
