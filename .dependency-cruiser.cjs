@@ -299,6 +299,23 @@ module.exports = {
       to: { path: 'node_modules/nodemailer/' },
     },
     only(
+      'identity-provider',
+      '^src/oidc/',
+      ['^src/oidc/', PLAIN],
+      'An adapter knows its port and its driver.',
+    ),
+    {
+      name: 'identity-provider-library',
+      comment:
+        'The library can be changed in one place, and is loaded where somebody signs in with it alone.',
+      severity: 'error',
+      from: { path: '^(src|projections)/' },
+      to: {
+        path: 'node_modules/openid-client/',
+        dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'],
+      },
+    },
+    only(
       'egress-addresses',
       '^src/egress/',
       ['^src/egress/', PLAIN],

@@ -16,6 +16,11 @@ CREATE TABLE people (
   email TEXT NOT NULL,
   name TEXT
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE identities (
+  identity TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX identities_of_person ON identities (person_id);
 CREATE TABLE members (
   account_id TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -33,13 +38,16 @@ CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND 
 
 export const people: Projection = {
   name: 'people',
-  version: 1,
-  tables: ['people', 'members'],
+  version: 2,
+  tables: ['people', 'identities', 'members'],
   ddl,
   handlers(db) {
     const know = db.prepare('INSERT INTO people (id, email, name) VALUES (?, ?, ?)');
     const rename = db.prepare('UPDATE people SET name = ? WHERE id = ?');
     const forget = db.prepare('DELETE FROM people WHERE id = ?');
+    // The first person who had it keeps it.
+    const link = db.prepare('INSERT OR IGNORE INTO identities (identity, person_id) VALUES (?, ?)');
+    const unlink = db.prepare('DELETE FROM identities WHERE person_id = ?');
     const add = db.prepare(
       `INSERT INTO members (account_id, id, position, role, documents, email, since, expires_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -68,7 +76,7 @@ export const people: Projection = {
       },
       MemberJoined({ accountId, personId, invitation, role, documents = false }, event) {
         const { time } = event.metadata as EventMetadata;
-        remove.run(accountId, invitation);
+        if (invitation !== undefined) remove.run(accountId, invitation);
         add.run(accountId, personId, event.position, role, Number(documents), null, time, null);
       },
       MemberChanged({ accountId, personId, role, documents = false }) {
@@ -83,11 +91,17 @@ export const people: Projection = {
       PersonNamed({ personId, name }) {
         rename.run(name, personId);
       },
+      IdentityLinked({ identity, personId }) {
+        link.run(identity, personId);
+      },
       PersonErased({ personId }) {
         forget.run(personId);
+        unlink.run(personId);
       },
       AccountErased({ accountId }) {
         end.run(accountId);
+        // A founder cannot sign in any more.
+        unlink.run(founderOf(accountId));
       },
       ErasureCompleted({ accountId }) {
         removeAll.run(accountId);
@@ -116,6 +130,8 @@ export interface MemberRow {
 }
 
 export interface PeopleQueries {
+  /** The id of the person who has the identity, an HMAC, at a provider. */
+  withIdentity(identity: string): string | undefined;
   /** Undefined for a person who was erased, and for one who never was. */
   person(id: string): PersonRow | undefined;
   /** Members and open invitations, newest first. */
@@ -139,6 +155,9 @@ const rowOf = ({ documents, ...row }: Stored): MemberRow =>
 
 export function peopleQueries(db: Database): PeopleQueries {
   const select = `SELECT account_id AS accountId, id, role, documents, email, since, expires_at AS expiresAt FROM members`;
+  const identity = db
+    .prepare<[string], string>('SELECT person_id FROM identities WHERE identity = ?')
+    .pluck();
   const person = db.prepare<[string], { id: string; email: string; name: string | null }>(
     'SELECT id, email, name FROM people WHERE id = ?',
   );
@@ -157,6 +176,7 @@ export function peopleQueries(db: Database): PeopleQueries {
     `${select} WHERE expires_at <= ? AND ended = 0 ORDER BY expires_at LIMIT 100`,
   );
   return {
+    withIdentity: (hmac) => identity.get(hmac),
     expired: (now) => expired.all(now).map(rowOf),
     person(id) {
       const row = person.get(id);

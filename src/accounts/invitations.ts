@@ -1,21 +1,19 @@
 /** Inviting people into an account, and how they accept. `domain/members.ts` decides. */
 import { type MemberRow, peopleQueries } from '../../projections/people.ts';
-import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { emailAggregate, isEmailAddress } from '../domain/email.ts';
+import { isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import type { Role } from '../domain/member-events.ts';
 import { INVITATION_GONE, openInvitation } from '../domain/members.ts';
-import { personAggregate } from '../domain/person.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { newPersonId, tokenHashOf } from '../time/ids.ts';
-import { addressHmac, isGone, sendToAccount } from './accounts.ts';
+import { addressHmac, sendToAccount } from './accounts.ts';
 import { findLogin } from './logins.ts';
-import { forgetInvitation, memberOf, nameOfPerson } from './members.ts';
+import { memberOf, nameOfPerson, registerPerson } from './members.ts';
 import { checkPassword } from './passwords.ts';
 import { networkKey } from './rate-limits.ts';
 import { judgeInTurn, type SignInDependencies, type SignInRequest } from './sign-in.ts';
@@ -215,7 +213,7 @@ async function proven(deps: SignInDependencies, request: SignInRequest): Promise
   if (login !== undefined && right) return login.personId;
   throw new ServiceError(
     'unauthorized',
-    'The password is wrong. This address signs in to the service already: give the password that it has.',
+    'The password is wrong. This address signs in to the service already: give the password that it has. If it has none, sign in first, and open the link again.',
   );
 }
 
@@ -225,7 +223,7 @@ async function registered(
   request: Acceptance & { readonly password: string },
   contextFor: ContextFor,
 ): Promise<string> {
-  const { actors, vault } = deps;
+  const { vault } = deps;
   const { name, password, clientAddress } = request;
   const asker = { group: networkKey(clientAddress), trusted: false };
   const hash = await deps.passwords.hash(password, asker);
@@ -236,24 +234,8 @@ async function registered(
     passwordHash: await seal(hash),
   };
   const actor = { kind: 'account', id: accountId, person: personId, role } as const;
-  const context = await contextFor(actor);
-  const address = addressHmac(deps, email);
-  const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree = holder !== undefined && holder !== personId && (await isGone(deps, holder));
-  const reserve = {
-    type: 'ReserveEmail',
-    accountId,
-    personId,
-    ...(isFree ? { insteadOf: holder } : {}),
-  } as const;
-  const { state } = orThrow(await actors.send(emailAggregate, address, reserve, context));
   const command = { type: 'RegisterPerson', personId, accountId, ...sealed } as const;
-  const made =
-    state.holder === personId &&
-    orThrow(await actors.send(personAggregate, personId, command, context)).events.length > 0;
-  const isOurs = (await actors.read(emailAggregate, address)).state.holder === personId;
-  if (made && isOurs) return personId;
+  if (await registerPerson(deps, email, command, () => contextFor(actor))) return personId;
   // Another acceptance was first: of this invitation, or of another one to the same address.
-  if (made) await forgetInvitation(deps, personId, await contextFor(actor));
   return await proven(deps, { ...request, email });
 }

@@ -9,14 +9,14 @@ import { REMOVED_PERSON, unlessErased, type Vault } from '../documents/keys/vaul
 import { accountAggregate } from '../domain/account.ts';
 import { emailAggregate, personOf } from '../domain/email.ts';
 import type { Role } from '../domain/member-events.ts';
-import { founderEpoch, founderOf, homeOf } from '../domain/members.ts';
+import { founderEpoch, founderOf, homeOf, NO_MEMBER_ANY_MORE } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { type AccountDependencies, addressHmac, sendToAccount } from './accounts.ts';
 import type { Asker } from './passwords.ts';
 
-/** A person with credentials. The texts are sealed by `sealedBy`. */
+/** A person who can sign in. The texts are sealed by `sealedBy`. The hash is empty for a person without a password. */
 export interface Login {
   readonly personId: string;
   readonly sealedBy: string;
@@ -47,15 +47,16 @@ export async function loginOf(
   return { personId, sealedBy: home, epoch: founderEpoch(state, home), ...state };
 }
 
-/** The person who signs in with the address, with the hash of the password opened. */
+/** The person who signs in with the address, with the hash of the password opened, if they have one. */
 export async function findLogin(
   deps: Readers & Pick<AccountDependencies, 'addressKey' | 'vault'>,
   email: string,
-): Promise<(Login & { readonly hash: string }) | undefined> {
+): Promise<(Login & { readonly hash?: string }) | undefined> {
   const { state } = await deps.actors.read(emailAggregate, addressHmac(deps, email));
   const login = state.holder && (await loginOf(deps, personOf(state.holder)));
   if (!login) return undefined;
   const { sealedBy, passwordHash } = login;
+  if (passwordHash === '') return login;
   const hash = await unlessErased(deps.vault.unsealExactly(sealedBy, passwordHash));
   return hash === undefined ? undefined : { ...login, hash };
 }
@@ -158,6 +159,6 @@ export function chosen(memberships: readonly Membership[], asked: string | undef
     asked === undefined ? memberships[0] : memberships.find(({ accountId }) => accountId === asked);
   if (found !== undefined) return found;
   throw asked === undefined
-    ? new ServiceError('forbidden', 'You do not belong to an account any more.')
+    ? new ServiceError('forbidden', NO_MEMBER_ANY_MORE)
     : new ServiceError('not_found', 'You do not belong to an account with this id.');
 }

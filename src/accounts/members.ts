@@ -4,18 +4,19 @@ import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { type AccountEvent, accountAggregate } from '../domain/account.ts';
+import { emailAggregate } from '../domain/email.ts';
 import type { Role } from '../domain/member-events.ts';
 import { founderOf } from '../domain/members.ts';
-import { personAggregate } from '../domain/person.ts';
+import { type PersonCommand, personAggregate } from '../domain/person.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
-import { sendToAccount } from './accounts.ts';
+import { addressHmac, isGone, sendToAccount } from './accounts.ts';
 import { personTexts } from './logins.ts';
 import type { SignInDependencies } from './sign-in.ts';
 
-const MAX_NAME_CHARACTERS = 100;
+export const MAX_NAME_CHARACTERS = 100;
 
 /** @throws {ServiceError} `validation_error` */
 export function nameOfPerson(given: string): string {
@@ -128,6 +129,35 @@ export async function forgetInvitation(
   else if ((await consistentQuery(deps, peopleQueries)).memberships(personId).length === 0) {
     await endPerson(deps, personId, undefined, context);
   }
+}
+
+/**
+ * Gives an address and credentials to a person who has neither.
+ * @returns false where somebody else has the address, or got it meanwhile: the person is forgotten then
+ * @throws {ServiceError} `not_found` where the person was erased meanwhile
+ */
+export async function registerPerson(
+  deps: SignInDependencies,
+  email: string,
+  command: Extract<PersonCommand, { type: 'RegisterPerson' }>,
+  contextFor: () => Promise<CommandContext>,
+): Promise<boolean> {
+  const { actors } = deps;
+  const { personId, accountId } = command;
+  const context = await contextFor();
+  const address = addressHmac(deps, email);
+  const { holder } = (await actors.read(emailAggregate, address)).state;
+  const isFree = holder !== undefined && holder !== personId && (await isGone(deps, holder));
+  const insteadOf = isFree ? { insteadOf: holder } : {};
+  const reserve = { type: 'ReserveEmail', accountId, personId, ...insteadOf } as const;
+  const { state } = orThrow(await actors.send(emailAggregate, address, reserve, context));
+  const made =
+    state.holder === personId &&
+    orThrow(await actors.send(personAggregate, personId, command, context)).events.length > 0;
+  const isOurs = (await actors.read(emailAggregate, address)).state.holder === personId;
+  if (made && isOurs) return true;
+  if (made) await forgetInvitation(deps, personId, await contextFor());
+  return false;
 }
 
 /**

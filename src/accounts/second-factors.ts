@@ -72,6 +72,8 @@ interface Asker {
   readonly personId: string | undefined;
   /** What they proved; undefined: the operator. */
   readonly methods: readonly SignInMethod[] | undefined;
+  /** The service has an identity provider. */
+  readonly hasProvider: boolean;
 }
 
 /**
@@ -82,14 +84,18 @@ export async function changeSignInPolicy(
   deps: Pick<AccountDependencies, 'actors'>,
   accountId: string,
   require: SignInRequirement,
-  { personId, methods }: Asker,
+  { personId, methods, hasProvider }: Asker,
   context: CommandContext,
 ): Promise<void> {
-  if (require === 'oidc') {
+  if (require === 'oidc' && !hasProvider) {
     throw refused('This service has no identity provider. Ask the people who run it.');
   }
   if (methods !== undefined && lackingIn(require, methods) !== undefined) {
-    throw refused('Your own session lacks a second factor. Set one up first.');
+    throw refused(
+      require === 'oidc'
+        ? 'You have not signed in with the identity provider. Sign in with it first.'
+        : 'Your own session lacks a second factor. Set one up first.',
+    );
   }
   const by = personId === undefined ? {} : { by: personId };
   await sendToAccount(deps, { type: 'ChangeSignInPolicy', accountId, require, ...by }, context);

@@ -6,6 +6,7 @@ import type { Vault } from '../documents/keys/vault.ts';
 import type { SessionKind } from '../domain/event-fields.ts';
 import { founderOf } from '../domain/members.ts';
 import { sessionAggregate } from '../domain/session.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { plainText } from '../text/plain-text.ts';
@@ -58,22 +59,33 @@ export interface OpenedSession extends Pick<SignedIn, 'accountId' | 'personId' |
   readonly expiresAt: number;
 }
 
-/** @param userAgent the client's own, or empty */
+export interface SessionTerms {
+  readonly kind: SessionKind;
+  readonly lifetimeMs: number;
+  /** That of a session which may be opened once; absent: a new one. */
+  readonly sessionId?: string;
+}
+
+/**
+ * @param userAgent the client's own, or empty
+ * @throws {ServiceError} `unauthorized` where the session has been opened before
+ */
 export async function openSession(
   deps: SessionDependencies,
   { accountId, personId, role, sessionEpoch: epoch, passwords, client, methods }: SignedIn,
-  { kind, lifetimeMs, userAgent }: { kind: SessionKind; lifetimeMs: number; userAgent: string },
+  { kind, lifetimeMs, userAgent, ...terms }: SessionTerms & { readonly userAgent: string },
   context: CommandContext,
 ): Promise<OpenedSession> {
   const { time } = context.metadata;
-  const sessionId = newSessionId(time);
+  const { sessionId = newSessionId(time) } = terms;
   const expiresAt = time + lifetimeMs;
   // A founder's passwords are counted in the epoch of the account.
   const whose = personId === founderOf(accountId) ? {} : { personId, passwords };
   const session = { accountId, sessionId, expiresAt, epoch, client, kind, methods, ...whose };
   const sealed = await sealedUserAgent(deps, accountId, userAgent);
   const command = { type: 'OpenSession', ...session, ...sealed } as const;
-  orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
+  const { events } = orThrow(await deps.actors.send(sessionAggregate, sessionId, command, context));
+  if (events.length === 0) throw new ServiceError('unauthorized');
   await endOldest(deps, { accountId, personId }, context);
   return { accountId, personId, role, sessionId, expiresAt };
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from '../actors/system.ts';
 import type { SignInMethod } from '../domain/choices.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
-import { type ErrorDetails, ServiceError } from '../errors/errors.ts';
+import { type ErrorDetails, fieldError, ServiceError } from '../errors/errors.ts';
 import type { Rate, RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReadDependencies } from '../read-model/consistent-query.ts';
@@ -113,16 +113,24 @@ interface Attempt {
   readonly asker: Asker;
 }
 
+/** Tells the pair of a sign-in address and a client's address; names neither. */
+export const clientOf = (
+  deps: Pick<SignInDependencies, 'addressKey'>,
+  email: string,
+  clientAddress: string,
+): string =>
+  // The same key for another purpose than the sign-in address's own hash: the prefix tells them apart.
+  createHmac('sha256', deps.addressKey)
+    .update(`known client\0${addressHmac(deps, email)}\0${addressKey(clientAddress)}`)
+    .digest('hex');
+
 /**
  * Looks for the client by the pair's hash alone: that costs the same, and reveals nothing, where nobody has
  * the sign-in address.
  */
 function attemptOf({ email, clientAddress }: SignInRequest, deps: SignInDependencies): Attempt {
   const account = addressHmac(deps, email);
-  // The same key for another purpose than the sign-in address's own hash: the prefix tells them apart.
-  const client = createHmac('sha256', deps.addressKey)
-    .update(`known client\0${account}\0${addressKey(clientAddress)}`)
-    .digest('hex');
+  const client = clientOf(deps, email, clientAddress);
   const lastSignIn = deps.readModel.query(sessionQueries).lastSignIn(client);
   if (lastSignIn !== undefined && deps.clock.now() < lastSignIn + KNOWN_FOR_MS) {
     const counts = [countOf(client, 'knownClient')];
@@ -301,6 +309,9 @@ export async function admit(
   return { ...membership, passwords, client, methods: proved };
 }
 
+const NO_PASSWORD =
+  'You have no password: you sign in with the identity provider. Ask the people who run this service for a link that sets one.';
+
 /**
  * Judges the present password of somebody who is signed in already. A wrong one counts as a refused sign-in:
  * a stolen session gives no further guesses.
@@ -317,6 +328,10 @@ export async function confirmPassword(
   const known = await loginOf(deps, personId);
   // Erased since its credential was read.
   if (known === undefined) throw new ServiceError('unauthorized');
+  if (known.passwordHash === '') {
+    const [field = 'password'] = Object.keys(wrong.details);
+    throw fieldError(field, NO_PASSWORD);
+  }
   const email = await deps.vault.unsealExactly(known.sealedBy, known.email);
   const { login, right, asker } = await judgeInTurn(deps, { ...request, email });
   if (!right || login?.personId !== personId) {

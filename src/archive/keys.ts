@@ -23,6 +23,7 @@ const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'InvitationRevoked',
   'MemberJoined',
   'PersonNamed',
+  'IdentityLinked',
   'PersonErased',
   'SignatureSet',
   'SignatureRemoved',
@@ -133,7 +134,7 @@ export class KeyHolders {
       this.open.set(certificateId, accountId);
       this.#certificates.set(accountId, certificateId);
     } else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
-    else if (type === 'PersonNamed') {
+    else if (type === 'PersonNamed' || type === 'IdentityLinked') {
       this.open.set(data.personId, data.accountId ?? homeOf(data.personId));
     } else if (type === 'PersonErased') this.#end(data.personId);
     // The sign-in that it had made belongs to another account.
@@ -142,7 +143,8 @@ export class KeyHolders {
     else if (type === 'MemberJoined') {
       this.#joined.add(data.personId);
       // Somebody who has a sign-in has used it: the key of the person that it would have made is not needed.
-      if (data.invitation !== data.personId) this.#end(data.invitation);
+      const { invitation, personId } = data;
+      if (invitation !== undefined && invitation !== personId) this.#end(invitation);
     }
   }
 

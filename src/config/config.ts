@@ -84,13 +84,16 @@ export function readSettings(env: Environment, role?: Role): SettingsRead {
     }
   }
   // One that is given and cannot be used is not missing as well.
-  const isGiven = (key: keyof Config): boolean => unusable.has(key) || values[key] !== undefined;
+  const isGiven = (key: keyof Config): boolean =>
+    unusable.has(key) || (values[key] !== undefined && !isEmptyList(values[key]));
   if (role !== undefined) {
     const { blobStoreUrl }: Partial<Config> = values;
     problems.push(...lackingSettings(blobStoreUrl, isGiven, role));
   }
   return { values, unusable, problems };
 }
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** @throws {ConfigError} names every setting that cannot be used */
 export function readConfig(env: Environment, role?: Role): Config {
@@ -99,8 +102,21 @@ export function readConfig(env: Environment, role?: Role): Config {
   return Object.freeze(values) as Config;
 }
 
+/** Settings that say something about the provider of OIDC_ISSUER. */
+const OF_PROVIDER = [
+  'oidcClientId',
+  'oidcClientSecret',
+  'oidcName',
+  'oidcDomains',
+  'oidcGroups',
+  'oidcRoleClaim',
+  'oidcAccount',
+] as const;
+
 /** Settings that others need, or that need others. */
 type Needed =
+  | (typeof OF_PROVIDER)[number]
+  | 'oidcIssuer'
   | 'natsUrl'
   | 'blobStoreUrl'
   | 'masterKey'
@@ -139,6 +155,10 @@ function lackingSettings(
       'BLOB_STORE_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
     ],
     [
+      role !== 'renderer' && isGiven('oidcIssuer') && !isGiven('oidcClientId'),
+      'OIDC_ISSUER needs OIDC_CLIENT_ID, the name that this service is registered with at the provider.',
+    ],
+    [
       role !== 'renderer' && isGiven('blobStoreUrl') && !isGiven('masterKey'),
       'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
     ],
@@ -147,5 +167,10 @@ function lackingSettings(
       'SMTP_URL needs MAIL_FROM, the sender of the mails: NAME <pdf@example.com>.',
     ],
   ];
-  return problems.flatMap(([isLacking, problem]) => (isLacking ? problem : []));
+  const lonely =
+    role === 'renderer' || isGiven('oidcIssuer') ? [] : OF_PROVIDER.filter((key) => isGiven(key));
+  return [
+    ...problems.flatMap(([isLacking, problem]) => (isLacking ? problem : [])),
+    ...lonely.map((key) => `${SETTINGS[key].name} needs OIDC_ISSUER, the URL of the provider.`),
+  ];
 }

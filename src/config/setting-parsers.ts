@@ -5,6 +5,7 @@ import type { PlanSetting, Plans } from '../accounts/rate-limits.ts';
 import { parseS3Url } from '../documents/s3-location.ts';
 import { PLAN_NAME, PLANS } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
+import { ACCOUNT_ID } from '../domain/ids.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { parseConnectionString } from '../event-store/kurrentdb/connection-string.ts';
 import {
@@ -94,10 +95,8 @@ export const origin: Parse<string> = (value) => {
 
 /** The pages that may call the API. `*` beside others would make them meaningless. */
 export const origins: Parse<readonly string[]> = (value) => {
-  const each = value.split(',').map((part) => part.trim());
-  return each.length === 1 && each[0] === '*'
-    ? each
-    : each.filter((part) => part !== '').map((part) => origin(part));
+  const each = list(value);
+  return each.length === 1 && each[0] === '*' ? each : each.map((part) => origin(part));
 };
 
 /** A URL to send requests to. One that cannot be used is not repeated: it may hold a password. */
@@ -107,6 +106,44 @@ export const httpUrl: Parse<string> = (value) => {
   if (isHttp && url.username + url.password + url.hash === '') return value;
   throw new UnusableValue('must be an http or https URL, without user name, password and #.');
 };
+
+const LOOPBACK_HOST = /^(localhost|127\.[\d.]+|\[::1\])$/;
+
+/** The issuer of an OpenID provider: over HTTPS, or on this machine. */
+export const issuerUrl: Parse<string> = (value) => {
+  const { protocol, hostname, search } = new URL(httpUrl(value));
+  if ((protocol === 'https:' || LOOPBACK_HOST.test(hostname)) && search === '') return value;
+  return refuse(value, 'an https URL without a question mark; http is for this machine alone');
+};
+
+/** Texts separated by commas. */
+export const list: Parse<readonly string[]> = (value) =>
+  value
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+
+const DOMAIN = /^[^\s@*,/:]+\.[^\s@*,/:]+$/;
+
+/** Domains of addresses; `*` beside others would make them meaningless. */
+export const domains: Parse<readonly string[]> = (value) => {
+  const each = list(value).map((domain) => domain.toLowerCase());
+  return (each.length === 1 && each[0] === '*') || each.every((domain) => DOMAIN.test(domain))
+    ? each
+    : refuse(value, 'domains separated by commas, such as example.com, or * alone');
+};
+
+/** An account, by its address or its id. */
+export const accountName: Parse<string> = (value) =>
+  isEmailAddress(value) || new RegExp(`^${ACCOUNT_ID}$`).test(value)
+    ? value
+    : refuse(value, 'the address or the id of an account');
+
+/** Scopes of OAuth, with the one that makes it a sign-in. */
+export const scopes: Parse<string> = (value) =>
+  value.split(/\s+/).includes('openid')
+    ? value.trim()
+    : refuse(value, 'scopes with spaces between, openid among them');
 
 export interface WitnessSetting {
   /** The key of its Ed25519 cosignatures. */
@@ -149,11 +186,7 @@ function witness(pair: string): WitnessSetting {
 }
 
 export const ports: Parse<readonly number[]> = (value) =>
-  value
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '')
-    .map((each) => integer(1, 65_535)(each));
+  list(value).map((each) => integer(1, 65_535)(each));
 
 /** The place of documents and keys that nodes share. */
 export type BlobPlace =

@@ -3,13 +3,17 @@ import { resolve } from 'node:path';
 import { BOUNDS, type BoundSetting } from '../limits/bounds.ts';
 import { BUDGETS, type BudgetName } from '../limits/budgets.ts';
 import {
+  accountName,
   blobPlace,
   boolean,
+  domains,
   emailAddress,
   eventStoreUrl,
   httpUrl,
   integer,
+  issuerUrl,
   key32,
+  list,
   logOrigin,
   mailSender,
   natsUrl,
@@ -19,6 +23,7 @@ import {
   type Parse,
   plans,
   ports,
+  scopes,
   smtpServer,
   text,
   witnesses,
@@ -214,6 +219,36 @@ export const SETTINGS = {
     'the account that the first start opens; empty: none',
     { emptyCounts: true },
   ),
+  oidcIssuer: api('OIDC_ISSUER', issuerUrl, none, 'the OpenID provider that people sign in with', {
+    unset: 'none',
+  }),
+  oidcClientId: api('OIDC_CLIENT_ID', text, none, 'the name of the service at the provider', {
+    unset: 'none; needed with OIDC_ISSUER',
+  }),
+  oidcClientSecret: api('OIDC_CLIENT_SECRET', text, none, 'its secret there', {
+    unset: 'none: a public client',
+  }),
+  oidcName: api('OIDC_NAME', text, none, 'what the button calls the provider', {
+    unset: 'the host of OIDC_ISSUER',
+  }),
+  oidcScopes: api('OIDC_SCOPES', scopes, 'openid email profile', 'the scopes that are asked for'),
+  oidcDomains: api(
+    'OIDC_DOMAINS',
+    domains,
+    [],
+    'domains of addresses that may come, separated by commas; *: all',
+    { unset: 'none: people who are here already' },
+  ),
+  oidcGroups: api('OIDC_GROUPS', list, [], 'groups that may come, separated by commas', {
+    unset: 'none',
+  }),
+  oidcGroupsClaim: api('OIDC_GROUPS_CLAIM', text, 'groups', 'the claim that has the groups'),
+  oidcRoleClaim: api('OIDC_ROLE_CLAIM', text, none, 'the claim that has owner, member or auditor', {
+    unset: 'none: member',
+  }),
+  oidcAccount: api('OIDC_ACCOUNT', accountName, none, 'the account that new people join', {
+    unset: 'the first account',
+  }),
   masterKey: api('MASTER_KEY', key32, none, "wraps the accounts' keys: 32 bytes in hex or base64", {
     unset: 'made at the first start',
   }),

@@ -43,7 +43,13 @@ export interface HistoryDependencies extends ReadDependencies {
 }
 
 /** Nobody needs them to understand what happened, and they help to guess the secret. */
-const HIDDEN: ReadonlySet<string> = new Set(['passwordHash', 'keyHash', 'tokenHash', 'secret']);
+const HIDDEN: ReadonlySet<string> = new Set([
+  'passwordHash',
+  'keyHash',
+  'tokenHash',
+  'identity',
+  'secret',
+]);
 
 export interface HistoryPage {
   readonly order: 'newest first' | 'oldest first';

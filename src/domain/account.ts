@@ -266,6 +266,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'InviteMember':
     case 'RevokeInvitation':
     case 'JoinAccount':
+    case 'AdmitMember':
     case 'ChangeMember':
     case 'RemoveMember':
     case 'RecordPasswordReset':
@@ -318,7 +319,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 18,
+    version: 19,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

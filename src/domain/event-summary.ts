@@ -136,12 +136,20 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   MemberInvited: (data) =>
     `Somebody was invited as ${roleText(data)}.${data.byMail ? ' The link is sent by mail, too.' : ''}`,
   InvitationRevoked: () => 'An invitation was revoked.',
-  MemberJoined: (data) => `An invited person joined as ${roleText(data)}.`,
-  MemberChanged: (data) => `A person is ${roleText(data)} of the account from now on.`,
+  MemberJoined: (data) =>
+    data.invitation === undefined
+      ? `A person joined as ${roleText(data)}: the identity provider let them in.`
+      : `An invited person joined as ${roleText(data)}.`,
+  MemberChanged: (data) =>
+    `A person is ${roleText(data)} of the account from now on${data.byProvider ? ', as the identity provider says' : ''}.`,
   MemberRemoved: (data) =>
     `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
   SignInPolicyChanged: ({ require }) => `From now on ${REQUIREMENTS[require]}.`,
-  PersonRegistered: () => 'An invited person chose a name and a password.',
+  PersonRegistered: (data) =>
+    data.passwordHash === undefined
+      ? 'A person signed in for the first time, with the identity provider.'
+      : 'An invited person chose a name and a password.',
+  IdentityLinked: (data) => `A person signs in with ${data.issuer} from now on.`,
   PersonNamed: () => 'A person changed their name.',
   MemberPasswordReset: (data) =>
     data.expiresAt === undefined

@@ -28,11 +28,11 @@ export const MEMBER_EVENT_SCHEMAS = {
     expiresAt: Time,
   }),
   InvitationRevoked: Type.Object({ accountId: AccountId, personId: PersonId }),
-  /** `invitation` is the id of the invitation, which is used up. */
+  /** `invitation` is the id of the invitation, which is used up; absent: the identity provider let the person in. */
   MemberJoined: Type.Object({
     accountId: AccountId,
     personId: PersonId,
-    invitation: PersonId,
+    invitation: Type.Optional(PersonId),
     role: Role,
     documents: Documents,
   }),
@@ -42,6 +42,8 @@ export const MEMBER_EVENT_SCHEMAS = {
     personId: PersonId,
     role: Role,
     documents: Documents,
+    /** The identity provider named another role when the person signed in. */
+    byProvider: Type.Optional(Type.Literal(true)),
   }),
   /** It ends the person's sessions and keys of the account, too. */
   MemberRemoved: Type.Object({
@@ -64,13 +66,23 @@ export const MEMBER_EVENT_SCHEMAS = {
     require: Type.Enum([...SIGN_IN_REQUIREMENTS]),
   }),
 
-  /** A person who was invited has a sign-in. The account is that of the invitation. */
+  /** A person who was invited, or whom the identity provider let in, has a sign-in. The account is the one that they join. */
   PersonRegistered: Type.Object({
     personId: PersonId,
     accountId: AccountId,
     email: Sealed,
     name: Sealed,
-    passwordHash: Sealed,
+    /** Absent: the person signs in with the identity provider alone. */
+    passwordHash: Type.Optional(Sealed),
+  }),
+  /** The person is the one whom this provider of OpenID Connect knows by this subject. */
+  IdentityLinked: Type.Object({
+    personId: PersonId,
+    accountId: AccountId,
+    issuer: Type.String({ minLength: 1 }),
+    subject: Sealed,
+    /** HMAC-SHA-256 of issuer and subject, hex: the person is found by it. */
+    identity: Sha256,
   }),
   /** The account, here and below, is the one in which it was done; absent: the operator did it. */
   PersonNamed: Type.Object({

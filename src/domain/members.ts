@@ -43,6 +43,8 @@ export interface People {
   readonly members: Readonly<Record<string, Member>>;
   /** By their id: those that are open, and those that have expired, until the next round of `forgetInvitations`. */
   readonly invitations: Readonly<Record<string, Invitation>>;
+  /** Those who were removed or have left: a provider does not let them in again, an invitation does. */
+  readonly former: Readonly<Record<string, true>>;
   /** Counts what ended sessions, and who joined. */
   readonly sessionEpoch: number;
   readonly signInRequirement: SignInRequirement;
@@ -51,6 +53,7 @@ export interface People {
 export const nobody: People = {
   members: {},
   invitations: {},
+  former: {},
   sessionEpoch: 0,
   signInRequirement: 'none',
 };
@@ -94,11 +97,15 @@ export type MembersCommand = By &
         readonly tokenHash: string;
         readonly now: number;
       }
+    /** The identity provider lets the person in. */
+    | { readonly type: 'AdmitMember'; readonly personId: string; readonly role: Role }
     | {
         readonly type: 'ChangeMember';
         readonly personId: string;
         readonly role?: Role;
         readonly documents?: boolean;
+        /** The identity provider says so. */
+        readonly byProvider?: true;
       }
     | { readonly type: 'RemoveMember'; readonly personId: string }
     /** The operator's. With a time: that until which a link may be used. */
@@ -159,7 +166,8 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
         ...state,
         sessionEpoch,
         members: { ...members, [personId]: { role, ...withDocuments(documents), ...joined } },
-        invitations: without(invitations, invitation),
+        former: without(state.former, personId),
+        invitations: invitation === undefined ? invitations : without(invitations, invitation),
       };
     }
     case 'MemberChanged': {
@@ -168,8 +176,11 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
       const changed = { role, ...withDocuments(documents), since, epoch };
       return { ...state, members: { ...members, [personId]: changed } };
     }
-    case 'MemberRemoved':
-      return { ...state, members: without(members, event.data.personId) };
+    case 'MemberRemoved': {
+      const { personId } = event.data;
+      const former = { ...state.former, [personId]: true } as const;
+      return { ...state, members: without(members, personId), former };
+    }
     case 'MemberPasswordReset':
       return state;
     case 'SessionsEnded':
@@ -191,6 +202,9 @@ const NO_MEMBER: Rejection = { rejected: 'not_found', message: 'There is no such
 export const INVITATION_GONE =
   'The invitation was used or revoked, or it has expired. Ask for another one.';
 const NO_INVITATION: Rejection = { rejected: 'gone', message: INVITATION_GONE };
+
+export const NO_MEMBER_ANY_MORE = 'You do not belong to an account any more.';
+const MOST_MEMBERS = `An account has at most ${MAX_MEMBERS} members.`;
 
 const refused = (field: string, message: string): Rejection => ({
   rejected: 'validation_error',
@@ -237,7 +251,7 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       if (!isOwner) return NOT_OWNER;
       const open = Object.values(state.invitations).filter((each) => each.expiresAt > now);
       if (Object.keys(state.members).length + open.length >= MAX_MEMBERS) {
-        return refused('email', `An account has at most ${MAX_MEMBERS} members. Remove one first.`);
+        return refused('email', `${MOST_MEMBERS} Remove one first.`);
       }
       if (open.length >= MAX_INVITATIONS) {
         const most = `An account has at most ${MAX_INVITATIONS} open invitations.`;
@@ -268,8 +282,17 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       const joined = { accountId, personId, invitation: id, role, ...withDocuments(documents) };
       return [{ type: 'MemberJoined', data: joined }];
     }
+    case 'AdmitMember': {
+      const { personId, role } = command;
+      if (state.members[personId] !== undefined) return [];
+      if (state.former[personId]) return { rejected: 'forbidden', message: NO_MEMBER_ANY_MORE };
+      if (Object.keys(state.members).length >= MAX_MEMBERS) {
+        return { rejected: 'forbidden', message: `${MOST_MEMBERS} Ask an owner to remove one.` };
+      }
+      return [{ type: 'MemberJoined', data: { accountId, personId, role } }];
+    }
     case 'ChangeMember': {
-      const { personId } = command;
+      const { personId, byProvider } = command;
       const member = state.members[personId];
       if (!isOwner) return NOT_OWNER;
       if (member === undefined) return NO_MEMBER;
@@ -278,7 +301,8 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       const documents = role === 'auditor' && (command.documents ?? member.documents);
       if (role === member.role && documents === (member.documents ?? false)) return [];
       if (role !== 'owner' && isLastOwner(state, personId)) return LAST_OWNER;
-      const changed = { accountId, personId, role, ...withDocuments(documents) };
+      const right = { role, ...withDocuments(documents), ...(byProvider && { byProvider }) };
+      const changed = { accountId, personId, ...right };
       const ended = role === 'owner' ? [] : invitationsEnded(state, accountId, personId);
       return [{ type: 'MemberChanged', data: changed }, ...ended];
     }

@@ -1,6 +1,6 @@
 /**
- * A person who was invited into an account: name and credentials. Those of a founder lie in the account's stream; the
- * stream of a founder has a name, if one was given, and the erasure.
+ * A person who was invited into an account, or let in by an identity provider: name and credentials. Those of a founder lie
+ * in the account's stream; the stream of a founder has a name, if one was given, identities at providers, and the erasure.
  */
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
@@ -11,18 +11,21 @@ export const personStream = (personId: string): string => `person-${personId}`;
 export type PersonEvent = EventOf<
   | 'PersonRegistered'
   | 'PersonNamed'
+  | 'IdentityLinked'
   | 'PersonResetOffered'
   | 'PersonPasswordChanged'
   | 'PersonErased'
 >;
 
 export interface PersonState {
-  /** `none`: not registered by an invitation: a founder, or nobody. `erased` is for good. */
+  /** `none`: not registered: a founder, or nobody. `erased` is for good. */
   readonly status: 'none' | 'registered' | 'erased';
-  /** Sealed, as are the hash and the name. */
+  /** Sealed, as are the hash, which is empty for a person without a password, and the name. */
   readonly email: string;
   readonly passwordHash: string;
   readonly name: string | undefined;
+  /** By the provider's issuer: the identity that the person has there, for good. */
+  readonly identities: Readonly<Record<string, string>>;
   /** Counts the passwords after the first one: sessions that were opened with an earlier one are over. */
   readonly passwords: number;
   readonly reset: ResetOffer | undefined;
@@ -33,9 +36,19 @@ const initialState: PersonState = {
   email: '',
   passwordHash: '',
   name: undefined,
+  identities: {},
   passwords: 0,
   reset: undefined,
 };
+
+/** Whom a provider knows. */
+export interface Identity {
+  readonly issuer: string;
+  /** HMAC of issuer and subject, hex. */
+  readonly identity: string;
+  /** Sealed. */
+  readonly subject: string;
+}
 
 export type PersonCommand = { readonly personId: string } & (
   | {
@@ -43,8 +56,11 @@ export type PersonCommand = { readonly personId: string } & (
       readonly accountId: string;
       readonly email: string;
       readonly name: string;
-      readonly passwordHash: string;
+      /** One of the two at least. */
+      readonly passwordHash?: string;
+      readonly identity?: Identity;
     }
+  | { readonly type: 'LinkIdentity'; readonly accountId: string; readonly identity: Identity }
   | { readonly type: 'NamePerson'; readonly accountId: string; readonly name: string }
   | {
       readonly type: 'ChangePersonPassword';
@@ -64,10 +80,13 @@ export type PersonCommand = { readonly personId: string } & (
   | { readonly type: 'ErasePerson'; readonly accountId?: string }
 );
 
+export const OTHER_IDENTITY =
+  'The person with this address is another one at the identity provider. The operator of the service can erase them, and an owner invite you.';
+
 function evolve(state: PersonState, event: PersonEvent): PersonState {
   switch (event.type) {
     case 'PersonRegistered': {
-      const { email, name, passwordHash } = event.data;
+      const { email, name, passwordHash = '' } = event.data;
       return { ...state, status: 'registered', email, name, passwordHash };
     }
     case 'PersonNamed':
@@ -75,6 +94,10 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     case 'PersonResetOffered': {
       const { tokenHash, expiresAt } = event.data;
       return { ...state, reset: { tokenHash, expiresAt } };
+    }
+    case 'IdentityLinked': {
+      const { issuer, identity } = event.data;
+      return { ...state, identities: { ...state.identities, [issuer]: identity } };
     }
     case 'PersonPasswordChanged': {
       const { passwordHash } = event.data;
@@ -99,9 +122,22 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
   switch (command.type) {
     case 'RegisterPerson': {
       if (state.status === 'registered') return [];
-      const { accountId, email, name, passwordHash } = command;
-      const data = { personId, accountId, email, name, passwordHash };
-      return [{ type: 'PersonRegistered', data }];
+      const { accountId, email, name, passwordHash, identity } = command;
+      const password = passwordHash === undefined ? {} : { passwordHash };
+      const registered = { personId, accountId, email, name, ...password };
+      const linked = identity && ({ personId, accountId, ...identity } as const);
+      return [
+        { type: 'PersonRegistered', data: registered },
+        ...(linked === undefined ? [] : [{ type: 'IdentityLinked', data: linked } as const]),
+      ];
+    }
+    case 'LinkIdentity': {
+      const { accountId, identity } = command;
+      const known = state.identities[identity.issuer];
+      if (known === identity.identity) return [];
+      // The provider gave the address of somebody who has left to somebody else.
+      if (known !== undefined) return { rejected: 'forbidden', message: OTHER_IDENTITY };
+      return [{ type: 'IdentityLinked', data: { personId, accountId, ...identity } }];
     }
     case 'NamePerson': {
       const { accountId, name } = command;
@@ -141,7 +177,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 2,
+    version: 3,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

@@ -16,6 +16,7 @@ import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { CheckpointSigner } from '../log/checkpoint-signer.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Tracing } from '../observe/tracing/port.ts';
+import type { IdentityProvider } from '../oidc/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { RendererWatch } from '../render-queue/port.ts';
@@ -25,6 +26,7 @@ import type { BuiltFiles } from './fixed-answer.ts';
 import type { RequestBodies } from './middleware/body.ts';
 import type { RequestEnd } from './middleware/observe.ts';
 import type { OpenApiDocument } from './openapi/types.ts';
+import type { SealedTokens } from './sealed-tokens.ts';
 import type { FileTokens, Tokens } from './tokens.ts';
 
 export interface Readiness {
@@ -83,6 +85,10 @@ export interface HttpDependencies {
   readonly rateLimiter: RateLimiter;
   readonly fileTokens: FileTokens;
   readonly tokens: Tokens;
+  /** What a browser keeps for the service, and cannot read. */
+  readonly sealedTokens: SealedTokens;
+  /** Absent without OIDC_ISSUER. */
+  readonly identityProvider?: IdentityProvider | undefined;
   /** The service's own certificate for signatures, if it has one. */
   readonly seal?: Certificate | undefined;
   /** Keys the hash under which a sign-in address is found. */

@@ -69,6 +69,11 @@ import {
   postAcceptance,
   postMember,
 } from './resources/members.ts';
+import {
+  beginProviderSignIn,
+  CALLBACK_PATH,
+  finishProviderSignIn,
+} from './resources/provider-sign-in.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
 import { getSignInPolicy, patchSignInPolicy } from './resources/sign-in-policy.ts';
@@ -211,6 +216,11 @@ export const ROUTES: readonly Route[] = [
   internal('post', '/dashboard/session', 'page', openDashboardSession),
   internal('get', '/dashboard/session', 'cookie', renewDashboardSession),
   internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
+  {
+    ...internal('get', '/dashboard/oidc/start', 'page', beginProviderSignIn),
+    needs: 'oidcIssuer',
+  },
+  { ...internal('get', CALLBACK_PATH, 'static', finishProviderSignIn), needs: 'oidcIssuer' },
   internal('get', '/dashboard/offers', 'none', getOffers),
   api('get', '/operator/status/', 'operator', getStatus),
   api('get', '/operator/activity/', 'operator', getServiceActivity),

@@ -7,6 +7,7 @@ import type { ApiApp } from '../http/app.ts';
 import type { HttpDependencies } from '../http/dependencies.ts';
 import type { FileTokens } from '../http/tokens.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
+import { openIdentityProvider } from '../oidc/provider.ts';
 import type { Core } from './core.ts';
 import { requestCounter } from './metrics.ts';
 import { listenForCommands } from './operator-socket.ts';
@@ -110,9 +111,10 @@ export async function openApi(
     readonly rateLimiter: RateLimiter;
   },
 ): Promise<{ readonly app: ApiApp; readonly stop: () => Promise<void> }> {
-  const [{ createApp }, { createTokens }] = await Promise.all([
+  const [{ createApp }, { createTokens }, { createSealedTokens }] = await Promise.all([
     import('../http/app.ts'),
     import('../http/tokens.ts'),
+    import('../http/sealed-tokens.ts'),
   ]);
   const { clock, masterKey } = core;
   const { origin, ...parts } = given;
@@ -125,6 +127,8 @@ export async function openApi(
     builtFolder: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
     tokens: createTokens(deriveKey(masterKey, 'access tokens', 32), origin, clock),
     fileTokens: await fileTokensOf(core, origin),
+    sealedTokens: createSealedTokens(deriveKey(masterKey, 'sealed tokens', 32), origin, clock),
+    identityProvider: openIdentityProvider(core.config),
     operations: { version: readVersion(), renderers, rebuilds },
     onRequestEnd: requestCounter(core),
   });

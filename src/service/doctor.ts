@@ -3,10 +3,12 @@ import type { Config, SettingsRead } from '../config/config.ts';
 import type { Role } from '../config/settings.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore } from '../event-store/port.ts';
+import { CALLBACK_PATH } from '../http/resources/provider-sign-in.ts';
 import { checkAddress } from '../http/server.ts';
 import { LOOPBACK } from '../mail/address.ts';
 import { errorLine } from '../errors/error-message.ts';
 import type { Logger } from '../observe/log.ts';
+import { openIdentityProvider } from '../oidc/provider.ts';
 import {
   type Check,
   check,
@@ -61,6 +63,9 @@ function ofMachine(config: Config, role: Role): readonly Check[] {
       ? []
       : [check('mail', ['smtpUrl', 'mailFrom'], () => mail(config))]),
     check('disk', ['dataDir'], () => diskSpace(config.dataDir)),
+    ...(config.oidcIssuer === undefined || role === 'renderer'
+      ? []
+      : [check('identity provider', ['oidcIssuer', 'publicUrl'], () => identityProvider(config))]),
     check('clock', [], clockSet),
   ];
 }
@@ -145,6 +150,23 @@ async function chromeInFull({ chromePath }: Config): Promise<Finding> {
   return sandboxNote === undefined
     ? ok(`${printed}, in its sandbox`)
     : warning(`${printed}, without its sandbox: ${sandboxNote}`);
+}
+
+/** The service starts without it, too: people sign in with their passwords meanwhile. */
+async function identityProvider(config: Config): Promise<Finding> {
+  const { oidcIssuer, publicUrl } = config;
+  try {
+    await openIdentityProvider(config)?.look();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return warning(
+      `nobody can sign in with ${oidcIssuer} now: ${why.replace(/\.$/, '')}. Check OIDC_ISSUER, and that this machine reaches it.`,
+    );
+  }
+  const origin = publicUrl ?? 'PUBLIC_URL';
+  return ok(
+    `${oidcIssuer} answers; the redirect URI to register there is ${origin}${CALLBACK_PATH}`,
+  );
 }
 
 /** A clock that runs behind the log would write events that lie before older ones. */

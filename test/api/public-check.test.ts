@@ -182,9 +182,15 @@ void test('a deployment that does not offer it answers as if there was no such r
     t.equal(one.status, 404, method);
     t.equal(await one.text(), await other.text());
   }
-  t.strictSame((await api.call('GET', '/dashboard/offers')).body, { public_verify: false });
+  t.strictSame((await api.call('GET', '/dashboard/offers')).body, {
+    public_verify: false,
+    provider: '127.0.0.1:9',
+  });
   const open = await startApi(t);
-  t.strictSame((await open.call('GET', '/dashboard/offers')).body, { public_verify: true });
+  t.strictSame((await open.call('GET', '/dashboard/offers')).body, {
+    public_verify: true,
+    provider: '127.0.0.1:9',
+  });
   t.equal((await open.call('GET', '/verify/public')).headers.get('allow'), 'POST');
 });
 

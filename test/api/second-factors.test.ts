@@ -31,7 +31,7 @@ void test('an owner changes the policy, and does not shut themselves out', async
   t.match(refusal(await change('none', member.headers)), { status: 403, details: ['roles'] });
   for (const [require, message] of [
     ['second_factor', /^require: Your own session lacks a second factor/],
-    ['oidc', /^require: This service has no identity provider/],
+    ['oidc', /^require: You have not signed in with the identity provider/],
   ] as const) {
     const answer = await change(require);
     t.match(refusal(answer), { status: 400, error: 'validation_error', details: ['require'] });

@@ -33,12 +33,14 @@ import type { HttpDependencies } from '../../src/http/dependencies.ts';
 import { rateLimitHeadersOf } from '../../src/http/middleware/rate-limit.ts';
 import { buildDocument } from '../../src/http/openapi/document.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import { createSealedTokens } from '../../src/http/sealed-tokens.ts';
 import { listen, type Timeouts } from '../../src/http/server.ts';
 import { createFileTokens, createTokens } from '../../src/http/tokens.ts';
 import { Bounds } from '../../src/limits/bounds.ts';
 import { Budgets } from '../../src/limits/budgets.ts';
 import { MemoryRateLimiter } from '../../src/limits/rate-limiter/memory.ts';
 import { CheckpointSigner } from '../../src/log/checkpoint-signer.ts';
+import { openIdentityProvider } from '../../src/oidc/provider.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openLastCheckpoint } from '../../src/service/log.ts';
@@ -100,6 +102,9 @@ export async function startApi(
     RATE_LIMIT_PRO: '100000',
     RATE_LIMIT_ANONYMOUS: '100000',
     PUBLIC_VERIFY: 'true',
+    // Nobody answers there: tests of signing in with a provider start a real one.
+    OIDC_ISSUER: 'http://127.0.0.1:9',
+    OIDC_CLIENT_ID: 'pressledger',
     ...env,
   });
   const database = openEmbeddedDatabase(join(root, 'pressledger.db'));
@@ -163,6 +168,8 @@ export async function startApi(
     rateLimiter,
     fileTokens: createFileTokens(deriveKey(MASTER_KEY, 'file links', 32), ORIGIN, clock),
     tokens: createTokens(deriveKey(MASTER_KEY, 'access tokens', 32), ORIGIN, clock),
+    sealedTokens: createSealedTokens(deriveKey(MASTER_KEY, 'sealed tokens', 32), ORIGIN, clock),
+    identityProvider: openIdentityProvider(config),
     addressKey: deriveKey(MASTER_KEY, 'sign-in address', 32),
     idempotencySecret: deriveKey(MASTER_KEY, 'idempotency keys', 32),
     publicUrl: origin,
@@ -225,6 +232,7 @@ export async function startApi(
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(path.startsWith('http') ? path : origin + path, {
       method,
+      redirect: 'manual',
       headers: {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(key === undefined ? {} : { 'X-API-Key': key }),

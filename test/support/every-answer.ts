@@ -407,6 +407,9 @@ async function driveSuccesses(t: Test, given: Answered) {
   await api.call('GET', publicName, { key });
   await api.call('DELETE', publicName, { key });
   await api.call('GET', '/dashboard/offers');
+  // Nobody answers at the provider, and nothing was begun.
+  await api.call('GET', '/dashboard/oidc/start', { headers: ownPage() });
+  await api.call('GET', '/dashboard/oidc/callback');
   await driveWebhooks(api, { id: accountId, key }, async () => {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     await api.complete(accountId, String(body['id']), PDF);
@@ -536,6 +539,7 @@ async function driveFailures(t: Test, given: Answered) {
       actors: Object.assign(Object.create(actors) as ActorSystem, { read: failing }),
       store: { head: failing },
       readiness: failing,
+      identityProvider: { label: 'x', begin: failing, finish: failing, look: failing },
       tokens: {
         issue: failing,
         verify: () => Promise.resolve({ accountId: 'acct_x', sessionId: 'sess_x' }),

@@ -131,6 +131,38 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
     { 'ann@example.com': 'ann@example.com', '': '' },
     ['ann', 'ann@', '@example.com', 'ann smith@example.com', 'a@b@c'],
   ],
+  oidcIssuer: [
+    undefined,
+    {
+      'https://login.example.com/realms/pdf': 'https://login.example.com/realms/pdf',
+      'http://127.0.0.1:9000': 'http://127.0.0.1:9000',
+    },
+    ['login.example.com', 'http://login.example.com', 'https://u:p@x.com', 'https://x.com/?a=1'],
+  ],
+  oidcClientId: [undefined, { pressledger: 'pressledger' }, []],
+  oidcClientSecret: [undefined, { s3cret: 's3cret' }, []],
+  oidcName: [undefined, { 'Example Login': 'Example Login' }, []],
+  oidcScopes: [
+    'openid email profile',
+    { 'openid email groups': 'openid email groups' },
+    ['email profile', 'openid,email'],
+  ],
+  oidcDomains: [
+    [],
+    { '*': ['*'], 'Example.com, example.org,': ['example.com', 'example.org'] },
+    ['*, example.com', '@example.com', 'ada@example.com', 'example', 'https://example.com'],
+  ],
+  oidcGroups: [[], { 'pdf users, print': ['pdf users', 'print'] }, []],
+  oidcGroupsClaim: ['groups', { 'https://example.com/groups': 'https://example.com/groups' }, []],
+  oidcRoleClaim: [undefined, { 'realm_access.roles': 'realm_access.roles' }, []],
+  oidcAccount: [
+    undefined,
+    {
+      'ada@example.com': 'ada@example.com',
+      acct_06f3k8r1v2w9x4y5z6a7b8c9d0: 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0',
+    },
+    ['acct_1', 'first'],
+  ],
   masterKey: [
     undefined,
     {
@@ -352,6 +384,14 @@ void test('URLs are told with the others, and what is missing beside a value by 
     problemsOf({ PORT: '80x', NATS_URL: 'http://h' }, 'api'),
     ['PORT', 'NATS_URL', 'NATS_URL needs'],
     'a value that cannot be used is not missing, and does not hide what is',
+  );
+  const issuer = { OIDC_ISSUER: 'https://login.example.com' };
+  t.strictSame(problemsOf(issuer, 'start'), ['OIDC_ISSUER needs']);
+  t.strictSame(problemsOf({ ...issuer, OIDC_CLIENT_ID: 'c' }, 'start'), []);
+  const lonely = { OIDC_CLIENT_ID: 'c', OIDC_CLIENT_SECRET: 's', OIDC_DOMAINS: '*' };
+  t.strictSame(
+    problemsOf(lonely, 'start'),
+    Object.keys(lonely).map((name) => `${name} needs`),
   );
   t.strictSame(problemsOf({}, 'start'), []);
   t.end();

@@ -106,6 +106,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'webhook-library': [
     imports('src/webhooks/poster.ts', 'node_modules/standardwebhooks/dist/index.js'),
   ],
+  'identity-provider': [imports('src/oidc/provider.ts', 'src/config/config.ts', typeOnly)],
+  'identity-provider-library': [
+    imports('src/oidc/provider.ts', 'node_modules/openid-client/build/index.js'),
+  ],
   'egress-addresses': [imports('src/egress/policy.ts', 'src/renderer/egress/proxy.ts')],
   'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
   nats: [imports('src/nats/connection.ts', 'src/render-queue/port.ts', typeOnly)],

@@ -24,7 +24,10 @@ const post = (body: object): RequestInit => ({
 export const offersQuery = queryOptions({
   queryKey: ['offers'],
   queryFn: ({ signal }) =>
-    answerTo<{ readonly public_verify: boolean }>('/dashboard/offers', { signal }),
+    answerTo<{ readonly public_verify: boolean; readonly provider: string | null }>(
+      '/dashboard/offers',
+      { signal },
+    ),
   staleTime: Number.POSITIVE_INFINITY,
 });
 

@@ -6,6 +6,8 @@ export interface SignInSearch {
   readonly from?: string;
   /** The end of the session before. */
   readonly reason?: SessionEnd;
+  /** Why a sign-in with the identity provider was refused. */
+  readonly provider?: string;
 }
 
 const REASONS: readonly unknown[] = [
@@ -19,7 +21,12 @@ const REASONS: readonly unknown[] = [
 const OWN_PATH = /^\/(?![/\\])\P{Cc}*$/u;
 
 /** Keeps nothing but a path of these pages: a link must not lead a person elsewhere after signing in. */
-export const signInSearch = ({ from, reason }: Record<string, unknown>): SignInSearch => ({
+export const signInSearch = ({
+  from,
+  reason,
+  provider,
+}: Record<string, unknown>): SignInSearch => ({
   ...(typeof from === 'string' && OWN_PATH.test(from) && { from }),
   ...(REASONS.includes(reason) && { reason: reason as SessionEnd }),
+  ...(typeof provider === 'string' && { provider }),
 });

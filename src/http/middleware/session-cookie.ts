@@ -10,7 +10,7 @@ export const sessionCookieOf = (ctx: HttpContext): string | undefined =>
 
 /** Sets the cookie until the browser is closed. Koa's own way refuses `Secure` behind a proxy that ends TLS. */
 export function setSessionCookie(ctx: HttpContext, token: string): void {
-  ctx.set('Set-Cookie', `${SESSION_COOKIE}=${token}; ${ATTRIBUTES}`);
+  ctx.append('Set-Cookie', `${SESSION_COOKIE}=${token}; ${ATTRIBUTES}`);
 }
 
 export function removeSessionCookie(ctx: HttpContext): void {

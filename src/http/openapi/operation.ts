@@ -131,7 +131,7 @@ export interface Route extends Endpoint {
   /** A session may ask that lacks what its account requires of everybody who signs in. */
   readonly setsUpSignIn?: true;
   /** The setting without which there is no such route. */
-  readonly needs?: 'publicVerify';
+  readonly needs?: 'publicVerify' | 'oidcIssuer';
   /** True for what only our own pages and their readers use: clients are generated without it. */
   readonly isInternal?: boolean;
 }

@@ -1,11 +1,10 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
 import Type from 'typebox';
-import { type OpenedSession, openSession } from '../../accounts/sessions.ts';
+import { type OpenedSession, openSession, type SessionTerms } from '../../accounts/sessions.ts';
 import { type SignedIn, signIn } from '../../accounts/sign-in.ts';
 import { refusalOf, SUSPENDED_EXAMPLE } from '../../accounts/suspension.ts';
 import { orThrow } from '../../actors/command-context.ts';
 import { type AccountState, accountAggregate } from '../../domain/account.ts';
-import type { SessionKind } from '../../domain/event-fields.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -104,16 +103,11 @@ async function sessionOf(
   return { ...claims, account, personId, role: member.role, refresh };
 }
 
-interface Lifetime {
-  readonly kind: SessionKind;
-  readonly lifetimeMs: number;
-}
-
 /** Signs in with the address and password in the body, and opens a session. */
 export async function signInWithBody(
   ctx: HttpContext,
   deps: RouteDependencies,
-  lifetime: Lifetime,
+  lifetime: SessionTerms,
 ): Promise<OpenedSession> {
   const { account, ...pair } = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
   const { clientAddress, requestId, loggedId, log } = ctx.state;
@@ -126,7 +120,7 @@ export async function openSignedIn(
   ctx: HttpContext,
   deps: RouteDependencies,
   signedIn: SignedIn,
-  lifetime: Lifetime,
+  lifetime: SessionTerms,
 ): Promise<OpenedSession> {
   const { accountId, personId: person, role } = signedIn;
   // After all that was to be proved: a stranger is not told.

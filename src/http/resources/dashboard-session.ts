@@ -34,16 +34,28 @@ const ended = {
   message: 'The session has ended. Sign in again.',
 };
 
-/** Sends an access token, and a cookie that is good for another day. Neither outlives the session. */
-async function sendAccess(
+type DatedClaims = IssuedClaims & { readonly expiresAt: number };
+
+/** Sets a cookie that is good for another day, and does not outlive the session. */
+export async function setDashboardCookie(
   ctx: HttpContext,
   { tokens, clock }: RouteDependencies,
-  { expiresAt, ...claims }: IssuedClaims & { readonly expiresAt: number },
+  { expiresAt, ...claims }: DatedClaims,
 ): Promise<void> {
-  const now = clock.now();
-  const accessEnd = Math.min(now + ACCESS_LIFETIME_MS, expiresAt);
-  const cookieEnd = Math.min(now + COOKIE_LIFETIME_MS, expiresAt);
-  setSessionCookie(ctx, await tokens.issue('cookie', claims, cookieEnd));
+  const end = Math.min(clock.now() + COOKIE_LIFETIME_MS, expiresAt);
+  setSessionCookie(ctx, await tokens.issue('cookie', claims, end));
+}
+
+/** Sends an access token, and the cookie. Neither outlives the session. */
+async function sendAccess(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  session: DatedClaims,
+): Promise<void> {
+  const { tokens, clock } = deps;
+  const { expiresAt, ...claims } = session;
+  const accessEnd = Math.min(clock.now() + ACCESS_LIFETIME_MS, expiresAt);
+  await setDashboardCookie(ctx, deps, session);
   ctx.body = {
     access: await tokens.issue('access', claims, accessEnd),
     expires_at: isoTime(accessEnd),

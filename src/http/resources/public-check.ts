@@ -1,7 +1,7 @@
 /** The check of a PDF by people without an account, and what the pages must know before anybody signs in. */
 import Type from 'typebox';
 import { checkInPublic } from '../../log/public-check.ts';
-import { Closed, Count, Flag, Text, Timestamp } from '../openapi/fields.ts';
+import { Closed, Count, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { checkVerifyRequest, VerifyRequest } from './evidence.ts';
 import { CHECKPOINT, HASH, ORIGIN, PROVEN_EVENT } from './transparency-log.ts';
@@ -85,6 +85,9 @@ export const verifyInPublic: Endpoint = {
 /** The answer of `GET /dashboard/offers`. */
 export const DashboardOffers = Closed({
   public_verify: Flag('true if POST /verify/public is offered.', false),
+  provider: OrNull(
+    Text('login.example.com', 'The identity provider that people can sign in with; null: none.'),
+  ),
 });
 
 export const getOffers: Endpoint = {
@@ -95,8 +98,8 @@ export const getOffers: Endpoint = {
     answers: { 200: { description: 'What is offered.', schema: DashboardOffers } },
   },
   handler:
-    ({ config }) =>
+    ({ config, identityProvider }) =>
     (ctx) => {
-      ctx.body = { public_verify: config.publicVerify };
+      ctx.body = { public_verify: config.publicVerify, provider: identityProvider?.label ?? null };
     },
 };

@@ -60,7 +60,8 @@ export const patchSignInPolicy: Endpoint = {
     const { require } = await deps.bodies.readSmall(ctx, deps.config, check);
     const personId = actor.kind === 'session' ? actor.person : undefined;
     const context = await commandContext(ctx, deps);
-    await changeSignInPolicy(deps, accountId, require, { personId, methods }, context);
+    const asker = { personId, methods, hasProvider: deps.identityProvider !== undefined };
+    await changeSignInPolicy(deps, accountId, require, asker, context);
     await send(ctx, deps);
   },
 };

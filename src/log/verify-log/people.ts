@@ -1,5 +1,6 @@
-/** The rules that the people of an account keep: nobody gets in without an invitation, and an owner stays. */
+/** The rules that the people of an account keep: nobody gets in without an invitation or by the identity provider, and an owner stays. */
 import type { AccountEvent, AccountState } from '../../domain/account.ts';
+import type { Member } from '../../domain/members.ts';
 import { Broken } from './difference.ts';
 
 type People = Pick<AccountState, 'members' | 'invitations'>;
@@ -12,7 +13,8 @@ type People = Pick<AccountState, 'members' | 'invitations'>;
 export function checkPeople(before: People, { type, data }: AccountEvent, after: People): void {
   if (type === 'MemberJoined') {
     const { personId, invitation, role, documents } = data;
-    const open = before.invitations[invitation];
+    const open: Pick<Member, 'role' | 'documents'> | undefined =
+      invitation === undefined ? { role } : before.invitations[invitation];
     if (open?.role !== role || open.documents !== documents) {
       throw new Broken(`an open invitation as ${role} before it`, open?.role ?? 'none');
     }

@@ -59,6 +59,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   PersonRegistered: 'person',
   PersonNamed: 'person',
   PersonResetOffered: 'person',
+  IdentityLinked: 'person',
   PersonPasswordChanged: 'person',
   PersonErased: 'person',
   SignatureKeyDestroyed: 'account',

@@ -271,6 +271,10 @@ const personEvents = fc.constantFrom<PersonEvent>(
   { type: 'PersonRegistered', data: { ...person, email: 'v1.e', name: 'v1.n', passwordHash: 'p' } },
   { type: 'PersonNamed', data: { ...person, name: 'v1.m' } },
   { type: 'PersonResetOffered', data: { ...person, tokenHash: sha256(1), expiresAt: NOW } },
+  {
+    type: 'IdentityLinked',
+    data: { ...person, issuer: 'https://login.example.com', subject: 'v1.s', identity: sha256() },
+  },
   { type: 'PersonPasswordChanged', data: { ...person, passwordHash: 'v1.q' } },
   { type: 'PersonErased', data: { personId: personId(2) } },
 );
@@ -353,7 +357,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '18: status,erasureCompleted,email,passwordHash,passwords,members,invitations,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
+    '19: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
   );
   t.equal(
     formOf(conversionAggregate),
@@ -370,7 +374,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(formOf(emailAggregate), '2: holder');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
-  t.equal(formOf(personAggregate), '2: status,email,passwordHash,name,passwords,reset');
+  t.equal(formOf(personAggregate), '3: status,email,passwordHash,name,identities,passwords,reset');
   t.equal(
     formOf(logAggregate),
     '5: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints,sendsMail',

@@ -283,6 +283,7 @@ void test('logs that keep every rule', (t) => {
     ['0 unfinished, 0 refunds due', open, certificate(1), erased, destroyed(1)],
     ['0 unfinished, 0 refunds due', open, invited(1, 'owner'), joins('owner'), leaves(0), erased],
     ['0 unfinished, 0 refunds due', open, invited(1, 'member'), uninvited, invited(1, 'auditor')],
+    ['0 unfinished, 0 refunds due', open, joins('member', { invitation: undefined })],
     [
       '0 unfinished, 0 refunds due',
       ...signing,
@@ -351,6 +352,12 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     [/^4: .*signs no more, .*found the one that signs/, open, certificate(1), destroyed(1)],
     [/^4: .*signs no more, .*found another/, open, certificate(1), destroyed(2)],
     [/^3: .*an open invitation as owner before it, found none/, open, joins('owner')],
+    [
+      /somebody who is no member, found a member/,
+      open,
+      joins('member', { invitation: undefined }),
+      joins('owner', { invitation: undefined }),
+    ],
     [/^4: .*as owner before it, found member/, open, invited(1, 'member'), joins('owner')],
     [
       /^4: .*an open invitation as auditor before it, found auditor/,

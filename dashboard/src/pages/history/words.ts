@@ -83,6 +83,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   SignInPolicyChanged: true,
   PersonRegistered: true,
   PersonNamed: true,
+  IdentityLinked: true,
   PersonPasswordChanged: true,
   PersonErased: true,
   SignatureSet: true,

@@ -1,7 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { offersQuery } from '../../api/without-sign-in.ts';
 import { type SessionEnd, session } from '../../session/session.ts';
 import { signInSearch } from '../../session/sign-in-search.ts';
+import { ButtonAnchor } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
@@ -17,16 +19,43 @@ const REASONS: Readonly<Record<SessionEnd, string>> = {
     'Another account has signed in in another tab. A browser has one session at a time: sign in again to go on here.',
 };
 
+const AGAIN = 'Try again, or sign in with your password.';
+
+/** By what the service says of a sign-in with the identity provider; any other word is not shown. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  away: `The identity provider does not answer right now. ${AGAIN}`,
+  refused: `The identity provider did not sign you in. ${AGAIN}`,
+  invalid: `The identity provider gave an answer that cannot be trusted, or that was used before. ${AGAIN}`,
+  stale: `This sign-in was not begun in this browser, or it took longer than ten minutes. ${AGAIN}`,
+  failed: `The service could not sign you in. ${AGAIN}`,
+  'too-many': 'You have signed in too often in the last minutes. Wait a quarter of an hour.',
+  unverified:
+    'The identity provider has not verified your email address. Verify it there, then try again.',
+  'not-admitted':
+    'You are not among the people who may come here with the identity provider. Ask the people who run this service.',
+  unknown:
+    'Nobody here has the email address that the identity provider gave. Ask an owner of the account for an invitation.',
+  'other-person':
+    'Your email address was somebody else’s at the identity provider before. Ask the people who run this service.',
+  'no-account':
+    'You do not belong to the account any more. Ask an owner of the account for an invitation.',
+  full: 'The account has as many members as it may have. Ask an owner of the account.',
+  suspended: 'The account is suspended. Ask the people who run this service.',
+};
+
 const route = getRouteApi('/sign-in');
 
 export default function SignInPage() {
   // The router keeps beside the valid parameters what its validation has left out.
-  const { from = '/', reason } = signInSearch({ ...route.useSearch() });
+  const { from = '/', reason, provider: refusal = '' } = signInSearch({ ...route.useSearch() });
   const router = useRouter();
   const queries = useQueryClient();
+  const { provider = null } = useQuery(offersQuery).data ?? {};
+  const refused = Object.hasOwn(REFUSALS, refusal) ? REFUSALS[refusal] : undefined;
   return (
     <LonePage title="Sign in" heading="Sign in to Pressledger">
       {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
+      {refused !== undefined && <Notice kind="danger">{refused}</Notice>}
       {!globalThis.isSecureContext && (
         <Notice kind="warning">
           This page came over plain HTTP, so the browser will not keep your session, and others in
@@ -57,6 +86,11 @@ export default function SignInPage() {
           isRequired
         />
       </SendForm>
+      {provider !== null && (
+        <ButtonAnchor href={`/dashboard/oidc/start?from=${encodeURIComponent(from)}`}>
+          Sign in with {provider}
+        </ButtonAnchor>
+      )}
       <p className={styles.note}>
         Forgot your password? Ask the people who run this service for a link that sets another.
       </p>

@@ -1,0 +1,270 @@
+/**
+ * Signs in people whom the identity provider knows: by issuer and subject, the first time by a verified address. Decides who
+ * may come, who joins, and which role the provider gives.
+ */
+import { createHmac } from 'node:crypto';
+import { accountQueries } from '../../projections/accounts.ts';
+import { peopleQueries } from '../../projections/people.ts';
+import { firstCommand } from '../actors/command-context.ts';
+import type { CommandContext } from '../actors/system.ts';
+import { KeyErased } from '../documents/keys/port.ts';
+import { accountAggregate } from '../domain/account.ts';
+import { ROLES } from '../domain/choices.ts';
+import { isEmailAddress } from '../domain/email.ts';
+import type { Actor } from '../domain/event-metadata.ts';
+import type { Role } from '../domain/member-events.ts';
+import { type Identity, personAggregate } from '../domain/person.ts';
+import { ServiceError } from '../errors/errors.ts';
+import type { ProviderPerson } from '../oidc/port.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
+import { plainText } from '../text/plain-text.ts';
+import { newPersonId } from '../time/ids.ts';
+import { findAccount } from './accounts.ts';
+import { findLogin, loginOf, membershipsOf, openMemberships } from './logins.ts';
+import { forgetRevoked, MAX_NAME_CHARACTERS, registerPerson } from './members.ts';
+import { admit, clientOf, type SignedIn, type SignInDependencies } from './sign-in.ts';
+
+/** Settings that say who may come, and as what. */
+export interface ProviderRules {
+  /** `*`: all. */
+  readonly oidcDomains: readonly string[];
+  readonly oidcGroups: readonly string[];
+  readonly oidcGroupsClaim: string;
+  readonly oidcRoleClaim?: string | undefined;
+  /** An id or an address; undefined: the first account. */
+  readonly oidcAccount?: string | undefined;
+}
+
+/** Reasons why somebody whom the provider knows is not let in. The sign-in page has a text for each. */
+export type ProviderRefusalReason =
+  | 'unverified'
+  | 'not-admitted'
+  | 'unknown'
+  | 'other-person'
+  | 'no-account'
+  | 'full'
+  | 'too-many';
+
+export class ProviderRefusal extends Error {
+  override readonly name = 'ProviderRefusal';
+  readonly reason: ProviderRefusalReason;
+
+  constructor(reason: ProviderRefusalReason, cause?: unknown) {
+    super(`A person whom the identity provider knows is not let in: ${reason}.`, { cause });
+    this.reason = reason;
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const inside = (at: unknown, part: string): unknown =>
+  isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined;
+
+/** @param name of a claim, or a path of names with dots, such as `realm_access.roles` */
+function textsOf(claims: ProviderPerson['claims'], name: string): readonly string[] {
+  const value = inside(claims, name) ?? name.split('.').reduce<unknown>(inside, claims);
+  return [value].flat().filter((each) => typeof each === 'string');
+}
+
+/** The role that the claims give; of several, the one that may do most. */
+export function roleIn(
+  claims: ProviderPerson['claims'],
+  { oidcRoleClaim: name }: Pick<ProviderRules, 'oidcRoleClaim'>,
+): Role | undefined {
+  if (name === undefined) return undefined;
+  const given = textsOf(claims, name);
+  return ROLES.find((role) => given.includes(role));
+}
+
+/** @throws {ProviderRefusal} `unverified`, `not-admitted` */
+export function assertAdmitted(
+  { email, claims }: Pick<ProviderPerson, 'email' | 'claims'>,
+  { oidcDomains, oidcGroups, oidcGroupsClaim }: ProviderRules,
+): void {
+  if (oidcDomains.length > 0 && !oidcDomains.includes('*')) {
+    if (email === undefined) throw new ProviderRefusal('unverified');
+    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+    if (!oidcDomains.includes(domain)) throw new ProviderRefusal('not-admitted');
+  }
+  const groups = oidcGroups.length === 0 ? [] : textsOf(claims, oidcGroupsClaim);
+  if (oidcGroups.length > 0 && !groups.some((each) => oidcGroups.includes(each))) {
+    throw new ProviderRefusal('not-admitted');
+  }
+}
+
+/** Without a rule, the provider lets in those who are here already, and nobody else: it may know the whole world. */
+const takesNewPeople = ({ oidcDomains, oidcGroups }: ProviderRules): boolean =>
+  oidcDomains.length + oidcGroups.length > 0;
+
+/** Makes the context of what a person does in an account. */
+type ContextFor = (
+  accountId: string,
+  actor: Extract<Actor, { kind: 'account' }>,
+) => Promise<CommandContext>;
+
+export interface ProviderSignIn {
+  readonly person: ProviderPerson;
+  readonly rules: ProviderRules;
+  readonly clientAddress: string;
+  /** The account to sign in to; undefined: as after a password. */
+  readonly asked?: string | undefined;
+  readonly contextFor: ContextFor;
+}
+
+/**
+ * @throws {ProviderRefusal}
+ * @throws {KeyringUnavailable}
+ */
+export async function signInByProvider(
+  deps: SignInDependencies,
+  request: ProviderSignIn,
+): Promise<SignedIn> {
+  const { person, rules, asked, clientAddress } = request;
+  assertAdmitted(person, rules);
+  const joins = await accountToJoin(deps, rules);
+  const personId = await findPerson(deps, request, joins).catch((error: unknown) => {
+    // The person, or the account that they were to join, was erased meanwhile.
+    throw error instanceof KeyErased ? new ProviderRefusal('unknown', error) : error;
+  });
+  if (joins !== undefined) await takeUp(deps, request, personId, joins);
+  const memberships = await openMemberships(deps, personId);
+  const login = await loginOf(deps, personId);
+  if (login === undefined) throw new ProviderRefusal('unknown');
+  const email = await deps.vault.unsealExactly(login.sealedBy, login.email);
+  const client = clientOf(deps, email, clientAddress);
+  try {
+    return await admit(deps, login, { memberships, asked, client }, ['oidc']);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const isBusy = error.code === 'rate_limit_exceeded';
+    throw new ProviderRefusal(isBusy ? 'too-many' : 'no-account', error);
+  }
+}
+
+/** The id of the open account of the settings. */
+async function accountToJoin(
+  deps: SignInDependencies,
+  { oidcAccount: named }: ProviderRules,
+): Promise<string | undefined> {
+  const id =
+    named === undefined
+      ? (await consistentQuery(deps, accountQueries)).first()?.id
+      : named.includes('@')
+        ? (await findAccount(deps, named))?.id
+        : named;
+  if (id === undefined) return undefined;
+  return (await deps.actors.read(accountAggregate, id)).state.status === 'open' ? id : undefined;
+}
+
+/** The person whom the identity is of, whom it is linked to now, or who is registered with it. */
+async function findPerson(
+  deps: SignInDependencies,
+  request: ProviderSignIn,
+  joins: string | undefined,
+): Promise<string> {
+  const { issuer, subject, email } = request.person;
+  // The same key for another purpose than the sign-in address's hash. A length keeps the two texts apart.
+  const identity = createHmac('sha256', deps.addressKey)
+    .update(`identity\0${issuer.length}\0${issuer}\0${subject}`)
+    .digest('hex');
+  const known = (await consistentQuery(deps, peopleQueries)).withIdentity(identity);
+  if (known !== undefined && (await loginOf(deps, known)) !== undefined) return known;
+  if (email === undefined || !isEmailAddress(email)) throw new ProviderRefusal('unverified');
+  const sealedFor = async (personId: string): Promise<Identity> => {
+    // Founders of older accounts have no key of their own yet.
+    await deps.vault.makeKey(personId);
+    return { issuer, identity, subject: await deps.vault.seal(personId, subject) };
+  };
+  const login = await findLogin(deps, email);
+  if (login !== undefined) {
+    return await link(deps, request, login.personId, joins, sealedFor);
+  }
+  if (joins === undefined || !takesNewPeople(request.rules)) throw new ProviderRefusal('unknown');
+  const personId = newPersonId(deps.clock.now());
+  const linked = await sealedFor(personId);
+  const name = nameFor(request.person, email);
+  const sealed = {
+    email: await deps.vault.seal(personId, email),
+    name: await deps.vault.seal(personId, name),
+  };
+  const role = roleIn(request.person.claims, request.rules) ?? 'member';
+  const actor = { kind: 'account', id: joins, person: personId, role } as const;
+  const command = {
+    type: 'RegisterPerson',
+    personId,
+    accountId: joins,
+    ...sealed,
+    identity: linked,
+  } as const;
+  const contextFor = () => request.contextFor(joins, actor);
+  if (await registerPerson(deps, email, command, contextFor)) return personId;
+  // The same person signs in twice at once, or by an invitation: that one was first.
+  await deps.vault.erase(personId);
+  const first = await findLogin(deps, email);
+  if (first === undefined) throw new ProviderRefusal('unknown');
+  return await link(deps, request, first.personId, joins, sealedFor);
+}
+
+async function link(
+  deps: SignInDependencies,
+  { contextFor }: ProviderSignIn,
+  personId: string,
+  joins: string | undefined,
+  sealedFor: (personId: string) => Promise<Identity>,
+): Promise<string> {
+  const [own] = await membershipsOf(deps, personId);
+  const accountId = own?.accountId ?? joins;
+  // Their history would lie nowhere.
+  if (accountId === undefined) throw new ProviderRefusal('no-account');
+  const identity = await sealedFor(personId);
+  const actor = { kind: 'account', id: accountId, person: personId } as const;
+  const context = await contextFor(accountId, own ? { ...actor, role: own.role } : actor);
+  const command = { type: 'LinkIdentity', personId, accountId, identity } as const;
+  const outcome = await deps.actors.send(personAggregate, personId, command, context);
+  if (outcome.accepted) return personId;
+  const isOther = outcome.rejection.rejected === 'forbidden';
+  throw new ProviderRefusal(isOther ? 'other-person' : 'unknown');
+}
+
+/** What the provider calls the person, as far as a name may be so. */
+function nameFor({ name = '' }: ProviderPerson, email: string): string {
+  const plain = Array.from(plainText(name).trim()).slice(0, MAX_NAME_CHARACTERS).join('').trim();
+  return plain === '' ? email.slice(0, MAX_NAME_CHARACTERS) : plain;
+}
+
+/** Lets somebody who belongs to no account into the one of the settings, or gives a member the role of the claim. */
+async function takeUp(
+  deps: SignInDependencies,
+  { person, rules, contextFor }: ProviderSignIn,
+  personId: string,
+  accountId: string,
+): Promise<void> {
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  const member = state.members[personId];
+  const role = roleIn(person.claims, rules);
+  if (member === undefined) {
+    const isElsewhere = (await membershipsOf(deps, personId)).length > 0;
+    if (isElsewhere || !takesNewPeople(rules)) return;
+    const admitted = { personId, role: role ?? 'member' } as const;
+    const actor = {
+      kind: 'account',
+      id: accountId,
+      person: personId,
+      role: admitted.role,
+    } as const;
+    const context = await contextFor(accountId, actor);
+    const command = { type: 'AdmitMember', accountId, ...admitted } as const;
+    const outcome = await deps.actors.send(accountAggregate, accountId, command, context);
+    if (outcome.accepted) return;
+    throw new ProviderRefusal(state.former[personId] ? 'no-account' : 'full');
+  }
+  if (role === undefined || role === member.role) return;
+  // Nobody asked for it: the provider says so.
+  const context = firstCommand(deps.clock.now(), { kind: 'service' });
+  const change = { personId, role, byProvider: true } as const;
+  const command = { type: 'ChangeMember', accountId, ...change } as const;
+  const outcome = await deps.actors.send(accountAggregate, accountId, command, context);
+  // Refused for the last owner, who stays one, and for somebody who was removed meanwhile.
+  if (outcome.accepted) await forgetRevoked(deps, outcome.events, context);
+}

@@ -1,0 +1,204 @@
+/** Signing in with a real identity provider: who is matched, who may come, and as what. */
+import { type Test, test } from 'tap';
+import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
+import { bearerOf } from '../support/every-people-answer.ts';
+import { openIdentityProvider } from '../../src/oidc/provider.ts';
+import { CLIENT, startProvider, TestBrowser, type TestProvider } from '../support/oidc-provider.ts';
+
+async function open(t: Test, env: Readonly<Record<string, string>> = {}) {
+  const provider = await startProvider(t);
+  const api = await startApi(t, { env: { ...provider.env, ...env } });
+  provider.serve(api.origin);
+  return { api, provider };
+}
+
+/** Signs the subject in with a browser of their own. */
+async function signInAs(
+  { api, provider }: Awaited<ReturnType<typeof open>>,
+  subject: string,
+  search = '',
+) {
+  provider.atBrowser = subject;
+  const browser = new TestBrowser(api);
+  return { browser, end: await browser.signIn(search) };
+}
+
+async function personOf(api: Api, browser: TestBrowser) {
+  const { headers } = await browser.session();
+  const { body } = await api.call('GET', `${BASE}/account/person/`, { headers });
+  return { headers, person: body };
+}
+
+void test('a founder is matched by the verified address once, and by issuer and subject from then on', async (t) => {
+  const all = await open(t);
+  const { api, provider } = all;
+  const ada = await api.newAccount();
+  provider.people.set('ada', { email: ada.email, email_verified: true, name: 'Ada' });
+  const first = await signInAs(all, 'ada', '?from=%2Fconversions%3Fq%3Dinvoice');
+  t.equal(first.end, '/conversions?q=invoice', 'the page that they came from');
+  const { headers, person } = await personOf(api, first.browser);
+  t.match(person, { email: ada.email, role: 'owner' });
+  const sessions = await api.call('GET', `${BASE}/sessions/`, { headers });
+  t.match(sessions.body, [{ kind: 'dashboard', methods: ['oidc'] }]);
+
+  provider.people.set('ada', { email: 'lovelace@example.com', email_verified: true });
+  const renamed = await signInAs(all, 'ada');
+  t.match((await personOf(api, renamed.browser)).person, { id: person['id'], email: ada.email });
+  const history = await api.call('GET', `${BASE}/account/events/?type=IdentityLinked`, { headers });
+  t.match(history.body, [
+    { summary: `A person signs in with ${provider.env['OIDC_ISSUER']} from now on.` },
+  ]);
+  t.notMatch(history.text, 'identity":"', 'the hash is of no use to anybody');
+});
+
+void test('an address that is not verified matches nobody, and a stranger is told so', async (t) => {
+  const all = await open(t);
+  const { email } = await all.api.newAccount();
+  for (const claims of [
+    {},
+    { email_verified: false },
+    { email_verified: 'true' },
+    { email_verified: 1 },
+  ]) {
+    all.provider.people.set('eve', { email, ...claims });
+    t.equal(
+      (await signInAs(all, 'eve')).end,
+      '/sign-in?provider=unverified',
+      JSON.stringify(claims),
+    );
+  }
+  all.provider.people.set('eve', { email: 'eve@example.com', email_verified: true });
+  t.equal((await signInAs(all, 'eve')).end, '/sign-in?provider=unknown');
+  t.notOk((await all.api.log()).some(({ type }) => /Identity|PersonRegistered/.test(type)));
+});
+
+void test('an address that the provider gave to somebody else does not give them the person', async (t) => {
+  const all = await open(t);
+  const { email } = await all.api.newAccount();
+  const verified = { email, email_verified: true };
+  all.provider.people.set('ada', verified).set('another', verified);
+  t.equal((await signInAs(all, 'ada')).end, '/');
+  t.equal((await signInAs(all, 'another')).end, '/sign-in?provider=other-person');
+});
+
+void test('people of the settings join with the role of the claim, which follows the provider', async (t) => {
+  const all = await open(t, {
+    OIDC_DOMAINS: 'example.com',
+    OIDC_ROLE_CLAIM: 'realm_access.roles',
+  });
+  const { api, provider } = all;
+  const owner = await api.newAccount();
+  const bob = { email: 'Bob@example.com', email_verified: true, name: 'Bob\u202e' };
+  provider.people.set('bob', { ...bob, realm_access: { roles: ['offline', 'auditor'] } });
+  const first = await signInAs(all, 'bob');
+  t.equal(first.end, '/');
+  const { headers, person } = await personOf(api, first.browser);
+  t.match(person, { email: 'Bob@example.com', name: 'Bob', role: 'auditor' });
+
+  provider.people.set('bob', { ...bob, realm_access: { roles: ['auditor', 'member'] } });
+  t.match((await personOf(api, (await signInAs(all, 'bob')).browser)).person, {
+    id: person['id'],
+    role: 'member',
+  });
+  const asOwner = { headers: await bearerOf(api, owner.email) };
+  const changed = await api.call('GET', `${BASE}/account/events/?type=MemberChanged`, asOwner);
+  t.match(changed.body, [
+    {
+      actor: { kind: 'service' },
+      summary: 'A person is a member of the account from now on, as the identity provider says.',
+    },
+  ]);
+
+  const wrong = await api.call('POST', `${BASE}/account/password/`, {
+    headers,
+    body: { current_password: PASSWORD, new_password: 'another long password' },
+  });
+  t.match(wrong.body, { details: { current_password: [/You have no password/] } });
+  const byPassword = { email: bob.email, password: PASSWORD };
+  t.equal((await api.call('POST', `${BASE}/auth/jwt/create/`, { body: byPassword })).status, 401);
+
+  const member = `${BASE}/account/members/${String(person['id'])}/`;
+  t.equal((await api.call('DELETE', member, asOwner)).status, 204);
+  t.equal((await signInAs(all, 'bob')).end, '/sign-in?provider=no-account', 'a removal holds');
+});
+
+void test('an owner can require the provider of everybody', async (t) => {
+  const all = await open(t);
+  const { email } = await all.api.newAccount();
+  all.provider.people.set('ada', { email, email_verified: true });
+  const { headers } = await personOf(all.api, (await signInAs(all, 'ada')).browser);
+  const byPassword = { body: { email, password: PASSWORD } };
+  const before = await bearerOf(all.api, email);
+  const policy = `${BASE}/account/sign-in-policy/`;
+  const change = { headers, body: { require: 'oidc' } };
+  t.equal((await all.api.call('PATCH', policy, change)).status, 200);
+  const refused = await all.api.call('POST', `${BASE}/auth/jwt/create/`, byPassword);
+  t.match(refused, { status: 401, body: { message: /identity provider alone/ } });
+  const earlier = await all.api.call('GET', `${BASE}/account/`, { headers: before });
+  t.equal(earlier.status, 403, 'a session of a password may do nothing any more');
+  t.equal((await signInAs(all, 'ada')).end, '/');
+});
+
+void test('an account keeps an owner, whatever the claim says', async (t) => {
+  const all = await open(t, { OIDC_ROLE_CLAIM: 'role' });
+  const { email } = await all.api.newAccount();
+  all.provider.people.set('ada', { email, email_verified: true, role: 'auditor' });
+  const { browser, end } = await signInAs(all, 'ada');
+  t.equal(end, '/');
+  t.match((await personOf(all.api, browser)).person, { role: 'owner' });
+});
+
+const of = (email: string, groups: unknown) => ({ email, email_verified: true, groups });
+
+void test('domains and groups say who may come, at each sign-in', async (t) => {
+  const all = await open(t, { OIDC_DOMAINS: 'example.com', OIDC_GROUPS: 'pdf, print' });
+  await all.api.newAccount();
+  const ends: [object, string][] = [
+    [of('bob@example.com', ['print']), '/'],
+    [of('bob@example.com', ['sales']), '/sign-in?provider=not-admitted'],
+    [of('bob@example.com.evil.org', ['print']), '/sign-in?provider=not-admitted'],
+    [of('bob@example.com', undefined), '/sign-in?provider=not-admitted'],
+    [of('bob@example.com', 'pdf'), '/'],
+  ];
+  for (const [claims, end] of ends) {
+    all.provider.people.set('bob', { ...claims });
+    t.equal((await signInAs(all, 'bob')).end, end, JSON.stringify(claims));
+  }
+});
+
+void test('the same subject of another provider is another person', async (t) => {
+  const providers = [await startProvider(t), await startProvider(t)] as const;
+  const clients = providers.map(({ env }) =>
+    openIdentityProvider({
+      oidcIssuer: env['OIDC_ISSUER'],
+      oidcClientId: CLIENT.OIDC_CLIENT_ID,
+      oidcClientSecret: CLIENT.OIDC_CLIENT_SECRET,
+      oidcScopes: 'openid email profile',
+    }),
+  );
+  // The operator names the second one later.
+  const [named = fail()] = clients;
+  const inUse = { ...named };
+  const api = await startApi(t, {
+    env: { OIDC_DOMAINS: '*' },
+    replace: () => ({ identityProvider: inUse }),
+  });
+  for (const provider of providers) provider.serve(api.origin);
+  await api.newAccount();
+  const signIn = async (provider: TestProvider, subject: string, email: string) => {
+    provider.people.set(subject, { email, email_verified: true });
+    const { browser } = await signInAs({ api, provider }, subject);
+    return (await personOf(api, browser)).person;
+  };
+  const bob = await signIn(providers[0], '1', 'bob@example.com');
+  Object.assign(inUse, clients[1]);
+  const carol = await signIn(providers[1], '1', 'carol@example.com');
+  t.not(carol['id'], bob['id']);
+  t.match(carol, { email: 'carol@example.com' });
+  const again = await signIn(providers[1], '2', 'bob@example.com');
+  t.equal(again['id'], bob['id'], 'by the verified address');
+});
+
+function fail(): never {
+  throw new Error('There is no provider.');
+}
