@@ -93,6 +93,8 @@ export interface HistoryFilter {
   readonly from?: number;
   /** Milliseconds since the Unix epoch, exclusive. */
   readonly to?: number;
+  /** What the account's history held at this moment: a time (milliseconds since the Unix epoch) or a position of the log, inclusive. */
+  readonly asOf?: { readonly time: number } | { readonly position: bigint };
 }
 
 /** The most events that a filter may look at for a client. A query for a million keeps all others waiting for 0.3 s. */
@@ -110,10 +112,8 @@ export interface HistoryQueries {
     filter: HistoryFilter,
     page: Slice & { readonly order: 'newest first' | 'oldest first' },
   ): { readonly places: readonly EventPlace[]; readonly total: number };
-  /** Counts the account's events up to the time (milliseconds since the Unix epoch), or all. */
-  countUpTo(accountId: string, time?: number): number;
-  /** Counts the account's events up to the position of the log. */
-  countUpToPosition(accountId: string, position: bigint): number;
+  /** Counts the account's events up to the moment, or all. */
+  countUpTo(accountId: string, moment?: HistoryFilter['asOf']): number;
   /** The position of one event in the log, by its number. */
   position(accountId: string, number: number): bigint | undefined;
   /** The account's conversions with events of the types after one number and up to the other, by the last of these. */
@@ -205,23 +205,23 @@ export function historyQueries(db: Database): HistoryQueries {
   const countBefore = (accountId: string, total: number, time: number): number =>
     countWhile(total, (number) => (timeOf.get(accountId, number) ?? 0) < time);
 
+  function countUpTo(accountId: string, moment: HistoryFilter['asOf']): number {
+    const total = totalOf.get(accountId) ?? 0;
+    if (moment === undefined) return total;
+    if ('time' in moment) return countBefore(accountId, total, moment.time + 1);
+    const { position } = moment;
+    return countWhile(total, (number) => (positionOf.get(accountId, number) ?? 0n) <= position);
+  }
+
   /** The numbers of the account's first and last event in the filter's time. */
-  function numbersOf(accountId: string, { from, to }: HistoryFilter): [number, number] {
-    const all = totalOf.get(accountId) ?? 0;
+  function numbersOf(accountId: string, { from, to, asOf }: HistoryFilter): [number, number] {
+    const all = countUpTo(accountId, asOf);
     const first = from === undefined ? 1 : countBefore(accountId, all, from) + 1;
     return [first, to === undefined ? all : countBefore(accountId, all, to)];
   }
 
   return {
-    countUpTo(accountId, time) {
-      const total = totalOf.get(accountId) ?? 0;
-      return time === undefined ? total : countBefore(accountId, total, time + 1);
-    },
-    countUpToPosition: (accountId, position) =>
-      countWhile(
-        totalOf.get(accountId) ?? 0,
-        (number) => (positionOf.get(accountId, number) ?? 0n) <= position,
-      ),
+    countUpTo,
     position: (accountId, number) => positionOf.get(accountId, number),
     changes: (accountId, after, upTo, types) =>
       changesOf

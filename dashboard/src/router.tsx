@@ -154,8 +154,19 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
+/** Texts as they are: the router itself would put quotes around those that look like numbers. */
+const parseSearch = (text: string): Search => Object.fromEntries(new URLSearchParams(text));
+
+function stringifySearch(search: Search): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return text.size === 0 ? '' : `?${text.toString().replaceAll('%3A', ':')}`;
+}
+
 export const router = createRouter({
   routeTree,
+  parseSearch,
+  stringifySearch,
   caseSensitive: true,
   scrollRestoration: true,
   defaultPreload: 'intent',

@@ -150,10 +150,7 @@ export class LookBacks {
   /** The number of the account's last event up to the moment, and its position; 0 if there was none. */
   async #lastUpTo(accountId: string, moment: Moment, asker: Asker): Promise<[number, bigint]> {
     const history = await this.#history(asker);
-    const number =
-      'time' in moment
-        ? history.countUpTo(accountId, moment.time)
-        : history.countUpToPosition(accountId, moment.position);
+    const number = history.countUpTo(accountId, moment);
     return [number, history.position(accountId, number) ?? 0n];
   }
 

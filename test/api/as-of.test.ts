@@ -130,6 +130,8 @@ void test('at each position of a history, the answers are those that were given 
     const paths = [
       '/account/',
       '/account/ledger/?page_size=3&page=2',
+      '/account/events/?page_size=3&page=2',
+      '/account/events/?type=ConversionRequested',
       '/api-keys/',
       '/conversions/?page_size=2',
       `/conversions/?status=${random.integer(0, 1) === 0 ? 'failed' : 'completed'}`,
@@ -196,7 +198,7 @@ void test('a moment that cannot be asked for is told', async (t) => {
     api.call('GET', withMoment(BASE + path, moment), { key });
   const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const conversion = `/conversions/${String(created.body['id'])}/`;
-  const lists = ['/account/ledger/', '/api-keys/', '/conversions/'];
+  const lists = ['/account/ledger/', '/account/events/', '/api-keys/', '/conversions/'];
 
   const beyond = String((await api.store.head()) + 1n);
   const future = new Date(api.clock.time + 1).toISOString();

@@ -165,7 +165,7 @@ void test('a batch is followed, downloaded and cancelled', async (t) => {
   await conversions.getByRole('link', { name: 'Letter 1.pdf' }).waitFor();
   const events = region(page, 'History');
   await events.getByText(`The batch ${String(made.body['id'])} of 3 PDFs was requested.`).waitFor();
-  await events.getByText('The conversion failed').waitFor();
+  await events.getByText('Requested, failed').waitFor();
   t.strictSame(await inspectPage(page, 'batch'), []);
   const [zip] = await Promise.all([
     page.waitForEvent('download'),
@@ -180,6 +180,7 @@ void test('a batch is followed, downloaded and cancelled', async (t) => {
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the rest' }).click();
   await page.getByText('3 of 3 have ended').waitFor();
   await button(page, 'Download 1 PDF as ZIP').waitFor();
+  await events.getByText('Requested, cancelled, ended').click();
   await events.getByText('ended: 1 completed, 2 failed.').waitFor();
   await conversions.getByRole('link', { name: 'Letter 3.pdf' }).click();
   await region(page, 'Summary')

@@ -65,6 +65,13 @@ void test('credits, usage and history', async (t) => {
   await t.test('the events are filtered, and the filters stay in the address', async (sub) => {
     await page.goto('/history');
     await page.getByRole('table', { name: 'Events of the account' }).waitFor();
+    const failure = page.getByRole('row').filter({ hasText: 'failed, refunded' });
+    await failure.getByText('Requested, failed, refunded').click();
+    await failure.getByText('The conversion failed (page_range)').waitFor();
+    sub.equal(await page.getByText('Attempt 1 started on').count(), 0);
+    await page.getByText('Steps of machines', { exact: true }).click();
+    await failure.getByText('Attempt 1 started on').waitFor();
+    await page.getByText('Steps of machines', { exact: true }).click();
     sub.strictSame(await inspectPage(page, 'history'), []);
     await page.getByRole('button', { name: /Event/ }).first().click();
     await page.getByRole('option', { name: 'Conversion failed' }).click();
@@ -72,8 +79,9 @@ void test('credits, usage and history', async (t) => {
     const rows = page.getByRole('table', { name: 'Events of the account' }).getByRole('row');
     await rows.nth(2).waitFor({ state: 'detached' });
     const failed = await rows.nth(1).innerText();
-    sub.match(failed, /\d{4}, \d\d:\d\d:\d\d (CET|CEST|GMT[+]\d)/, 'a time with its zone');
-    sub.match(failed, /Conversion failed/);
+    const time = await rows.nth(1).locator('time').getAttribute('title');
+    sub.match(time, /\d{4}, \d\d:\d\d:\d\d (CET|CEST|GMT[+]\d)/, 'a time with its zone');
+    sub.match(failed, /The conversion failed/);
     await rows
       .nth(1)
       .getByRole('link', { name: /^conv_/ })
@@ -95,6 +103,10 @@ void test('credits, usage and history', async (t) => {
     const past = page.locator('section', { hasText: 'This is the past' });
     await past.getByText('This is the past').waitFor();
     sub.match(await past.innerText(), /Credits\s+100\s+Plan\s+Pro/);
+    sub.match(page.url(), /asOf=\d+$/, 'no quotes in the address');
+    await page.goto(page.url().replace('type=CreditGranted&', ''));
+    await page.getByText('100 credits were granted.').waitFor();
+    sub.equal(await page.getByRole('link', { name: /^conv_/ }).count(), 0, 'what came later');
     sub.strictSame(await inspectState(page, 'history-past'), []);
     await page.getByLabel('Time', { exact: true }).fill('2001-01-01T00:00');
     await page.getByRole('button', { name: 'Show' }).click();

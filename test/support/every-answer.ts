@@ -474,7 +474,12 @@ async function driveOperators(t: Test, given: Answered) {
   }
   await request();
   await api.complete(id, await request(), PDF);
-  const counted = ['/activity/?step=10', '/activity/?step=2', '/failures/groups/', '/failures/?code=x'];
+  const counted = [
+    '/activity/?step=10',
+    '/activity/?step=2',
+    '/failures/groups/',
+    '/failures/?code=x',
+  ];
   for (const path of ['/status/', '/failures/', '/projections/', '/checkpoints/', ...counted])
     await operator.call('GET', path);
   await operator.call('POST', '/projections/rebuild/');

@@ -52,5 +52,7 @@ export const usePage = <Item>(list: ListOf<Item>): ShownPage<Item> => ({
 });
 
 /** The page that an address names; nothing for the first one, or where it names none. */
-export const pageOf = (page: unknown): { readonly page?: number } =>
-  typeof page === 'number' && Number.isInteger(page) && page > 1 ? { page } : {};
+export function pageOf(page: unknown): { readonly page?: number } {
+  const number = Number(page);
+  return Number.isInteger(number) && number > 1 ? { page: number } : {};
+}

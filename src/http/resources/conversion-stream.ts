@@ -121,7 +121,7 @@ async function startOf(
   const last = history.position(accountId, total) ?? 0n;
   const present = { number: total, position: last };
   if (seen === undefined) return { ...present, isReset: false };
-  const number = history.countUpToPosition(accountId, seen);
+  const number = history.countUpTo(accountId, { position: seen });
   // No log has positions beyond its end: the client knows another one.
   const isBeyond = seen > (ctx.state.asOf ?? last);
   if (isBeyond || total - number > MAX_MISSED) return { ...present, isReset: true };

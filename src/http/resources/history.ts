@@ -15,6 +15,7 @@ import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { callerOf, type HttpContext, pathParameter } from '../context.ts';
+import { AS_OF, momentOf, WRONG_MOMENT } from '../as-of.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { Closed, Count, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, inQuery, type ParameterDoc } from '../openapi/operation.ts';
@@ -160,12 +161,18 @@ async function sendHistory(
 ): Promise<void> {
   const issues = new ValidationIssues();
   const isOfAccount = Object.keys(of).length === 0;
-  const page = pageOf(ctx, issues, isOfAccount ? [...FILTERS, ...SUBJECTS] : FILTERS);
-  const filter = { ...filterOf(ctx, issues), ...of };
+  const page = pageOf(ctx, issues, isOfAccount ? [...FILTERS, ...SUBJECTS, 'as_of'] : FILTERS);
+  const moment = isOfAccount ? momentOf(ctx, deps, issues) : undefined;
+  const filter = { ...filterOf(ctx, issues), ...of, ...(moment && { asOf: moment }) };
   issues.throwIfAny();
   const { accountId } = callerOf(ctx);
   await assertBounded(ctx, deps, filter);
   const { asOf } = ctx.state;
+  if (moment !== undefined) {
+    const queries = await consistentQuery(deps, historyQueries, asOf);
+    const last = queries.position(accountId, queries.countUpTo(accountId, moment)) ?? 0n;
+    ctx.set('Pressledger-As-Of', String(last));
+  }
   const { entries, total } = await readHistory(deps, accountId, filter, { ...page, order, asOf });
   sendPage(ctx, deps.publicUrl, page, total, entries);
 }
@@ -182,8 +189,10 @@ export const listAccountEvents: Endpoint = {
       ...FILTER_PARAMETERS,
       inQuery('conversion_id', 'Events of this conversion.'),
       inQuery('batch_id', 'Events of this batch and of its conversions.'),
+      AS_OF,
     ],
-    answers: { 200: pageOfItems(HistoryEntry) },
+    answers: { 200: pageOfItems(HistoryEntry, ['Pressledger-As-Of']) },
+    errors: { validation_error: WRONG_MOMENT },
   },
   handler: (deps) => (ctx) => sendHistory(ctx, deps, 'newest first'),
 };

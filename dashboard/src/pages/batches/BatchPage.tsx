@@ -26,7 +26,7 @@ import { Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
-import { EVENT_COLUMNS } from '../history/columns.tsx';
+import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from '../history/columns.tsx';
 import { BatchBadge, batchName, progressText } from './words.tsx';
 
 const route = getRouteApi('/signed-in/batches/$id');
@@ -179,15 +179,15 @@ function ConversionsOf({ id }: { readonly id: string }) {
 
 function HistoryOf({ batch }: { readonly batch: Batch }) {
   const [page, setPage] = useState(1);
-  const list = usePage(batchEventsPage(batch.id, page, !hasEnded(batch)));
+  const list = useEventGroups(batchEventsPage(batch.id, page, !hasEnded(batch)), false);
   return (
     <Section title="History">
+      <HiddenNote hidden={list.query.data?.hidden} />
       <Records
         list={list}
         of="events"
         label="Events of the batch and its conversions"
-        columns={EVENT_COLUMNS}
-        rowKey={({ id }) => id}
+        {...EVENT_GROUPS_TABLE}
         onPage={setPage}
         empty={
           <EmptyState icon="history" title="This page has no events">

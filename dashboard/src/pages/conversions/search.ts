@@ -47,11 +47,8 @@ function beginOf(day: string, daysLater = 0): Date | undefined {
 
 export const isDay = (text: string): boolean => DAY.test(text) && beginOf(text) !== undefined;
 
-/** A text in an address: the router takes digits for a number. */
 const textIn = (value: unknown): string | undefined =>
-  (typeof value === 'string' && value !== '') || typeof value === 'number'
-    ? String(value)
-    : undefined;
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function conversionsSearch(search: Record<string, unknown>): ConversionsSearch {
@@ -70,7 +67,7 @@ export function conversionsSearch(search: Record<string, unknown>): ConversionsS
     ...(reference !== undefined && { reference }),
     ...(tag !== undefined && { tag }),
     ...(typeof key === 'string' && KEY_ID.test(key) && { key }),
-    ...(warnings === true && { warnings }),
+    ...(String(warnings) === 'true' && { warnings: true }),
     ...(typeof from === 'string' && isDay(from) && { from }),
     ...(typeof to === 'string' && isDay(to) && { to }),
   };

@@ -1,38 +1,78 @@
-/** The columns of lists of events. */
+/** Lists of events, grouped. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { type ReactNode, useCallback } from 'react';
 import { useKeyName } from '../../api/account.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
+import { type Paged, pageQuery } from '../../api/paged.ts';
+import { counted, formatNumber } from '../../ui/format.ts';
+import { Icon } from '../../ui/icons.tsx';
 import type { Column } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { formatTime, Time } from '../../ui/Time.tsx';
+import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
-import { actorText, typeText } from './words.ts';
+import { actorText } from './words.ts';
 
-/** Leads to what the event is about, if it has a page. */
-function Subject({ entry: { data, name } }: { readonly entry: ConversionEvent }) {
-  const { conversionId, batchId } = data;
-  if (typeof conversionId === 'string') {
-    return (
-      <Link to="/conversions/$id" params={{ id: conversionId }} className={styles.link}>
-        <bdi>{name ?? conversionId}</bdi>
-      </Link>
-    );
-  }
-  if (typeof batchId === 'string') {
-    return (
-      <Link to="/batches/$id" params={{ id: batchId }} search={{}} className={styles.link}>
-        {batchId}
-      </Link>
-    );
-  }
-  return null;
+/** A page of a list of events, in groups. @param showsAll steps of machines, too */
+export function useEventGroups(
+  list: Parameters<typeof pageQuery<ConversionEvent>>[0],
+  showsAll: boolean,
+) {
+  const select = useCallback(
+    ({ items, total }: Paged<ConversionEvent>) => ({ ...groupsOf(items, showsAll), total }),
+    [showsAll],
+  );
+  const query = useQuery({ ...pageQuery(list), select });
+  return { page: list.page, size: list.size, query };
 }
 
-function Event({ entry }: { readonly entry: ConversionEvent }) {
+/** Leads to what the group is about, if it has a page. */
+function Subject({ entry }: { readonly entry: ConversionEvent }) {
+  const id = subjectOf(entry);
+  if (id === undefined) return entry.summary;
+  const name = <bdi>{entry.name ?? id}</bdi>;
+  return id.startsWith('batch_') ? (
+    <Link to="/batches/$id" params={{ id }} search={{}}>
+      {name}
+    </Link>
+  ) : (
+    <Link to="/conversions/$id" params={{ id }}>
+      {name}
+    </Link>
+  );
+}
+
+/** The line of a group, which opens to its events. */
+function Group({ group }: { readonly group: EventGroup }) {
+  const { entries } = group;
+  const { shown } = leadOf(group);
+  const { icon, tone } = lookOf(shown);
+  const isAlone = entries.length === 1;
+  const hasSubject = subjectOf(shown) !== undefined;
   return (
-    <div className={styles.event}>
-      <strong>{typeText(entry.type)}</strong>
-      <span>{entry.summary}</span>
-      <Subject entry={entry} />
+    <div className={styles.group}>
+      <span className={styles.icon} data-tone={tone}>
+        <Icon name={icon} size={16} />
+      </span>
+      <div className={styles.event}>
+        <Subject entry={shown} />
+        {isAlone && hasSubject && <span>{shown.summary}</span>}
+        {!isAlone && (
+          <details>
+            <summary>{hasSubject ? wayOf(group) : counted(entries.length, 'time')}</summary>
+            <ol className={styles.steps}>
+              {entries.toReversed().map(({ id, summary, time, position }) => (
+                <li key={id}>
+                  {summary}
+                  <span className="note">
+                    {formatTime(time)} · event {position}
+                  </span>
+                </li>
+              ))}
+            </ol>
+          </details>
+        )}
+      </div>
     </div>
   );
 }
@@ -53,8 +93,25 @@ function Cause({ entry }: { readonly entry: ConversionEvent }) {
   );
 }
 
-export const EVENT_COLUMNS: readonly Column<ConversionEvent>[] = [
-  { header: 'Time', cell: ({ time }) => <Time iso={time} />, isRowHeader: true },
-  { header: 'Event', cell: (entry) => <Event entry={entry} />, isText: true },
-  { header: 'Caused by', cell: (entry) => <Cause entry={entry} />, isText: true },
-];
+/** How groups of events are shown as a table. */
+export const EVENT_GROUPS_TABLE = {
+  columns: [
+    {
+      header: 'Time',
+      cell: ({ entries: [{ time }] }) => <Time iso={time} look="short" />,
+      isRowHeader: true,
+    },
+    { header: 'What happened', cell: (group) => <Group group={group} />, isText: true },
+    { header: 'Who', cell: (group) => <Cause entry={leadOf(group).by} />, isText: true },
+  ] satisfies readonly Column<EventGroup>[] as readonly Column<EventGroup>[],
+  rowKey: ({ key }: EventGroup): string => key,
+};
+
+/** Says how many events of a page are left out. */
+export const HiddenNote = ({ hidden }: { readonly hidden: number | undefined }): ReactNode =>
+  hidden !== undefined &&
+  hidden > 0 && (
+    <span className="note">
+      {formatNumber(hidden)} {hidden === 1 ? 'step' : 'steps'} of machines left out on this page.
+    </span>
+  );

@@ -17,10 +17,9 @@ const TEXTS = ['type', 'actor', 'from', 'to', 'conversion', 'asOf'] as const;
 
 /** Leaves out what is empty or of the wrong type. */
 export function historySearch(given: Record<string, unknown>): HistorySearch {
-  const texts = TEXTS.map((name) => [name, given[name]] as const)
-    // A position is a number to the router.
-    .map(([name, value]) => [name, typeof value === 'number' ? String(value) : value] as const)
-    .filter(([, value]) => typeof value === 'string' && value !== '');
+  const texts = TEXTS.map((name) => [name, given[name]] as const).filter(
+    ([, value]) => typeof value === 'string' && value !== '',
+  );
   return { ...Object.fromEntries(texts), ...pageOf(given['page']) };
 }
 

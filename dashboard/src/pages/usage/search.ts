@@ -11,6 +11,6 @@ export interface UsageSearch {
 
 /** Leaves out what is not among the choices. */
 export function usageSearch({ days, page }: Record<string, unknown>): UsageSearch {
-  const span = SPANS.find((each) => each === days);
+  const span = SPANS.find((each) => each === Number(days));
   return { ...(span !== undefined && { days: span }), ...pageOf(page) };
 }
