@@ -15,6 +15,7 @@ import { people } from './people.ts';
 import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
 import { storedBlobs } from './stored-blobs.ts';
+import { templates } from './templates.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
 import { usage } from './usage.ts';
 import { webhooks } from './webhooks.ts';
@@ -35,6 +36,7 @@ export const allProjections: readonly Projection[] = [
   refundsDue,
   sessions,
   storedBlobs,
+  templates,
   unfinishedConversions,
   usage,
   webhooks,

@@ -44,6 +44,8 @@ CREATE TABLE conversions (
   retention_seconds INTEGER,
   retention_of_account INTEGER,
   is_test INTEGER,
+  template TEXT,
+  template_data TEXT,
   filename TEXT,
   reference TEXT,
   tags TEXT,
@@ -79,7 +81,7 @@ const orNull = (value: object | undefined): string | null =>
 
 export const conversions: Projection = {
   name: 'conversions',
-  version: 19,
+  version: 20,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
   handlers(db) {
@@ -90,8 +92,8 @@ export const conversions: Projection = {
     );
     const insert = db.prepare(
       `INSERT INTO conversions (account_id, number, id, status, created_at, time, source, format, key_id,
-         retry_of, rerender_of, batch_id, retention_seconds, retention_of_account, is_test, filename, reference, tags, address)
-       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         retry_of, rerender_of, batch_id, retention_seconds, retention_of_account, is_test, template, filename, reference, tags, address, template_data)
+       VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const start = db.prepare("UPDATE conversions SET status = 'processing' WHERE id = ?");
     const requeue = db.prepare("UPDATE conversions SET status = 'pending' WHERE id = ?");
@@ -108,18 +110,17 @@ export const conversions: Projection = {
     const expire = db.prepare('UPDATE conversions SET expired = 1 WHERE id = ?');
     return typedHandlers({
       ConversionRequested(data, event) {
-        const { accountId, conversionId, requestedAt, source } = data;
+        const { accountId, conversionId, requestedAt, source, options, template } = data;
         const { retryOf = null, rerenderOf = null, batchId = null, retentionSeconds = null } = data;
         const { filename = null, reference = null, tags = null, address = null } = data;
-        const key = keyOf(event);
         const { total, time } = count.get(accountId, requestedAt) ?? {};
         const ofAccount = data.retentionOfAccount ? 1 : null;
-        const format = data.options.format === 'pdf' ? null : data.options.format;
-        const how = [source, format, key];
-        const test = data.isTest ? 1 : null;
-        const marks = [retryOf, rerenderOf, batchId, retentionSeconds, ofAccount, test];
-        const texts = [filename, reference, tags, address];
-        insert.run(accountId, total, conversionId, requestedAt, time, ...how, ...marks, ...texts);
+        const how = [source, options.format === 'pdf' ? null : options.format, keyOf(event)];
+        const marks = [retryOf, rerenderOf, batchId, retentionSeconds, ofAccount];
+        const kinds = [data.isTest ? 1 : null, orNull(template)];
+        const texts = [filename, reference, tags, address, data.templateData ?? null];
+        const all = [...how, ...marks, ...kinds, ...texts];
+        insert.run(accountId, total, conversionId, requestedAt, time, ...all);
       },
       ConversionStarted: ({ conversionId }) => void start.run(conversionId),
       ConversionRequeued: ({ conversionId }) => void requeue.run(conversionId),
@@ -172,6 +173,10 @@ export interface ConversionRow {
   readonly retentionOfAccount?: 1;
   /** Present if it is a test. */
   readonly isTest?: 1;
+  /** The version of the template that its HTML was made of, if it was. */
+  readonly template?: { readonly id: string; readonly version: number };
+  /** SHA-256 of the data of that, hex. Sealed. */
+  readonly templateData?: string;
   /** The name that the PDF is to be downloaded under. Sealed. */
   readonly filename?: string;
   /** The caller's own name for it. Sealed. */
@@ -198,28 +203,17 @@ export interface ConversionRow {
   readonly expired: boolean;
 }
 
-/** Columns that hold JSON. */
-type Parsed = 'picture' | 'document' | 'pdf' | 'conformance' | 'signature' | 'rerender';
+const JSON_OF_EVENTS = ['picture', 'document', 'pdf', 'conformance', 'signature'] as const;
+const JSON_COLUMNS = [...JSON_OF_EVENTS, 'rerender', 'template'] as const;
 
-interface StoredConversion
-  extends Omit<Stored<ConversionRow>, Parsed | 'expired'>,
-    Readonly<Record<Parsed, string | null>> {
-  readonly expired: number;
+type StoredConversion = Omit<Stored<ConversionRow>, (typeof JSON_COLUMNS)[number] | 'expired'> &
+  Readonly<Record<(typeof JSON_COLUMNS)[number], string | null>> & { readonly expired: number };
+
+function toRow(stored: StoredConversion): ConversionRow {
+  const parsed = JSON_COLUMNS.map((name) => [name, JSON.parse(stored[name] ?? 'null')] as const);
+  const row: object = { ...stored, ...Object.fromEntries(parsed), expired: stored.expired === 1 };
+  return present(row as Stored<ConversionRow>);
 }
-
-const parsed = (text: string | null): unknown => JSON.parse(text ?? 'null');
-
-const toRow = (stored: StoredConversion) =>
-  present<ConversionRow>({
-    ...stored,
-    picture: parsed(stored.picture) as BlobRef | null,
-    document: parsed(stored.document) as BlobRef | null,
-    pdf: parsed(stored.pdf) as PdfDigest | null,
-    conformance: parsed(stored.conformance) as Conformances | null,
-    signature: parsed(stored.signature) as SignatureFacts | null,
-    rerender: parsed(stored.rerender) as Rerender | null,
-    expired: stored.expired === 1,
-  });
 
 /** What a search knows of a conversion. The texts are sealed. */
 export interface SearchRow
@@ -238,6 +232,7 @@ export interface SearchRow
   > {
   readonly number: number;
   readonly hasWarnings: 0 | 1;
+  readonly templateId?: string;
 }
 
 /** Pages are newest first; `total` counts all that the filter lets through. */
@@ -264,7 +259,7 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
 const COLUMNS = `id, account_id AS accountId, status, created_at AS createdAt, completed_at AS completedAt,
   failed_at AS failedAt, failure_code AS failureCode, error_message AS errorMessage, picture, source, format, key_id AS keyId,
   retry_of AS retryOf, rerender_of AS rerenderOf, batch_id AS batchId, retention_seconds AS retentionSeconds,
-  retention_of_account AS retentionOfAccount, is_test AS isTest, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, signature,
+  retention_of_account AS retentionOfAccount, is_test AS isTest, template, template_data AS templateData, filename, reference, tags, address, title, document, pdf, pages, warnings, conformance, signature,
   rerender, expired`;
 
 export function conversionQueries(db: Database): ConversionQueries {
@@ -289,7 +284,7 @@ export function conversionQueries(db: Database): ConversionQueries {
     `SELECT ${COLUMNS} FROM conversions WHERE account_id = ? AND number = ?`,
   );
   const searched = `SELECT number, id, status, source, key_id AS keyId, batch_id AS batchId, filename, reference, tags,
-    address, title,
+    address, title, template ->> '$.id' AS templateId,
     warnings IS NOT NULL AS hasWarnings FROM conversions`;
   const searchRows = db.prepare<[string, number, number], Stored<SearchRow>>(
     `${searched} WHERE account_id = ? AND number <= ? ORDER BY number DESC LIMIT ?`,

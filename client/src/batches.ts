@@ -1,5 +1,5 @@
 /** Batches: many conversions that are accepted together, and followed together. */
-import type { ConversionOptions } from './conversion-options.ts';
+import type { ConversionOptions, PrintOptions, TemplateSource } from './conversion-options.ts';
 import type { CallOptions, CreateOptions } from './options.ts';
 import { everyItem, type Page, type PageQuery } from './pages.ts';
 import type { Requests } from './requests.ts';
@@ -27,7 +27,13 @@ export interface Batch {
 export type BatchOptions = Pick<
   ConversionOptions,
   'reference' | 'tags' | 'priority' | 'webhook_url'
->;
+> & {
+  /** The template of those requests that have no source of their own: they need data alone. */
+  readonly template?: string;
+};
+
+/** With the template of the batch, data alone is a request. */
+export type BatchItem = ConversionOptions | (PrintOptions & Pick<TemplateSource, 'data' | 'files'>);
 
 const pathOf = (id: string): string => `/batches/${encodeURIComponent(id)}/`;
 
@@ -44,7 +50,7 @@ export class Batches {
    * @throws {PressledgerError} nothing was accepted; `details` names each mistake as `requests.0.html`
    */
   create(
-    requests: readonly ConversionOptions[],
+    requests: readonly BatchItem[],
     { idempotencyKey, signal, ...common }: BatchOptions & CreateOptions = {},
   ): Promise<Batch> {
     const key = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };

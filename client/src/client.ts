@@ -29,6 +29,7 @@ import {
 import type { Requests } from './requests.ts';
 import { Session } from './session.ts';
 import { Members } from './members.ts';
+import { Templates } from './templates.ts';
 import { Signature } from './signature.ts';
 import { bearer, bodyOf, bytes, type Call, json, nothing, Transport } from './transport.ts';
 import {
@@ -67,6 +68,8 @@ export class PressledgerClient {
   readonly webhooks: Webhooks;
   /** The certificate that PDFs are signed with. */
   readonly signature: Signature;
+  /** Stored templates, which documents are made of with data. */
+  readonly templates: Templates;
   /** The people of the account. */
   readonly members: Members;
 
@@ -101,6 +104,7 @@ export class PressledgerClient {
     this.documents = new Documents(requests);
     this.webhooks = new Webhooks(requests);
     this.signature = new Signature(requests);
+    this.templates = new Templates(requests);
     this.members = new Members(requests);
   }
 

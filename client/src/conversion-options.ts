@@ -1,7 +1,7 @@
 /** The types of a request for a conversion. A test holds each type against the schema of the service. */
 
-/** The document: its HTML, or the address of a page. */
-export type ConversionSource = HtmlSource | UrlSource;
+/** The document: its HTML, the address of a page, or a template and the data that it is filled with. */
+export type ConversionSource = HtmlSource | UrlSource | TemplateSource;
 
 export interface HtmlSource {
   /**
@@ -15,6 +15,8 @@ export interface HtmlSource {
    */
   files?: Readonly<Record<string, string>>;
   url?: never;
+  template?: never;
+  data?: never;
 }
 
 export interface UrlSource {
@@ -25,6 +27,25 @@ export interface UrlSource {
   url: string;
   html?: never;
   files?: never;
+  template?: never;
+  data?: never;
+}
+
+export interface TemplateSource {
+  /**
+   * The id of a stored template: its newest version, or the one after an @.
+   * @example 'tmpl_06f3k8r1v2w9x4y5z6a7b8c9d0@3'
+   */
+  template: string;
+  /**
+   * The data that it is filled with. It fits the schema of the template.
+   * @example { number: '4711' }
+   */
+  data?: Readonly<Record<string, unknown>>;
+  /** Files beside those of the template. */
+  files?: Readonly<Record<string, string>>;
+  html?: never;
+  url?: never;
 }
 
 /**

@@ -1,4 +1,4 @@
-export type { Batch, BatchOptions } from './batches.ts';
+export type { Batch, BatchItem, BatchOptions } from './batches.ts';
 export type { DocumentOptions, DocumentSource, DocumentStep } from './documents.ts';
 export { PressledgerClient } from './client.ts';
 export type * from './conversion-options.ts';
@@ -24,6 +24,13 @@ export type {
 export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';
 export type { SignatureCertificate } from './signature.ts';
+export type {
+  Template,
+  TemplateContent,
+  TemplatePreview,
+  TemplateTexts,
+  TemplateVersion,
+} from './templates.ts';
 export type * from './types.ts';
 export {
   type DeliveryFilter,

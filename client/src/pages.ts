@@ -44,6 +44,8 @@ export interface ConversionFilter {
   readonly key?: string | undefined;
   /** The id of the batch that it was asked for in. */
   readonly batch?: string | undefined;
+  /** The id of the template that it was made of. */
+  readonly template?: string | undefined;
   readonly source?: 'html' | 'url' | 'document' | undefined;
   /** Those alone that have warnings. */
   readonly warnings?: true | undefined;

@@ -35,6 +35,13 @@ export interface ConversionNames {
   tags?: Record<string, string>;
   /** The title of the page when it was printed, if it had one. It is there where `name` is. */
   title?: string;
+  /** The template that the HTML was made of, if the request named one. */
+  template?: {
+    id: string;
+    version: number;
+    /** The SHA-256 of the data in hexadecimal digits, as JSON in the canonical form of RFC 8785. */
+    data_sha256?: string;
+  };
   /** The id of the batch, if the conversion was requested in one. */
   batch?: string;
   /**
@@ -163,7 +170,7 @@ export interface KnownPdf {
 
 export type Verification = UnknownPdf | KnownPdf;
 
-export type KeyScope = 'convert' | 'read' | 'history' | 'keys' | 'webhooks';
+export type KeyScope = 'convert' | 'read' | 'history' | 'keys' | 'webhooks' | 'templates';
 
 /** What bounds an API key. A key without bounds may do everything that its account may. */
 export interface KeyBounds {

@@ -33,6 +33,7 @@ import {
   sessionRecord,
   warningsOf,
 } from './records.ts';
+import { exportedTemplates } from './templates.ts';
 import { publicNameOf } from './public-name.ts';
 import { webhookRecord } from './webhook-records.ts';
 import { wholeList } from './whole-list.ts';
@@ -40,7 +41,7 @@ import { wholeList } from './whole-list.ts';
 export interface ExportDependencies extends HistoryDependencies {
   readonly actors: ActorSystem;
   readonly blobs: BlobStore;
-  readonly vault: Pick<Vault, 'contentKey' | 'unseal'>;
+  readonly vault: Pick<Vault, 'contentKey' | 'unseal' | 'unsealExactly'>;
 }
 
 /** One file. Its content is read before the next file is asked for. */
@@ -61,6 +62,7 @@ index.html            the conversions, with links to what is stored of them: beg
 account.json          the account
 keys.json             the API keys that are valid; the keys themselves are not stored
 webhooks.json         the webhook endpoints, without their secrets
+templates/<id>/       the versions of a template, with the data that it is looked at with
 sessions.json         the sessions that are open: when each began, and from where
 ledger.jsonl          credits that were granted, taken and refunded, newest first
 conversions.jsonl     the records of the conversions, newest first
@@ -97,6 +99,9 @@ export async function* exportAccount(
   };
   yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
   yield { name: 'webhooks.json', content: whole(json(await webhooksOf(deps, accountId))) };
+  for await (const [name, template] of exportedTemplates(deps, accountId)) {
+    yield { name, content: whole(json(template)) };
+  }
   yield { name: 'sessions.json', content: whole(json(await sessionsOf(deps, accountId, now))) };
   yield { name: 'ledger.jsonl', content: ledgerLines(deps, accountId) };
   yield { name: 'conversions.jsonl', content: conversionLines(deps, accountId) };

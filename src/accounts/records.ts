@@ -154,6 +154,7 @@ export async function conversionRecord<T extends string | undefined>(
     ...(row.rerenderOf !== undefined && { rerender_of: row.rerenderOf }),
     ...(isNamed && { name: await nameOf(opener, row), ...(await namingOf(opener, row)) }),
     ...(row.batchId !== undefined && { batch: row.batchId }),
+    ...(row.template && { template: await templateOfRecord(opener, row, row.template) }),
     ...(showsRetention &&
       row.retentionSeconds !== undefined && { retention_seconds: row.retentionSeconds }),
   };
@@ -183,6 +184,16 @@ export async function conversionRecord<T extends string | undefined>(
     sha256: pdf?.sha256,
     duration_ms: durationBetween(createdAt, completedAt),
   };
+}
+
+/** The template of a conversion, with the hash of its data, if that can be read. */
+async function templateOfRecord<T extends string | undefined>(
+  opener: Opener<T>,
+  { accountId, templateData }: ConversionRow,
+  template: NonNullable<ConversionRow['template']>,
+) {
+  const sha256 = templateData && (await opener.unseal(accountId, templateData));
+  return { ...template, ...(sha256 && sha256 !== NOT_OPENED && { data_sha256: sha256 }) };
 }
 
 /** Two nodes' clocks tell the times: the earlier event may have the later one. */

@@ -49,6 +49,8 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'tokenHash',
   'identity',
   'secret',
+  // A template: who may read it reads its version.
+  'content',
 ]);
 
 export interface HistoryPage {

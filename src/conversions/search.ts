@@ -25,6 +25,7 @@ export interface ConversionSearch {
   readonly tags: readonly string[];
   readonly keyId?: string;
   readonly batchId?: string;
+  readonly templateId?: string;
   readonly source?: ConversionRow['source'];
   readonly hasWarnings: boolean;
   readonly status?: ConversionStatus;
@@ -46,12 +47,24 @@ const questionOf = (
   accountId: string,
   slice: Slice,
 ) => {
-  const { chunks, reference, tags, keyId, batchId, source, hasWarnings, status, idStart } = search;
+  const {
+    chunks,
+    reference,
+    tags,
+    keyId,
+    batchId,
+    templateId,
+    source,
+    hasWarnings,
+    status,
+    idStart,
+  } = search;
   const terms = [
     ...tags.map((tag) => `tag ${tag}`),
     ...(reference === undefined ? [] : [`reference ${reference}`]),
     ...(keyId === undefined ? [] : [`key ${keyId}`]),
     ...(batchId === undefined ? [] : [`batch ${batchId}`]),
+    ...(templateId === undefined ? [] : [`template ${templateId}`]),
     ...(source === undefined ? [] : [`source ${source}`]),
     ...(hasWarnings ? ['warnings'] : []),
   ];

@@ -94,5 +94,5 @@ export const MAIL_FAILURES = [
 export type MailFailure = (typeof MAIL_FAILURES)[number];
 
 /** What an API key may be allowed to do. */
-export const KEY_SCOPES = ['convert', 'read', 'history', 'keys', 'webhooks'] as const;
+export const KEY_SCOPES = ['convert', 'read', 'history', 'keys', 'webhooks', 'templates'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];

@@ -20,6 +20,7 @@ import {
   MAIL_ID,
   PERSON_ID,
   SESSION_ID,
+  TEMPLATE_ID,
   WEBHOOK_ID,
 } from './ids.ts';
 import { CONFORMANCES } from './request-document.ts';
@@ -34,6 +35,7 @@ export const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
 export const PersonId = Type.String({ pattern: `^${PERSON_ID}$` });
 export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 export const WebhookId = Type.String({ pattern: `^${WEBHOOK_ID}$` });
+export const TemplateId = Type.String({ pattern: `^${TEMPLATE_ID}$` });
 export const CertificateId = Type.String({ pattern: `^${CERTIFICATE_ID}$` });
 export const DeliveryId = Type.String({ pattern: `^${DELIVERY_ID}$` });
 export const MailId = Type.String({ pattern: `^${MAIL_ID}$` });
@@ -249,6 +251,8 @@ const RequestTexts = {
    * an upload could be guessed by who knows its content, so it is sealed.
    */
   sources: Type.Optional(Sealed),
+  /** SHA-256 in hex of the data that its template was filled with, as JSON after RFC 8785. Its content could be guessed, too. */
+  templateData: Type.Optional(Sealed),
 };
 /** What the caller said of a conversion beside its content, as it is: it is not personal. */
 const RequestMarks = {
@@ -258,6 +262,8 @@ const RequestMarks = {
   rerenderOf: Type.Optional(ConversionId),
   /** The batch that it was asked for in: its BatchRequested is of the same append. */
   batchId: Type.Optional(BatchId),
+  /** The version of the template that its HTML was made of. */
+  template: Type.Optional(Type.Object({ id: TemplateId, version: Count })),
   /** Absent: normal. */
   priority: Type.Optional(Type.Literal('low')),
   /**

@@ -96,7 +96,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   CreditDebited: (data) =>
     `${counted(data.amount, 'credit')} ${was(data.amount)} taken for the conversion.`,
   ConversionRequested: (data) => {
-    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf } = data;
+    const { source, options, filename, reference, tags, batchId, retryOf, rerenderOf, template } =
+      data;
     const given = [filename && 'a file name', reference && 'a reference', tags && 'tags'];
     const named = given.filter((each) => each !== undefined);
     const last = named.pop();
@@ -107,7 +108,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const within = batchId === undefined ? '' : `, in the batch ${batchId}`;
     const made = `${data.isTest ? 'test ' : ''}${options.format === 'pdf' ? 'PDF' : 'picture'}`;
     const cost = data.unpaid ? ' It costs no credit.' : '';
-    return `A ${made} was requested, from ${SOURCES[source]}${what}${again}${within}.${cost}`;
+    const from = template
+      ? `version ${template.version} of the template ${template.id}`
+      : SOURCES[source];
+    return `A ${made} was requested, from ${from}${what}${again}${within}.${cost}`;
   },
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined
@@ -257,6 +261,11 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const end = outcome === 'failed' ? ' There is no other try.' : next;
     return `Try ${attempt} to deliver ${message} to ${to} ${answer} in ${durationMs} ms.${end}`;
   },
+  TemplateCreated: (data) => `The template ${data.templateId} was created.`,
+  TemplateVersionSaved: (data) =>
+    `Version ${data.version} of the template ${data.templateId} was saved.`,
+  TemplateRenamed: (data) => `The template ${data.templateId} was renamed.`,
+  TemplateDeleted: (data) => `The template ${data.templateId} was deleted.`,
   RedeliveryRequested: (data) =>
     `A delivery to ${data.webhookId ?? 'the URL of the request'} was requested once more.`,
 };

@@ -5,6 +5,7 @@ export const BATCH_ID = 'batch_[0-9a-z]{26}';
 export const KEY_ID = 'key_[0-9a-z]{26}';
 export const SESSION_ID = 'sess_[0-9a-z]{26}';
 export const WEBHOOK_ID = 'webhook_[0-9a-z]{26}';
+export const TEMPLATE_ID = 'tmpl_[0-9a-z]{26}';
 export const DELIVERY_ID = 'delivery_[0-9a-z]{26}';
 export const MAIL_ID = 'mail_[0-9a-z]{26}';
 export const PERSON_ID = 'person_[0-9a-z]{26}';

@@ -29,6 +29,11 @@ export const ACCESS = {
   read: { scopes: ['read'] },
   readOwn: { scopes: ['read'], own: true },
   documents: { scopes: ['read'], own: true, documents: true },
+  readTemplates: { scopes: ['read'] },
+  /** What a template holds is what documents are made of. */
+  templateContent: { scopes: ['read'], documents: true },
+  /** Whoever saves a template decides what later documents say. */
+  templates: { scopes: ['templates'], roles: WORKING },
   history: { scopes: ['history'] },
   /** Beside its history, it has the documents. */
   evidence: { scopes: ['read', 'history'] },

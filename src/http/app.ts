@@ -4,6 +4,7 @@ import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { ConversionSearches } from '../conversions/search.ts';
 import { Thumbnails } from '../conversions/thumbnails.ts';
+import { TemplateThreads } from '../templates/threads.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { permit } from './access.ts';
 import {
@@ -141,6 +142,12 @@ function searchesOf(deps: HttpDependencies, closing: AbortSignal): ConversionSea
   return searches;
 }
 
+function templatesOf(closing: AbortSignal): TemplateThreads {
+  const templates = new TemplateThreads();
+  closing.addEventListener('abort', () => templates.close(), { once: true });
+  return templates;
+}
+
 export function createApp(given: HttpDependencies): ApiApp {
   const deps = { ...given, store: { head: coalescedHead(given.store) } };
   const credentials = new Credentials(deps);
@@ -177,6 +184,7 @@ export function createApp(given: HttpDependencies): ApiApp {
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
     searches: searchesOf(deps, closing.signal),
     thumbnails,
+    templates: templatesOf(closing.signal),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),

@@ -20,6 +20,7 @@ import type { IdentityProvider } from '../oidc/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { RendererWatch } from '../render-queue/port.ts';
+import type { TemplateThreads } from '../templates/threads.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Caller, HttpContext } from './context.ts';
 import type { BuiltFiles } from './fixed-answer.ts';
@@ -119,6 +120,7 @@ export interface RouteDependencies extends HttpDependencies {
   readonly lookBacks: LookBacks;
   readonly searches: ConversionSearches;
   readonly thumbnails: Thumbnails;
+  readonly templates: TemplateThreads;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
 }

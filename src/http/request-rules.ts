@@ -1,8 +1,10 @@
 import { signingRule } from '../accounts/signature.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
 import type { RequestRules } from '../requests/validate.ts';
+import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, type HttpContext, keyTermsOf } from './context.ts';
 import type { RouteDependencies } from './dependencies.ts';
+import { idempotencyKeyHash, idempotencyKeyOf } from './idempotency-key.ts';
 
 /** A signature says that its signer stands by the document. */
 const TESTS_UNSIGNED =
@@ -38,4 +40,32 @@ export async function requestRules(
   const signing = isRepeated ? ({ by } as const) : judged;
   const rules = { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds, signing };
   return config.publicVerify ? { ...rules, verifyUrl: `${publicUrl}/verify` } : rules;
+}
+
+/** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
+export async function acceptedEarlier(
+  deps: RouteDependencies,
+  accountId: string,
+  { idempotencyKey }: { readonly idempotencyKey?: string },
+) {
+  if (idempotencyKey === undefined) return undefined;
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  const earlier = acceptedWithKey(state, idempotencyKey, deps.clock.now());
+  return earlier && { ...earlier, replayed: true };
+}
+
+/**
+ * The hash of the request's `Idempotency-Key`, if it has one.
+ * @param purpose keeps its keys apart from those of `POST /pdf/`
+ */
+export function requestKeyOf(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  issues: ValidationIssues,
+  purpose?: 'documents' | `${'retry' | 'rerender'}/${string}`,
+): { readonly idempotencyKey?: string } {
+  const key = idempotencyKeyOf(ctx, issues);
+  if (key === undefined) return {};
+  const { accountId } = callerOf(ctx);
+  return { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key, purpose) };
 }

@@ -88,6 +88,18 @@ import {
   getTimestamp,
 } from './resources/transparency-log.ts';
 import { deleteSignature, getSignature, putSignature } from './resources/signature.ts';
+import {
+  deleteTemplate,
+  getTemplate,
+  getTemplateVersion,
+  listTemplates,
+  listTemplateVersions,
+  patchTemplate,
+  postTemplate,
+  postTemplateVersion,
+  previewTemplate,
+  previewText,
+} from './resources/templates.ts';
 import { getUsage } from './resources/usage.ts';
 import { getDelivery, listDeliveries, postRedelivery } from './resources/webhook-deliveries.ts';
 import {
@@ -158,6 +170,17 @@ export const ROUTES: readonly Route[] = [
   by('convert', 'delete', '/batches/{id}/', deleteBatch),
   by('history', 'get', '/batches/{id}/events/', listBatchEvents),
   by('documents', 'get', '/batches/{id}/zip/', getBatchZip),
+  by('readTemplates', 'get', '/templates/', listTemplates),
+  by('templates', 'post', '/templates/', postTemplate),
+  // Before the paths with an id, which it would match too.
+  by('templateContent', 'post', '/templates/preview/', previewText),
+  by('readTemplates', 'get', '/templates/{id}/', getTemplate),
+  by('templates', 'patch', '/templates/{id}/', patchTemplate),
+  by('templates', 'delete', '/templates/{id}/', deleteTemplate),
+  by('readTemplates', 'get', '/templates/{id}/versions/', listTemplateVersions),
+  by('templates', 'post', '/templates/{id}/versions/', postTemplateVersion),
+  by('templateContent', 'get', '/templates/{id}/versions/{version}/', getTemplateVersion),
+  by('templateContent', 'post', '/templates/{id}/preview/', previewTemplate),
   by('evidence', 'post', '/verify/', verifyPdf),
   {
     ...verifyInPublic,

@@ -8,7 +8,7 @@ import { ConversionRequest } from './schema.ts';
 import { type CheckedRequest, checkConversionRequest, type RequestRules } from './validate.ts';
 import { compile, ValidationIssues } from './validation.ts';
 
-const { reference, tags, priority, webhook_url } = ConversionRequest.properties;
+const { reference, tags, priority, webhook_url, template } = ConversionRequest.properties;
 
 /** Defaults of those requests that do not have the field. */
 const COMMON = { reference, tags, priority };
@@ -30,13 +30,18 @@ export const BatchRequest = Type.Object(
       maxItems: MAX_BATCH,
       description: 'The requests, each as the body of POST /pdf/.',
     }),
+    template: Type.Optional({
+      ...template,
+      description:
+        'The template of those requests that have no html, url or template of their own: they need data alone.',
+    }),
     ...COMMON,
     ...OWN,
   },
   { additionalProperties: false },
 );
 
-/** The same with the requests unchecked: all faults of theirs are named by `checkConversionRequest`. */
+/** The same without the template, which is filled before, and with the requests unchecked: all faults of theirs are named by `checkConversionRequest`. */
 const check = compile(
   Type.Object(
     {
@@ -75,7 +80,7 @@ export async function checkBatchRequest<Kept>(
   body: object,
   issues: ValidationIssues,
   rules: RequestRules,
-  keep: (request: CheckedRequest) => Kept,
+  keep: (request: CheckedRequest, n: number) => Kept,
 ): Promise<CheckedBatch<Kept>> {
   const { requests: _, webhook_url: url, ...common } = check(body, issues);
   const ofBatch = url === undefined ? common : { ...common, webhook_url: url };
@@ -107,7 +112,7 @@ export async function checkBatchRequest<Kept>(
     const found = new ValidationIssues(Math.max(1, Math.min(MAX_OF_ONE, room)));
     const checked = inPlace(place, () => checkConversionRequest(whole, found, rules));
     if (found.any) issues.addWithin(place, found);
-    else if (!issues.any) kept.push(keep(checked));
+    else if (!issues.any) kept.push(keep(checked, n));
   }
   const { filename: __, address: ___, ...ownTexts } = texts;
   return { requests: kept, texts: ownTexts };

@@ -129,7 +129,7 @@ export function bodyOfForm(
   }
   if (files.size > 0) {
     fields.set('files', Object.fromEntries(files));
-    if (!fields.has('html') && !fields.has('url')) {
+    if (!['html', 'url', 'template'].some((source) => fields.has(source))) {
       issues.add('files', `One of them must be ${PAGE}, the page itself.`);
     }
   }

@@ -68,6 +68,21 @@ export const ConversionRequest = Closed({
       examples: ['https://example.com/'],
     }),
   ),
+  template: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description:
+        'The id of a stored template that is filled with data, in the place of html: the newest version, or that after an @.',
+      examples: ['tmpl_06f3k8r1v2w9x4y5z6a7b8c9d0@3'],
+    }),
+  ),
+  data: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'The data that the template is filled with. It must fit the schema of the template.',
+      examples: [{ number: '4711', total: 1234.5 }],
+    }),
+  ),
   files: Type.Optional(
     Type.Record(Type.String(), Type.String({ contentEncoding: 'base64' }), {
       maxProperties: MAX_FILES,

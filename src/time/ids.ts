@@ -42,6 +42,7 @@ export const newBatchId = (nowMs: number): string => `batch_${timeOrderedId(nowM
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;
 export const newWebhookId = (nowMs: number): string => `webhook_${timeOrderedId(nowMs)}`;
+export const newTemplateId = (nowMs: number): string => `tmpl_${timeOrderedId(nowMs)}`;
 export const newDeliveryId = (nowMs: number): string => `delivery_${timeOrderedId(nowMs)}`;
 export const newCertificateId = (nowMs: number): string => `cert_${timeOrderedId(nowMs)}`;
 export const newPersonId = (nowMs: number): string => `person_${timeOrderedId(nowMs)}`;

@@ -15,6 +15,11 @@ import type { TokenPair } from '../../src/http/resources/auth.ts';
 import type { Batch } from '../../src/http/resources/batches.api.ts';
 import type { Conversion } from '../../src/http/resources/conversion-record.api.ts';
 import type { Verification } from '../../src/http/resources/evidence.ts';
+import type {
+  Template,
+  TemplateContent,
+  TemplatePreview,
+} from '../../src/http/resources/templates.api.ts';
 import type { ConversionProof } from '../../src/http/resources/transparency-log.ts';
 import type { DeliveryWithTries } from '../../src/http/resources/webhook-deliveries.api.ts';
 import type { NewDefaultSecret, WebhookWithSecret } from '../../src/http/resources/webhooks.api.ts';
@@ -37,7 +42,12 @@ type Same<A, B> = [Shape<A>, Shape<B>] extends [Shape<B>, Shape<A>] ? true : fal
 type Holds<T extends true> = T;
 
 export type Held = [
-  Holds<Same<client.PrintOptions, Omit<ConversionRequest, 'html' | 'url' | 'files'>>>,
+  Holds<
+    Same<
+      client.PrintOptions,
+      Omit<ConversionRequest, 'html' | 'url' | 'template' | 'data' | 'files'>
+    >
+  >,
   Holds<client.ConversionOptions extends ConversionRequest ? true : false>,
   // The document has one object for every status, the client one form for each.
   Holds<
@@ -60,5 +70,8 @@ export type Held = [
   Holds<Same<client.WebhookWithSecret, Static<typeof WebhookWithSecret>>>,
   Holds<Same<client.NewWebhookSecret, Static<typeof NewDefaultSecret>>>,
   Holds<Same<client.WebhookDeliveryWithTries, Static<typeof DeliveryWithTries>>>,
+  Holds<Same<client.Template, Static<typeof Template>>>,
+  Holds<Same<client.TemplateVersion & client.TemplateContent, Static<typeof TemplateContent>>>,
+  Holds<Same<client.TemplateTexts, Static<typeof TemplatePreview>>>,
   Holds<ErrorCode extends ClientErrorCode ? true : false>,
 ];

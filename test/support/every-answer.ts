@@ -18,6 +18,7 @@ import { drives } from './documented.ts';
 import { makeSigner, P12_PASSWORD } from './certificates.ts';
 import { driveMail, MAIL_ENV } from './every-mail-answer.ts';
 import { drivePeople } from './every-people-answer.ts';
+import { driveTemplates } from './every-template-answer.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator, tokensOf } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
@@ -415,6 +416,7 @@ async function driveSuccesses(t: Test, given: Answered) {
     await api.complete(accountId, String(body['id']), PDF);
   });
   await driveSignature(t, api, key);
+  await driveTemplates(api, key);
   const made = await api.call('POST', `${BASE}/api-keys/`, { key, body: { name: 'x' } });
   await api.call('DELETE', `${BASE}/api-keys/${String(made.body['id'])}/`, { key });
   const auth = (what: string, body: object) =>

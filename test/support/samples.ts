@@ -16,6 +16,7 @@ export const batchId = (n = 1): string => id('batch', `${n}`);
 export const keyId = (n = 1): string => id('key', `${n}`);
 export const personId = (n = 1): string => id('person', `${n}`);
 export const sessionId = (n = 1): string => id('sess', `${n}`);
+export const templateId = (n = 1): string => id('tmpl', `${n}`);
 export const webhookId = (n = 1): string => id('webhook', `${n}`);
 export const certificateId = (n = 1): string => id('cert', `${n}`);
 export const deliveryId = (n = 1): string => id('delivery', `${n}`);

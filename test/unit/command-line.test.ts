@@ -268,7 +268,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--sign --sign-reason R --sign-location L --sign-field 12mm,1in,7cm,90px --sign-page 2';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
-  const content = ['html', 'url', 'files'];
+  const content = ['html', 'url', 'files', 'template', 'data'];
   t.strictSame(
     Object.keys(options).toSorted(),
     fields.filter((name) => !content.includes(name)).toSorted(),

@@ -110,6 +110,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   'identity-provider-library': [
     imports('src/oidc/provider.ts', 'node_modules/openid-client/build/index.js'),
   ],
+  templates: [imports('src/templates/threads.ts', 'src/documents/keys/vault.ts', typeOnly)],
+  'template-library': [
+    imports('src/templates/fill-worker.ts', 'node_modules/liquidjs/dist/liquid.node.mjs'),
+  ],
   'egress-addresses': [imports('src/egress/policy.ts', 'src/renderer/egress/proxy.ts')],
   'egress-stands-alone': [imports('src/renderer/egress/proxy.ts', 'src/renderer/chrome/tab.ts')],
   nats: [imports('src/nats/connection.ts', 'src/render-queue/port.ts', typeOnly)],

@@ -162,6 +162,8 @@ checkpoint; <code>README.txt</code> says how to check that without the service.<
 <dl>
 ${outcome(facts)}
 ${row('Requested', `${isoTime(requested.requestedAt)}, from ${SOURCES[requested.source]}`)}
+${requested.template && row('Template', `${requested.template.id}, version ${requested.template.version}`)}
+${text('SHA-256 of its data', 'templateData')}
 ${text('File name', 'filename')}
 ${text('Reference', 'reference')}
 ${tags.map(([name, value]) => row(`Tag ${name}`, decrypted(value)))}

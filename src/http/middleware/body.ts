@@ -16,6 +16,9 @@ const DISCARD_BYTES = 16 * 1024 * 1024;
 const SHORT_BYTES = 64 * 1024;
 /** The credentials and names that small bodies hold are short, and some come from anybody. */
 const MAX_SMALL_BODY_BYTES = 65_536;
+/** Counts more bytes of memory for a request, until it was handled. @throws {BudgetExceeded} */
+export type HoldBytes = (bytes: number) => void;
+
 const RETRY_SECONDS = 2;
 /** All clients without an account share what one account may send: they never fill the whole budget. */
 const NO_ACCOUNT = 'no account';
@@ -138,8 +141,8 @@ export class RequestBodies {
   }
 
   /**
-   * Reads the request's JSON object, has `check` make of it what is needed, and counts the body until
-   * `handle` has ended. The object itself is let go before that.
+   * Reads the request's JSON object, has `check` make of it what is needed, and counts the body, and what `handle` holds
+   * beside it, until `handle` has ended. The object itself is let go before that.
    * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
    * @throws {BudgetExceeded} before anything of the body is read
    */
@@ -147,7 +150,7 @@ export class RequestBodies {
     ctx: HttpContext,
     maxBytes: number,
     check: (body: object) => Checked | Promise<Checked>,
-    handle: (checked: Checked) => Promise<Result>,
+    handle: (checked: Checked, hold: HoldBytes) => Promise<Result>,
     allows: BodyForms = {},
   ): Promise<Result> {
     const { headers } = ctx.req;
@@ -156,11 +159,12 @@ export class RequestBodies {
     if (declared === 0) {
       throw new ServiceError('validation_error', 'The request body must be a JSON object.');
     }
-    const release = this.#take(ctx, declared ?? maxBytes, maxBytes);
+    const releases = [this.#take(ctx, declared ?? maxBytes, maxBytes)];
+    const hold = (bytes: number) => void releases.push(this.#take(ctx, bytes, bytes));
     try {
-      return await handle(await this.#receive(ctx, declared, maxBytes, check, allows));
+      return await handle(await this.#receive(ctx, declared, maxBytes, check, allows), hold);
     } finally {
-      release();
+      for (const release of releases) release();
     }
   }
 
@@ -170,10 +174,11 @@ export class RequestBodies {
    */
   readSmall<T>(
     ctx: HttpContext,
-    { maxBodyBytes }: Config,
+    { maxBodyBytes }: Pick<Config, 'maxBodyBytes'>,
     check: (body: object, issues: ValidationIssues) => T,
+    mostBytes = MAX_SMALL_BODY_BYTES,
   ): Promise<T> {
-    const maxBytes = Math.min(maxBodyBytes, MAX_SMALL_BODY_BYTES);
+    const maxBytes = Math.min(maxBodyBytes, mostBytes);
     return this.read(
       ctx,
       maxBytes,

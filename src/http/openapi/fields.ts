@@ -14,6 +14,7 @@ export const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const BATCH = 'batch_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const WEBHOOK = 'webhook_06f3k8r1v2w9x4y5z6a7b8c9d0';
+export const TEMPLATE = 'tmpl_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const DELIVERY = 'delivery_3f9a1c5e7b2d4f6081a3c5e7f9';
 
 /** An object without other fields. */

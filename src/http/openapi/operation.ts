@@ -9,6 +9,8 @@ import type { HeaderObject } from './types.ts';
 export const TAGS = {
   Conversions: 'Create conversions, follow their progress and download the PDFs.',
   Batches: 'Create many conversions with one request, and follow them together.',
+  Templates:
+    'Store HTML with places for data, in versions, and make documents of it by sending the data alone.',
   Account: 'Retrieve the account and the history of its credits.',
   Webhooks:
     'Be told when conversions end: endpoints of the account, their secrets and what was delivered.',

@@ -1,5 +1,5 @@
 /** What the `{id}` of a path names: so each route with one has the same parameter and the same error. */
-import { ACCOUNT, BATCH, CONVERSION, DELIVERY, PERSON, Text, WEBHOOK } from './fields.ts';
+import { ACCOUNT, BATCH, CONVERSION, DELIVERY, PERSON, TEMPLATE, Text, WEBHOOK } from './fields.ts';
 import type { ErrorDoc, ParameterDoc } from './operation.ts';
 
 interface Named {
@@ -48,6 +48,12 @@ const NAMED: Readonly<Record<string, Named>> = {
     PERSON,
     'Nobody with this id belongs to the account, and no invitation has it.',
     'There is no such member.',
+  ),
+  templates: named(
+    'template',
+    TEMPLATE,
+    'The account has no template with this id, or it was deleted.',
+    'There is no such template.',
   ),
   webhooks: named(
     'webhook endpoint',

@@ -36,6 +36,13 @@ import { Session } from '../resources/sessions.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
 import { Usage, UsageDay } from '../resources/usage.ts';
 import { WebhookDelivery } from '../resources/webhook-deliveries.api.ts';
+import {
+  Template,
+  TemplateContent,
+  TemplatePreview,
+  TemplateVersion,
+} from '../resources/templates.api.ts';
+import { TEMPLATE_FIELDS } from '../../requests/template-schema.ts';
 import { Webhook } from '../resources/webhooks.api.ts';
 import type { SchemaObject } from './types.ts';
 
@@ -123,6 +130,11 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   Person,
   OpenInvitation,
   Batch,
+  Template,
+  TemplateVersion,
+  TemplateContent,
+  TemplateOptions: TEMPLATE_FIELDS.options,
+  TemplatePreview,
   Webhook,
   WebhookDelivery,
   Alive,

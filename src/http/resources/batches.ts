@@ -3,11 +3,9 @@ import { type BatchRow, batchQueries } from '../../../projections/batches.ts';
 import { batchRecord } from '../../accounts/records.ts';
 import { type RequestedBatch, requestBatch } from '../../conversions/request-batch.ts';
 import { cancelBatch } from '../../conversions/take-back.ts';
-import { UnencryptedText } from '../../documents/encryption.ts';
 import { MAX_BATCH } from '../../domain/acceptance.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { checkBatchRequest } from '../../requests/batch.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
 import {
   callerOf,
@@ -17,13 +15,15 @@ import {
   mayShow,
   pathParameter,
 } from '../context.ts';
+import { namesTemplate, wholeBatch } from '../conversion-request.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
+import type { HoldBytes } from '../middleware/body.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
-import { requestRules } from '../request-rules.ts';
+import { acceptedEarlier, requestRules } from '../request-rules.ts';
 import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
 import { assertRoom, POLL_SECONDS } from './conversions.ts';
 
@@ -41,12 +41,19 @@ async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: objec
       ? {}
       : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, given, 'batch') };
   const rules = await requestRules(ctx, deps, key);
-  const { requests, texts } = await checkBatchRequest(body, issues, rules, (checked) => ({
-    ...checked,
-    document: new UnencryptedText(JSON.stringify(checked.document)),
-  }));
-  issues.throwIfAny();
-  return { accountId, requests, texts, ...key };
+  const whole = async (hold: HoldBytes) => {
+    const { requests, texts } = await wholeBatch(deps, accountId, body, { rules, issues, hold });
+    issues.throwIfAny();
+    return { accountId, requests, texts, ...key };
+  };
+  // Templates take longer: nobody's body waits for them to be filled.
+  return namesTemplate(body) ? { whole, key } : await whole(() => {});
+}
+
+/** An earlier answer to its key comes first: a template may have been deleted since. */
+async function earlierBatch(deps: RouteDependencies, accountId: string, key: object) {
+  const earlier = await acceptedEarlier(deps, accountId, key);
+  return earlier && { batchId: earlier.conversionId, requestedAt: earlier.requestedAt };
 }
 
 /** @throws {ServiceError} `not_found` for others' too */
@@ -89,7 +96,12 @@ export const createBatch: Endpoint = {
       ctx,
       deps.config.maxBodyBytes,
       (body) => parseBatch(ctx, deps, body),
-      async (batch) => {
+      async (parsed, hold) => {
+        const isFilled = !('whole' in parsed);
+        const { accountId } = callerOf(ctx);
+        const earlier = isFilled ? undefined : await earlierBatch(deps, accountId, parsed.key);
+        if (earlier !== undefined) return earlier;
+        const batch = isFilled ? parsed : await parsed.whole(hold);
         await deps.bounds.admit(batch.requests.length - 1);
         const asked = { ...batch, terms: keyTermsOf(ctx) };
         return requestBatch(deps, asked, await commandContext(ctx, deps));

@@ -20,7 +20,7 @@ const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const SHA256 = 'a2a90d44cebfe23183b58f43f6207c819b70e0cb6d3304d93104d9173d7a7978';
 const URL = 'https://example.com/logo.png';
 
-const { html, url, ...fields } = ConversionRequest.properties;
+const { html, url, template: _template, data: _data, ...fields } = ConversionRequest.properties;
 const OPTIONS = Object.fromEntries(
   Object.entries<TSchema>(fields).flatMap(([name, schema]) =>
     'default' in schema ? [[name, schema.default]] : [],

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { CONVERSION_STATUSES, MIN_ID_START } from '../../../projections/conversion-pages.ts';
 import type { ConversionSearch } from '../../conversions/search.ts';
-import { BATCH_ID, KEY_ID } from '../../domain/ids.ts';
+import { BATCH_ID, KEY_ID, TEMPLATE_ID } from '../../domain/ids.ts';
 import type { ValidationIssues } from '../../requests/validation.ts';
 import { foldText, wordsOf } from '../../text/words.ts';
 import type { HttpContext } from '../context.ts';
@@ -18,6 +18,7 @@ const ID_START = new RegExp(`^conv_[0-9a-z]{${MIN_ID_START - 'conv_'.length},26}
 /** A word of `q` that may be the beginning of an id. All ids begin alike, so a shorter one would find everything. */
 const MAYBE_ID = /^conv_[0-9a-z]{1,26}$/;
 const WHOLE_KEY_ID = new RegExp(`^${KEY_ID}$`);
+const WHOLE_TEMPLATE_ID = new RegExp(`^${TEMPLATE_ID}$`);
 const WHOLE_BATCH_ID = new RegExp(`^${BATCH_ID}$`);
 const TAG = /^[a-z0-9_-]{1,40}(?::.{1,200})?$/su;
 
@@ -29,6 +30,7 @@ export const CONVERSION_FILTERS = [
   'tag',
   'key',
   'batch',
+  'template',
   'source',
   'warnings',
   'from',
@@ -56,6 +58,7 @@ export const CONVERSION_FILTER_PARAMETERS: readonly ParameterDoc[] = [
   ),
   inQuery('key', 'Lists only conversions that were asked for with the API key of this id.'),
   inQuery('batch', 'Lists only the conversions of the batch with this id.'),
+  inQuery('template', 'Lists only conversions that were made of the template with this id.'),
   inQuery(
     'source',
     'Lists only conversions of HTML, of URLs, or work on finished documents.',
@@ -132,6 +135,11 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
   );
   const key = one('key', (text) => WHOLE_KEY_ID.test(text), 'Must be the id of an API key.');
   const batch = one('batch', (text) => WHOLE_BATCH_ID.test(text), 'Must be the id of a batch.');
+  const template = one(
+    'template',
+    (text) => WHOLE_TEMPLATE_ID.test(text),
+    'Must be the id of a template.',
+  );
   const source = one(
     'source',
     (text) => SOURCES.some((each) => each === text),
@@ -147,6 +155,7 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
     ...(reference && { reference }),
     ...(key && { keyId: key }),
     ...(batch && { batchId: batch }),
+    ...(template && { templateId: template }),
     ...(source && { source: source as (typeof SOURCES)[number] }),
     ...periodOf(ctx, issues),
   };
@@ -160,8 +169,9 @@ export const needsIndex = ({
   reference,
   keyId,
   batchId,
+  templateId,
   source,
 }: ConversionSearch): boolean =>
   chunks.length + tags.length > 0 ||
   hasWarnings ||
-  (reference ?? keyId ?? batchId ?? source) !== undefined;
+  (reference ?? keyId ?? batchId ?? templateId ?? source) !== undefined;

@@ -4,7 +4,17 @@ import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
 import { FAILURE_CODES } from '../../domain/choices.ts';
 import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
 import { CONFORMANCES } from '../../domain/request-document.ts';
-import { BATCH, Closed, Count, example, Flag, Kind, Text, Timestamp } from '../openapi/fields.ts';
+import {
+  BATCH,
+  Closed,
+  Count,
+  example,
+  Flag,
+  Kind,
+  TEMPLATE,
+  Text,
+  Timestamp,
+} from '../openapi/fields.ts';
 
 export const ID = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
 const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -64,6 +74,22 @@ export const Conversion = Closed({
       'Invoice',
       'The title of the page when it was printed, if it had one. It is there where name is.',
       { minLength: 1 },
+    ),
+  ),
+  template: Type.Optional(
+    Closed(
+      {
+        id: Text(TEMPLATE),
+        version: Count('The version of the template.', 3, 1),
+        data_sha256: Type.Optional(
+          Text(
+            SHA256,
+            'The SHA-256 of the data in hexadecimal digits, as JSON in the canonical form of RFC 8785.',
+            { pattern: '^[0-9a-f]{64}$' },
+          ),
+        ),
+      },
+      { description: 'The template that the HTML was made of, if the request named one.' },
     ),
   ),
   batch: Type.Optional(
@@ -192,6 +218,7 @@ const {
   reference: _reference,
   tags: _tags,
   title: _title,
+  template: _template,
   batch: _batch,
   retention_seconds: _retention,
   warnings: _warnings,

@@ -13,11 +13,9 @@ import {
   type AcceptedConversion,
   requestConversion,
 } from '../../conversions/request-conversion.ts';
-import { UnencryptedText } from '../../documents/encryption.ts';
 import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { checkConversionRequest } from '../../requests/validate.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { lookBacksFor, momentOf, readAsOf } from '../as-of.ts';
@@ -32,11 +30,10 @@ import {
   pathParameter,
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
+import { parseRequest, wholeRequest } from '../conversion-request.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
-import { requestRules } from '../request-rules.ts';
 import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
 import { CONVERSION_FILTERS, conversionSearchOf, needsIndex } from './conversion-filter.ts';
@@ -74,22 +71,6 @@ export function assertRoom(
       'Wait until the retention of older ones has ended, or ask the operator for more.',
     ROOM_RETRY_SECONDS,
   );
-}
-
-/** Reads all that the body and its headers ask for; strings are let go in favour of what is to be stored. */
-async function parseRequest(ctx: HttpContext, deps: RouteDependencies, body: object) {
-  const issues = new ValidationIssues();
-  const key = requestKeyOf(ctx, deps, issues);
-  const rules = await requestRules(ctx, deps, key);
-  const { document, ...request } = checkConversionRequest(body, issues, rules);
-  issues.throwIfAny();
-  const { accountId } = callerOf(ctx);
-  return {
-    accountId,
-    ...request,
-    document: new UnencryptedText(JSON.stringify(document)),
-    ...key,
-  };
 }
 
 /** @throws {ServiceError} `not_found` for others' too */
@@ -200,22 +181,6 @@ export async function answerRequested(
   ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
 }
 
-/**
- * The hash of the request's `Idempotency-Key`, if it has one.
- * @param purpose keeps its keys apart from those of `POST /pdf/`
- */
-export function requestKeyOf(
-  ctx: HttpContext,
-  deps: RouteDependencies,
-  issues: ValidationIssues,
-  purpose?: 'documents' | `${'retry' | 'rerender'}/${string}`,
-): { readonly idempotencyKey?: string } {
-  const key = idempotencyKeyOf(ctx, issues);
-  if (key === undefined) return {};
-  const { accountId } = callerOf(ctx);
-  return { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, key, purpose) };
-}
-
 export const createConversion: Endpoint = {
   doc: createConversionDoc,
   handler: (deps) => {
@@ -228,12 +193,12 @@ export const createConversion: Endpoint = {
         ctx,
         deps.config.maxBodyBytes,
         (body) => parseRequest(ctx, deps, body),
-        async (request) =>
-          requestConversion(
-            deps,
-            { ...request, terms: keyTermsOf(ctx), trace: deps.tracing?.current() },
-            await commandContext(ctx, deps),
-          ),
+        async (parsed, hold) => {
+          const request = await wholeRequest(ctx, deps, parsed, hold);
+          if ('replayed' in request) return request;
+          const asked = { ...request, terms: keyTermsOf(ctx), trace: deps.tracing?.current() };
+          return await requestConversion(deps, asked, await commandContext(ctx, deps));
+        },
         { forms: true },
       );
       await answerRequested(ctx, deps, untilEnded, requested);

@@ -23,11 +23,11 @@ import { callerOf, commandContext, type HttpContext, keyTermsOf, mayShow } from 
 import type { RouteDependencies } from '../dependencies.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { requestRules } from '../request-rules.ts';
+import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
 import { createUntilEnded } from '../waiting.ts';
 import { answerBatch } from './batches.ts';
 import { countBytes, orGone } from './conversion-documents.ts';
-import { answerRequested, assertRoom, POLL_SECONDS, requestKeyOf } from './conversions.ts';
+import { answerRequested, assertRoom, POLL_SECONDS } from './conversions.ts';
 import {
   createDocumentDoc,
   NO_SOURCE,
@@ -37,7 +37,6 @@ import {
   SOURCE_NOT_READY,
 } from './documents.api.ts';
 import { assertInRetention } from './file-retention.ts';
-import { acceptedEarlier } from './take-back.ts';
 
 /** Each part of a split has a copy of the sources: all copies together are no larger than this many bodies. */
 const MOST_COPIES = 4;

@@ -2,7 +2,6 @@
 import { retryConversion } from '../../conversions/retry-conversion.ts';
 import { findRequest, readStoredRequest } from '../../conversions/stored-request.ts';
 import { takeBack } from '../../conversions/take-back.ts';
-import { acceptedWithKey, accountAggregate } from '../../domain/account.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { onceMore } from '../../requests/once-more.ts';
@@ -12,18 +11,12 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint, OperationDoc } from '../openapi/operation.ts';
-import { requestRules } from '../request-rules.ts';
+import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
 import { createUntilEnded, hasEnded } from '../waiting.ts';
 import { countBytes, goneText, orGone } from './conversion-documents.ts';
 import { rerendered, retried } from './conversion-record.api.ts';
 import { prefer, REQUESTED } from './conversions.api.ts';
-import {
-  answerRequested,
-  assertRoom,
-  ownConversion,
-  POLL_SECONDS,
-  requestKeyOf,
-} from './conversions.ts';
+import { answerRequested, assertRoom, ownConversion, POLL_SECONDS } from './conversions.ts';
 import { assertInRetention } from './file-retention.ts';
 
 export const deleteConversion: Endpoint = {
@@ -56,18 +49,6 @@ const NOTHING_TO_COMPARE =
 const NOT_COMPARABLE =
   'The watermark of a test is on each page, so that a test is not compared with a conversion that is none. Use a key that is not for tests.';
 const SEND_AGAIN = 'Send it again with POST /pdf/.';
-
-/** What was accepted with the request's key, whatever has become of the conversion that it repeats. */
-export async function acceptedEarlier(
-  deps: RouteDependencies,
-  accountId: string,
-  { idempotencyKey }: ReturnType<typeof requestKeyOf>,
-) {
-  if (idempotencyKey === undefined) return undefined;
-  const { state } = await deps.actors.read(accountAggregate, accountId);
-  const earlier = acceptedWithKey(state, idempotencyKey, deps.clock.now());
-  return earlier && { ...earlier, replayed: true };
-}
 
 async function requestOnceMore(
   ctx: HttpContext,

@@ -22,6 +22,7 @@ const STREAMS = {
   webhooks: ['webhooks-', 'accountId'],
   delivery: ['delivery-', 'deliveryId'],
   mail: ['mail-', 'mailId'],
+  templates: ['templates-', 'accountId'],
 } as const;
 type Kind = keyof typeof STREAMS;
 
@@ -103,6 +104,10 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   RedeliveryRequested: 'delivery',
   MailSent: 'mail',
   MailFailed: 'mail',
+  TemplateCreated: 'templates',
+  TemplateVersionSaved: 'templates',
+  TemplateRenamed: 'templates',
+  TemplateDeleted: 'templates',
 };
 
 /** The only type that a stream may begin with. A conversion begins in its account's stream. */

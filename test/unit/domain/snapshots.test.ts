@@ -20,6 +20,7 @@ import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
 import { type DeliveryEvent, deliveryAggregate } from '../../../src/domain/webhook-delivery.ts';
+import { type TemplatesEvent, templatesAggregate } from '../../../src/domain/templates.ts';
 import { type WebhooksEvent, webhooksAggregate } from '../../../src/domain/webhooks.ts';
 import { fold } from '../../support/given.ts';
 import {
@@ -40,6 +41,7 @@ import {
   SIGNATURE,
   sessionId,
   sha256,
+  templateId,
   TIMINGS,
   webhookId,
 } from '../../support/samples.ts';
@@ -305,6 +307,16 @@ const webhookEvents: fc.Arbitrary<WebhooksEvent> = fc.tuple(few, time).chain(([n
     { type: 'RedeliveriesRequested', data: { ...ids, since: at, requestedAt: at } },
   );
 });
+const templateEvents: fc.Arbitrary<TemplatesEvent> = fc.tuple(few, time).chain(([n, at]) => {
+  const ids = { ...owner, templateId: templateId(n) };
+  const saved = { content: 'v1.c', contentHmac: sha256(n), bytes: 9, savedAt: at };
+  return fc.constantFrom<TemplatesEvent>(
+    { type: 'TemplateCreated', data: { ...ids, name: 'v1.n', createdAt: at } },
+    { type: 'TemplateVersionSaved', data: { ...ids, version: 1 + n, ...saved } },
+    { type: 'TemplateRenamed', data: { ...ids, name: 'v1.m', renamedAt: at } },
+    { type: 'TemplateDeleted', data: { ...ids, deletedAt: at } },
+  );
+});
 const deliveryEvents: fc.Arbitrary<DeliveryEvent> = fc.tuple(few, time).chain(([n, at]) => {
   const of = { ...owner, deliveryId: deliveryId(), round: n };
   const tried = { message: 'credits.low', outcome: 'failed', durationMs: 1 } as const;
@@ -340,6 +352,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(logAggregate, logEvents), 'log');
   t.doesNotThrow(() => survives(signInTrailAggregate, signInEvents), 'sign-ins');
   t.doesNotThrow(() => survives(webhooksAggregate, webhookEvents), 'webhooks');
+  t.doesNotThrow(() => survives(templatesAggregate, templateEvents), 'templates');
   t.doesNotThrow(() => survives(deliveryAggregate, deliveryEvents), 'delivery');
   t.doesNotThrow(() => survives(mailAggregate, mailEvents), 'mail');
   t.end();
@@ -381,6 +394,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(formOf(signInTrailAggregate), '1: hour,recorded,notes');
   t.equal(formOf(webhooksAggregate), '1: endpoints,secrets');
+  t.equal(formOf(templatesAggregate), '1: templates,day,bytes');
   t.equal(formOf(deliveryAggregate), '1: round,attempt');
   t.end();
 });

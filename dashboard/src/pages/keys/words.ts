@@ -12,6 +12,7 @@ export const SCOPES: readonly Choice<Scope>[] = [
   { value: 'read', label: 'Read all conversions, their PDFs, credits and usage' },
   { value: 'history', label: 'Read the history, with proofs and evidence' },
   { value: 'webhooks', label: 'Set up webhooks, and read what they were sent' },
+  { value: 'templates', label: 'Save and delete templates' },
   { value: 'keys', label: 'Create and revoke keys, and change the certificate' },
 ];
 
@@ -21,6 +22,7 @@ const SHORT: Readonly<Record<Scope, string>> = {
   history: 'History',
   webhooks: 'Webhooks',
   keys: 'Keys',
+  templates: 'Templates',
 };
 
 export const scopesText = ({ scopes }: ApiKey): string =>
