@@ -97,6 +97,8 @@ export class PressledgerClient {
     const requests: Requests = {
       json: (method, path, rest) => this.#json({ method, path, ...rest }),
       remove: (path, rest) => this.#remove(path, rest),
+      post: (path, rest) =>
+        this.#transport.send(this.#call({ method: 'POST', path, ...rest }), nothing),
       page: (path, query, filter) => this.#page(path, query, filter),
       stream: (path, rest) => this.#transport.send(this.#call({ path, ...rest }), bodyOf),
     };

@@ -15,6 +15,7 @@ export type {
   Invitation,
   InvitedMember,
   Member,
+  Passkey,
   Person,
   PersonAccount,
   Role,

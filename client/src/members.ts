@@ -58,6 +58,16 @@ export interface SignInPolicy {
   require: SignInRequirement;
 }
 
+/** A passkey of the person who is signed in. A browser makes and uses it: see the API's documentation. */
+export interface Passkey {
+  id: string;
+  name: string;
+  /** The time when it was added. */
+  created_at: string;
+  /** The time when it was last used; null: never yet. */
+  last_used_at: string | null;
+}
+
 export interface Invitation {
   account: string;
   account_name: string | null;
@@ -77,6 +87,7 @@ export interface AcceptedInvitation {
 
 const PATH = '/account/members/';
 const PERSON = '/account/person/';
+const PASSKEYS = '/account/person/passkeys/';
 const POLICY = '/account/sign-in-policy/';
 const pathOf = (id: string): string => `${PATH}${encodeURIComponent(id)}/`;
 const invitationPath = (token: string): string => `/invitations/${encodeURIComponent(token)}/`;
@@ -146,6 +157,23 @@ export class Members {
   /** Changes the name of the person who is signed in. */
   rename(name: string, options: CallOptions = {}): Promise<Person> {
     return this.#requests.json('PATCH', PERSON, { ...options, body: { name } });
+  }
+
+  /** Lists the passkeys of the person who is signed in. */
+  passkeys(options: CallOptions = {}): Promise<Passkey[]> {
+    return this.#requests.json('GET', PASSKEYS, options);
+  }
+
+  /** Renames one of them. */
+  renamePasskey(id: string, name: string, options: CallOptions = {}): Promise<Passkey> {
+    const path = `${PASSKEYS}${encodeURIComponent(id)}/`;
+    return this.#requests.json('PATCH', path, { ...options, body: { name } });
+  }
+
+  /** Removes one of them: it does not sign in any more. @param password of the person */
+  removePasskey(id: string, password: string, options: CallOptions = {}): Promise<void> {
+    const path = `${PASSKEYS}${encodeURIComponent(id)}/remove/`;
+    return this.#requests.post(path, { ...options, body: { password } });
   }
 
   /** Retrieves what an invitation is for. @param token the part of its link behind # */

@@ -16,6 +16,8 @@ export interface Requests {
     path: string,
     options?: JsonOptions,
   ): Promise<T>;
+  /** Sends what is answered without a body. */
+  post(path: string, options: JsonOptions): Promise<void>;
   remove(path: string, options?: CallOptions): Promise<void>;
   page<T>(
     path: string,

@@ -16,7 +16,8 @@ import { findLogin } from './logins.ts';
 import { memberOf, nameOfPerson, registerPerson } from './members.ts';
 import { checkPassword } from './passwords.ts';
 import { networkKey } from './rate-limits.ts';
-import { judgeInTurn, type SignInDependencies, type SignInRequest } from './sign-in.ts';
+import { judgeInTurn, type SignInRequest } from './sign-in.ts';
+import type { SignInDependencies } from './sign-in-tries.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const INVITATION_MS = 7 * DAY_MS;

@@ -14,7 +14,7 @@ import { plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { addressHmac, isGone, sendToAccount } from './accounts.ts';
 import { personTexts } from './logins.ts';
-import type { SignInDependencies } from './sign-in.ts';
+import type { SignInDependencies } from './sign-in-tries.ts';
 
 export const MAX_NAME_CHARACTERS = 100;
 

@@ -22,7 +22,8 @@ import { newPersonId } from '../time/ids.ts';
 import { findAccount } from './accounts.ts';
 import { findLogin, loginOf, membershipsOf, openMemberships } from './logins.ts';
 import { forgetRevoked, MAX_NAME_CHARACTERS, registerPerson } from './members.ts';
-import { admit, clientOf, type SignedIn, type SignInDependencies } from './sign-in.ts';
+import { admit, type SignedIn } from './sign-in.ts';
+import { clientOf, type SignInDependencies } from './sign-in-tries.ts';
 
 /** Settings that say who may come, and as what. */
 export interface ProviderRules {

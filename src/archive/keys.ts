@@ -24,6 +24,7 @@ const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'MemberJoined',
   'PersonNamed',
   'IdentityLinked',
+  'PasskeyAdded',
   'PersonErased',
   'SignatureSet',
   'SignatureRemoved',
@@ -134,7 +135,7 @@ export class KeyHolders {
       this.open.set(certificateId, accountId);
       this.#certificates.set(accountId, certificateId);
     } else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
-    else if (type === 'PersonNamed' || type === 'IdentityLinked') {
+    else if (type === 'PersonNamed' || type === 'IdentityLinked' || type === 'PasskeyAdded') {
       this.open.set(data.personId, data.accountId ?? homeOf(data.personId));
     } else if (type === 'PersonErased') this.#end(data.personId);
     // The sign-in that it had made belongs to another account.

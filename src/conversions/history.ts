@@ -49,6 +49,9 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'tokenHash',
   'identity',
   'secret',
+  'credential',
+  'publicKey',
+  'challenge',
   // A template: who may read it reads its version.
   'content',
 ]);

@@ -18,6 +18,7 @@ import {
   DELIVERY_ID,
   KEY_ID,
   MAIL_ID,
+  PASSKEY_ID,
   PERSON_ID,
   SESSION_ID,
   TEMPLATE_ID,
@@ -33,6 +34,7 @@ export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
 export const BatchId = Type.String({ pattern: `^${BATCH_ID}$` });
 export const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
 export const PersonId = Type.String({ pattern: `^${PERSON_ID}$` });
+export const PasskeyId = Type.String({ pattern: `^${PASSKEY_ID}$` });
 export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });
 export const WebhookId = Type.String({ pattern: `^${WEBHOOK_ID}$` });
 export const TemplateId = Type.String({ pattern: `^${TEMPLATE_ID}$` });

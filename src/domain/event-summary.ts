@@ -166,6 +166,12 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       ? 'A person set their password with the link that an operator had made, and all their sessions have ended.'
       : 'A person changed their password, and all their sessions have ended.',
   PersonErased: () => 'A person was erased: nobody can read their name and address any more.',
+  PasskeyAdded: () => 'A person added a passkey, which signs in without the password.',
+  PasskeyRenamed: () => 'A person renamed a passkey.',
+  PasskeyUsed: () => 'A passkey was used.',
+  PasskeyRefused: () =>
+    'A passkey was refused: it has signed fewer times than it did before, so there may be a copy of it.',
+  PasskeyRemoved: () => 'A passkey was removed: it does not sign in any more.',
   SignatureSet: (data) =>
     `The certificate that signs PDFs was set. It is valid until ${isoDate(data.notAfter)}.`,
   SignatureRemoved: () => 'The certificate that signed PDFs was removed.',
@@ -227,8 +233,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SessionConfirmed: (data) =>
     `The person of an open session has proved ${methodsText(data.methods)}, too.`,
   SessionRevoked: () => 'A session was ended.',
-  SignInRefused: () => 'A wrong password was refused.',
-  UnknownSignInRefused: () => 'A sign-in was refused, because no account has the address.',
+  SignInRefused: () => 'A wrong password or passkey was refused.',
+  UnknownSignInRefused: () =>
+    'A sign-in was refused, because nobody signs in with the address or the passkey.',
   SignInsLeftOut: (data) =>
     `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`,
   EmailReserved: (data) =>

@@ -35,6 +35,7 @@ import { LOG_EVENT_SCHEMAS } from './log-events.ts';
 import { MAIL_EVENT_SCHEMAS } from './mail-events.ts';
 import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
 import { OPERATOR_EVENT_SCHEMAS } from './operator-events.ts';
+import { PASSKEY_EVENT_SCHEMAS } from './passkey-events.ts';
 import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
 import { TEMPLATE_EVENT_SCHEMAS } from './template-events.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
@@ -297,6 +298,7 @@ export const EVENT_SCHEMAS = {
 
   ...MAIL_EVENT_SCHEMAS,
   ...MEMBER_EVENT_SCHEMAS,
+  ...PASSKEY_EVENT_SCHEMAS,
   ...SIGNATURE_EVENT_SCHEMAS,
   ...TEMPLATE_EVENT_SCHEMAS,
   ...WEBHOOK_EVENT_SCHEMAS,

@@ -11,6 +11,7 @@ export const MAIL_ID = 'mail_[0-9a-z]{26}';
 export const PERSON_ID = 'person_[0-9a-z]{26}';
 /** What a person's key has sealed names that person: it lies in events of accounts, among what their keys have sealed. */
 export const SEALED_FOR_PERSON = `^(${PERSON_ID})\\.(.*)$`;
+export const PASSKEY_ID = 'passkey_[0-9a-z]{26}';
 export const CERTIFICATE_ID = 'cert_[0-9a-z]{26}';
 
 /** The kinds of ids that data keys belong to. `archive/keys.ts` has the events that begin and end their owners. */

@@ -1,23 +1,34 @@
 /**
- * A person who was invited into an account, or let in by an identity provider: name and credentials. Those of a founder lie
- * in the account's stream; the stream of a founder has a name, if one was given, identities at providers, and the erasure.
+ * A person who was invited into an account, or let in by an identity provider: name and credentials. Password and address of
+ * founders lie in the account's stream; the stream of a founder has a name, if one was given, passkeys, identities at
+ * providers, and the erasure.
  */
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
+import {
+  decideOnPasskeys,
+  evolvePasskeys,
+  noPasskeys,
+  type PasskeyCommand,
+  type PasskeyEvent,
+  type Passkeys,
+} from './passkeys.ts';
 import { isResetOffered, offerReset, RESET_GONE, type ResetOffer } from './standing.ts';
 
 export const personStream = (personId: string): string => `person-${personId}`;
 
-export type PersonEvent = EventOf<
-  | 'PersonRegistered'
-  | 'PersonNamed'
-  | 'IdentityLinked'
-  | 'PersonResetOffered'
-  | 'PersonPasswordChanged'
-  | 'PersonErased'
->;
+export type PersonEvent =
+  | PasskeyEvent
+  | EventOf<
+      | 'PersonRegistered'
+      | 'PersonNamed'
+      | 'IdentityLinked'
+      | 'PersonResetOffered'
+      | 'PersonPasswordChanged'
+      | 'PersonErased'
+    >;
 
-export interface PersonState {
+export interface PersonState extends Passkeys {
   /** `none`: not registered: a founder, or nobody. `erased` is for good. */
   readonly status: 'none' | 'registered' | 'erased';
   /** Sealed, as are the hash, which is empty for a person without a password, and the name. */
@@ -39,6 +50,7 @@ const initialState: PersonState = {
   identities: {},
   passwords: 0,
   reset: undefined,
+  ...noPasskeys,
 };
 
 /** Whom a provider knows. */
@@ -50,7 +62,9 @@ export interface Identity {
   readonly subject: string;
 }
 
-export type PersonCommand = { readonly personId: string } & (
+export type PersonCommand = PasskeyCommand | OwnCommand;
+
+type OwnCommand = { readonly personId: string } & (
   | {
       readonly type: 'RegisterPerson';
       readonly accountId: string;
@@ -103,6 +117,12 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
       const { passwordHash } = event.data;
       return { ...state, passwordHash, passwords: state.passwords + 1, reset: undefined };
     }
+    case 'PasskeyAdded':
+    case 'PasskeyRenamed':
+    case 'PasskeyUsed':
+    case 'PasskeyRefused':
+    case 'PasskeyRemoved':
+      return evolvePasskeys(state, event);
     case 'PersonErased':
       return { ...initialState, status: 'erased' };
   }
@@ -161,6 +181,11 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
       const data = { personId, ...whereOf(command), passwordHash, byLink: true } as const;
       return [{ type: 'PersonPasswordChanged', data }];
     }
+    case 'AddPasskey':
+    case 'RenamePasskey':
+    case 'UsePasskey':
+    case 'RemovePasskey':
+      return decideOnPasskeys(state, command);
     case 'ErasePerson':
       return [{ type: 'PersonErased', data: { personId, ...whereOf(command) } }];
   }
@@ -177,7 +202,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 3,
+    version: 4,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

@@ -76,6 +76,19 @@ import {
 } from './resources/provider-sign-in.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
+import {
+  createTokenPairByPasskey,
+  openDashboardSessionByPasskey,
+  postPasskeyOptions,
+} from './resources/passkey-sign-in.ts';
+import {
+  createPasskey,
+  listPasskeys,
+  patchPasskey,
+  postPasskey,
+  postPasskeyRemoval,
+  requestPasskey,
+} from './resources/passkeys.ts';
 import { getSignInPolicy, patchSignInPolicy } from './resources/sign-in-policy.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
 import { deleteConversion, postRerender, postRetry } from './resources/take-back.ts';
@@ -203,6 +216,12 @@ export const ROUTES: readonly Route[] = [
   api('post', '/account/password/', 'session', changeOwnPassword),
   settingUp(signedIn('any', 'get', '/account/person/', getPerson)),
   signedIn('any', 'patch', '/account/person/', patchPerson),
+  settingUp(signedIn('any', 'get', '/account/person/passkeys/', listPasskeys)),
+  settingUp(signedIn('any', 'post', '/account/person/passkeys/', postPasskey)),
+  settingUp(signedIn('any', 'post', '/account/person/passkeys/creation/', createPasskey)),
+  settingUp(signedIn('any', 'post', '/account/person/passkeys/request/', requestPasskey)),
+  signedIn('any', 'patch', '/account/person/passkeys/{id}/', patchPasskey),
+  signedIn('any', 'post', '/account/person/passkeys/{id}/remove/', postPasskeyRemoval),
   signedIn('any', 'get', '/account/members/', listMembers),
   signedIn('members', 'post', '/account/members/', postMember),
   signedIn('members', 'patch', '/account/members/{id}/', patchMember),
@@ -235,8 +254,11 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/jwt/create/', 'address', createTokenPair),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess),
   api('post', '/auth/jwt/revoke/', 'address', signOut),
+  api('post', '/auth/passkey/options/', 'static', postPasskeyOptions),
+  api('post', '/auth/passkey/create/', 'address', createTokenPairByPasskey),
   api('post', '/auth/password/reset/', 'address', postPasswordReset),
   internal('post', '/dashboard/session', 'page', openDashboardSession),
+  internal('post', '/dashboard/session/passkey', 'page', openDashboardSessionByPasskey),
   internal('get', '/dashboard/session', 'cookie', renewDashboardSession),
   internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
   {

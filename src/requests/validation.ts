@@ -177,8 +177,11 @@ export function stripUnknown(
     const known: [string, unknown][] = [];
     for (const [name, each] of entries) {
       const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (inner === undefined) issues.addUnknown([...path, name], Object.keys(properties));
-      else if (each !== null) known.push([name, within(inner, each, name)]);
+      if (inner !== undefined) {
+        if (each !== null) known.push([name, within(inner, each, name)]);
+      } else if (Reflect.get(schema, 'additionalProperties') !== true) {
+        issues.addUnknown([...path, name], Object.keys(properties));
+      }
     }
     return Object.fromEntries(known);
   }
@@ -264,7 +267,7 @@ function addError(issues: ValidationIssues, error: TValidationError): void {
 export type Check<S extends TObject> = (body: object, issues: ValidationIssues) => Static<S>;
 
 /**
- * Returns a check by a schema of closed objects, which is compiled when it is first needed. The check adds to `issues` all that is wrong at the same
+ * Returns a check by a schema of closed objects, and of those that say that they are open, which is compiled when it is first needed. The check adds to `issues` all that is wrong at the same
  * time, and its work is bounded by the schema, whatever the body holds. It returns the fields that are
  * given. One that `issues` has may be of any type.
  * @param forms field name (`*` for any item) → what its pattern demands, in words

@@ -60,6 +60,9 @@ export const apiKeyDigest = (key: string): Buffer => Buffer.from(hash('sha256', 
  */
 export const apiKeyIdOf = (digest: Uint8Array): string => `key_${base32(digest, 26)}`;
 
+/** A passkey's id, computed from the keyed hash of its credential's as a key's is. */
+export const passkeyIdOf = (digest: Uint8Array): string => `passkey_${base32(digest, 26)}`;
+
 // The namespace of our event ids (RFC 9562, section 5.5 asks for a fixed one).
 const EVENT_NAMESPACE = Buffer.from('6f0d2b4e1c6a4f0e9a3f5d8c7b21e640', 'hex');
 

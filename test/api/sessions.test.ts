@@ -200,7 +200,9 @@ void test('a stolen session gives no further guesses at the password', async (t)
   const answer = await api.call('POST', `${BASE}/auth/jwt/create/`, { body });
   t.strictSame(refusal(answer), { status: 429, error: 'rate_limit_exceeded' }, 'the same count');
   const refused = await api.call('GET', `${BASE}/account/events/?type=SignInRefused`, { headers });
-  t.match(refused.body, [{ summary: 'A wrong password was refused.', actor: { kind: 'session' } }]);
+  t.match(refused.body, [
+    { summary: 'A wrong password or passkey was refused.', actor: { kind: 'session' } },
+  ]);
 });
 
 void test('a password that the operator changes meanwhile is not changed back', async (t) => {

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { recordRefusal } from '../../src/accounts/sign-in.ts';
+import { recordRefusal } from '../../src/accounts/sign-in-tries.ts';
 import { RECORDED_AN_HOUR } from '../../src/domain/sign-in-trail.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';

@@ -1,7 +1,8 @@
 /** Sign-ins in great number: what a stranger can do to the service, and to the owner of an account. */
 import { type Test, test } from 'tap';
 import { founderOf } from '../../src/domain/members.ts';
-import { RIGHT_SIGN_INS, WRONG_SIGN_INS } from '../../src/accounts/sign-in.ts';
+import { RIGHT_SIGN_INS } from '../../src/accounts/sign-in.ts';
+import { WRONG_SIGN_INS } from '../../src/accounts/sign-in-tries.ts';
 import { type Api, type ApiOptions, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 

@@ -10,6 +10,7 @@ import type * as client from '../../client/src/index.ts';
 import type { ErrorCode } from '../../src/errors/errors.ts';
 import type { Account, LedgerEntry } from '../../src/http/resources/account.ts';
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.ts';
+import type { Passkey } from '../../src/http/resources/passkeys.api.ts';
 import type { SignInPolicy } from '../../src/http/resources/sign-in-policy.ts';
 import type { TokenPair } from '../../src/http/resources/auth.ts';
 import type { Batch } from '../../src/http/resources/batches.api.ts';
@@ -60,6 +61,7 @@ export type Held = [
   Holds<Same<client.NewApiKey, Static<typeof CreatedApiKey>>>,
   Holds<Same<client.InvitedMember, Static<typeof InvitedMember>>>,
   Holds<Same<client.Person, Static<typeof Person>>>,
+  Holds<Same<client.Passkey, Static<typeof Passkey>>>,
   Holds<Same<client.SignInPolicy, Static<typeof SignInPolicy>>>,
   Holds<Same<client.Invitation, Static<typeof OpenInvitation>>>,
   Holds<Same<client.TokenPair, Static<typeof TokenPair>>>,

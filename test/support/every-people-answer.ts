@@ -1,5 +1,6 @@
 /** Requests that have the API give each answer about people. */
 import { type Api, BASE, PASSWORD } from './api.ts';
+import { addPasskey, PASSKEYS } from './authenticator.ts';
 import { ownPage, SESSION } from './dashboard.ts';
 
 const tokenOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }): string =>
@@ -46,8 +47,47 @@ export async function joined(
   return { id: String(answer.body['id']), headers: await bearerOf(api, email, { account }) };
 }
 
+/** Requests of somebody with passkeys. */
+async function drivePasskeys(api: Api, owner: Readonly<Record<string, string>>): Promise<void> {
+  const { id: person, headers } = await joined(api, owner, 'pia@example.com', 'member');
+  const { id, authenticator } = await addPasskey(api, headers);
+  const one = `${PASSKEYS}${id}/`;
+  const elsewhere = { Origin: 'https://elsewhere.example.com' };
+  for (const path of [PASSKEYS, `${PASSKEYS}creation/`, `${PASSKEYS}request/`, `${one}remove/`]) {
+    await api.call('POST', path, { headers: { ...headers, ...elsewhere }, body: {} });
+  }
+  await api.call('POST', `${PASSKEYS}request/`, { headers });
+  for (const path of [`${PASSKEYS}creation/`, `${one}remove/`]) {
+    await api.call('POST', path, { headers, body: { password: 'wrong' } });
+  }
+  const spare = await addPasskey(api, headers, 'Spare');
+  await api.call('PATCH', `${PASSKEYS}x/`, { headers, body: { name: 'Renamed' } });
+  const remove = `${PASSKEYS}${spare.id}/remove/`;
+  for (const path of [remove, remove]) {
+    await api.call('POST', path, { headers, body: { password: PASSWORD } });
+  }
+  const sessions = [
+    [`${BASE}/auth/passkey/create/`, {}],
+    [`${SESSION}/passkey`, ownPage()],
+  ] as const;
+  const account = person.replace('person_', 'acct_');
+  for (const more of [{}, { account }]) {
+    for (const [path, own] of sessions) {
+      const options = await api.call('POST', `${BASE}/auth/passkey/options/`, { body: {} });
+      const body = { passkey: authenticator.get(options.body), ...more };
+      await api.call('POST', path, { headers: own, body });
+      await api.call('POST', path, { headers: own, body });
+      await api.call('POST', path, { headers: { ...own, ...elsewhere }, body });
+    }
+  }
+  await api.call('GET', PASSKEYS, { headers });
+  await api.call('PATCH', one, { headers, body: { name: 'Renamed' } });
+  await api.call('POST', `${BASE}/auth/passkey/options/`, { headers: elsewhere, body: {} });
+}
+
 export async function drivePeople(api: Api, email: string): Promise<void> {
   const headers = await bearerOf(api, email);
+  await drivePasskeys(api, headers);
   const members = `${BASE}/account/members/`;
   const bob = await joined(api, headers, 'bob@example.com', 'auditor');
   const token = await invite(api, headers, 'carol@example.com', 'owner');

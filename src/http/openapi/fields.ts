@@ -13,6 +13,7 @@ export const PERSON = 'person_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const ACCOUNT = 'acct_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const BATCH = 'batch_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const CONVERSION = 'conv_06f3k8r1v2w9x4y5z6a7b8c9d0';
+export const PASSKEY = 'passkey_3f9a1c5e7b2d4f6081a3c5e7f9';
 export const WEBHOOK = 'webhook_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const TEMPLATE = 'tmpl_06f3k8r1v2w9x4y5z6a7b8c9d0';
 export const DELIVERY = 'delivery_3f9a1c5e7b2d4f6081a3c5e7f9';
@@ -20,6 +21,10 @@ export const DELIVERY = 'delivery_3f9a1c5e7b2d4f6081a3c5e7f9';
 /** An object without other fields. */
 export const Closed = <P extends TProperties>(properties: P, options: TObjectOptions = {}) =>
   Type.Object(properties, { ...options, additionalProperties: false });
+
+/** An object that another standard defines: fields that are not named here are not looked at. */
+export const Open = <P extends TProperties>(properties: P, options: TObjectOptions = {}) =>
+  Type.Object(properties, { ...options, additionalProperties: true });
 
 export const Text = (example: string, description?: string, options: TStringOptions = {}) =>
   Type.String({

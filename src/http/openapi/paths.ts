@@ -1,5 +1,15 @@
 /** What the `{id}` of a path names: so each route with one has the same parameter and the same error. */
-import { ACCOUNT, BATCH, CONVERSION, DELIVERY, PERSON, TEMPLATE, Text, WEBHOOK } from './fields.ts';
+import {
+  ACCOUNT,
+  BATCH,
+  CONVERSION,
+  DELIVERY,
+  PASSKEY,
+  PERSON,
+  TEMPLATE,
+  Text,
+  WEBHOOK,
+} from './fields.ts';
 import type { ErrorDoc, ParameterDoc } from './operation.ts';
 
 interface Named {
@@ -54,6 +64,12 @@ const NAMED: Readonly<Record<string, Named>> = {
     TEMPLATE,
     'The account has no template with this id, or it was deleted.',
     'There is no such template.',
+  ),
+  passkeys: named(
+    'passkey',
+    PASSKEY,
+    'You have no passkey with this id.',
+    'There is no such passkey.',
   ),
   webhooks: named(
     'webhook endpoint',

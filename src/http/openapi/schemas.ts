@@ -31,6 +31,7 @@ import { PasswordReset, ResetLink, ResetLinkRequest } from '../resources/passwor
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
+import { Assertion, Passkey, PasskeyCreation, PasskeyRequest } from '../resources/passkeys.api.ts';
 import { SignInPolicy } from '../resources/sign-in-policy.ts';
 import { Session } from '../resources/sessions.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
@@ -125,6 +126,10 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   PasswordReset,
   Session,
   SignInPolicy,
+  Passkey,
+  PasskeyRequest,
+  PasskeyCreation,
+  PasskeyAssertion: Assertion,
   Member,
   InvitedMember,
   Person,

@@ -132,6 +132,19 @@ export async function openSignedIn(
   return await openSession(deps, signedIn, { ...lifetime, userAgent }, context);
 }
 
+/** Answers with the tokens of a session that was just opened. */
+export async function sendTokenPair(
+  ctx: HttpContext,
+  { clock, tokens }: RouteDependencies,
+  { expiresAt, ...claims }: OpenedSession,
+): Promise<void> {
+  const accessEnd = clock.now() + ACCESS_LIFETIME_MS;
+  ctx.body = {
+    access: await tokens.issue('access', claims, accessEnd),
+    refresh: await tokens.issue('refresh', claims, expiresAt),
+  };
+}
+
 export const createTokenPair: Endpoint = {
   doc: {
     id: 'signIn',
@@ -153,12 +166,7 @@ export const createTokenPair: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const lifetime = { kind: 'api', lifetimeMs: REFRESH_LIFETIME_MS } as const;
-    const { expiresAt, ...claims } = await signInWithBody(ctx, deps, lifetime);
-    const accessEnd = deps.clock.now() + ACCESS_LIFETIME_MS;
-    ctx.body = {
-      access: await deps.tokens.issue('access', claims, accessEnd),
-      refresh: await deps.tokens.issue('refresh', claims, expiresAt),
-    };
+    await sendTokenPair(ctx, deps, await signInWithBody(ctx, deps, lifetime));
   },
 };
 

@@ -47,7 +47,7 @@ export async function setDashboardCookie(
 }
 
 /** Sends an access token, and the cookie. Neither outlives the session. */
-async function sendAccess(
+export async function sendAccess(
   ctx: HttpContext,
   deps: RouteDependencies,
   session: DatedClaims,

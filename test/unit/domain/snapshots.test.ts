@@ -35,6 +35,7 @@ import {
   NOW,
   OPTIONS,
   ORIGIN,
+  passkeyId,
   PDF,
   personId,
   REQUEST_HMAC,
@@ -269,6 +270,8 @@ const batchEvents = fc.constantFrom<BatchEvent>(
     data: { ...owner, batchId: batchId(), total: 2, completed: 1, failed: 1, endedAt: NOW },
   },
 );
+const passkey = { ...person, passkeyId: passkeyId() };
+const signed = { counter: 2, challenge: sha256(3) };
 const personEvents = fc.constantFrom<PersonEvent>(
   { type: 'PersonRegistered', data: { ...person, email: 'v1.e', name: 'v1.n', passwordHash: 'p' } },
   { type: 'PersonNamed', data: { ...person, name: 'v1.m' } },
@@ -278,6 +281,21 @@ const personEvents = fc.constantFrom<PersonEvent>(
     data: { ...person, issuer: 'https://login.example.com', subject: 'v1.s', identity: sha256() },
   },
   { type: 'PersonPasswordChanged', data: { ...person, passwordHash: 'v1.q' } },
+  {
+    type: 'PasskeyAdded',
+    data: {
+      ...passkey,
+      credential: 'v1.c',
+      publicKey: 'v1.k',
+      name: 'v1.n',
+      ...signed,
+      addedAt: NOW,
+    },
+  },
+  { type: 'PasskeyRenamed', data: { ...passkey, name: 'v1.o' } },
+  { type: 'PasskeyUsed', data: { ...passkey, ...signed, usedAt: NOW } },
+  { type: 'PasskeyRefused', data: { ...passkey, counter: 0, refusedAt: NOW } },
+  { type: 'PasskeyRemoved', data: passkey },
   { type: 'PersonErased', data: { personId: personId(2) } },
 );
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
@@ -387,7 +405,10 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(formOf(emailAggregate), '2: holder');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
-  t.equal(formOf(personAggregate), '3: status,email,passwordHash,name,identities,passwords,reset');
+  t.equal(
+    formOf(personAggregate),
+    '4: status,email,passwordHash,name,identities,passwords,reset,passkeys,usedChallenges',
+  );
   t.equal(
     formOf(logAggregate),
     '5: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints,sendsMail',
