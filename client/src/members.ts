@@ -38,6 +38,10 @@ export interface Person {
   /** In the account of the session. */
   role: Role;
   documents: boolean;
+  /** The person whom an account was opened for that is an operator of the service. */
+  operator: boolean;
+  /** The routes for operators are open: an operator has changed the first password. */
+  acts_as_operator: boolean;
   /** The accounts that the person can sign in to, their own first. */
   accounts: PersonAccount[];
 }

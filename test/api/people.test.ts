@@ -10,6 +10,7 @@ import { noSnapshots } from '../support/actors.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { drives } from '../support/documented.ts';
 import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
+import { firstAccount } from '../support/operator.ts';
 
 const PDF = Buffer.from('%PDF-1.7\n%%EOF\n');
 const MEMBERS = `${BASE}/account/members/`;
@@ -419,6 +420,27 @@ void test('a sign-in whose invitation was cut off outlives it once it belongs to
   const holders = new KeyHolders();
   holders.take((await api.store.readAll()).map((event) => ({ event })));
   t.equal(holders.open.has(dora.id), true, 'a restored keyring has the key');
+});
+
+void test('who acts as an operator is said of the person, not of the account', async (t) => {
+  const api = await startApi(t);
+  const first = await firstAccount(api);
+  const personOf = async (headers: Readonly<Record<string, string>>) =>
+    (await api.call('GET', `${BASE}/account/person/`, { headers })).body;
+  const founder = await bearerOf(api, first.email);
+  t.match(await personOf(founder), { operator: true, acts_as_operator: false });
+  const another = { current_password: PASSWORD, new_password: ANOTHER };
+  await api.call('POST', `${BASE}/account/password/`, { headers: founder, body: another });
+  const headers = await bearerOf(api, first.email, { password: ANOTHER });
+  t.match(await personOf(headers), { operator: true, acts_as_operator: true });
+  const dora = await joined(api, headers, 'dora@example.com', 'owner');
+  t.match(await personOf(dora.headers), {
+    role: 'owner',
+    operator: false,
+    acts_as_operator: false,
+  });
+  t.equal((await api.call('GET', `${BASE}/account/`, dora)).body['operator'], true);
+  t.equal((await api.call('GET', `${BASE}/operator/status/`, dora)).status, 403);
 });
 
 void test('an invitation does not tell whether its address has a sign-in, and needs its password', async (t) => {

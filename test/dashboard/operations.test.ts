@@ -324,7 +324,7 @@ void test('the pages of operators', async (t) => {
     await page.getByText('Ready', { exact: true }).waitFor();
     await setOperator(dashboard, '--revoke');
     await title(page, 'For operators').waitFor();
-    await toast(page, 'Your account is no longer an operator of this service.').waitFor();
+    await toast(page, 'You are no longer an operator of this service.').waitFor();
   });
   t.strictSame(dashboard.complaints, []);
 });

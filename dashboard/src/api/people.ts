@@ -1,6 +1,7 @@
 /** The person who is signed in, and the people of the account. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
+import { ACCOUNT } from './queries.ts';
 import type { components } from './schema.d.ts';
 
 export type Person = components['schemas']['Person'];
@@ -14,7 +15,7 @@ export const ROLES = [
 ] as const satisfies readonly { value: Role; label: string }[];
 
 /** Below the key of the account: both are of the person who is signed in. */
-export const PERSON = ['person'];
+export const PERSON = [...ACCOUNT, 'person'];
 
 export const personQuery = queryOptions({
   queryKey: PERSON,

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { useAccount } from '../api/account.ts';
 import { errorText } from '../api/error.ts';
 import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
 import { usePerson, useRights } from '../api/people.ts';
@@ -116,9 +115,8 @@ function ConnectionLine() {
 export function AppShell() {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
-  const { data: account } = useAccount();
   const { data: person } = usePerson();
-  const { isOwner, mayWork } = useRights();
+  const { mayWork } = useRights();
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -148,7 +146,7 @@ export function AppShell() {
         </Link>
         <div className={styles.nav}>
           <Places places={PLACES.filter(({ toWork = false }) => mayWork || !toWork)} />
-          {isOwner && account?.operator === true && !account.must_change_password && (
+          {person?.acts_as_operator === true && (
             <>
               <p className={styles.group}>For operators</p>
               <Places places={OPERATOR_PLACES} />

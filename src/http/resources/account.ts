@@ -32,7 +32,10 @@ export const Account = Closed({
     100,
     1,
   ),
-  operator: Flag('True if the account is an operator of the service.', false),
+  operator: Flag(
+    'True if the account is an operator of the service. The person whom it was opened for acts as one; /account/person/ says who does.',
+    false,
+  ),
   suspended: Flag('True while an operator has suspended the account.', false),
   must_change_password: Flag(
     'True for the account of the first start while it has the password that the start printed. The routes for operators are closed to it meanwhile.',

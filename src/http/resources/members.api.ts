@@ -82,6 +82,14 @@ export const Person = Closed({
   name: KnownName,
   role: Role,
   documents: Documents,
+  operator: Flag(
+    'true for an operator of the service: the person whom an account was opened for that is one.',
+    false,
+  ),
+  acts_as_operator: Flag(
+    'true if the routes for operators are open to this session: an operator has changed the password that the first start printed.',
+    false,
+  ),
   accounts: Type.Array(
     Closed({
       id: AccountId,

@@ -134,8 +134,12 @@ async function sendPerson(ctx: HttpContext, deps: RouteDependencies): Promise<vo
     role: as,
     current: id === caller.accountId,
   }));
-  const documents = caller.mayReadDocuments;
-  ctx.body = { id: person, email, name, role, documents, accounts: await Promise.all(accounts) };
+  const { mayReadDocuments: documents, isOperator: operator, mustChangePassword } = caller;
+  ctx.body = {
+    ...{ id: person, email, name, role, documents, operator },
+    acts_as_operator: operator && !mustChangePassword,
+    accounts: await Promise.all(accounts),
+  };
 }
 
 export const getPerson: Endpoint = {

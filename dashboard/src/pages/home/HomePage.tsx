@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
-import { type Account, accountQuery, keysQuery, useAccount } from '../../api/account.ts';
+import { accountQuery, keysQuery, useAccount } from '../../api/account.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
-import { useRights } from '../../api/people.ts';
+import { usePerson, useRights } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
 import { USAGE } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
@@ -46,7 +46,8 @@ function useLatest(): void {
 export default function HomePage() {
   useLatest();
   const { data: account } = useAccount();
-  const { isOwner, mayWork } = useRights();
+  const { data: person } = usePerson();
+  const { mayWork } = useRights();
   const keys = useQuery(keysQuery);
   const recent = useQuery(conversionsQuery({}, { size: RECENT }));
   const completed = useQuery(conversionsQuery({ status: 'completed' }, { size: 1 }));
@@ -99,8 +100,8 @@ export default function HomePage() {
         )
       }
     >
-      {isOwner && account?.operator === true && (
-        <OperatorsNext account={account} hasAllSteps={hasAllSteps} />
+      {person?.operator === true && (
+        <OperatorsNext actsAlready={person.acts_as_operator} hasAllSteps={hasAllSteps} />
       )}
       {mayWork && !hasAllSteps && <FirstSteps {...steps} />}
       <Attention keys={keys.data} account={account} isNew={isNew} />
@@ -130,13 +131,14 @@ export default function HomePage() {
 }
 
 interface OperatorsNextProps {
-  readonly account: Account;
+  /** The first password was changed. */
+  readonly actsAlready: boolean;
   readonly hasAllSteps: boolean;
 }
 
 /** Leads an operator from the first password to the pages for operators. */
-function OperatorsNext({ account, hasAllSteps }: OperatorsNextProps) {
-  if (account.must_change_password) {
+function OperatorsNext({ actsAlready, hasAllSteps }: OperatorsNextProps) {
+  if (!actsAlready) {
     return (
       <Notice kind="warning">
         <Link to="/account">Change the first password</Link> to open the pages for operators. There

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useAccount } from '../../api/account.ts';
+import { usePerson } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
@@ -8,17 +8,17 @@ import { useOnEnd } from './live.ts';
 
 /** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */
 function OperatorsOnly({ children }: { readonly children: ReactNode }) {
-  const account = useAccount();
-  useOnEnd(account.data?.operator === true, () =>
-    announce('Your account is no longer an operator of this service.', 'danger'),
+  const person = usePerson();
+  useOnEnd(person.data?.operator === true, () =>
+    announce('You are no longer an operator of this service.', 'danger'),
   );
-  if (account.data?.operator === true) {
-    return account.data.must_change_password ? <ChangePasswordFirst /> : children;
+  if (person.data?.operator === true) {
+    return person.data.acts_as_operator ? children : <ChangePasswordFirst />;
   }
-  if (account.data !== undefined) return <ForOperators email={account.data.email} />;
+  if (person.data !== undefined) return <ForOperators email={person.data.email ?? ''} />;
   return (
     <Page title="For operators">
-      <Loaded query={account} what="your account">
+      <Loaded query={person} what="your name">
         {() => null}
       </Loaded>
     </Page>
