@@ -115,8 +115,8 @@ export interface AccountQueries {
     month: string,
     limit: number,
   ): readonly Pick<AccountRow, 'id' | 'plan'>[];
-  /** Operators who can act, but for this account. */
-  otherOperators(id: string): number;
+  /** The ids of open accounts that are operators. */
+  operators(): readonly string[];
   /** The oldest account that is still open. */
   first(): AccountRow | undefined;
 }
@@ -148,18 +148,14 @@ export function accountQueries(db: Database): AccountQueries {
     `SELECT id, plan FROM accounts WHERE plan IN (SELECT value FROM json_each(?)) AND suspended = 0
        AND renewed_month < ? ORDER BY position LIMIT ? + 0`,
   );
-  const otherOperators = db
-    .prepare<[string], number>(
-      'SELECT count(*) FROM accounts WHERE operator = 1 AND suspended = 0 AND must_change_password = 0 AND id <> ?',
-    )
-    .pluck();
+  const operators = db.prepare<[], string>('SELECT id FROM accounts WHERE operator = 1').pluck();
   const page = ({ offset, limit }: Slice) => all.all(limit, offset).map(rowOf);
   return {
     byId: (id) => byId.all(id).map(rowOf)[0],
     all: page,
     newest: ({ offset, limit }) => newest.all(limit, offset).map(rowOf),
     renewalsDue: (plans, month, limit) => renewalsDue.all(JSON.stringify(plans), month, limit),
-    otherOperators: (id) => otherOperators.get(id) ?? 0,
+    operators: () => operators.all(),
     count: () => count.get() ?? 0,
     first: () => page({ offset: 0, limit: 1 })[0],
   };

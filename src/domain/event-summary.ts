@@ -185,6 +185,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   },
   AccountSuspended: () =>
     'The account was suspended: nothing new is accepted, and nobody signs in.',
+  OperatorSetAside: () =>
+    'The suspension of the account, an operator, was decided: another operator of the service can act.',
+  OperatorRestored: () => 'The account counts among the operators who can act again.',
   PasswordResetOffered: (data) =>
     `A link that sets another password, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
   AccountInspected: () => 'An operator of the service looked at its keys, use and failures.',

@@ -21,6 +21,9 @@ export const OPERATOR_EVENT_SCHEMAS = {
     reason: Sealed,
     suspendedAt: Time,
   }),
+  /** The suspension of an operator was decided: another one can act. They count as one no more, until they are restored. */
+  OperatorSetAside: Type.Object({ accountId: AccountId }),
+  OperatorRestored: Type.Object({ accountId: AccountId }),
   AccountResumed: Type.Object({ accountId: AccountId, resumedAt: Time }),
   /** A link that sets a password, once. It takes the place of an earlier one. */
   PasswordResetOffered: Type.Object({

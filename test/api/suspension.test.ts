@@ -1,7 +1,9 @@
 /** An operator suspends an account and resumes it; each act is in the account's history, with its reason. */
 import { test } from 'tap';
+import { founderOf } from '../../src/domain/members.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
+import { bearerOf, joined } from '../support/every-people-answer.ts';
 import { newOperator, setOperator, tokensOf } from '../support/operator.ts';
 
 const REASON = 'The invoice of October is not paid.';
@@ -107,6 +109,31 @@ void test('a stream of conversions ends with the suspension', async (t) => {
   const ended = stream.text();
   await operator.call('POST', `/accounts/${id}/suspend/`, { body: { reason: REASON } });
   t.match(await ended, /retry/);
+});
+
+void test('of two operators who are suspended at once, one stays', async (t) => {
+  const api = await startApi(t);
+  const pair = [await api.newAccount(), await api.newAccount()];
+  const gone = await api.newAccount();
+  for (const { id } of [...pair, gone]) await setOperator(api, id, true);
+  // Who opened the third has left it to somebody else: nobody acts as an operator for it.
+  const owner = await bearerOf(api, gone.email);
+  await joined(api, owner, 'heir@example.com', 'owner');
+  const self = `${BASE}/account/members/${founderOf(gone.id)}/`;
+  t.equal((await api.call('DELETE', self, { headers: owner })).status, 204);
+  const ask = async (id: string, what: string) => {
+    const url = `http://localhost${BASE}/operator/accounts/${id}/${what}/`;
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ reason: REASON });
+    return (await api.fetchAsOperator(url, { method: 'POST', headers, body })).status;
+  };
+  for (let round = 0; round < 5; round += 1) {
+    const statuses = await Promise.all(pair.map(({ id }) => ask(id, 'suspend')));
+    t.strictSame(statuses.toSorted((a, b) => a - b), [200, 403], `round ${round}`);
+    const suspended = pair[statuses.indexOf(200)]?.id ?? '';
+    t.equal(await ask(suspended, 'suspend'), 200, 'another reason');
+    t.equal(await ask(suspended, 'resume'), 200);
+  }
 });
 
 void test('nobody suspends themself or the last operator', async (t) => {

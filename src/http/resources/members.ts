@@ -136,7 +136,12 @@ async function sendPerson(ctx: HttpContext, deps: RouteDependencies): Promise<vo
   }));
   const { mayReadDocuments: documents, isOperator: operator, mustChangePassword } = caller;
   ctx.body = {
-    ...{ id: person, email, name, role, documents, operator },
+    id: person,
+    email,
+    name,
+    role,
+    documents,
+    operator,
     acts_as_operator: operator && !mustChangePassword,
     accounts: await Promise.all(accounts),
   };

@@ -16,6 +16,7 @@ import type { DomainEvent } from '../../../src/domain/events.ts';
 import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
 import { type MailEvent, mailAggregate } from '../../../src/domain/mail.ts';
 import { founderOf } from '../../../src/domain/members.ts';
+import { type OperatorsEvent, operatorsAggregate } from '../../../src/domain/operators.ts';
 import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
@@ -298,6 +299,10 @@ const personEvents = fc.constantFrom<PersonEvent>(
   { type: 'PasskeyRemoved', data: passkey },
   { type: 'PersonErased', data: { personId: personId(2) } },
 );
+const operatorsEvents = fc.constantFrom<OperatorsEvent>(
+  { type: 'OperatorSetAside', data: owner },
+  { type: 'OperatorRestored', data: owner },
+);
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
 const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   fc.constantFrom<SignInEvent>(
@@ -365,6 +370,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(batchAggregate, batchEvents), 'batch');
   t.doesNotThrow(() => survives(apiKeyAggregate, keyEvents), 'api key');
   t.doesNotThrow(() => survives(sessionAggregate, sessionEvents), 'session');
+  t.doesNotThrow(() => survives(operatorsAggregate, operatorsEvents), 'operators');
   t.doesNotThrow(() => survives(personAggregate, personEvents), 'person');
   t.doesNotThrow(() => survives(emailAggregate, emailEvents), 'email');
   t.doesNotThrow(() => survives(logAggregate, logEvents), 'log');
@@ -409,6 +415,9 @@ void test('a state of another form has snapshots of another version', (t) => {
     formOf(personAggregate),
     '4: status,email,passwordHash,name,identities,passwords,reset,passkeys,usedChallenges',
   );
+  t.equal(formOf(personAggregate), '3: status,email,passwordHash,name,identities,passwords,reset');
+  t.equal(formOf(operatorsAggregate), '1: setAside');
+  t.equal(formOf(personAggregate), '2: status,email,passwordHash,name,passwords,reset');
   t.equal(
     formOf(logAggregate),
     '5: openedAs,keyring,origin,formerOrigins,generation,keys,isKeyUsed,checkpoints,sendsMail',

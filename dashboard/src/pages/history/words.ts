@@ -115,6 +115,8 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   HoldReleased: true,
   AccountSuspended: true,
   AccountResumed: true,
+  OperatorSetAside: true,
+  OperatorRestored: true,
   PasswordResetOffered: true,
   AccountInspected: true,
   AccountErased: false,
