@@ -142,8 +142,8 @@ export class RequestBodies {
 
   /**
    * Reads the request's JSON object, has `check` make of it what is needed, and counts the body, and what `handle` holds
-   * beside it, until `handle` has ended. The object itself is let go before that.
-   * @throws {ServiceError} `payload_too_large`, `unsupported_media_type` or `validation_error`
+   * beside it, until `handle` has ended. The object itself is let go before that, and the credential is judged once more.
+   * @throws {ServiceError} `payload_too_large`, `unsupported_media_type`, `validation_error`, or what refuses the credential
    * @throws {BudgetExceeded} before anything of the body is read
    */
   async read<Checked, Result>(
@@ -162,7 +162,9 @@ export class RequestBodies {
     const releases = [this.#take(ctx, declared ?? maxBytes, maxBytes)];
     const hold = (bytes: number) => void releases.push(this.#take(ctx, bytes, bytes));
     try {
-      return await handle(await this.#receive(ctx, declared, maxBytes, check, allows), hold);
+      const checked = await this.#receive(ctx, declared, maxBytes, check, allows);
+      await this.#judgeAgain(ctx);
+      return await handle(checked, hold);
     } finally {
       for (const release of releases) release();
     }
@@ -183,17 +185,14 @@ export class RequestBodies {
       ctx,
       maxBytes,
       (body) => validated((issues) => check(body, issues)),
-      async (body) => {
-        await this.#judgeAgain(ctx);
-        return body;
-      },
+      async (body) => body,
     );
   }
 
   /**
    * Refuses a credential that has ended, or lost its rights, while the body came. A thief could otherwise hold
-   * back the end of a body, and have a key made after the owner has ended all sessions.
-   * @throws {ServiceError} `unauthorized`
+   * back the end of a body, and have a key made or a PDF printed after the owner has ended all sessions.
+   * @throws {ServiceError} `unauthorized`, or `forbidden` for an account that was suspended
    */
   async #judgeAgain(ctx: HttpContext): Promise<void> {
     const { caller } = ctx.state;
