@@ -6,7 +6,10 @@ import { founderOf } from '../src/domain/members.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
 import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
-/** `position` is that of KeyCreated: the order in which keys were made. */
+/**
+ * `position` is that of KeyCreated: the order in which keys were made. `former_makers` has removed members: a key that is
+ * recorded after the removal of its maker was never good.
+ */
 const ddl = `
 CREATE TABLE api_keys (
   position INTEGER PRIMARY KEY,
@@ -20,19 +23,31 @@ CREATE TABLE api_keys (
   last_used_at INTEGER,
   revoked INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX api_keys_in_force ON api_keys (account_id, position) WHERE revoked = 0;`;
+CREATE INDEX api_keys_in_force ON api_keys (account_id, position) WHERE revoked = 0;
+CREATE TABLE former_makers (
+  account_id TEXT NOT NULL,
+  person_id TEXT NOT NULL,
+  PRIMARY KEY (account_id, person_id)
+) STRICT, WITHOUT ROWID;`;
 
 export const apiKeys: Projection = {
   name: 'api-keys',
-  version: 3,
-  tables: ['api_keys'],
+  version: 4,
+  tables: ['api_keys', 'former_makers'],
   ddl,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO api_keys
-         (position, id, account_id, created_by, name, prefix, rights, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+         (position, id, account_id, created_by, name, prefix, rights, created_at, revoked)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    const leave = db.prepare('INSERT OR IGNORE INTO former_makers VALUES (?, ?)');
+    const join = db.prepare('DELETE FROM former_makers WHERE account_id = ? AND person_id = ?');
+    const isFormer = db
+      .prepare<[string, string], number>(
+        'SELECT EXISTS (SELECT 1 FROM former_makers WHERE account_id = ? AND person_id = ?)',
+      )
+      .pluck();
     const use = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
     const revoke = db.prepare('UPDATE api_keys SET revoked = 1 WHERE id = ?');
     const revokeAllOf = db.prepare(
@@ -44,10 +59,14 @@ export const apiKeys: Projection = {
         const { createdBy = founderOf(accountId) } = data;
         const rights = JSON.stringify(rightsIn(data));
         const of = [accountId, createdBy, name, prefix, rights];
-        insert.run(event.position, keyId, ...of, createdAt);
+        insert.run(event.position, keyId, ...of, createdAt, isFormer.get(accountId, createdBy));
       },
       MemberRemoved({ accountId, personId }) {
         revokeAllOf.run(accountId, personId);
+        leave.run(accountId, personId);
+      },
+      MemberJoined({ accountId, personId }) {
+        join.run(accountId, personId);
       },
       KeyUsed({ keyId, usedAt }) {
         use.run(usedAt, keyId);
@@ -79,8 +98,8 @@ export interface ApiKeyQueries {
   byId(id: string): ApiKeyRow | undefined;
   /** Those not revoked, newest first, of one maker where one is given; `total` counts them all. */
   page(accountId: string, page: Slice, createdBy?: string): Page<ApiKeyRow>;
-  /** Counts the keys that are not revoked. With a key's id, leaves out newer keys. */
-  inForce(accountId: string, upToId?: string): number;
+  /** Counts the keys that are neither revoked nor expired. With a key's id, leaves out newer keys. */
+  inForce(accountId: string, now: number, upToId?: string): number;
 }
 
 interface StoredKey extends Omit<Stored<ApiKeyRow>, 'revoked' | 'rights'> {
@@ -114,10 +133,11 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
   const count = db
     .prepare<[string], number>('SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0')
     .pluck();
-  const countUpTo = db
-    .prepare<[string, string], number>(
+  const countInForce = db
+    .prepare<[string, number, string | null, string | null], number>(
       `SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0
-       AND position <= (SELECT position FROM api_keys WHERE id = ?)`,
+       AND coalesce(json_extract(rights, '$.expiresAt') > ?, 1)
+       AND (? IS NULL OR position <= (SELECT position FROM api_keys WHERE id = ?))`,
     )
     .pluck();
   return {
@@ -133,7 +153,7 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
       const rows = inForce.all(accountId, limit, offset).map(toRow);
       return { rows, total: count.get(accountId) ?? 0 };
     },
-    inForce: (accountId, upToId) =>
-      (upToId === undefined ? count.get(accountId) : countUpTo.get(accountId, upToId)) ?? 0,
+    inForce: (accountId, now, upToId) =>
+      countInForce.get(accountId, now, upToId ?? null, upToId ?? null) ?? 0,
   };
 }

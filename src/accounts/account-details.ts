@@ -50,7 +50,7 @@ export async function accountDetails(deps: Dependencies, accountId: string) {
   const { readModel } = deps;
   const counts = {
     stored_bytes: readModel.query(storedBlobQueries).bytesOf(accountId),
-    api_keys: readModel.query(apiKeyQueries).inForce(accountId),
+    api_keys: readModel.query(apiKeyQueries).inForce(accountId, now),
     sessions: readModel.query(sessionQueries).open({ accountId }, now).length,
   };
   const record = row && (await recordOf(deps, row));

@@ -124,7 +124,7 @@ async function* whole(text: string): AsyncGenerator<string> {
 
 async function keysOf(deps: ExportDependencies, accountId: string): Promise<readonly object[]> {
   const keys = await consistentQuery(deps, apiKeyQueries);
-  const { rows } = keys.page(accountId, { offset: 0, limit: keys.inForce(accountId) });
+  const { rows } = keys.page(accountId, { offset: 0, limit: Number.MAX_SAFE_INTEGER });
   return await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
 }
 

@@ -76,11 +76,12 @@ export async function createApiKey(
   if (maker !== undefined) assertWithin(maker, rights);
   const name = nameFrom(givenName);
   const { limit } = deps.budgets.get('maxAccountKeys');
-  if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId) >= limit) throw tooMany(deps);
+  const createdAt = context.metadata.time;
+  const before = await consistentQuery(deps, apiKeyQueries);
+  if (before.inForce(accountId, createdAt) >= limit) throw tooMany(deps);
   const key = PREFIXES[rights.isTest ? 'test' : 'live'] + randomAlphanumeric(RANDOM_CHARACTERS);
   const digest = apiKeyDigest(key);
   const id = apiKeyIdOf(digest);
-  const createdAt = context.metadata.time;
   await deps.actors.send(
     apiKeyAggregate,
     id,
@@ -98,7 +99,8 @@ export async function createApiKey(
     context,
   );
   // Others may have been made since it was asked: of all that are in the log, the oldest stay.
-  if ((await consistentQuery(deps, apiKeyQueries)).inForce(accountId, id) > limit) {
+  const after = await consistentQuery(deps, apiKeyQueries);
+  if (after.inForce(accountId, createdAt, id) > limit) {
     // A command of its own, or its event would have the id of the event that made the key.
     const revocation = { ...context, commandId: newCommandId(createdAt) };
     await revokeApiKey(deps, id, { accountId }, revocation);

@@ -1,12 +1,13 @@
 /** API keys: of any account on this machine, and of the account at a service. */
 import type { PressledgerClient } from '../../client/src/client.ts';
-import type { KeyBounds } from '../../client/src/types.ts';
+import type { ApiKey, KeyBounds } from '../../client/src/types.ts';
 import { KEY_SCOPES } from '../domain/choices.ts';
 import { dayIn, isoTime, timeIn } from '../time/clock.ts';
 import { momentOption, pastOf } from './as-of.ts';
 import {
   type CommandContext,
   choiceOf,
+  counted,
   type Invocation,
   listOption,
   type Run,
@@ -64,6 +65,13 @@ function creating(invocation: Invocation, { output }: CommandContext): Use {
   };
 }
 
+/** The requests a minute and the credits a month, where the key is bound to some. */
+const limitsIn = ({ rate_limit, credit_limit }: ApiKey): string =>
+  [
+    ...(rate_limit === undefined ? [] : [`${rate_limit}/min`]),
+    ...(credit_limit === undefined ? [] : [`${counted(credit_limit, 'credit')}/month`]),
+  ].join(', ');
+
 const listing =
   (invocation: Invocation, { output }: CommandContext, limit: number): Use =>
   async (client) => {
@@ -71,15 +79,17 @@ const listing =
     const keys = await take(limit, (query) => client.keys({ ...query, ...past }));
     output.json(keys);
     output.table(
-      ['ID', 'PREFIX', 'CREATED', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'],
-      keys.map(({ id, prefix, created_at, last_used_at, expires_at, scopes, name }) => [
-        id,
-        prefix,
-        new Date(created_at),
-        last_used_at === null ? undefined : new Date(last_used_at),
-        expires_at === undefined ? undefined : new Date(expires_at),
-        scopes?.join(',') ?? 'all',
-        name,
+      ['ID', 'PREFIX', 'CREATED', 'LAST USED', 'EXPIRES', 'SCOPES', 'LIMITS', 'ADDRESSES', 'NAME'],
+      keys.map((key) => [
+        key.id,
+        key.prefix,
+        new Date(key.created_at),
+        key.last_used_at === null ? undefined : new Date(key.last_used_at),
+        key.expires_at === undefined ? undefined : new Date(key.expires_at),
+        key.scopes?.join(',') ?? 'all',
+        limitsIn(key),
+        key.addresses?.join(','),
+        key.name,
       ]),
       'There is no API key.',
     );

@@ -129,7 +129,11 @@ void test('of two operators who are suspended at once, one stays', async (t) => 
   };
   for (let round = 0; round < 5; round += 1) {
     const statuses = await Promise.all(pair.map(({ id }) => ask(id, 'suspend')));
-    t.strictSame(statuses.toSorted((a, b) => a - b), [200, 403], `round ${round}`);
+    t.strictSame(
+      statuses.toSorted((a, b) => a - b),
+      [200, 403],
+      `round ${round}`,
+    );
     const suspended = pair[statuses.indexOf(200)]?.id ?? '';
     t.equal(await ask(suspended, 'suspend'), 200, 'another reason');
     t.equal(await ask(suspended, 'resume'), 200);

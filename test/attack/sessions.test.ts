@@ -1,9 +1,11 @@
 /** A stolen session, and an account that makes keys and sessions without end. */
 import { type Test, test } from 'tap';
 import { endSessions } from '../../src/accounts/accounts.ts';
+import { removeMember } from '../../src/accounts/members.ts';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { type Asker, Passwords } from '../../src/accounts/passwords.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { setPasswordOf } from '../support/operator.ts';
 import { cliJson } from '../support/cli.ts';
 import { readLog } from '../support/invariants.ts';
@@ -149,6 +151,49 @@ void test('an account has so many keys, also when many are wanted at once', asyn
   const more = await api.call('POST', KEYS, { key: other.key, body: { name: 'mine' } });
   t.equal(more.status, 201, 'another account has its own');
   t.equal((await api.call('DELETE', `${KEYS}${keyId}/`, { key })).status, 204);
+});
+
+void test('an expired key is listed, and takes no place of another', async (t) => {
+  const api = await startApi(t, { env: { MAX_ACCOUNT_KEYS: '2' } });
+  const { key } = await api.newAccount();
+  const expires_at = new Date(api.clock.time + 60_000).toISOString();
+  const short = await api.call('POST', KEYS, { key, body: { name: 'short', expires_at } });
+  t.equal(short.status, 201);
+  const make = async () => (await api.call('POST', KEYS, { key, body: { name: 'more' } })).status;
+  t.equal(await make(), 429);
+  api.clock.time += 60_000;
+  t.equal(await make(), 201);
+  t.equal(await make(), 429);
+  t.equal((await api.call('GET', KEYS, { key })).headers.get('x-total-count'), '3');
+});
+
+void test('a key that is recorded after its maker was removed is not listed', async (t) => {
+  const api = await startApi(t);
+  const { id, key, email } = await api.newAccount();
+  const bob = await joined(api, await bearerOf(api, email), 'bob@example.com', 'member');
+  const send = api.actors.send.bind(api.actors);
+  const late: typeof send = async (type, of, command, context) => {
+    // He is removed when his request has passed all checks.
+    if ((command as { readonly type: string }).type === 'CreateKey') {
+      api.actors.send = send;
+      await removeMember(api, id, bob.id, undefined, api.context());
+    }
+    return await send(type, of, command, context);
+  };
+  api.actors.send = late;
+  const made = await api.call('POST', KEYS, { headers: bob.headers, body: { name: 'late' } });
+  const dead = { key: String(made.body['key']) };
+  t.equal((await api.call('GET', `${BASE}/account/`, dead)).status, 401);
+  const listed = async () => JSON.parse((await api.call('GET', KEYS, { key })).text) as unknown[];
+  t.equal((await listed()).length, 1, 'the account key alone');
+
+  // Once he belongs to it again, his keys count.
+  const again = await invite(api, await bearerOf(api, email), 'bob@example.com', 'member');
+  t.equal((await accept(api, again)).status, 200);
+  const { Authorization } = await bearerOf(api, 'bob@example.com', { account: id });
+  const headers = { Authorization };
+  t.equal((await api.call('POST', KEYS, { headers, body: { name: 'new' } })).status, 201);
+  t.equal((await listed()).length, 2);
 });
 
 void test('keys that are too many once they are in the log are revoked', async (t) => {

@@ -63,8 +63,8 @@ async function isErased(t: Test, place: ManagedPlace, node: ManagedNode): Promis
   const { state } = await node.actors.read(accountAggregate, ID);
   t.match(state, { status: 'erased', erasureCompleted: true });
   t.strictSame(node.readModel.query(erasureQueries).all(), []);
-  t.equal(node.readModel.query(apiKeyQueries).inForce(ID), 0);
-  t.equal(node.readModel.query(apiKeyQueries).inForce(OTHER), 1);
+  t.equal(node.readModel.query(apiKeyQueries).inForce(ID, 0), 0);
+  t.equal(node.readModel.query(apiKeyQueries).inForce(OTHER, 0), 1);
   t.equal(node.readModel.query(storedBlobQueries).bytesOf(ID), 0);
   await t.rejects(node.vault.seal(ID, 'x'), { name: 'KeyErased' });
   t.ok(await node.vault.seal(OTHER, 'x'));
