@@ -5,6 +5,7 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { founderOf, removalRefused } from '../domain/members.ts';
+import { personAggregate } from '../domain/person.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
 import { endPerson, forgetRevoked } from './members.ts';
@@ -67,6 +68,18 @@ export async function erasePerson(
     await forgetRevoked(deps, orThrow(outcome).events, own);
   }
   await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
+}
+
+/**
+ * Destroys the key of a person who was erased, or of an invitation that has ended, if the process that ended it has not. A
+ * sign-in that the invitation made stays.
+ */
+export async function destroyEnded(
+  { actors, vault }: Pick<Dependencies, 'actors' | 'vault'>,
+  personId: string,
+): Promise<void> {
+  const { state } = await actors.read(personAggregate, personId);
+  if (state.status !== 'registered') await vault.erase(personId);
 }
 
 /** Destroys the addresses of invitations that have expired. */

@@ -1,9 +1,9 @@
 /**
- * Completes erasures and the destruction of keys that the log has begun, also those whose process ended in between, and
- * forgets the addresses of invitations that have expired.
+ * Completes erasures and the destruction of keys that the log has begun, of accounts, certificates and people, also those
+ * whose process ended in between, and forgets the addresses of invitations that have expired.
  */
 import { erasureQueries } from '../../projections/erasures.ts';
-import { forgetEnded } from '../accounts/erase-people.ts';
+import { destroyEnded, forgetEnded } from '../accounts/erase-people.ts';
 import { completeErasure, destroyKey, type ErasureDependencies } from '../accounts/erasure.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import type { Logger } from '../observe/log.ts';
@@ -14,6 +14,19 @@ const PAUSE_MS = 60_000;
 
 export function startErasures(deps: ErasureDependencies & { readonly logger: Logger }): Stoppable {
   const { logger, readModel, runner } = deps;
+  /** All up to there are destroyed. A start looks at all once more: no event says it. */
+  let destroyedUpTo = 0;
+  const destroyPeople = async (stopping: AbortSignal): Promise<void> => {
+    for (;;) {
+      const ended = readModel.query(erasureQueries).people(destroyedUpTo);
+      for (const { position, personId } of ended) {
+        if (stopping.aborted) return;
+        await destroyEnded(deps, personId);
+        destroyedUpTo = position;
+      }
+      if (ended.length === 0) return;
+    }
+  };
   const round = async (stopping: AbortSignal): Promise<void> => {
     for (const due of readModel.query(erasureQueries).keys()) {
       if (stopping.aborted) return;
@@ -25,6 +38,9 @@ export function startErasures(deps: ErasureDependencies & { readonly logger: Log
         logger.error({ err: error, accountId, certificateId }, message);
       }
     }
+    await destroyPeople(stopping).catch((err: unknown) => {
+      logger.error({ err }, 'the key of a person is not destroyed: it is tried again');
+    });
     await forgetEnded(deps, stopping).catch((err: unknown) => {
       logger.error({ err }, 'an invitation that has expired is not forgotten: it is tried again');
     });
@@ -40,6 +56,16 @@ export function startErasures(deps: ErasureDependencies & { readonly logger: Log
   };
   return startBackgroundLoop('erasures', round, logger, {
     everyMs: PAUSE_MS,
-    after: { runner, types: ['AccountErased', 'SignatureSet', 'SignatureRemoved'] },
+    after: {
+      runner,
+      types: [
+        'AccountErased',
+        'SignatureSet',
+        'SignatureRemoved',
+        'PersonErased',
+        'InvitationRevoked',
+        'MemberJoined',
+      ],
+    },
   });
 }

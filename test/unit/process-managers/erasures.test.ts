@@ -7,7 +7,8 @@ import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { sendToAccount } from '../../../src/accounts/accounts.ts';
 import { operatorContext } from '../../../src/actors/command-context.ts';
 import { BlobNotFound, BlobStoreUnavailable } from '../../../src/documents/port.ts';
-import { accountAggregate } from '../../../src/domain/account.ts';
+import { type AccountCommand, accountAggregate } from '../../../src/domain/account.ts';
+import { type PersonCommand, personAggregate } from '../../../src/domain/person.ts';
 import { founderOf } from '../../../src/domain/members.ts';
 import { apiKeyAggregate } from '../../../src/domain/api-key.ts';
 import { startDispatch } from '../../../src/process-managers/dispatch.ts';
@@ -24,7 +25,15 @@ import {
   openManagedPlace,
   started,
 } from '../../support/process-managers.ts';
-import { accountId, certificateId, keyId, NOW, SIGNATURE, sha256 } from '../../support/samples.ts';
+import {
+  accountId,
+  certificateId,
+  keyId,
+  NOW,
+  personId,
+  SIGNATURE,
+  sha256,
+} from '../../support/samples.ts';
 
 const ID = accountId();
 const OTHER = accountId(2);
@@ -314,4 +323,56 @@ void test('an erasure waits for a keyring or a blob store that is away, and hold
   t.match(errors, [{ accountId: ID, err: BlobStoreUnavailable }]);
   node.run(startErasures(node));
   await place.logged('ErasureCompleted', 2);
+});
+
+void test('the keys of erased people and ended invitations are destroyed by the next start, too', async (t) => {
+  const place = openManagedPlace(t);
+  const before = await place.node();
+  await before.openAccount(1);
+  const [erased, revoked, used, registered] = [2, 3, 4, 5].map((n) => personId(n));
+  if (!erased || !revoked || !used || !registered) throw new Error('There are four.');
+  const append = async (command: AccountCommand) =>
+    await sendToAccount(before, command, operatorContext(before.clock));
+  const tellPerson = async (id: string, command: PersonCommand) =>
+    await before.actors.send(personAggregate, id, command, operatorContext(before.clock));
+  const account = { accountId: ID };
+  for (const [n, id] of [revoked, used, registered].entries()) {
+    const invited = { personId: id, tokenHash: sha256(n), email: 'v1.e', now: NOW };
+    const terms = { role: 'member', expiresAt: NOW + 1e9 } as const;
+    await append({ type: 'InviteMember', ...account, ...invited, ...terms });
+  }
+  for (const id of [erased, revoked, used, registered]) await before.vault.makeKey(id);
+  // Each process ended before it destroyed the key.
+  const credentials = { ...account, email: 'v1.e', name: 'v1.n', passwordHash: 'v1.p' };
+  for (const id of [erased, registered]) {
+    await tellPerson(id, { type: 'RegisterPerson', personId: id, ...credentials });
+  }
+  await tellPerson(erased, { type: 'ErasePerson', personId: erased });
+  await append({ type: 'RevokeInvitation', ...account, personId: revoked });
+  await append({ type: 'RevokeInvitation', ...account, personId: registered });
+  const joining = { personId: personId(6), tokenHash: sha256(1), now: NOW };
+  await append({ type: 'JoinAccount', ...account, ...joining });
+  await before.caughtUp();
+  const away = { ...before.vault, erase: () => Promise.reject(new Error('away')) };
+  const errors: object[] = [];
+  const logger = Object.assign(Object.create(before.logger) as typeof before.logger, {
+    error: (about: object) => void errors.push(about),
+  });
+  const stuck = startErasures({ ...before, vault: away, logger });
+  await eventually('the failure', () => (errors.length > 0 ? true : undefined));
+  await stuck.stop();
+  await before.close();
+
+  const after = await place.node();
+  await after.caughtUp();
+  after.run(startErasures(after));
+  const isGone = async (id: string): Promise<boolean> =>
+    await after.vault.dataKey(id).then(
+      () => false,
+      (error: Error) => error.name === 'KeyErased',
+    );
+  for (const id of [erased, revoked, used]) {
+    await eventually('the key to be destroyed', async () => (await isGone(id)) || undefined);
+  }
+  t.equal(await isGone(registered), false, 'a sign-in that was made stays');
 });
