@@ -11,7 +11,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
+import { neededReason, onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import { type Details, ofAccount } from './operator-api.ts';
 import { ask } from './output.ts';
 import { isPressledgerError } from './service.ts';
@@ -100,7 +100,10 @@ export const accountHold: Run = async (invocation, context) => {
 };
 
 export const accountSuspend: Run = async (invocation, context) => {
-  const asked = reasonIn(invocation);
+  const asked = neededReason(
+    invocation,
+    'why the account is suspended. Its people read it at each request that is refused.',
+  );
   await onAccount(invocation, context, async (api, id, email) => {
     const { suspension } = await api.post<Details>(ofAccount(id, 'suspend/'), asked);
     context.output.json({ id, email, suspension });

@@ -20,7 +20,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
+import { neededReason, onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import {
   type Account,
   type Activity,
@@ -103,7 +103,8 @@ export const accountPassword: Run = async (invocation, { open, output }) => {
 
 export const accountResetLink: Run = async (invocation, { open, output }) => {
   const [email = ''] = invocation.positionals;
-  const asked = { email, ...reasonIn(invocation) };
+  const which = 'why somebody is to set the password. Each account of the person reads it.';
+  const asked = { email, ...neededReason(invocation, which) };
   await open.withOperator(async (api) => {
     const made = await api.post<Link>('/operator/reset-links/', asked);
     output.json({ email, ...made });

@@ -13,6 +13,16 @@ export function reasonIn(invocation: Invocation): { readonly reason?: string } {
   return { reason };
 }
 
+/**
+ * @param which says what the reason is of, and who reads it
+ * @throws {UsageError} it is not given, blank or too long
+ */
+export function neededReason(invocation: Invocation, which: string): { readonly reason: string } {
+  const { reason } = reasonIn(invocation);
+  if (reason === undefined) throw new UsageError(`--reason is needed: ${which}`);
+  return { reason };
+}
+
 /** The same as the query of a request without a body. */
 export function reasonQuery(invocation: Invocation): string {
   const query = new URLSearchParams(reasonIn(invocation)).toString();

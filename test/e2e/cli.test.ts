@@ -67,6 +67,11 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   t.strictSame(Object.keys(key), ['id', 'name', 'key', 'created_at']);
   const [listed] = (await cliJson(place, ['key', 'list', ANN])) as object[];
   t.match(listed, { id: key.id, prefix: key.key.slice(0, 12), last_used_at: null });
+  const bounds = ['--rate-limit', '5', '--credit-limit', '1', '--address', '10.0.0.0/8'];
+  const bound = await cliJson(place, ['key', 'create', ANN, '--name', 'bound', ...bounds]);
+  const listing = await runCli(place, ['key', 'list', ANN]);
+  t.match(listing.stdout, /\t5\/min, 1 credit\/month\t10\.0\.0\.0\/8\tbound\n/);
+  await cliJson(place, ['key', 'revoke', (bound as { id: string }).id]);
   await cliJson(place, ['key', 'revoke', key.id]);
   t.strictSame(await cliJson(place, ['key', 'list', ANN]), []);
   await refuses(t, place, ['key', 'revoke', key.id], 1, /no such API key/);

@@ -81,6 +81,8 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['state --as-of 1 --output=', /--output needs the name of a file/],
     ['account password', /<email> .* is missing/],
     ['account sign-out', /<email> .* is missing/],
+    ['account suspend a@b', /--reason is needed: why the account is suspended\. Its people read/],
+    ['account reset-link a@b', /--reason is needed: why somebody is to set the password/],
     ['account operator a@b', /Give --grant or --revoke/],
     ['account operator a@b --grant --revoke', /Give --grant or --revoke/],
     ['account erase', /<email> .* is missing/],

@@ -338,7 +338,7 @@ void test('the keys of erased people and ended invitations are destroyed by the 
   const account = { accountId: ID };
   for (const [n, id] of [revoked, used, registered].entries()) {
     const invited = { personId: id, tokenHash: sha256(n), email: 'v1.e', now: NOW };
-    const terms = { role: 'member', expiresAt: NOW + 1e9 } as const;
+    const terms = { role: 'member', byMail: false, expiresAt: NOW + 1e9 } as const;
     await append({ type: 'InviteMember', ...account, ...invited, ...terms });
   }
   for (const id of [erased, revoked, used, registered]) await before.vault.makeKey(id);
