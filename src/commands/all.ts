@@ -7,6 +7,7 @@ import { DOCUMENTS } from './table/documents.ts';
 import { LOG } from './table/log.ts';
 import { MEMBERS } from './table/members.ts';
 import { CONVERT, LOOK, OTHER, RUN, SIGN_IN, VERIFY } from './table/service.ts';
+import { TEMPLATES } from './table/templates.ts';
 import { USE } from './table/use.ts';
 import { WEBHOOKS } from './table/webhooks.ts';
 
@@ -27,7 +28,7 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
   {
     heading: 'Use a service',
     note: SERVICE,
-    commands: [...DOCUMENTS, ...USE, ...BATCHES, ...WEBHOOKS],
+    commands: [...DOCUMENTS, ...USE, ...BATCHES, ...TEMPLATES, ...WEBHOOKS],
   },
   {
     heading: 'Administer the service on this machine',

@@ -285,6 +285,10 @@ function optionOf(field: string, command: Command | undefined): string | undefin
   return name === undefined ? undefined : `--${name}`;
 }
 
+/** Of data, the option alone does not say the place. */
+const placeOf = (field: string, command: Command | undefined): string =>
+  field.startsWith('data.') ? field : (optionOf(field, command) ?? field);
+
 /** The fields that a refusal names, each with what is wrong with it. */
 const fieldsIn = (
   error: unknown,
@@ -307,7 +311,7 @@ export function errorLines(error: unknown, command: Command | undefined): readon
     return [`The service does not accept the API key: ${remedy}.`];
   }
   const lines = fieldsIn(error).flatMap(([field, issues]) =>
-    issues.map((issue) => `${optionOf(field, command) ?? field}: ${issue}`),
+    issues.map((issue) => `${placeOf(field, command)}: ${issue}`),
   );
   if (lines.length > 0) return lines;
   const text = errorLine(error);

@@ -62,6 +62,7 @@ function filterOf(invocation: Invocation) {
     tag: listOption(invocation, 'tag'),
     key: text('key'),
     batch: text('batch'),
+    template: text('template'),
     status: oneOf(invocation, 'status', STATUSES),
     source: oneOf(invocation, 'source', SOURCES),
     from: text('from'),

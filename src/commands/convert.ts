@@ -5,6 +5,7 @@ import {
   type CommandContext,
   counted,
   Interrupted,
+  type Invocation,
   type Run,
   requiredOption,
   textOption,
@@ -153,26 +154,44 @@ export async function finish(
   target.tell(record.id, facts);
 }
 
+/** A template and its data, in the place of files and addresses. @throws {UsageError} */
+async function templateSource(invocation: Invocation): Promise<ConversionOptions | undefined> {
+  const template = textOption(invocation, 'template');
+  const isNamed = invocation.positionals.length > 0;
+  if (template === undefined) {
+    if (textOption(invocation, 'data') !== undefined) {
+      throw new UsageError('--data goes with --template: name the template.');
+    }
+    if (isNamed) return undefined;
+    throw new UsageError('<file-or-url> is missing: name an HTML file, an address, or --template.');
+  }
+  if (isNamed) throw new UsageError('--template takes the place of a file or address: give one.');
+  const { objectIn } = await import('./templates.ts');
+  return { template, data: (await objectIn(invocation, 'data')) ?? {} };
+}
+
 export const convert: Run = async (invocation, context) => {
   const given = invocation.positionals;
   const [fileOrUrl = ''] = given;
   const path = requiredOption(invocation, 'output');
-  if (invocation.values['api-key-stdin'] === true && given.includes('-')) {
+  const template = await templateSource(invocation);
+  const isFromInput = given.includes('-') || textOption(invocation, 'data') === '-';
+  if (invocation.values['api-key-stdin'] === true && isFromInput) {
     throw new UsageError('The document and the key cannot both come from standard input.');
   }
   const { convertMany, severalPages } = await import('./convert-many.ts');
-  const pages = await severalPages(given);
+  const pages = template === undefined ? await severalPages(given) : undefined;
   const remote = await findServiceUnlessAccount(invocation, context);
   const base = textOption(invocation, 'base');
   const strict = invocation.values['strict'] === true;
   const email = textOption(invocation, 'account');
   const prepare = async (page: string) => {
-    const source = await sourceOf(page);
+    const source = template ?? (await sourceOf(page));
     const beside = await besideOf(source, page, base);
     // Nothing is spent on what is known to lack something.
     if (strict && beside.lacking.length > 0) throw new Error(notWhole(beside.lacking));
     const { files } = beside;
-    const document =
+    const document: ConversionOptions =
       source.html === undefined || Object.keys(files).length === 0 ? source : { ...source, files };
     return { options: { ...document, ...conversionOptions(invocation) }, beside };
   };

@@ -187,6 +187,40 @@ void test('the command line is a client of a running service', async (whole) => 
       ledger: [{ type: 'debit' }, { type: 'refund' }],
     });
 
+    const file = (name: string, content: string): string => {
+      const path = join(place.tmpDir, name);
+      writeFileSync(path, content);
+      return path;
+    };
+    const template = (...args: readonly string[]) => ask(client, 'templates', ...args);
+    const page = file('invoice.html', '<h1>Invoice {{ number }}</h1>');
+    const sample = ['--sample', file('sample.json', '{"number":"1"}')];
+    const schema = ['--schema', file('schema.json', '{"required":["number"]}')];
+    const stored = await template('save', page, '--name', 'Invoice', ...sample, ...schema);
+    const { id: templateId } = stored.json as { id: string };
+    const saved = await template('save', file('b.html', '<p>{{ number }}</p>'), '--id', templateId);
+    t.match(saved.json, { version: 2 });
+    t.match((await template('list')).rows, [[templateId, 2, Date, 'Invoice']]);
+    t.match((await template('show', templateId)).rows, [
+      [2, Date, Number],
+      [1, Date, Number],
+    ]);
+    const first = await template('show', templateId, '--version', '1');
+    t.match(first.json, { html: '<h1>Invoice {{ number }}</h1>', sample: { number: '1' } });
+    const data = ['--data', file('data.json', '{"number":"4711"}')];
+    const preview = await template('preview', templateId, '--version', '1', ...data);
+    t.strictSame(preview.json, { html: '<h1>Invoice 4711</h1>' });
+    const filled = join(place.tmpDir, 'filled.pdf');
+    await ask(client, 'convert', '--template', `${templateId}@1`, ...data, '-o', filled);
+    t.match((await openPdf(readFileSync(filled))).text, /Invoice 4711/);
+    const lacking = ['--data', file('none.json', '{}')];
+    await t.rejects(
+      ask(client, 'convert', '--template', `${templateId}@1`, ...lacking, '-o', filled),
+      /data.number: Is required/,
+    );
+    t.match((await template('rename', templateId, 'Bill')).json, { name: 'Bill' });
+    await template('delete', templateId);
+    t.strictSame((await template('list')).json, []);
     const { json } = await ask(client, 'conversions', 'retry', done ?? '');
     const { id: retried } = json as { id: string };
     const retry = join(place.tmpDir, 'retry.pdf');

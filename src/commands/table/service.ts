@@ -66,10 +66,13 @@ export const CONVERT: readonly Command[] = [
       'convert https://example.com/ -o example.pdf --server https://pdf.example.com',
       'convert - -o - --base . < invoice.html > invoice.pdf',
       'convert pages/ -o pdfs/',
+      'convert --template tmpl_01jd3v3p8z6s2q4w9x7y5t1r0k --data invoice.json -o invoice.pdf',
     ],
     positionals: {
-      'file-or-url': 'an HTML file, a folder of them, - for standard input, or an http(s) address',
+      'file-or-url':
+        'an HTML file, a folder of them, - for standard input, or an http(s) address; none with --template',
     },
+    optionalPositionals: 1,
     takesMany: true,
     options: {
       output: {
@@ -80,6 +83,11 @@ export const CONVERT: readonly Command[] = [
       },
       account: { value: 'email', help: 'the account here that pays (default: the first one)' },
       ...SERVICE_OPTIONS,
+      template: { value: 'id', help: 'a stored template in the place of a file, such as tmpl_…@3' },
+      data: {
+        value: 'file',
+        help: 'the JSON object that the template is filled with, or - for standard input',
+      },
       base: {
         value: 'dir',
         help: "the folder whose files go with the HTML (default: the HTML file's own)",

@@ -33,6 +33,7 @@ export const USE: readonly Command[] = [
       },
       key: { value: 'id', help: "asked for with this API key ('keys list' shows its id)" },
       batch: { value: 'id', help: 'asked for in this batch' },
+      template: { value: 'id', help: 'made of this template' },
       source: { value: 'source', help: SOURCES.join(', '), choices: SOURCES },
       warnings: { help: 'only those with warnings' },
       from: { value: 'time', help: 'created then or later: an ISO 8601 time with its offset' },
