@@ -1,15 +1,18 @@
 /** The mails that the service has to send: what is to be told to whom. A mail that was sent, or never will be, is not kept. */
 import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import type { MailKind } from '../src/domain/choices.ts';
+import type { MailKind, OptionalMail } from '../src/domain/choices.ts';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
+import { founderOf } from '../src/domain/members.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
-import { present, type Stored } from '../src/read-model/rows.ts';
+import { lowCreditHandlers } from './low-credits.ts';
+import { newSignIns } from './new-sign-ins.ts';
 
 /**
- * `subject` is the id of what a mail is about, where its kind needs one. `email` is sealed, and absent where the person has
- * a sign-in with an address. `next_at` 0: at once.
+ * `about` is the id of what a mail is about, where its kind needs one; `email` and what is in `facts` (JSON) are sealed.
+ * `email` is absent where the person has a sign-in with an address. `since`: the time from which there is something to
+ * tell, that of the event or a later one. `next_at`: that of the next try.
  */
 const ddl = `
 CREATE TABLE mails (
@@ -19,16 +22,40 @@ CREATE TABLE mails (
   account_id TEXT,
   person_id TEXT NOT NULL,
   event_id TEXT NOT NULL,
-  subject TEXT,
+  about TEXT,
   email TEXT,
-  created_at INTEGER NOT NULL,
+  facts TEXT NOT NULL,
+  since INTEGER NOT NULL,
   attempt INTEGER NOT NULL DEFAULT 0,
-  next_at INTEGER NOT NULL DEFAULT 0
+  next_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX mails_due ON mails (next_at, number);
-CREATE INDEX mails_by_age ON mails (created_at);
-CREATE INDEX mails_of_account ON mails (account_id);
+CREATE INDEX mails_by_age ON mails (since);
+CREATE INDEX mails_of_account ON mails (account_id, person_id);
 CREATE INDEX mails_of_person ON mails (person_id);
+CREATE INDEX mails_about ON mails (about) WHERE about IS NOT NULL;
+CREATE TABLE mail_switch (is_on INTEGER PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE mail_owners (
+  account_id TEXT NOT NULL,
+  person_id TEXT NOT NULL,
+  PRIMARY KEY (account_id, person_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mail_owners_of_person ON mail_owners (person_id);
+CREATE TABLE mails_off (person_id TEXT PRIMARY KEY, off TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE mail_credits (
+  account_id TEXT PRIMARY KEY,
+  balance INTEGER NOT NULL,
+  last_grant INTEGER NOT NULL,
+  below INTEGER,
+  is_low INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE mail_clients (
+  client TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL,
+  position INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mail_clients_of_person ON mail_clients (person_id, position);
+CREATE TABLE mail_sign_ins (person_id TEXT PRIMARY KEY, day INTEGER NOT NULL, told INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE mail_ends (
   outcome TEXT PRIMARY KEY,
   count INTEGER NOT NULL,
@@ -39,143 +66,203 @@ CREATE TABLE mail_ends (
 export const mailIdOf = (eventId: string, kind: MailKind, personId: string): string =>
   `mail_${hash('sha256', `${eventId} ${kind} ${personId}`, 'hex').slice(0, 26)}`;
 
-interface Told {
+/** Keys are told of so long before they end. */
+export const KEY_WARNING_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** What is told, and to whom. */
+export interface Told {
   readonly kind: MailKind;
-  readonly accountId?: string;
+  readonly accountId?: string | undefined;
   readonly personId: string;
-  readonly subject?: string;
+  readonly about?: string;
   readonly email?: string;
+  readonly facts?: Readonly<Record<string, string | number | undefined>>;
+  /** The time from which there is something to tell; absent: that of the event. */
+  readonly since?: number;
 }
+
+export type Tell = (told: Told, event: RecordedEvent) => void;
 
 export const mails: Projection = {
   name: 'mails',
-  version: 1,
-  tables: ['mails', 'mail_ends'],
+  version: 2,
+  tables: [
+    'mails',
+    'mail_switch',
+    'mail_owners',
+    'mails_off',
+    'mail_credits',
+    'mail_clients',
+    'mail_sign_ins',
+    'mail_ends',
+  ],
   ddl,
   handlers(db) {
-    const insert = db.prepare(
-      `INSERT INTO mails (id, kind, account_id, person_id, event_id, subject, email, created_at)
-       VALUES (@id, @kind, @accountId, @personId, @eventId, @subject, @email, @createdAt) ON CONFLICT DO NOTHING`,
-    );
-    const remove = db.prepare('DELETE FROM mails WHERE id = ?');
-    const removeOf = db.prepare('DELETE FROM mails WHERE person_id = ?');
     const removeAll = db.prepare('DELETE FROM mails WHERE account_id = ?');
-    const putOff = db.prepare('UPDATE mails SET attempt = ?, next_at = ? WHERE id = ?');
-    const end = db.prepare(
-      `INSERT INTO mail_ends (outcome, count, last_at) VALUES (?, 1, ?)
-       ON CONFLICT DO UPDATE SET count = count + 1, last_at = max(last_at, excluded.last_at)`,
+    const removeOf = db.prepare('DELETE FROM mails WHERE person_id = ?');
+    const removeIn = db.prepare('DELETE FROM mails WHERE account_id = ? AND person_id = ?');
+    const removeAbout = db.prepare('DELETE FROM mails WHERE about = ?');
+    const removeOld = db.prepare('DELETE FROM mails WHERE since < ?');
+    const turnOn = db.prepare('INSERT OR IGNORE INTO mail_switch (is_on) VALUES (1)');
+    const turnOff = db.prepare('DELETE FROM mail_switch');
+    const isOn = db.prepare<[], number>('SELECT 1 FROM mail_switch').pluck();
+    const addOwner = db.prepare(
+      'INSERT OR IGNORE INTO mail_owners (account_id, person_id) VALUES (?, ?)',
     );
-    const tell = (told: Told, event: RecordedEvent): void => {
-      const { accountId = null, subject = null, email = null, ...rest } = told;
-      const id = mailIdOf(event.id, told.kind, told.personId);
-      const createdAt = (event.metadata as EventMetadata).time;
-      insert.run({ id, ...rest, accountId, subject, email, eventId: event.id, createdAt });
+    const removeOwner = db.prepare(
+      'DELETE FROM mail_owners WHERE account_id = ? AND person_id = ?',
+    );
+    const forgetOwner = db.prepare('DELETE FROM mail_owners WHERE person_id = ?');
+    const removeOwners = db.prepare('DELETE FROM mail_owners WHERE account_id = ?');
+    const ownersOf = db
+      .prepare<[string], string>(
+        'SELECT person_id FROM mail_owners WHERE account_id = ? ORDER BY person_id',
+      )
+      .pluck();
+    const setOff = db.prepare('INSERT OR REPLACE INTO mails_off (person_id, off) VALUES (?, ?)');
+    const forgetOff = db.prepare('DELETE FROM mails_off WHERE person_id = ?');
+    const offOf = db
+      .prepare<[string], string>('SELECT off FROM mails_off WHERE person_id = ?')
+      .pluck();
+    const tell = teller(db);
+    const wants = (personId: string, kind: OptionalMail): boolean =>
+      !(offOf.get(personId) ?? '').split(',').includes(kind);
+    /** Tells each owner, while the service sends mail: what happens meanwhile is not told later. */
+    const tellOwners = (
+      { accountId, ...told }: Omit<Told, 'personId'> & { readonly kind: OptionalMail },
+      event: RecordedEvent,
+    ): void => {
+      if (accountId === undefined || isOn.get() === undefined) return;
+      for (const personId of ownersOf.all(accountId)) {
+        if (wants(personId, told.kind)) tell({ accountId, personId, ...told }, event);
+      }
+    };
+    const signIns = newSignIns(db, (told, event) => {
+      if (isOn.get() !== undefined) tell(told, event);
+    });
+    const credits = lowCreditHandlers(db, tellOwners);
+    const changeOwner = (accountId: string, personId: string, role: string): void => {
+      if (role === 'owner') addOwner.run(accountId, personId);
+      else removeOwner.run(accountId, personId);
+    };
+    const forget = (personId: string): void => {
+      removeOf.run(personId);
+      forgetOwner.run(personId);
+      forgetOff.run(personId);
+      signIns.forget(personId);
     };
     return typedHandlers({
+      ...ends(db),
+      ...credits.handlers,
+      MailSwitched({ on, at }) {
+        turnOff.run();
+        if (!on) return;
+        turnOn.run();
+        removeOld.run(at);
+      },
+      AccountOpened({ accountId }) {
+        addOwner.run(accountId, founderOf(accountId));
+      },
       MemberInvited({ accountId, personId, email, byMail }, event) {
         if (byMail) tell({ kind: 'invitation', accountId, personId, email }, event);
       },
-      // Nobody is left to tell, or nothing.
       InvitationRevoked({ personId }) {
         removeOf.run(personId);
       },
-      MemberJoined({ invitation }) {
+      MemberJoined({ accountId, personId, invitation, role }) {
         removeOf.run(invitation);
+        changeOwner(accountId, personId, role);
+      },
+      MemberChanged({ accountId, personId, role }) {
+        changeOwner(accountId, personId, role);
+      },
+      MemberRemoved({ accountId, personId }) {
+        removeOwner.run(accountId, personId);
+        removeIn.run(accountId, personId);
+      },
+      PersonMailsChanged({ personId, off }) {
+        setOff.run(personId, off.join());
       },
       PersonErased({ personId }) {
-        removeOf.run(personId);
+        forget(personId);
+      },
+      PasswordResetOffered({ accountId, byMail }, event) {
+        const told = { kind: 'password_reset', accountId, personId: founderOf(accountId) } as const;
+        if (byMail) tell(told, event);
+      },
+      PersonResetOffered({ personId, accountId, byMail }, event) {
+        if (byMail) tell({ kind: 'password_reset', accountId, personId }, event);
+      },
+      SessionOpened(data, event) {
+        signIns.opened(data, event);
+      },
+      WebhookDisabled({ accountId, webhookId, reason, since }, event) {
+        const facts = { reason, failingSince: since };
+        tellOwners({ kind: 'webhook_disabled', accountId, about: webhookId, facts }, event);
+      },
+      WebhookDeleted({ webhookId }) {
+        removeAbout.run(webhookId);
+      },
+      KeyCreated(data, event) {
+        const { accountId, keyId, expiresAt, createdAt } = data;
+        const { createdBy: personId = founderOf(accountId) } = data;
+        const since = (expiresAt ?? 0) - KEY_WARNING_MS;
+        // Whoever makes a key for a few days knows when it ends.
+        if (since <= createdAt) return;
+        tell({ kind: 'key_expiring', accountId, personId, about: keyId, since }, event);
+      },
+      KeyRevoked({ keyId }) {
+        removeAbout.run(keyId);
       },
       AccountErased({ accountId }) {
         removeAll.run(accountId);
-      },
-      MailSent({ mailId, at }) {
-        remove.run(mailId);
-        end.run('sent', at);
-      },
-      MailFailed({ mailId, attempt, nextAt, at }) {
-        if (nextAt !== undefined) return void putOff.run(attempt, nextAt, mailId);
-        remove.run(mailId);
-        end.run('failed', at);
+        removeOwners.run(accountId);
+        credits.close(accountId);
+        forget(founderOf(accountId));
       },
     });
   },
 };
 
-/** A mail that is to be sent. */
-export interface MailRow {
-  readonly id: string;
-  readonly kind: MailKind;
-  readonly accountId?: string;
-  readonly personId: string;
-  /** The event that it tells of. */
-  readonly eventId: string;
-  readonly subject?: string;
-  /** Sealed. */
-  readonly email?: string;
-  /** The time of the event, in milliseconds since the Unix epoch. */
-  readonly createdAt: number;
-  /** The tries so far. */
-  readonly attempt: number;
+function teller(db: Database): Tell {
+  const insert = db.prepare(
+    `INSERT INTO mails (id, kind, account_id, person_id, event_id, about, email, facts, since, next_at)
+     VALUES (@id, @kind, @accountId, @personId, @eventId, @about, @email, @facts, @since, @since) ON CONFLICT DO NOTHING`,
+  );
+  return ({ kind, personId, accountId, about, email, facts = {}, since }, event) => {
+    const { time } = event.metadata as EventMetadata;
+    insert.run({
+      id: mailIdOf(event.id, kind, personId),
+      kind,
+      personId,
+      eventId: event.id,
+      accountId: accountId ?? null,
+      about: about ?? null,
+      email: email ?? null,
+      facts: JSON.stringify(facts),
+      since: since ?? time,
+    });
+  };
 }
 
-/** Times are milliseconds since the Unix epoch. */
-export interface MailTotals {
-  readonly waiting: number;
-  readonly oldestAt: number | undefined;
-  readonly sent: number;
-  readonly lastSentAt: number | undefined;
-  /** Those that nobody tries any more. */
-  readonly failed: number;
-  readonly lastFailedAt: number | undefined;
-}
-
-export interface MailQueries {
-  /** Those whose time has come, the longest due first. */
-  due(now: number, limit: number): readonly MailRow[];
-  /** Those of events from before a time. */
-  olderThan(time: number, limit: number): readonly MailRow[];
-  /** The time when the next one is due that is not due yet. */
-  nextAt(now: number): number | undefined;
-  isWaiting(id: string): boolean;
-  totals(): MailTotals;
-}
-
-export function mailQueries(db: Database): MailQueries {
-  const select = `SELECT id, kind, account_id AS accountId, person_id AS personId, event_id AS eventId, subject, email,
-    created_at AS createdAt, attempt FROM mails`;
-  const due = db.prepare<[number, number], Stored<MailRow>>(
-    `${select} WHERE next_at <= ? ORDER BY next_at, number LIMIT ?`,
+/** What becomes of a mail. */
+function ends(db: Database) {
+  const remove = db.prepare('DELETE FROM mails WHERE id = ?');
+  const putOff = db.prepare('UPDATE mails SET attempt = ?, next_at = ? WHERE id = ?');
+  const end = db.prepare(
+    `INSERT INTO mail_ends (outcome, count, last_at) VALUES (?, 1, ?)
+     ON CONFLICT DO UPDATE SET count = count + 1, last_at = max(last_at, excluded.last_at)`,
   );
-  const older = db.prepare<[number, number], Stored<MailRow>>(
-    `${select} WHERE created_at < ? ORDER BY created_at LIMIT ?`,
-  );
-  const next = db
-    .prepare<[number], number | null>('SELECT min(next_at) FROM mails WHERE next_at > ?')
-    .pluck();
-  const waits = db.prepare<[string], number>('SELECT 1 FROM mails WHERE id = ?').pluck();
-  const waiting = db.prepare<[], { waiting: number; oldestAt: number | null }>(
-    'SELECT count(*) AS waiting, min(created_at) AS oldestAt FROM mails',
-  );
-  const ends = db.prepare<[string], { count: number; lastAt: number }>(
-    'SELECT count, last_at AS lastAt FROM mail_ends WHERE outcome = ?',
-  );
-  const rowOf = (row: Stored<MailRow>): MailRow => present<MailRow>(row);
-  return {
-    due: (now, limit) => due.all(now, limit).map(rowOf),
-    olderThan: (time, limit) => older.all(time, limit).map(rowOf),
-    nextAt: (now) => next.get(now) ?? undefined,
-    isWaiting: (id) => waits.get(id) !== undefined,
-    totals() {
-      const { waiting: count, oldestAt } = waiting.get() ?? { waiting: 0, oldestAt: null };
-      const [sent, failed] = [ends.get('sent'), ends.get('failed')];
-      return {
-        waiting: count,
-        oldestAt: oldestAt ?? undefined,
-        sent: sent?.count ?? 0,
-        lastSentAt: sent?.lastAt,
-        failed: failed?.count ?? 0,
-        lastFailedAt: failed?.lastAt,
-      };
+  const handlers: Parameters<typeof typedHandlers>[0] = {
+    MailSent({ mailId, at }) {
+      remove.run(mailId);
+      end.run('sent', at);
+    },
+    MailFailed({ mailId, attempt, nextAt, at }) {
+      if (nextAt !== undefined) return void putOff.run(attempt, nextAt, mailId);
+      remove.run(mailId);
+      end.run('failed', at);
     },
   };
+  return handlers;
 }

@@ -44,6 +44,7 @@ import {
   type KeyBounds,
   type NewApiKey,
   type TokenPair,
+  type LowCredits,
   type PublicName,
   type Verification,
 } from './types.ts';
@@ -54,6 +55,7 @@ type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
   Partial<Pick<Call, 'method' | 'repeatable'>> & { readonly path: string };
 
 const PUBLIC_NAME = '/account/public-name/';
+const LOW_CREDITS = '/account/low-credits/';
 
 export class PressledgerClient {
   readonly #baseUrl: string;
@@ -284,6 +286,22 @@ export class PressledgerClient {
   /** Removes that name. */
   removePublicName(options: CallOptions = {}): Promise<void> {
     return this.#remove(PUBLIC_NAME, options);
+  }
+
+  /** Retrieves below how many credits owners get a mail; null: below a tenth of what was granted last. */
+  lowCredits({ signal }: CallOptions = {}): Promise<LowCredits> {
+    return this.#json({ path: LOW_CREDITS, signal });
+  }
+
+  /** Has owners get a mail once each time that the credits fall below it; 0: never. */
+  setLowCredits(below: number, { signal }: CallOptions = {}): Promise<LowCredits> {
+    const body = { below };
+    return this.#json({ method: 'PUT', path: LOW_CREDITS, body, repeatable: true, signal });
+  }
+
+  /** Goes back to a tenth of what was granted last. */
+  resetLowCredits(options: CallOptions = {}): Promise<void> {
+    return this.#remove(LOW_CREDITS, options);
   }
 
   /** Lists one page of grants, debits and refunds, newest first. */

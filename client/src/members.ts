@@ -72,6 +72,18 @@ export interface Passkey {
   last_used_at: string | null;
 }
 
+/** The mails that the person who is signed in gets. */
+export interface MailChoices {
+  credits_low: boolean;
+  webhook_disabled: boolean;
+  key_expiring: boolean;
+}
+
+export interface Mails extends MailChoices {
+  /** True if the service has a mail server. */
+  sends_mail: boolean;
+}
+
 export interface Invitation {
   account: string;
   account_name: string | null;
@@ -92,6 +104,7 @@ export interface AcceptedInvitation {
 const PATH = '/account/members/';
 const PERSON = '/account/person/';
 const PASSKEYS = '/account/person/passkeys/';
+const MAILS = '/account/mails/';
 const POLICY = '/account/sign-in-policy/';
 const pathOf = (id: string): string => `${PATH}${encodeURIComponent(id)}/`;
 const invitationPath = (token: string): string => `/invitations/${encodeURIComponent(token)}/`;
@@ -151,6 +164,16 @@ export class Members {
   /** Changes it, for owners. Sessions that lack it may do nothing but set it up from then on; API keys go on. */
   changeSignInPolicy(policy: SignInPolicy, options: CallOptions = {}): Promise<SignInPolicy> {
     return this.#requests.json('PATCH', POLICY, { ...options, body: policy });
+  }
+
+  /** Retrieves which mails the person who is signed in gets. */
+  mails(options: CallOptions = {}): Promise<Mails> {
+    return this.#requests.json('GET', MAILS, options);
+  }
+
+  /** Changes which mails they get. What is not given stays as it is. */
+  changeMails(change: Partial<MailChoices>, options: CallOptions = {}): Promise<Mails> {
+    return this.#requests.json('PATCH', MAILS, { ...options, body: change });
   }
 
   /** Retrieves the person who is signed in, and their accounts. */

@@ -254,6 +254,11 @@ export interface ConversionProof {
   readonly entries: readonly ProvenEvent[];
 }
 
+export interface LowCredits {
+  /** Owners get a mail when fewer credits are left; 0: never; null: when less than a tenth of the last grant is. */
+  below: number | null;
+}
+
 export interface PublicName {
   /** The name that people are told who check a PDF of the account in public; null: none. */
   readonly name: string | null;

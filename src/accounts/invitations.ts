@@ -11,8 +11,9 @@ import { INVITATION_GONE, openInvitation } from '../domain/members.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { newPersonId, tokenHashOf } from '../time/ids.ts';
-import { addressHmac, sendToAccount } from './accounts.ts';
+import { sendToAccount } from './accounts.ts';
 import { findLogin } from './logins.ts';
+import { mayMail } from './mail-budget.ts';
 import { memberOf, nameOfPerson, registerPerson } from './members.ts';
 import { checkPassword } from './passwords.ts';
 import { networkKey } from './rate-limits.ts';
@@ -25,9 +26,6 @@ const TOKEN = /^([0-9a-z]{26})-[\w-]{43}$/;
 
 const gone = () => new ServiceError('gone', INVITATION_GONE);
 
-/** So many mails with invitations an account may have sent, and an address may get. What is beyond has a link alone. */
-const MAILS = { windowMs: 15 * 60 * 1000, ofAccount: 20, toAddress: 2 } as const;
-
 /**
  * The secret of an invitation's link. The account is found by it, so that no index that may lag is asked. It is made again
  * for the mail: until the key of the invitation's person is destroyed, which no other invitation has.
@@ -38,24 +36,6 @@ export const invitationToken = async (
   personId: string,
 ): Promise<string> =>
   `${accountId.slice('acct_'.length)}-${await vault.linkSecret(personId, 'an invitation')}`;
-
-/** Counts a mail. @returns false where the account has sent, or the address has got, too many of late */
-async function mayMail(
-  { rateLimiter, ...deps }: SignInDependencies,
-  accountId: string,
-  email: string,
-): Promise<boolean> {
-  const { windowMs, ofAccount, toAddress } = MAILS;
-  const counts: readonly (readonly [string, number])[] = [
-    [`mail:to:${addressHmac(deps, email)}`, toAddress],
-    [`mail:of:${accountId}`, ofAccount],
-  ];
-  for (const [key, limit] of counts) {
-    const { allowed } = await rateLimiter.consume(key, { windowMs, limit });
-    if (!allowed) return false;
-  }
-  return true;
-}
 
 /**
  * An address with a sign-in is invited as one without: the answer does not tell them apart.
@@ -92,7 +72,7 @@ export async function inviteMember(
   const personId = newPersonId(now);
   await deps.vault.makeKey(personId);
   const token = await invitationToken(deps, accountId, personId);
-  const byMail = sendsMail && (await mayMail(deps, accountId, email));
+  const byMail = sendsMail && (await mayMail(deps, { email, accountId }));
   const invitation = {
     personId,
     tokenHash: tokenHashOf(token),

@@ -2,22 +2,27 @@
  * The table of mails: what each kind says, and to which address. A new kind needs a name in `MAIL_KINDS`, an entry here, its
  * words in `domain/event-summary.ts`, and the event that it tells of in `projections/mails.ts`.
  */
-import type { MailRow } from '../../projections/mails.ts';
+import { apiKeyQueries } from '../../projections/api-keys.ts';
+import type { MailRow } from '../../projections/mail-queries.ts';
 import type { ActorSystem } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import { accountAggregate } from '../domain/account.ts';
+import { type AccountState, accountAggregate } from '../domain/account.ts';
 import type { MailKind } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
+import { endpointOf, webhooksAggregate } from '../domain/webhooks.ts';
 import type { Letter } from '../mail/letter.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { Clock } from '../time/clock.ts';
 import { invitationToken } from './invitations.ts';
 import { loginOf, personName } from './logins.ts';
 import { accountName } from './members.ts';
+import { mailedReset } from './password-reset.ts';
 
 /** Pages of the dashboard, as mails link to them. */
 export interface PageLinks {
   invitation(token: string): string;
+  resetPassword(token: string): string;
+  page(name: 'account' | 'keys' | 'webhooks' | 'usage'): string;
 }
 
 export interface LetterDependencies {
@@ -28,29 +33,37 @@ export interface LetterDependencies {
   readonly links: PageLinks;
 }
 
+interface About extends MailRow {
+  readonly accountId: string;
+  readonly account: AccountState;
+  /** The address by which people know the account. */
+  readonly accountCalled: string;
+}
+
 /** Resolves to undefined where there is nothing to tell any more. */
-type Write = (deps: LetterDependencies, row: MailRow) => Promise<Letter | undefined>;
+type Write<Row = About> = (deps: LetterDependencies, row: Row) => Promise<Letter | undefined>;
 
 const dateText = (time: number): string =>
   `${new Date(time).toISOString().slice(0, 16).replace('T', ', ')} UTC`;
 
 const ROLE_TEXTS = { owner: 'an owner', member: 'a member', auditor: 'an auditor' } as const;
 
-const LETTERS: Readonly<Record<MailKind, Write>> = {
-  async invitation(deps, { accountId = '', personId }) {
-    const { state } = await deps.actors.read(accountAggregate, accountId);
-    const invitation = state.invitations[personId];
-    const isOpen = invitation !== undefined && invitation.expiresAt > deps.clock.now();
-    if (state.status !== 'open' || state.suspension !== undefined || !isOpen) return undefined;
+const ofOwners = (account: string): string =>
+  `You get this mail as an owner of the account ${account}. The page Account says which mails you get.`;
+
+/** Mails about an account that is open and not suspended. */
+const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset'>, Write>> = {
+  async invitation(deps, { accountId, personId, account, accountCalled }) {
+    const invitation = account.invitations[personId];
+    if (invitation === undefined || invitation.expiresAt <= deps.clock.now()) return undefined;
     const { invitedBy, role, expiresAt } = invitation;
     const by =
       invitedBy === undefined ? 'The operator of the service' : await personName(deps, invitedBy);
-    const account = (await accountName(deps, accountId)) ?? accountId;
     return {
       subject: 'You are invited to an account of Pressledger',
       paragraphs: [`${by} invites you to an account as ${ROLE_TEXTS[role]}.`],
       facts: [
-        ['Account', account],
+        ['Account', accountCalled],
         ['The invitation ends', dateText(expiresAt)],
       ],
       action: {
@@ -63,6 +76,104 @@ const LETTERS: Readonly<Record<MailKind, Write>> = {
       why: 'You get this mail because somebody entered your address. If you do not know who, leave it: nothing happens.',
     };
   },
+
+  async new_sign_in(deps, { accountId, accountCalled, since, facts }) {
+    const { address, userAgent } = facts;
+    const open = (text: string | number | undefined) =>
+      text === undefined ? 'not known' : deps.vault.unseal(accountId, String(text));
+    return {
+      subject: 'A sign-in to Pressledger from a new place',
+      paragraphs: [
+        'Somebody signed in as you from an address that you have not signed in from lately.',
+      ],
+      facts: [
+        ['Account', accountCalled],
+        ['Time', dateText(since)],
+        ['Address', await open(address)],
+        ['Program', await open(userAgent)],
+      ],
+      action: { label: 'Look at your sessions', url: deps.links.page('account') },
+      notes: [
+        'If it was you, there is nothing to do. If not, change your password at once: it ends all your sessions.',
+      ],
+      why: 'You get this mail because it is about the safety of your sign-in. It cannot be switched off.',
+    };
+  },
+
+  async credits_low(deps, { account, accountCalled, facts }) {
+    const { balance, below } = facts;
+    return {
+      subject: 'Credits of your account are low',
+      paragraphs: [
+        `Fewer than ${below} credits of the account are left. When there are none, conversions are refused.`,
+      ],
+      facts: [
+        ['Account', accountCalled],
+        ['Left then', String(balance)],
+        ['Left now', String(account.credits)],
+      ],
+      action: { label: 'Look at the usage', url: deps.links.page('usage') },
+      why: ofOwners(accountCalled),
+    };
+  },
+
+  async webhook_disabled(deps, { accountId, about = '', accountCalled, facts }) {
+    const { state } = await deps.actors.read(webhooksAggregate, accountId);
+    const endpoint = endpointOf(state, about);
+    // Deleted since, or switched on again.
+    if (endpoint === undefined || endpoint.enabled) return undefined;
+    const { reason, failingSince } = facts;
+    const why =
+      reason === 'gone'
+        ? 'It answered 410: it does not want to be told any more.'
+        : `Every try since ${dateText(Number(failingSince))} failed.`;
+    return {
+      subject: 'A webhook endpoint was switched off',
+      paragraphs: [
+        `The service switched off a webhook endpoint of the account, and tells it nothing any more. ${why}`,
+      ],
+      facts: [
+        ['Account', accountCalled],
+        ['Endpoint', await deps.vault.unseal(accountId, endpoint.url)],
+      ],
+      action: { label: 'Look at the webhooks', url: deps.links.page('webhooks') },
+      notes: ['Once it answers again, switch it on. What failed can be delivered once more.'],
+      why: ofOwners(accountCalled),
+    };
+  },
+
+  async key_expiring(deps, { accountId, about = '', accountCalled }) {
+    const key = deps.readModel.query(apiKeyQueries).byId(about);
+    const { expiresAt = 0 } = key?.rights ?? {};
+    if (key === undefined || key.revoked || expiresAt <= deps.clock.now()) return undefined;
+    return {
+      subject: 'An API key expires soon',
+      paragraphs: ['An API key that you made expires soon. What uses it is refused then.'],
+      facts: [
+        ['Account', accountCalled],
+        ['Key', `${await deps.vault.unseal(accountId, key.name)} (${key.prefix}…)`],
+        ['It expires', dateText(expiresAt)],
+      ],
+      action: { label: 'Look at the API keys', url: deps.links.page('keys') },
+      notes: ['Make another key, put it in its place, and revoke this one.'],
+      why: `You get this mail because you made the key. The page Account says which mails you get.`,
+    };
+  },
+};
+
+const passwordReset: Write<MailRow> = async (deps, { personId }) => {
+  const offer = await mailedReset(deps, personId, deps.clock.now());
+  if (offer === undefined) return undefined;
+  return {
+    subject: 'Set another password for Pressledger',
+    paragraphs: ['Somebody asked for a link that sets another password for this address.'],
+    action: { label: 'Set another password', url: deps.links.resetPassword(offer.token) },
+    notes: [
+      `The link works once, until ${dateText(offer.expiresAt)}. It ends all your sessions.`,
+      'If you did not ask for it, leave this mail: your password stays as it is.',
+    ],
+    why: 'You get this mail because somebody entered your address at the sign-in.',
+  };
 };
 
 /**
@@ -76,8 +187,18 @@ export async function letterFor(
 ): Promise<{ readonly to: string; readonly letter: Letter } | undefined> {
   const to = await addressOf(deps, row);
   if (to === undefined || !isEmailAddress(to)) return undefined;
-  const letter = await LETTERS[row.kind](deps, row);
+  const letter = await letterOf(deps, row);
   return letter && { to, letter };
+}
+
+async function letterOf(deps: LetterDependencies, row: MailRow): Promise<Letter | undefined> {
+  const { kind, accountId } = row;
+  if (kind === 'password_reset') return await passwordReset(deps, row);
+  if (accountId === undefined) return undefined;
+  const { state: account } = await deps.actors.read(accountAggregate, accountId);
+  if (account.status !== 'open' || account.suspension !== undefined) return undefined;
+  const accountCalled = (await accountName(deps, accountId)) ?? accountId;
+  return await OF_ACCOUNT[kind](deps, { ...row, accountId, account, accountCalled });
 }
 
 async function addressOf(

@@ -1,22 +1,32 @@
-/** Other passwords for people who have forgotten theirs: an operator sets one, or hands over a link that sets one, once. */
+/** Other passwords for people who have forgotten theirs: an operator sets one, or a link does, once, handed over or mailed. */
 import { orThrow } from '../actors/command-context.ts';
-import type { CommandContext } from '../actors/system.ts';
+import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
+import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { personAggregate } from '../domain/person.ts';
-import { isResetOffered, RESET_GONE, RESET_LIFETIME_MS } from '../domain/standing.ts';
+import {
+  isResetOffered,
+  RESET_GONE,
+  RESET_LIFETIME_MS,
+  type Standing,
+} from '../domain/standing.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import { randomAlphanumeric, tokenHashOf } from '../time/ids.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
 import { findLogin, type Login, loginOf, openMemberships } from './logins.ts';
+import { mayMail } from './mail-budget.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'> & ReadDependencies;
 
 /** It names the person, so that no table is needed that leads to them. 43 characters: 256 bits. */
-const TOKEN = /^reset_([0-9a-z]{26})_[0-9A-Za-z]{43}$/;
+const TOKEN = /^reset_([0-9a-z]{26})_[\w-]{43}$/;
 const RANDOM_CHARACTERS = 43;
+/** The time that a mailed link is valid, and that it must have left to be mailed again. */
+const MAILED_LIFETIME_MS = 60 * 60 * 1000;
+const MAILED_AGAIN_MS = 20 * 60 * 1000;
 const GENERATED_PASSWORD_CHARACTERS = 24;
 
 /** Makes the context of one command. Its texts are sealed with the key of the owner, an account or a person. */
@@ -54,6 +64,77 @@ async function recordReset(
   }
 }
 
+const tokenFor = (personId: string, secret: string): string =>
+  `reset_${personId.replace(/^person_/, '')}_${secret}`;
+
+/** Where the offers for the person are kept. */
+const offersFor = async (
+  { actors }: { readonly actors: Pick<ActorSystem, 'read'> },
+  login: Login,
+): Promise<Pick<Standing, 'reset' | 'mailedReset'>> =>
+  isFounder(login)
+    ? (await actors.read(accountAggregate, login.sealedBy)).state
+    : (await actors.read(personAggregate, login.personId)).state;
+
+/** The secret of a mailed link follows from the key that seals the credentials, and from the time of its end. */
+const mailedToken = async (
+  { vault }: { readonly vault: Pick<Vault, 'linkSecret'> },
+  { personId, sealedBy }: Login,
+  expiresAt: number,
+): Promise<string> =>
+  tokenFor(personId, await vault.linkSecret(sealedBy, `a password until ${expiresAt}`));
+
+/** The link that the person asked for, as long as it may be used. @throws {KeyErased} */
+export async function mailedReset(
+  deps: {
+    readonly actors: Pick<ActorSystem, 'read'>;
+    readonly vault: Pick<Vault, 'linkSecret'>;
+  },
+  personId: string,
+  now: number,
+): Promise<{ readonly token: string; readonly expiresAt: number } | undefined> {
+  const login = await loginOf(deps, personId);
+  const offer = login && (await offersFor(deps, login)).mailedReset;
+  if (login === undefined || offer === undefined || offer.expiresAt <= now) return undefined;
+  const { expiresAt } = offer;
+  return { token: await mailedToken(deps, login, expiresAt), expiresAt };
+}
+
+/**
+ * Has a link mailed to the person who signs in with the address, if anybody does. One that was mailed lately is mailed again:
+ * a stranger who asks, too, ends no link.
+ * @param contextFor as for `offerPasswordReset`
+ */
+export async function mailPasswordReset(
+  deps: Dependencies & Parameters<typeof mayMail>[0],
+  email: string,
+  now: number,
+  contextFor: ContextFor,
+): Promise<void> {
+  // Counted for every address, so that the count tells nothing.
+  const may = await mayMail(deps, { email });
+  const login = await findLogin(deps, email);
+  if (!may || login === undefined) return;
+  const { personId, sealedBy } = login;
+  const [first] = await openMemberships(deps, personId);
+  // Who belongs to no account has nothing to sign in to.
+  if (first === undefined) return;
+  const { mailedReset: before } = await offersFor(deps, login);
+  const isFresh = before !== undefined && before.expiresAt - now > MAILED_AGAIN_MS;
+  const mailedUntil = isFresh ? before.expiresAt : now + MAILED_LIFETIME_MS;
+  const tokenHash = tokenHashOf(await mailedToken(deps, login, mailedUntil));
+  const offer = { tokenHash, now, mailedUntil };
+  const context = await contextFor(sealedBy);
+  if (isFounder(login)) {
+    const command = { type: 'OfferPasswordReset', accountId: sealedBy, ...offer } as const;
+    await sendToAccount(deps, command, context);
+    return;
+  }
+  const { accountId } = first;
+  const command = { type: 'OfferPersonReset', personId, accountId, ...offer } as const;
+  orThrow(await deps.actors.send(personAggregate, personId, command, context));
+}
+
 /** Makes another link; the one before ends. The token is kept as its hash alone. */
 export async function offerPasswordReset(
   deps: Dependencies,
@@ -62,8 +143,7 @@ export async function offerPasswordReset(
   contextFor: ContextFor,
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
   const { personId, sealedBy } = login;
-  const random = randomAlphanumeric(RANDOM_CHARACTERS);
-  const token = `reset_${personId.replace(/^person_/, '')}_${random}`;
+  const token = tokenFor(personId, randomAlphanumeric(RANDOM_CHARACTERS));
   const offer = { tokenHash: tokenHashOf(token), now };
   const expiresAt = now + RESET_LIFETIME_MS;
   await recordReset(deps, login, { expiresAt }, contextFor);
@@ -132,11 +212,8 @@ export async function resetPassword(
   const login = await loginOf(deps, personId);
   if (login === undefined) throw gone();
   const { sealedBy } = login;
-  const { state } = isFounder(login)
-    ? await deps.actors.read(accountAggregate, sealedBy)
-    : await deps.actors.read(personAggregate, personId);
   const tokenHash = tokenHashOf(token);
-  if (!isResetOffered(state, tokenHash, now)) throw gone();
+  if (!isResetOffered(await offersFor(deps, login), tokenHash, now)) throw gone();
   const hash = await deps.passwords.hash(password, asker);
   try {
     const reset = { tokenHash, passwordHash: await deps.vault.seal(sealedBy, hash), now };

@@ -72,6 +72,31 @@ export const accountPublicName: Run = async (invocation, context) => {
   });
 };
 
+export const accountLowCredits: Run = async (invocation, context) => {
+  const [, given] = invocation.positionals;
+  const reset = invocation.values['reset'] === true;
+  if (reset && given !== undefined) throw new UsageError('Give <credits> or --reset, not both.');
+  if (given !== undefined && !/^\d{1,15}$/.test(given)) {
+    throw new UsageError(`<credits> must be a whole number from 0 up, not ${given}.`);
+  }
+  await onAccount(invocation, context, async (api, id, email) => {
+    const client = api.as(id);
+    if (reset) await client.resetLowCredits();
+    const { below } =
+      given === undefined ? await client.lowCredits() : await client.setLowCredits(Number(given));
+    context.output.json({ id, email, low_credits: below });
+    const when =
+      below === null
+        ? 'when less than a tenth of the last grant is left'
+        : `when fewer than ${counted(below, 'credit')} are left`;
+    context.output.line(
+      below === 0
+        ? `Owners of ${email} get no mail about low credits.`
+        : `Owners of ${email} get a mail ${when}.`,
+    );
+  });
+};
+
 export const accountHold: Run = async (invocation, context) => {
   const asked = untilOf(invocation);
   const release = invocation.values['release'] === true;

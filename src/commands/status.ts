@@ -73,6 +73,15 @@ function backupLine({ backups, at }: ServiceStatus): string {
   return `Backups     last copy of the keyring ${age(keyring)}, last verified backup ${age(verified)}`;
 }
 
+function mailLines({ mail, at }: ServiceStatus): readonly string[] {
+  if (mail === undefined) return [];
+  const { waiting, oldestAt, failed, lastSentAt } = mail;
+  const oldest = oldestAt === undefined ? '' : `, the oldest for ${duration(at - oldestAt)}`;
+  const last =
+    lastSentAt === undefined ? 'none sent yet' : `last sent ${duration(at - lastSentAt)} ago`;
+  return [`Mail        ${waiting} waiting${oldest}, ${last}, ${failed} not sent in all`];
+}
+
 /** @returns the lines, the most important first */
 export function statusLines(status: ServiceStatus): readonly string[] {
   const { position, readModel } = status.log;
@@ -84,6 +93,7 @@ export function statusLines(status: ServiceStatus): readonly string[] {
     ...queueLines(status),
     ...recentLines(status),
     backupLine(status),
+    ...mailLines(status),
     ...(status.limitsOff === '' ? [] : [`Limits      ${status.limitsOff}`]),
     ...status.notKnown.map((line) => `Not known   ${line}`),
   ].map(plainText);
@@ -120,6 +130,7 @@ function statusJson({
   slots,
   queue,
   recent,
+  mail,
   backups,
   limitsOff,
   at,
@@ -158,6 +169,15 @@ function statusJson({
       keyring_copied_at: timeOrNull(backups.keyringCopiedAt),
       verified_backup_of: timeOrNull(backups.verifiedBackupOf),
     },
+    mail: mail
+      ? {
+          waiting: mail.waiting,
+          oldest_at: timeOrNull(mail.oldestAt),
+          last_sent_at: timeOrNull(mail.lastSentAt),
+          failed: mail.failed,
+          last_failed_at: timeOrNull(mail.lastFailedAt),
+        }
+      : null,
     limits_off: limitsOff || null,
     not_known: notKnown,
   };

@@ -50,6 +50,7 @@ import {
 import {
   decideOnStanding,
   evolveStanding,
+  noReset,
   ordinary,
   type Standing,
   type StandingCommand,
@@ -59,11 +60,9 @@ import {
 
 export { CREDITS_PER_CONVERSION } from './acceptance.ts';
 export { type AcceptedConversion, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
-
 export const accountStream = (accountId: string): string => `account-${accountId}`;
 
 export type AccountEvent = StandingEvent | OwnEvent;
-
 type OwnEvent =
   | MembersEvent
   | EventOf<
@@ -187,9 +186,9 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       return {
         ...state,
         passwordHash: event.data.passwordHash,
-        mustChangePassword: false,
-        reset: undefined,
         passwords: state.passwords + 1,
+        mustChangePassword: false,
+        ...noReset,
         ...endSessions(state, founderOf(event.data.accountId)),
       };
     case 'SessionsEnded':
@@ -207,6 +206,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       return { ...state, ...evolveSigning(state, event) };
     case 'PlanChanged':
     case 'RetentionChanged':
+    case 'LowCreditsChanged':
     case 'OperatorGranted':
     case 'OperatorRevoked':
     case 'HoldPlaced':
@@ -277,6 +277,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
       return changeSignature(state, command);
     case 'ChangePlan':
     case 'ChangeRetention':
+    case 'ChangeLowCredits':
     case 'GrantOperator':
     case 'RevokeOperator':
     case 'PlaceHold':
@@ -319,7 +320,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 19,
+    version: 20,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

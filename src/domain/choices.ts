@@ -76,8 +76,18 @@ export const DELIVERY_STATUSES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** What mails are about. `accounts/mail-letters.ts` says what each of them tells. */
-export const MAIL_KINDS = ['invitation'] as const;
+export const MAIL_KINDS = [
+  'invitation',
+  'password_reset',
+  'new_sign_in',
+  'credits_low',
+  'webhook_disabled',
+  'key_expiring',
+] as const;
 export type MailKind = (typeof MAIL_KINDS)[number];
+/** Mails that each person may switch off. */
+export const OPTIONAL_MAILS = ['credits_low', 'webhook_disabled', 'key_expiring'] as const;
+export type OptionalMail = (typeof OPTIONAL_MAILS)[number];
 
 /**
  * Reasons why a mail was not sent: `outdated`: there was nothing to tell any more; `given_up`: it could not be sent for

@@ -57,6 +57,11 @@ const REQUIREMENTS: Readonly<Record<SignInRequirement, string>> = {
 /** Words for each kind of mail, at the beginning of a sentence. */
 const MAILS: Readonly<Record<MailKind, string>> = {
   invitation: 'A mail with an invitation',
+  password_reset: 'A mail with a link to set a password',
+  new_sign_in: 'A mail about a sign-in from a new place',
+  credits_low: 'A mail about low credits',
+  webhook_disabled: 'A mail about a webhook endpoint that was switched off',
+  key_expiring: 'A mail about an API key that expires',
 };
 
 const NOT_SENT: Readonly<Record<MailFailure, string>> = {
@@ -67,6 +72,11 @@ const NOT_SENT: Readonly<Record<MailFailure, string>> = {
   given_up: 'there was no way to send it for three days',
   outdated: 'there was nothing to tell any more',
 };
+
+const resetText = ({ byMail }: { byMail?: true }): string =>
+  byMail
+    ? 'Somebody asked for a link that sets another password: it is sent to the address of the person.'
+    : 'A link that sets another password of the person, once, was made.';
 
 /** The sentence for each type of event. */
 export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) => string } = {
@@ -159,12 +169,15 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     data.expiresAt === undefined
       ? "An operator of the service set a member's password, and all their sessions have ended."
       : `A link that sets another password of a member, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
-  PersonResetOffered: (data) =>
-    `A link that sets another password of the person, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
+  PersonResetOffered: (data) => `${resetText(data)} It is valid until ${isoDate(data.expiresAt)}.`,
   PersonPasswordChanged: (data) =>
     data.byLink
       ? 'A person set their password with the link that an operator had made, and all their sessions have ended.'
       : 'A person changed their password, and all their sessions have ended.',
+  PersonMailsChanged: ({ off }) =>
+    off.length === 0
+      ? 'A person gets every kind of mail.'
+      : `A person switched off ${counted(off.length, 'kind')} of mail: ${off.join(', ')}.`,
   PersonErased: () => 'A person was erased: nobody can read their name and address any more.',
   PasskeyAdded: () => 'A person added a passkey, which signs in without the password.',
   PasskeyRenamed: () => 'A person renamed a passkey.',
@@ -189,7 +202,13 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     'The suspension of the account, an operator, was decided: another operator of the service can act.',
   OperatorRestored: () => 'The account counts among the operators who can act again.',
   PasswordResetOffered: (data) =>
-    `A link that sets another password, once, was made. It is valid until ${isoDate(data.expiresAt)}.`,
+    `${resetText(data)} It is valid until ${isoDate(data.expiresAt)}.`,
+  LowCreditsChanged: ({ below }) =>
+    below === undefined
+      ? 'Owners are told by mail when less than a tenth of the last grant of credits is left.'
+      : below === 0
+        ? 'Owners are not told by mail of low credits any more.'
+        : `Owners are told by mail when fewer than ${counted(below, 'credit')} are left.`,
   AccountInspected: () => 'An operator of the service looked at its keys, use and failures.',
   AccountResumed: () => 'The account was resumed.',
   HoldReleased: () => 'The hold was released.',

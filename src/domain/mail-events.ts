@@ -1,7 +1,7 @@
 /** Events of the mails that the service sends. They are a storage format, as those in `events.ts`. */
 import Type from 'typebox';
 import { MAIL_FAILURES, MAIL_KINDS } from './choices.ts';
-import { AccountId, Count, MailId, PersonId, Time } from './event-fields.ts';
+import { AccountId, Count, MailId, maximum, PersonId, Time } from './event-fields.ts';
 
 const ofMail = {
   /** The account that it is about; absent where its person has none yet. */
@@ -25,5 +25,10 @@ export const MAIL_EVENT_SCHEMAS = {
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })),
     /** The time of the next try; absent: there is none. */
     nextAt: Type.Optional(Time),
+  }),
+  /** Owners are told by mail when the credits fall below it; 0: never; absent: below a tenth of what was granted last. */
+  LowCreditsChanged: Type.Object({
+    accountId: AccountId,
+    below: Type.Optional(Type.Integer({ minimum: 0, maximum })),
   }),
 } as const;

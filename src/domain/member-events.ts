@@ -1,6 +1,6 @@
 /** Events of the people who use accounts. They are a storage format, as those in `events.ts`. */
 import Type, { type Static } from 'typebox';
-import { ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
+import { OPTIONAL_MAILS, ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
 import { AccountId, PersonId, Sealed, Sha256, Time } from './event-fields.ts';
 
 export const Role = Type.Enum([...ROLES]);
@@ -93,9 +93,13 @@ export const MEMBER_EVENT_SCHEMAS = {
   /** A link that sets the person's password, once. It takes the place of an earlier one. */
   PersonResetOffered: Type.Object({
     personId: PersonId,
+    /** The first that the person belongs to, where they asked for it. */
+    accountId: Type.Optional(AccountId),
     /** SHA-256 of the token in the link, hex. */
     tokenHash: Sha256,
     expiresAt: Time,
+    /** The person asked for it, and the link goes to their address. It stands beside one of an operator. */
+    byMail: Type.Optional(Type.Literal(true)),
   }),
   /** It ends all sessions of the person. */
   PersonPasswordChanged: Type.Object({
@@ -104,6 +108,12 @@ export const MEMBER_EVENT_SCHEMAS = {
     passwordHash: Sealed,
     /** It was set with a link that an operator had made. The account is then the first that the person belongs to. */
     byLink: Type.Optional(Type.Literal(true)),
+  }),
+  /** The mails that the person does not want from then on. The account is the one in which they said so. */
+  PersonMailsChanged: Type.Object({
+    personId: PersonId,
+    accountId: AccountId,
+    off: Type.Array(Type.Enum([...OPTIONAL_MAILS]), { maxItems: OPTIONAL_MAILS.length }),
   }),
   /**
    * The person's key is to be destroyed: nobody can read their name and address from then on. The account is the last

@@ -31,6 +31,8 @@ export const OPERATOR_EVENT_SCHEMAS = {
     /** SHA-256 of the token in the link, hex. */
     tokenHash: Sha256,
     expiresAt: Time,
+    /** The person asked for it, and the link goes to their address. It stands beside one of an operator. */
+    byMail: Type.Optional(Type.Literal(true)),
   }),
   /** An operator looked at its keys, use and failures: recorded once an hour for each operator. */
   AccountInspected: Type.Object({

@@ -3,6 +3,7 @@
  * founders lie in the account's stream; the stream of a founder has a name, if one was given, passkeys, identities at
  * providers, and the erasure.
  */
+import type { OptionalMail } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 import {
@@ -13,7 +14,15 @@ import {
   type PasskeyEvent,
   type Passkeys,
 } from './passkeys.ts';
-import { isResetOffered, offerReset, RESET_GONE, type ResetOffer } from './standing.ts';
+import {
+  isResetOffered,
+  noReset,
+  type OfferedReset,
+  offeredReset,
+  offerReset,
+  RESET_GONE,
+  type ResetOffer,
+} from './standing.ts';
 
 export const personStream = (personId: string): string => `person-${personId}`;
 
@@ -25,6 +34,7 @@ export type PersonEvent =
       | 'IdentityLinked'
       | 'PersonResetOffered'
       | 'PersonPasswordChanged'
+      | 'PersonMailsChanged'
       | 'PersonErased'
     >;
 
@@ -40,6 +50,8 @@ export interface PersonState extends Passkeys {
   /** Counts the passwords after the first one: sessions that were opened with an earlier one are over. */
   readonly passwords: number;
   readonly reset: ResetOffer | undefined;
+  readonly mailedReset: ResetOffer | undefined;
+  readonly mailsOff: readonly OptionalMail[];
 }
 
 const initialState: PersonState = {
@@ -49,7 +61,8 @@ const initialState: PersonState = {
   name: undefined,
   identities: {},
   passwords: 0,
-  reset: undefined,
+  ...noReset,
+  mailsOff: [],
   ...noPasskeys,
 };
 
@@ -83,7 +96,12 @@ type OwnCommand = { readonly personId: string } & (
       /** The count of passwords when the present one was judged; absent for the operator, who needs none. */
       readonly passwords?: number;
     }
-  | { readonly type: 'OfferPersonReset'; readonly tokenHash: string; readonly now: number }
+  | ({ readonly type: 'OfferPersonReset'; readonly accountId?: string } & OfferedReset)
+  | {
+      readonly type: 'ChangePersonMails';
+      readonly accountId: string;
+      readonly off: readonly OptionalMail[];
+    }
   | {
       readonly type: 'ResetPersonPassword';
       readonly accountId?: string;
@@ -106,8 +124,7 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     case 'PersonNamed':
       return { ...state, name: event.data.name };
     case 'PersonResetOffered': {
-      const { tokenHash, expiresAt } = event.data;
-      return { ...state, reset: { tokenHash, expiresAt } };
+      return { ...state, ...offeredReset(event.data) };
     }
     case 'IdentityLinked': {
       const { issuer, identity } = event.data;
@@ -115,7 +132,7 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     }
     case 'PersonPasswordChanged': {
       const { passwordHash } = event.data;
-      return { ...state, passwordHash, passwords: state.passwords + 1, reset: undefined };
+      return { ...state, passwordHash, passwords: state.passwords + 1, ...noReset };
     }
     case 'PasskeyAdded':
     case 'PasskeyRenamed':
@@ -123,6 +140,8 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     case 'PasskeyRefused':
     case 'PasskeyRemoved':
       return evolvePasskeys(state, event);
+    case 'PersonMailsChanged':
+      return { ...state, mailsOff: event.data.off };
     case 'PersonErased':
       return { ...initialState, status: 'erased' };
   }
@@ -174,7 +193,12 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
     }
     case 'OfferPersonReset':
       if (state.status !== 'registered') return NOBODY;
-      return [{ type: 'PersonResetOffered', data: { personId, ...offerReset(command) } }];
+      return [
+        {
+          type: 'PersonResetOffered',
+          data: { personId, ...whereOf(command), ...offerReset(command) },
+        },
+      ];
     case 'ResetPersonPassword': {
       const { tokenHash, passwordHash, now } = command;
       if (!isResetOffered(state, tokenHash, now)) return { rejected: 'gone', message: RESET_GONE };
@@ -186,6 +210,11 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
     case 'UsePasskey':
     case 'RemovePasskey':
       return decideOnPasskeys(state, command);
+    case 'ChangePersonMails': {
+      const { accountId, off } = command;
+      if (off.join() === state.mailsOff.join()) return [];
+      return [{ type: 'PersonMailsChanged', data: { personId, accountId, off: [...off] } }];
+    }
     case 'ErasePerson':
       return [{ type: 'PersonErased', data: { personId, ...whereOf(command) } }];
   }
@@ -202,7 +231,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 4,
+    version: 5,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

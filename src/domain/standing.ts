@@ -34,6 +34,10 @@ export interface Standing {
   readonly hold: Hold | undefined;
   readonly suspension: Suspension | undefined;
   readonly reset: ResetOffer | undefined;
+  /** The same for the link that the person asked for, which a mail brings. */
+  readonly mailedReset: ResetOffer | undefined;
+  /** Owners are told when the credits fall below it; undefined: below a tenth of the last grant. */
+  readonly lowCredits: number | undefined;
   /** The last recorded look of each operator, by their account; empty for the command line. */
   readonly looks: Readonly<Record<string, number>>;
 }
@@ -45,12 +49,22 @@ export const ordinary: Standing = {
   hold: undefined,
   suspension: undefined,
   reset: undefined,
+  mailedReset: undefined,
+  lowCredits: undefined,
   looks: {},
 };
+
+/** A link to be offered. Where it is mailed, its token follows from the time of its end. */
+export interface OfferedReset {
+  readonly tokenHash: string;
+  readonly now: number;
+  readonly mailedUntil?: number;
+}
 
 export type StandingEvent = EventOf<
   | 'PlanChanged'
   | 'RetentionChanged'
+  | 'LowCreditsChanged'
   | 'OperatorGranted'
   | 'OperatorRevoked'
   | 'HoldPlaced'
@@ -64,12 +78,13 @@ export type StandingEvent = EventOf<
 export type StandingCommand = { readonly accountId: string } & (
   | { readonly type: 'ChangePlan'; readonly plan: Plan }
   | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
+  | { readonly type: 'ChangeLowCredits'; readonly below?: number }
   | { readonly type: 'GrantOperator' | 'RevokeOperator' }
   | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
   | { readonly type: 'ReleaseHold'; readonly now: number }
   | { readonly type: 'SuspendAccount'; readonly reason: string; readonly now: number }
   | { readonly type: 'ResumeAccount'; readonly now: number }
-  | { readonly type: 'OfferPasswordReset'; readonly tokenHash: string; readonly now: number }
+  | ({ readonly type: 'OfferPasswordReset' } & OfferedReset)
   | {
       readonly type: 'ResetPassword';
       readonly tokenHash: string;
@@ -86,6 +101,8 @@ export function evolveStanding<State extends Standing>(state: State, event: Stan
       return { ...state, plan: event.data.plan };
     case 'RetentionChanged':
       return { ...state, retentionSeconds: event.data.retentionSeconds };
+    case 'LowCreditsChanged':
+      return { ...state, lowCredits: event.data.below };
     case 'OperatorGranted':
       return { ...state, isOperator: true };
     case 'OperatorRevoked':
@@ -103,8 +120,7 @@ export function evolveStanding<State extends Standing>(state: State, event: Stan
     case 'AccountResumed':
       return { ...state, suspension: undefined };
     case 'PasswordResetOffered': {
-      const { tokenHash, expiresAt } = event.data;
-      return { ...state, reset: { tokenHash, expiresAt } };
+      return { ...state, ...offeredReset(event.data) };
     }
     case 'AccountInspected': {
       const { by = '', inspectedAt } = event.data;
@@ -127,6 +143,12 @@ export function decideOnStanding(
       if (retentionSeconds === state.retentionSeconds) return [];
       const own = retentionSeconds === undefined ? {} : { retentionSeconds };
       return [{ type: 'RetentionChanged', data: { accountId, ...own } }];
+    }
+    case 'ChangeLowCredits': {
+      const { below } = command;
+      if (below === state.lowCredits) return [];
+      const limit = below === undefined ? {} : { below };
+      return [{ type: 'LowCreditsChanged', data: { accountId, ...limit } }];
     }
     case 'GrantOperator':
       return state.isOperator ? [] : [{ type: 'OperatorGranted', data: { accountId } }];
@@ -167,25 +189,41 @@ export function decideOnStanding(
   }
 }
 
-/** The link with the token, valid from now on. */
-export const offerReset = ({
+/** What the event of an offered link says. */
+export const offerReset = ({ tokenHash, now, mailedUntil }: OfferedReset) => ({
   tokenHash,
-  now,
-}: {
-  readonly tokenHash: string;
-  readonly now: number;
-}): ResetOffer => ({ tokenHash, expiresAt: now + RESET_LIFETIME_MS });
+  expiresAt: mailedUntil ?? now + RESET_LIFETIME_MS,
+  ...(mailedUntil !== undefined && { byMail: true as const }),
+});
 
-/** True for the token of the link that was made last, until it is used or its time is over. */
+interface Offers {
+  readonly reset: ResetOffer | undefined;
+  readonly mailedReset: ResetOffer | undefined;
+}
+
+/** A link of one kind takes the place of the one before: strangers who ask for mails end no link of an operator. */
+export const offeredReset = ({
+  byMail,
+  tokenHash,
+  expiresAt,
+}: ResetOffer & { readonly byMail?: true }): Partial<Offers> => ({
+  [byMail ? 'mailedReset' : 'reset']: { tokenHash, expiresAt },
+});
+
+/** No link sets a password any more. */
+export const noReset: Offers = { reset: undefined, mailedReset: undefined };
+
+/** True for the token of a link, until one is used or its time is over. */
 export const isResetOffered = (
-  { reset }: Pick<Standing, 'reset'>,
+  { reset, mailedReset }: Offers,
   tokenHash: string,
   now: number,
-): boolean => reset?.tokenHash === tokenHash && now < reset.expiresAt;
+): boolean =>
+  [reset, mailedReset].some((each) => each?.tokenHash === tokenHash && now < each.expiresAt);
 
 /** The same for a link that was never made: nobody learns which accounts there are. */
 export const RESET_GONE =
-  'The link does not set a password any more: it was used, another one was made, or its 24 hours have passed. Ask for another.';
+  'The link does not set a password any more: it was used, another one was made, or its time is over. Ask for another.';
 
 /** The refusal of what a suspended account asks for, where its people are not there to be told the reason. */
 export const SUSPENDED =

@@ -5,4 +5,6 @@ import type { PageLinks } from '../accounts/mail-letters.ts';
 /** @param publicUrl known once the API listens */
 export const pageLinks = (publicUrl: () => string): PageLinks => ({
   invitation: (token) => `${publicUrl()}${PATHS.invitation}#${token}`,
+  resetPassword: (token) => `${publicUrl()}${PATHS.resetPassword}#${token}`,
+  page: (name) => `${publicUrl()}${PATHS[name]}`,
 });

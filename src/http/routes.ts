@@ -43,7 +43,11 @@ import {
 } from './resources/operator-accounts.ts';
 import { getAccountActivity, getServiceActivity } from './resources/operator-activity.ts';
 import { listFailureGroups, listFailures } from './resources/operator-failures.ts';
-import { postPasswordReset, postResetLink } from './resources/password-reset.ts';
+import {
+  postForgottenPassword,
+  postPasswordReset,
+  postResetLink,
+} from './resources/password-reset.ts';
 import { postResumption, postSuspension } from './resources/operator-suspension.ts';
 import {
   getStatus,
@@ -74,6 +78,13 @@ import {
   CALLBACK_PATH,
   finishProviderSignIn,
 } from './resources/provider-sign-in.ts';
+import {
+  deleteLowCredits,
+  getLowCredits,
+  getMails,
+  patchMails,
+  putLowCredits,
+} from './resources/mails.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
 import {
@@ -222,6 +233,11 @@ export const ROUTES: readonly Route[] = [
   settingUp(signedIn('any', 'post', '/account/person/passkeys/request/', requestPasskey)),
   signedIn('any', 'patch', '/account/person/passkeys/{id}/', patchPasskey),
   signedIn('any', 'post', '/account/person/passkeys/{id}/remove/', postPasskeyRemoval),
+  signedIn('any', 'get', '/account/mails/', getMails),
+  signedIn('any', 'patch', '/account/mails/', patchMails),
+  by('read', 'get', '/account/low-credits/', getLowCredits),
+  by('settings', 'put', '/account/low-credits/', putLowCredits),
+  by('settings', 'delete', '/account/low-credits/', deleteLowCredits),
   signedIn('any', 'get', '/account/members/', listMembers),
   signedIn('members', 'post', '/account/members/', postMember),
   signedIn('members', 'patch', '/account/members/{id}/', patchMember),
@@ -257,6 +273,7 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/passkey/options/', 'static', postPasskeyOptions),
   api('post', '/auth/passkey/create/', 'address', createTokenPairByPasskey),
   api('post', '/auth/password/reset/', 'address', postPasswordReset),
+  { ...api('post', '/auth/password/forgot/', 'address', postForgottenPassword), needs: 'smtpUrl' },
   internal('post', '/dashboard/session', 'page', openDashboardSession),
   internal('post', '/dashboard/session/passkey', 'page', openDashboardSessionByPasskey),
   internal('get', '/dashboard/session', 'cookie', renewDashboardSession),

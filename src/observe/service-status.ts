@@ -1,6 +1,7 @@
 /** The state of the service, as one of its API nodes sees it. */
 import { accountQueries } from '../../projections/accounts.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
+import { type MailTotals, mailQueries } from '../../projections/mail-queries.ts';
 import {
   type QueuedAccount,
   queueQueries,
@@ -37,6 +38,8 @@ export interface ServiceStatus {
   /** The accounts that have unfinished conversions, those with most first. */
   readonly queue: readonly QueuedAccount[] | undefined;
   readonly recent: Activity;
+  /** Undefined where the service has no mail server, or its read model is not here. */
+  readonly mail: MailTotals | undefined;
   readonly backups: BackupTimes;
   /** The limits of accounts that the settings turn off, in one line; empty: none. */
   readonly limitsOff: string;
@@ -95,6 +98,7 @@ export function createStatus(deps: StatusDependencies) {
       position: String(position),
       lag: { events: lag.lagEvents, seconds: seconds(lag.lagMs) },
       recent: recentRecord(recent),
+      mail: mailRecord(readModel.query(mailQueries).totals(now)),
     };
   }
 
@@ -129,6 +133,18 @@ async function queuedAccounts({ readModel, vault }: StatusDependencies) {
       oldest_at: isoTime(oldestAt),
     })),
   );
+}
+
+const timeOrNull = (at: number | undefined) => (at === undefined ? null : isoTime(at));
+
+function mailRecord({ waiting, oldestAt, lastSentAt, failed, lastFailedAt }: MailTotals) {
+  return {
+    waiting,
+    oldest_at: timeOrNull(oldestAt),
+    last_sent_at: timeOrNull(lastSentAt),
+    failed,
+    last_failed_at: timeOrNull(lastFailedAt),
+  };
 }
 
 function recentRecord({ windowMs, perMinute, failures, renderers }: Activity) {

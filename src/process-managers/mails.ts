@@ -2,7 +2,7 @@
  * Sends mails. The read model is the list of what is due; each answer of the server becomes an event. A mail whose process
  * dies before that is sent again: people get it at least once, under one Message-ID.
  */
-import { type MailRow, mailQueries } from '../../projections/mails.ts';
+import { type MailRow, mailQueries } from '../../projections/mail-queries.ts';
 import { type LetterDependencies, letterFor } from '../accounts/mail-letters.ts';
 import { firstCommand } from '../actors/command-context.ts';
 import type { ActorSystem } from '../actors/system.ts';
@@ -28,7 +28,16 @@ const REST_MS = 10_000;
 const STOP_MS = 2000;
 
 /** Events that make mails due, or end them. */
-const WAKING = ['MemberInvited', 'MailFailed'] as const;
+const WAKING = [
+  'MemberInvited',
+  'PasswordResetOffered',
+  'PersonResetOffered',
+  'SessionOpened',
+  'CreditDebited',
+  'WebhookDisabled',
+  'KeyCreated',
+  'MailFailed',
+] as const;
 
 export type MailSending = Log &
   Omit<LetterDependencies, 'actors'> & {
@@ -64,7 +73,7 @@ export function startMails(deps: MailSending): BackgroundLoop {
   let timer: NodeJS.Timeout | undefined;
 
   async function record(row: MailRow, failure?: MailFailure, status?: number): Promise<void> {
-    const { id: mailId, kind, accountId, personId, eventId, createdAt: since } = row;
+    const { id: mailId, kind, accountId, personId, eventId, since } = row;
     const at = clock.now();
     const attempt = row.attempt + 1;
     const command = {

@@ -1,6 +1,6 @@
 /** The metrics and traces of a process: opened before everything else, told by its parts, closed after it. */
 
-import { mailQueries } from '../../projections/mails.ts';
+import { mailQueries } from '../../projections/mail-queries.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import { senderQueries } from '../../projections/webhook-queries.ts';
 import type { Stoppable } from '../async/stoppable.ts';
@@ -114,7 +114,7 @@ export function watchCore(core: Core): void {
   metrics.onScrape(() => tellQueue(core, api));
   metrics.onScrape(() => {
     api.webhooksWaiting.set(core.readModel.query(senderQueries).waiting());
-    const { waiting, oldestAt } = core.readModel.query(mailQueries).totals();
+    const { waiting, oldestAt } = core.readModel.query(mailQueries).totals(clock.now());
     api.mailsWaiting.set(waiting);
     api.oldestMail.set(oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt) / 1000);
   });

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { logTreeQueries } from '../../projections/log-tree.ts';
+import { mailQueries } from '../../projections/mail-queries.ts';
 import { queueQueries } from '../../projections/unfinished-conversions.ts';
 import type { Config } from '../config/config.ts';
 import type { EventStore } from '../event-store/port.ts';
@@ -56,7 +57,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
           readinessAt(config.host, config.port),
           renderers.look(),
         ]);
-        const { queue, ...position } = log;
+        const { queue, mail, ...position } = log;
         const busy = queue?.reduce((sum, { rendering }) => sum + rendering, 0);
         const total = listed.reduce((sum, { slots }) => sum + slots, 0);
         const status = {
@@ -67,6 +68,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
           slots: { nodes: listed.length, total, busy },
           queue,
           recent,
+          mail: config.smtpUrl === undefined ? undefined : mail,
           backups: backupTimes(config.dataDir),
           limitsOff: limitsOff(config),
         };
@@ -76,7 +78,7 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
   });
 }
 
-type Log = ServiceStatus['log'] & Pick<ServiceStatus, 'queue'>;
+type Log = ServiceStatus['log'] & Pick<ServiceStatus, 'queue' | 'mail'>;
 
 /** The read model of this machine, which its own service keeps; each look opens the generation in use. */
 function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undefined {
@@ -89,11 +91,14 @@ function openReadModel(config: Config, logger: Logger): ReadOnlyDatabase | undef
 
 async function logAt(store: EventStore, db: Database | undefined, now: number): Promise<Log> {
   const head = await store.head();
-  if (db === undefined) return { position: head, readModel: undefined, queue: undefined };
+  if (db === undefined) {
+    return { position: head, readModel: undefined, queue: undefined, mail: undefined };
+  }
   const positions = checkpointsOf(db)().map(({ position }) => position);
   const after = positions.reduce((least, each) => (each < least ? each : least), head);
   const queue = queueQueries(db).byAccount(MOST_ACCOUNTS);
-  return { position: head, readModel: await lagBehind(store, after, now), queue };
+  const mail = mailQueries(db).totals(now);
+  return { position: head, readModel: await lagBehind(store, after, now), queue, mail };
 }
 
 /** One line for each thing that cannot be found out from here: what it is, and what to do. */

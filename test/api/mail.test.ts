@@ -1,6 +1,9 @@
 /** Mails: what goes out, to whom, what the log says of it, and what no server can make of it. */
 import { test } from 'tap';
+import { sendToAccount } from '../../src/accounts/accounts.ts';
+import { loginByAddress, offerPasswordReset } from '../../src/accounts/password-reset.ts';
 import { GIVEN_UP_AFTER_MS } from '../../src/domain/mail.ts';
+import { webhooksAggregate } from '../../src/domain/webhooks.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { eraseAccount } from '../support/erase-account.ts';
 import { accept, bearerOf } from '../support/every-people-answer.ts';
@@ -8,7 +11,10 @@ import { linkIn, mailTools, startMailApi, startMailing } from '../support/mail.t
 import { startMailServer, startScriptedServer } from '../support/mail-server.ts';
 
 const MEMBERS = `${BASE}/account/members/`;
+const FORGOTTEN = `${BASE}/auth/password/forgot/`;
+const RESET = `${BASE}/auth/password/reset/`;
 const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 async function ownerOf(api: Api) {
   const account = await api.newAccount();
@@ -60,7 +66,7 @@ void test('an invitation comes with the link of the answer, and works', async (t
 });
 
 void test('without a mail server nothing is promised, and nothing follows when there is one', async (t) => {
-  const api = await startApi(t);
+  const api = await startApi(t, { env: { SMTP_URL: '' } });
   const owner = await ownerOf(api);
   t.equal((await invite(api, owner.headers, 'bob@example.com')).body['sends_mail'], false);
   const server = await startMailServer(t);
@@ -72,6 +78,7 @@ void test('without a mail server nothing is promised, and nothing follows when t
 
 void test('an address gets two invitations in a quarter of an hour, and an account sends twenty', async (t) => {
   const { api } = await startMailApi(t);
+  api.clock.time = Math.ceil(api.clock.time / (HOUR_MS / 4)) * (HOUR_MS / 4) + 1;
   const [one, other] = [await ownerOf(api), await ownerOf(api)];
   const sends = async ({ headers }: typeof one, email: string) =>
     (await invite(api, headers, email)).body['sends_mail'];
@@ -155,7 +162,8 @@ void test('what waits is dropped when its invitation, its person or its account 
   const accepted = await invite(api, owner.headers, 'accepted@example.com');
   await invite(api, other.headers, 'erased@example.com');
   await invite(api, owner.headers, 'expired@example.com');
-  const [put] = (await logged('MailFailed', 4)).toReversed();
+  const tries = await logged('MailFailed', 4);
+  const next = Math.max(...tries.map(({ facts }) => Number(facts['nextAt'])));
   await api.call('DELETE', `${MEMBERS}${String(revoked.body['id'])}/`, { headers: owner.headers });
   await accept(api, String(accepted.body['link']).split('#')[1] ?? '', {
     name: 'Bob',
@@ -163,10 +171,225 @@ void test('what waits is dropped when its invitation, its person or its account 
   });
   await eraseAccount(api, other.id, api.context());
   server.answers.recipient = () => undefined;
-  api.clock.time = Number(put?.facts['nextAt']) + 1;
+  api.clock.time = next + 1;
   await invite(api, owner.headers, 'last@example.com');
   sender.wake();
   const to = [(await mailNumber(1)).to, (await mailNumber(2)).to].flat();
   t.same(to.toSorted(), ['expired@example.com', 'last@example.com']);
   await logged('MailSent', 2);
+});
+
+/** Ends what was sent so far, so that what follows is counted from here. */
+async function session(api: Api, email: string, headers: Readonly<Record<string, string>> = {}) {
+  const body = { email, password: PASSWORD };
+  const answer = await api.call('POST', `${BASE}/auth/jwt/create/`, { body, headers });
+  return { Authorization: `Bearer ${String(answer.body['access'])}` };
+}
+
+void test('a forgotten password is set by a link that is mailed, once', async (t) => {
+  const { api, mailNumber, logged } = await startMailApi(t);
+  const owner = await ownerOf(api);
+  const bob = await accept(
+    api,
+    String((await invite(api, owner.headers, 'bob@example.com')).body['link']).split('#')[1] ?? '',
+  );
+  t.equal(bob.status, 200);
+  // The invitation.
+  let sent = (await logged('MailSent')).length;
+  for (const email of [owner.email.toUpperCase(), 'bob@example.com']) {
+    const before = await api.log();
+    const asked = await api.call('POST', FORGOTTEN, { body: { email } });
+    t.equal(asked.status, 202);
+    sent = (await logged('MailSent', sent + 1)).length;
+    const received = await mailNumber(sent);
+    t.match(received.mail.subject, /^Set another password/);
+    const token = linkIn(received).split('#')[1] ?? '';
+    t.match(linkIn(received), /\/reset-password#reset_/);
+    const after = await api.log();
+    t.notMatch(JSON.stringify(after), token);
+    t.ok(after.length > before.length);
+    const reset = { body: { token, password: 'quite another password' } };
+    t.equal((await api.call('POST', RESET, reset)).status, 204);
+    t.equal((await api.call('POST', RESET, reset)).status, 410);
+    const again = { email, password: 'quite another password' };
+    t.equal((await api.call('POST', `${BASE}/auth/jwt/create/`, { body: again })).status, 200);
+  }
+  const [last] = await history(api, owner.key);
+  t.match(last, /^A mail with a link to set a password was handed to the mail server\./);
+});
+
+void test('a stranger who asks for links learns nothing, and ends none', async (t) => {
+  const { api, mailNumber, logged, server, events } = await startMailApi(t);
+  // Quarters of an hour begin with those of the clock.
+  api.clock.time = Math.ceil(api.clock.time / (HOUR_MS / 4)) * (HOUR_MS / 4) + 1;
+  const owner = await ownerOf(api);
+  const ask = (email: string) => api.call('POST', FORGOTTEN, { body: { email } });
+  const [known, unknown] = [await ask(owner.email), await ask('nobody@example.com')];
+  t.same([known.status, known.text], [unknown.status, unknown.text]);
+  const first = linkIn(await mailNumber(1));
+  // Another one to the same address: the first link still works, because it is the same.
+  api.clock.time += 10 * 60 * 1000;
+  await ask(owner.email);
+  await logged('MailSent', 2);
+  t.equal(linkIn(await mailNumber(2)), first);
+  // The third in a quarter of an hour has the same answer, and is not sent.
+  const third = await ask(owner.email);
+  t.same([third.status, third.text], [known.status, known.text]);
+  await ask('somebody-else@example.com');
+  api.clock.time += 60 * 60 * 1000;
+  const body = { token: first.split('#')[1], password: 'quite another password' };
+  t.equal((await api.call('POST', RESET, { body })).status, 410, 'after an hour');
+  await ask(owner.email);
+  await logged('MailSent', 3);
+  t.not(linkIn(await mailNumber(3)), first, 'a link that has ended never comes back');
+  t.equal(server.received.length, 3);
+  t.equal((await events('PasswordResetOffered')).length, 3);
+  for (let n = 0; n < 10; n += 1) await ask(`n${n}@example.com`);
+  const refused = await ask('n11@example.com');
+  t.equal(refused.status, 429);
+  t.same(await ask(owner.email).then(({ status }) => status), 429);
+});
+
+void test('the link of an operator stays when a stranger asks for a mail', async (t) => {
+  const { api, logged } = await startMailApi(t);
+  const account = await api.newAccount();
+  const login = await loginByAddress(api, account.email);
+  const offered = await offerPasswordReset(api, login, api.clock.now(), async () => api.context());
+  await api.call('POST', FORGOTTEN, { body: { email: account.email } });
+  await logged('MailSent');
+  const body = { token: offered.token, password: 'quite another password' };
+  t.equal((await api.call('POST', RESET, { body })).status, 204);
+});
+
+void test('a sign-in from another address is told to its person, the first one is not', async (t) => {
+  const { api, mailNumber, logged, server } = await startMailApi(t, { TRUST_PROXY: 'true' });
+  const { email, key } = await api.newAccount();
+  const from = (address: string) => session(api, email, { 'X-Forwarded-For': address });
+  await from('192.0.2.1');
+  await from('192.0.2.1');
+  await from('192.0.2.2');
+  await logged('MailSent');
+  const { to, mail } = await mailNumber(1);
+  t.same(to, [email]);
+  t.match(mail.text, /from an address that you have not signed in from/);
+  t.match(mail.text, 'Address: 192.0.2.2');
+  t.match(mail.text, 'Program: ');
+  t.match((await history(api, key))[0], /^A mail about a sign-in from a new place was handed/);
+  // Programs that come from everywhere: ten in a day, and no more.
+  for (let n = 3; n <= 20; n += 1) await from(`198.51.100.${n}`);
+  await logged('MailSent', 10);
+  await api.call('POST', FORGOTTEN, { body: { email } });
+  await logged('MailSent', 11);
+  t.equal(server.received.filter((each) => /sign-in/.test(each.mail.subject ?? '')).length, 10);
+});
+
+void test('owners are told once each time that credits fall below the limit', async (t) => {
+  const { api, logged, server } = await startMailApi(t);
+  const account = await api.newAccount({ credits: 5 });
+  const { id, key, email } = account;
+  const headers = await bearerOf(api, email);
+  const low = `${BASE}/account/low-credits/`;
+  t.same((await api.call('GET', low, { key })).body, { below: null });
+  t.same((await api.call('PUT', low, { key, body: { below: 4 } })).body, { below: 4 });
+  const convert = () => api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+  await convert();
+  await convert();
+  await convert();
+  await logged('MailSent', 1);
+  t.match(server.received[0]?.mail.text, 'Fewer than 4 credits of the account are left.');
+  t.match(server.received[0]?.mail.text, 'Left then: 3');
+  const grant = (amount: number) =>
+    sendToAccount(
+      api,
+      { type: 'GrantCredits', accountId: id, amount, now: api.clock.now() },
+      api.context(),
+    );
+  await grant(2);
+  await convert();
+  await logged('MailSent', 2);
+  t.equal((await invite(api, headers, 'last@example.com')).body['sends_mail'], true);
+  await logged('MailSent', 3);
+  const kinds = server.received.map(({ mail }) => mail.subject?.split(' ')[0]);
+  t.same(kinds, ['Credits', 'Credits', 'You']);
+
+  t.same((await api.call('PUT', low, { key, body: { below: 0 } })).body, { below: 0 });
+  await grant(5);
+  for (let n = 0; n < 8; n += 1) await convert();
+  t.equal((await api.call('DELETE', low, { key })).status, 204);
+  t.same((await api.call('GET', low, { key })).body, { below: null });
+  const mails = `${BASE}/account/mails/`;
+  const off = { headers, body: { credits_low: false } };
+  t.match((await api.call('PATCH', mails, off)).body, { credits_low: false, key_expiring: true });
+  await grant(100);
+  for (let n = 0; n < 95; n += 1) await convert();
+  await invite(api, headers, 'very-last@example.com');
+  await logged('MailSent', 4);
+  t.equal(server.received.length, 4, 'nothing that is switched off');
+  t.match((await api.call('GET', mails, { headers })).body, {
+    sends_mail: true,
+    credits_low: false,
+  });
+});
+
+void test('owners are told of an endpoint that was switched off', async (t) => {
+  const { api, logged, server } = await startMailApi(t);
+  const account = await api.newAccount();
+  const { key, id } = account;
+  const url = 'https://example.com/<script>?a=1&b="2"';
+  const made = await api.call('POST', `${BASE}/webhooks/`, { key, body: { url } });
+  const webhookId = String(made.body['id']);
+  const now = api.clock.now();
+  const command = {
+    type: 'DisableWebhook',
+    accountId: id,
+    webhookId,
+    reason: 'failing',
+    since: now,
+    now,
+  } as const;
+  await api.actors.send(webhooksAggregate, id, command, api.context());
+  await logged('MailSent');
+  const { mail, to } = server.received[0] ?? {};
+  t.same(to, [account.email]);
+  t.match(mail?.text, 'Every try since ');
+  t.match(mail?.text, new URL(url).href);
+  t.notMatch(mail?.html, '<script>');
+});
+
+void test('the maker of a key is told of its end 7 days before, unless it was revoked', async (t) => {
+  const { api, logged, sender, server } = await startMailApi(t);
+  const owner = await ownerOf(api);
+  const expires_at = new Date(api.clock.now() + 30 * DAY_MS).toISOString();
+  const make = async (name: string, at = expires_at) => {
+    const { body } = await api.call('POST', `${BASE}/api-keys/`, {
+      headers: owner.headers,
+      body: { name, expires_at: at },
+    });
+    return String(body['id']);
+  };
+  await make('the <b>one</b>');
+  const revoked = await make('revoked');
+  await make('short', new Date(api.clock.now() + 5 * DAY_MS).toISOString());
+  await api.call('DELETE', `${BASE}/api-keys/${revoked}/`, { headers: owner.headers });
+  api.clock.time += 22 * DAY_MS;
+  sender.wake();
+  const headers = await bearerOf(api, owner.email);
+  await invite(api, headers, 'first@example.com');
+  await logged('MailSent');
+  t.same(
+    server.received.map(({ mail }) => mail.subject?.split(' ')[0]),
+    ['You'],
+  );
+  api.clock.time += 2 * DAY_MS;
+  sender.wake();
+  await logged('MailSent', 2);
+  const { mail, to } = server.received[1] ?? {};
+  t.same(to, [owner.email]);
+  t.match(mail?.text, /Key: the <b>one<\/b> \(pk_live_\w{4}…\)/);
+  t.match(mail?.html, '&#60;b&#62;one');
+  api.clock.time += DAY_MS;
+  sender.wake();
+  await invite(api, await bearerOf(api, owner.email), 'second@example.com');
+  await logged('MailSent', 3);
+  t.equal(server.received.length, 3, 'once');
 });

@@ -105,6 +105,9 @@ export async function startApi(
     // Nobody answers there: tests of signing in with a provider start a real one.
     OIDC_ISSUER: 'http://127.0.0.1:9',
     OIDC_CLIENT_ID: 'pressledger',
+    // No test sends there.
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'pdf@example.com',
     ...env,
   });
   const database = openEmbeddedDatabase(join(root, 'pressledger.db'));

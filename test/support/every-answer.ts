@@ -11,13 +11,14 @@ import { listen } from '../../src/http/server.ts';
 import { startBatches } from '../../src/process-managers/batches.ts';
 import { startRefunds } from '../../src/process-managers/refunds.ts';
 import { signatureLine } from '../../src/transparency-log/signed-note.ts';
+import { mailAggregate } from '../../src/domain/mail.ts';
+import { switchMail } from '../../src/process-managers/mails.ts';
 import { type Api, BASE, type CallOptions, PASSWORD, startApi } from './api.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
 import { makeSigner, P12_PASSWORD } from './certificates.ts';
-import { driveMail, MAIL_ENV } from './every-mail-answer.ts';
-import { drivePeople } from './every-people-answer.ts';
+import { bearerOf, drivePeople, invite } from './every-people-answer.ts';
 import { driveTemplates } from './every-template-answer.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator, tokensOf } from './operator.ts';
@@ -37,6 +38,8 @@ class Answered {
     }
   }
 }
+
+const FORGOTTEN = `${BASE}/auth/password/forgot/`;
 
 /** The headers of an access token and of the dashboard's cookie, by signing in to the dashboard. */
 async function signedIn(api: Api, email: string): Promise<Readonly<Record<string, string>>> {
@@ -122,11 +125,9 @@ async function driveRefusals(t: Test, given: Answered) {
     );
   }
   given.add(unbuilt);
-  const mailing = await startApi(t, { env: MAIL_ENV });
-  await driveMail(mailing);
-  given.add(mailing);
-  const closed = await startApi(t, { env: { PUBLIC_VERIFY: 'false' } });
+  const closed = await startApi(t, { env: { PUBLIC_VERIFY: 'false', SMTP_URL: '' } });
   await closed.call('POST', '/verify/public', { body: { sha256: '0'.repeat(64) } });
+  await closed.call('POST', FORGOTTEN, { body: { email: 'ada@example.com' } });
   await closed.call('GET', '/dashboard/offers');
   given.add(closed);
 }
@@ -411,6 +412,11 @@ async function driveSuccesses(t: Test, given: Answered) {
   // Nobody answers at the provider, and nothing was begun.
   await api.call('GET', '/dashboard/oidc/start', { headers: ownPage() });
   await api.call('GET', '/dashboard/oidc/callback');
+  await api.call('POST', FORGOTTEN, { body: { email: 'ada@example.com' } });
+  const low = `${BASE}/account/low-credits/`;
+  await api.call('PUT', low, { key, body: { below: 50 } });
+  await api.call('GET', low, { key });
+  await api.call('DELETE', low, { key });
   await driveWebhooks(api, { id: accountId, key }, async () => {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     await api.complete(accountId, String(body['id']), PDF);
@@ -450,6 +456,20 @@ async function suspendedAccount(api: Api) {
   return account;
 }
 
+/** A mail that waits, one that was sent, and one that was refused. */
+async function someMails(api: Api, headers: Readonly<Record<string, string>>): Promise<void> {
+  await switchMail(api, true);
+  await invite(api, headers, 'waits@example.com', 'member');
+  for (const [n, failure] of [undefined, 'refused' as const].entries()) {
+    const mailId = `mail_${'0'.repeat(25)}${n}`;
+    const of = { mailId, kind: 'new_sign_in', personId: `person_${'0'.repeat(26)}` } as const;
+    const at = api.clock.now();
+    const tried = { attempt: 1, since: at, jitter: 0, at, ...optional('failure', failure) };
+    const command = { type: 'RecordAttempt', ...of, ...tried } as const;
+    await api.actors.send(mailAggregate, mailId, command, api.context());
+  }
+}
+
 /** What operators do, to an account of their making. */
 async function driveOperators(t: Test, given: Answered) {
   const api = await startApi(t, { env: { PLANS: '{"pro": {"credits_monthly": 5000}}' } });
@@ -462,7 +482,8 @@ async function driveOperators(t: Test, given: Answered) {
   await recordCosignature(api, () =>
     signatureLine('witness.example.com/w1', '01234567', signature),
   );
-  const { id, key } = await api.newAccount();
+  const { id, key, email: inviting } = await api.newAccount();
+  await someMails(api, await bearerOf(api, inviting));
   const request = async () => {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     return String(body['id']);

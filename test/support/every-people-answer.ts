@@ -96,6 +96,8 @@ export async function drivePeople(api: Api, email: string): Promise<void> {
     body: { name: 'Ada' },
   });
   await api.call('GET', `${BASE}/account/person/`, { headers });
+  await api.call('GET', `${BASE}/account/mails/`, { headers });
+  await api.call('PATCH', `${BASE}/account/mails/`, { headers, body: { credits_low: true } });
   await api.call('GET', members, { headers });
   const policy = `${BASE}/account/sign-in-policy/`;
   await api.call('GET', policy, { headers });

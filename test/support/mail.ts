@@ -11,7 +11,7 @@ import { MAIL_FROM, type ReceivedMail, startMailServer } from './mail-server.ts'
 /** Sends to a server on this machine. */
 export function startMailing(t: Pick<Test, 'teardown'>, api: Api, url: string) {
   const server = parseSmtpUrl(url);
-  const mailer = createSmtpMailer({ server, from: MAIL_FROM, answerMs: 1000 });
+  const mailer = createSmtpMailer({ server, from: MAIL_FROM });
   const links = pageLinks(() => api.publicUrl);
   const mails = startMails({ ...api, links, mailer, firstPauseMs: 20 });
   t.teardown(() => mails.stop());

@@ -24,10 +24,11 @@ const post = (body: object): RequestInit => ({
 export const offersQuery = queryOptions({
   queryKey: ['offers'],
   queryFn: ({ signal }) =>
-    answerTo<{ readonly public_verify: boolean; readonly provider: string | null }>(
-      '/dashboard/offers',
-      { signal },
-    ),
+    answerTo<{
+      readonly public_verify: boolean;
+      readonly provider: string | null;
+      readonly mail: boolean;
+    }>('/dashboard/offers', { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -51,6 +52,13 @@ export const acceptInvitation = (
   who: { readonly name: string; readonly password: string },
 ) => send(`${invitationPath(token)}accept/`, post(who));
 
-/** Sets a password with the token of a link that an operator has made. */
+/** Has a link mailed that sets a password. The answer is the same for every address. */
+export const forgotPassword = (email: string) =>
+  answerTo<components['schemas']['ForgottenPasswordAnswer']>(
+    '/api/v1/auth/password/forgot/',
+    post({ email }),
+  );
+
+/** Sets a password with the token of a link, mailed or made by an operator. */
 export const resetPassword = (token: string, password: string) =>
   send('/api/v1/auth/password/reset/', post({ token, password }));

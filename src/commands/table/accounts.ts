@@ -163,6 +163,18 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account-keeping.ts')).accountPublicName(...given),
   },
   {
+    name: 'account low-credits',
+    summary: 'Show, set or reset below how many credits the owners of an account get a mail.',
+    positionals: { email: ACCOUNT, credits: 'the limit, 0: never; without it, it is shown' },
+    optionalPositionals: 1,
+    examples: [
+      'account low-credits ann@example.com 50',
+      'account low-credits ann@example.com --reset',
+    ],
+    options: { reset: { help: 'below a tenth of what was granted last' } },
+    run: async (...given) => (await import('../account-keeping.ts')).accountLowCredits(...given),
+  },
+  {
     name: 'account export',
     summary: 'Write everything that is kept about an account to a ZIP archive.',
     positionals: { email: ACCOUNT },

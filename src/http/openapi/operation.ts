@@ -133,7 +133,7 @@ export interface Route extends Endpoint {
   /** A session may ask that lacks what its account requires of everybody who signs in. */
   readonly setsUpSignIn?: true;
   /** The setting without which there is no such route. */
-  readonly needs?: 'publicVerify' | 'oidcIssuer';
+  readonly needs?: 'publicVerify' | 'oidcIssuer' | 'smtpUrl';
   /** True for what only our own pages and their readers use: clients are generated without it. */
   readonly isInternal?: boolean;
 }

@@ -27,7 +27,14 @@ import { ProjectionState, ServiceStatus, SignedCheckpoint } from '../resources/o
 import { AccountActivity, ServiceActivity } from '../resources/operator-activity.ts';
 import { SuspensionRequest } from '../resources/operator-suspension.ts';
 import { InvitedMember, Member, OpenInvitation, Person } from '../resources/members.api.ts';
-import { PasswordReset, ResetLink, ResetLinkRequest } from '../resources/password-reset.ts';
+import { LowCredits, LowCreditsChange, Mails, MailsChange } from '../resources/mails.ts';
+import {
+  ForgottenPassword,
+  ForgottenPasswordAnswer,
+  PasswordReset,
+  ResetLink,
+  ResetLinkRequest,
+} from '../resources/password-reset.ts';
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
@@ -92,6 +99,10 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   PasswordChange,
   PublicName,
   PublicNameChange,
+  LowCredits,
+  LowCreditsChange,
+  Mails,
+  MailsChange,
   PublicVerification,
   Usage,
   UsageDay,
@@ -123,6 +134,8 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   AccountActivity,
   ResetLinkRequest,
   ResetLink,
+  ForgottenPassword,
+  ForgottenPasswordAnswer,
   PasswordReset,
   Session,
   SignInPolicy,

@@ -93,6 +93,15 @@ export const ServiceStatus = Closed({
     seconds: Type.Number({ minimum: 0, examples: [0] }),
   }),
   recent: Activity,
+  mail: OrNull(
+    Closed({
+      waiting: Count('Mails that will be sent.', 0),
+      oldest_at: OrNull(Timestamp('The time since when the oldest of them waits.')),
+      last_sent_at: OrNull(Timestamp('The time when the mail server took one last.')),
+      failed: Count('Mails that were given up or refused, in all.', 0),
+      last_failed_at: OrNull(Timestamp('The time of the last of these.')),
+    }),
+  ),
 });
 
 /** One item of `GET /operator/projections/`. */
@@ -166,7 +175,9 @@ export const getStatus: Endpoint = {
       const node = { version, uptime_seconds: Math.floor(process.uptime()) };
       const memory = { rss_bytes: process.memoryUsage.rss() };
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = { ...node, memory, ready, missing, credits, rate_limit, plans, leads, ...status };
+      const mail = deps.config.smtpUrl === undefined ? null : status.mail;
+      const limits = { credits, rate_limit, plans };
+      ctx.body = { ...node, memory, ready, missing, ...limits, leads, ...status, mail };
     };
   },
 };

@@ -2,10 +2,11 @@
 import Type from 'typebox';
 import {
   loginByAddress,
+  mailPasswordReset,
   offerPasswordReset,
   resetPassword,
 } from '../../accounts/password-reset.ts';
-import { networkKey } from '../../accounts/rate-limits.ts';
+import { addressKey, assertAllowed, networkKey } from '../../accounts/rate-limits.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
 import { RESET_GONE } from '../../domain/standing.ts';
 import { fieldError } from '../../errors/errors.ts';
@@ -17,6 +18,7 @@ import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { operatorContext } from '../operator.ts';
+import { pageLinks } from '../page-links.ts';
 import { WRONG_PASSWORD } from './operator-accounts.api.ts';
 import { Reason } from './operator-acts.ts';
 
@@ -57,6 +59,23 @@ export const PasswordReset = Closed({
   ),
 });
 
+/** The body of `POST /auth/password/forgot/`. */
+export const ForgottenPassword = Closed({
+  email: Text('ada@example.com', 'The address that you sign in with.', {
+    minLength: 1,
+    maxLength: 320,
+  }),
+});
+
+const SENT = 'If somebody signs in with this address, a mail with a link is on its way.';
+
+/** The answer. */
+export const ForgottenPasswordAnswer = Closed({ message: Text(SENT) });
+
+/** Requests for mails from one client, in a quarter of an hour. */
+const ASKED = { limit: 10, windowMs: 15 * 60 * 1000 };
+
+const checkForgotten = compile(ForgottenPassword);
 const checkLink = compile(ResetLinkRequest);
 const checkReset = compile(PasswordReset);
 
@@ -102,9 +121,8 @@ export const postResetLink: Endpoint = {
     const { token, expiresAt } = await offerPasswordReset(deps, login, now, (owner) =>
       operatorContext(ctx, deps, owner, reason),
     );
-    // Behind #, so that no server on the way sees it.
     ctx.body = {
-      link: `${deps.publicUrl}/reset-password#${token}`,
+      link: pageLinks(() => deps.publicUrl).resetPassword(token),
       expires_at: isoTime(expiresAt),
     };
   },
@@ -116,7 +134,7 @@ export const postPasswordReset: Endpoint = {
     tag: 'Authentication',
     summary: 'Set a password with a link',
     description:
-      'Sets the password with the token of a link that an operator has made. It ends all sessions. API keys stay valid.',
+      'Sets the password with the token of a link, mailed or made by an operator. It ends all sessions. API keys stay valid.',
     body: { schema: PasswordReset },
     answers: { 204: { description: 'The password is set. There is no body.' } },
     errors: {
@@ -142,5 +160,40 @@ export const postPasswordReset: Endpoint = {
       deps.clock.now(),
     );
     ctx.status = 204;
+  },
+};
+
+export const postForgottenPassword: Endpoint = {
+  doc: {
+    id: 'mailResetLink',
+    tag: 'Authentication',
+    summary: 'Have a link mailed that sets a password',
+    description:
+      'For people who have forgotten their password, where the service has a mail server. The answer, and its time, are the same for every address. The link works once, within an hour. An address gets at most two mails in a quarter of an hour.',
+    body: { schema: ForgottenPassword },
+    answers: {
+      202: { description: 'The same for every address.', schema: ForgottenPasswordAnswer },
+    },
+    errors: {
+      not_found: {
+        when: 'The service has no mail server.',
+        message: 'There is no such resource. The API is described at /docs.',
+      },
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const { email } = await deps.bodies.readSmall(ctx, deps.config, checkForgotten);
+    const asker = `forgotten:${addressKey(ctx.state.clientAddress)}`;
+    const status = await deps.rateLimiter.consume(asker, ASKED);
+    assertAllowed(status, 'There were too many requests for mails from your address.', deps.clock);
+    // Nobody is promised a mail while the log cannot be reached.
+    await deps.store.head();
+    const actor = { kind: 'anonymous' } as const;
+    // Not waited for: the time would tell a known address from an unknown one.
+    mailPasswordReset(deps, email, deps.clock.now(), (owner) =>
+      commandContext(ctx, deps, { accountId: owner, actor }),
+    ).catch((err: unknown) => ctx.state.log.error({ err }, 'A link is not mailed.'));
+    ctx.status = 202;
+    ctx.body = { message: SENT };
   },
 };

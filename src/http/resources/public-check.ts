@@ -88,6 +88,7 @@ export const DashboardOffers = Closed({
   provider: OrNull(
     Text('login.example.com', 'The identity provider that people can sign in with; null: none.'),
   ),
+  mail: Flag('true if the service mails links that set a password.', false),
 });
 
 export const getOffers: Endpoint = {
@@ -100,6 +101,8 @@ export const getOffers: Endpoint = {
   handler:
     ({ config, identityProvider }) =>
     (ctx) => {
-      ctx.body = { public_verify: config.publicVerify, provider: identityProvider?.label ?? null };
+      const mail = config.smtpUrl !== undefined;
+      const provider = identityProvider?.label ?? null;
+      ctx.body = { public_verify: config.publicVerify, provider, mail };
     },
 };

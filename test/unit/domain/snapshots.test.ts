@@ -394,7 +394,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '19: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
+    '20: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,mailedReset,lowCredits,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
   );
   t.equal(
     formOf(conversionAggregate),
@@ -413,7 +413,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(
     formOf(personAggregate),
-    '4: status,email,passwordHash,name,identities,passwords,reset,passkeys,usedChallenges',
+    '5: status,email,passwordHash,name,identities,passwords,reset,mailedReset,mailsOff,passkeys,usedChallenges',
   );
   t.equal(formOf(operatorsAggregate), '1: setAside');
   t.equal(

@@ -15,6 +15,7 @@ import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { MailSections } from './MailSections.tsx';
 import { PublicNameSection } from './PublicNameSection.tsx';
 import { PersonSections } from './PersonSections.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
@@ -47,6 +48,7 @@ export default function AccountPage() {
       <PasswordSection account={account.data} />
       {isOwner && <PublicNameSection />}
       {isOwner && <SignatureSection />}
+      <MailSections />
       <SessionsSection />
     </Page>
   );

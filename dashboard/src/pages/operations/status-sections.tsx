@@ -53,6 +53,17 @@ function figuresOf({ queue, time, lag, recent }: ServiceStatus): readonly Figure
 const ageOf = (iso: string, now: string): string =>
   formatDuration(Math.max(0, Date.parse(now) - Date.parse(iso)));
 
+function mailText({ mail, time }: ServiceStatus): string {
+  if (mail === null) return 'Off: there is no mail server';
+  const { waiting, oldest_at: oldest, last_sent_at: sent, failed } = mail;
+  const waits =
+    oldest === null
+      ? 'nothing waits'
+      : `the oldest of ${formatNumber(waiting)} waits for ${ageOf(oldest, time)}`;
+  const last = sent === null ? 'None sent yet' : `Last sent ${ageOf(sent, time)} ago`;
+  return `${last}, ${waits}, ${formatNumber(failed)} not sent in all`;
+}
+
 function leadText({ led, leads }: ServiceStatus): string {
   if (leads) return 'This node feeds the renderers';
   if (led === null) return 'Not known: nobody can be asked';
@@ -87,6 +98,7 @@ export function StateSection({ status }: StatusProps) {
           'Runs for': formatDuration(uptime * 1000),
           Memory: formatBytes(memory.rss_bytes),
           Leader: leadText(status),
+          Mail: mailText(status),
           ...(status.credits === 'off' && { Credits: 'Off: conversions cost nothing' }),
           ...(status.rate_limit === 'off' && { 'Rate limits': 'Off: requests are not limited' }),
         }}

@@ -1,13 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { resetPassword } from '../../api/without-sign-in.ts';
+import { forgotPassword, offersQuery, resetPassword } from '../../api/without-sign-in.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 
-/** Sets a password with the link that an operator has handed over. Its token stands behind #, which is sent to no server. */
+/** Sets a password with a link, or has one mailed. Its token stands behind #, which is sent to no server. */
 export default function ResetPasswordPage() {
   const [token] = useState(() => globalThis.location.hash.slice(1));
   const [isSet, setSet] = useState(false);
@@ -29,10 +31,7 @@ export default function ResetPasswordPage() {
   return (
     <LonePage title="Set a password" heading="Set a password">
       {token === '' ? (
-        <Notice kind="warning">
-          The address of this page is not whole. Open the link that you were given again, with all
-          that stands behind #.
-        </Notice>
+        <WithoutLink />
       ) : (
         <SendForm action="Set the password" onSend={send}>
           <TextField
@@ -48,5 +47,36 @@ export default function ResetPasswordPage() {
         </SendForm>
       )}
     </LonePage>
+  );
+}
+
+const ask = async (textOf: TextOf) => (await forgotPassword(textOf('email'))).message;
+
+/** Has a link mailed, where the service has mail. */
+function WithoutLink() {
+  const offers = useQuery(offersQuery);
+  return (
+    <Loaded query={offers} what="what this service offers" lines={2}>
+      {({ mail }) =>
+        mail ? (
+          <SendForm action="Send me a link" onSend={ask}>
+            <TextField
+              label="Email"
+              name="email"
+              type="email"
+              autoComplete="username"
+              hint="You get a link that sets another password, within a few minutes."
+              isRequired
+              autoFocus
+            />
+          </SendForm>
+        ) : (
+          <Notice kind="warning">
+            The address of this page is not whole. Open the link that you were given again, with all
+            that stands behind #.
+          </Notice>
+        )
+      }
+    </Loaded>
   );
 }

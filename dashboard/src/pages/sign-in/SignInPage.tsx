@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { type SessionEnd, session } from '../../session/session.ts';
 import { signInSearch } from '../../session/sign-in-search.ts';
@@ -50,7 +50,7 @@ export default function SignInPage() {
   const { from = '/', reason, provider: refusal = '' } = signInSearch({ ...route.useSearch() });
   const router = useRouter();
   const queries = useQueryClient();
-  const { provider = null } = useQuery(offersQuery).data ?? {};
+  const { provider = null, mail = false } = useQuery(offersQuery).data ?? {};
   const refused = Object.hasOwn(REFUSALS, refusal) ? REFUSALS[refusal] : undefined;
   return (
     <LonePage title="Sign in" heading="Sign in to Pressledger">
@@ -92,7 +92,11 @@ export default function SignInPage() {
         </ButtonAnchor>
       )}
       <p className={styles.note}>
-        Forgot your password? Ask the people who run this service for a link that sets another.
+        {mail ? (
+          <Link to="/reset-password">Forgot your password?</Link>
+        ) : (
+          'Forgot your password? Ask the people who run this service for a link that sets another.'
+        )}
       </p>
     </LonePage>
   );
