@@ -78,7 +78,8 @@ async function textTests(t: Test, dashboard: DashboardBrowser): Promise<void> {
   });
 
   await t.test('what a document says of itself', async (sub) => {
-    await shows(page, `/conversions/${id}`, 'The file was stored');
+    await shows(page, `/conversions/${id}`, 'Made: 1 page');
+    await page.getByText('Technical details').click();
     for (const name of [/Resources/, /Fonts/, /Console/]) {
       await page.getByRole('tab', { name }).click();
     }
@@ -129,7 +130,7 @@ async function textTests(t: Test, dashboard: DashboardBrowser): Promise<void> {
     await page.getByRole('button', { name: 'Show the PDF' }).click();
     const frame = page.locator('iframe');
     sub.match(await frame.getAttribute('src'), /^blob:/);
-    await page.getByText('The file was stored').waitFor();
+    await page.getByText('Made: 1 page').waitFor();
     await unharmed(sub, page, 'its frame');
     await page.unroute('**/file/');
   });

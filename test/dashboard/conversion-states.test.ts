@@ -18,6 +18,7 @@ const RETENTION_SECONDS = '3600';
 const STREAMS = 2;
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const more = (page: Page) => page.getByText('More', { exact: true }).click();
 const region = (page: Page, name: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name }) });
 
@@ -55,14 +56,17 @@ void test('a conversion from its request to the end of its retention', async (wh
     const command = { type: 'StartConversion', accountId, conversionId: id, ...delivery } as const;
     await api.actors.send(conversionAggregate, id, command, api.context());
     await page.getByText('A renderer makes the file').waitFor();
+    await page.getByText('Technical details').click();
     await region(page, 'Timeline').getByText('Attempt 1 started').waitFor();
+    await page.getByText('Technical details').click();
+    await region(page, 'Timeline').getByText('Attempt 1 started').waitFor({ state: 'detached' });
     t.strictSame(await inspectState(page, 'conversion-processing'), []);
   });
 
   await whole.test('its PDF appears by itself', async () => {
     await api.complete(accountId, id, PDF);
     await button(page, 'Download PDF').waitFor();
-    await region(page, 'Timeline').getByText('The file was stored').waitFor();
+    await region(page, 'Timeline').getByText('Made: 1 page').waitFor();
   });
 
   await whole.test('after its retention there is no file, and still a proof', async (t) => {
@@ -77,7 +81,9 @@ void test('a conversion from its request to the end of its retention', async (wh
     await expireConversion(api, due);
     await page.reload();
     await page.getByText('The PDF is not stored any more').waitFor();
-    await region(page, 'Timeline').getByText('ConversionExpired').waitFor();
+    await region(page, 'Timeline').getByText('What was stored of it is deleted').waitFor();
+    t.equal(await page.getByText('More', { exact: true }).count(), 0);
+    await page.getByText('Technical details').click();
     await page.getByText(/^The request was deleted on .* at the end of its time/).waitFor();
     await page.getByText('The manifest is not stored any more').waitFor();
     t.equal(await button(page, 'Convert again').count(), 0);
@@ -120,7 +126,7 @@ void test('a conversion is cancelled, another deleted, under their names', async
     await page.getByText(/^The request was deleted on .*, because .* was cancelled/).waitFor();
     t.equal(await button(page, 'Convert again').count(), 0);
     t.equal(await button(page, 'Delete').count(), 0);
-    t.equal(await page.getByRole('link', { name: 'Open in the playground' }).count(), 0);
+    t.equal(await page.getByRole('link', { name: 'Try again in the playground' }).count(), 0);
   });
 
   await whole.test('what has ended is deleted, unless a hold keeps it', async (t) => {
@@ -128,6 +134,7 @@ void test('a conversion is cancelled, another deleted, under their names', async
     await api.complete(accountId, id, PDF);
     await hold('PlaceHold');
     await page.goto(`/conversions/${id}`);
+    await more(page);
     await button(page, 'Delete').click();
     await button(page, 'Delete them').click();
     await page.getByText('The account is under a hold').waitFor();

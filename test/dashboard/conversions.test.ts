@@ -29,6 +29,7 @@ const BAD = {
 } as const;
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const more = (page: Page) => page.getByText('More', { exact: true }).click();
 const rowOf = (page: Page, id: string) => page.getByRole('row').filter({ hasText: id });
 const region = (page: Page, name: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { level: 2, name }) });
@@ -198,14 +199,14 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.goto(`/conversions/${failed}`);
     await page.getByRole('heading', { name: 'What to do' }).waitFor();
     await page.getByRole('main').getByText(SCRIPT).first().waitFor();
-    await region(page, 'Timeline').getByText('The conversion failed (').waitFor();
+    await region(page, 'Timeline').getByText('The page lacked something').waitFor();
     const request = region(page, 'Request');
     await request.getByText(/^The request was deleted on .* at the end of its time/).waitFor();
     await page.getByText('Its request is deleted, so send it again').waitFor();
     const events = await eventsOf(dashboard, failed);
     const asked = events.find(({ type }) => type === 'ConversionRequested');
     t.match(await request.innerText(), asked?.request_id);
-    t.match(await request.innerText(), /Idempotency key\s+none was sent[^]*page_size\s+A4/);
+    t.match(await request.innerText(), /Idempotency key\s+none was sent[^]*None was set/);
     t.strictSame(await inspectPage(page, 'conversion-failed'), []);
     await page.setViewportSize({ width: 360, height: 740 });
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
@@ -223,12 +224,16 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     t.equal(await button(page, /download/i).count(), 1);
     await page.getByText('The PDF was made, but the page lacked something').waitFor();
     await page.getByText('A script that does not end is stopped.').waitFor();
-    await page.getByText('scripts and animations that still drew').waitFor();
+    await page.getByRole('img', { name: 'The first page of the PDF' }).waitFor();
     const moments = region(page, 'Timeline').getByRole('listitem');
-    await moments.filter({ hasText: 'The file was stored' }).waitFor();
+    await moments.filter({ hasText: 'Made: 1 page' }).waitFor();
+    t.match((await moments.allInnerTexts()).join(), /^Sent[^]*first key[^]*Made: 1 page/);
+    await page.getByText('Technical details').click();
+    await page.getByText('scripts and animations that still drew').waitFor();
+    await moments.filter({ hasText: 'ConversionCompleted' }).waitFor();
     t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The file was stored/);
     t.match(await region(page, 'Request').locator('pre').innerText(), SCRIPT);
-    await button(page, 'Check the proof in this browser').click();
+    await button(page, 'Verify').click();
     await region(page, 'Proof').getByText('Everything that was checked holds').waitFor();
     const steps = await region(page, 'Proof').locator('li[data-look]').all();
     const looks = await Promise.all(steps.map((step) => step.getAttribute('data-look')));
@@ -257,21 +262,31 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     },
   );
 
+  await parent.test('a link to share is new, says its end, and needs no sign-in', async (t) => {
+    await button(page, 'Share').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/until \d+ \w+ \d{4}, .* without signing in/).waitFor();
+    const link = await dialog.locator('code').innerText();
+    t.strictSame(await inspectState(page, 'conversion-share'), []);
+    t.equal((await fetch(link)).headers.get('content-type'), 'application/pdf');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   await parent.test('a phone unfolds the long parts', async (t) => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.reload();
     await button(page, 'Timeline').and(page.locator('[aria-expanded="false"]')).waitFor();
-    t.equal(await page.getByText('The file was stored').count(), 0);
-    for (const part of ['Timeline', 'Request', 'Manifest']) await button(page, part).press('Enter');
-    await page.getByText('The file was stored').waitFor();
-    await page.getByRole('tab', { name: /Console/ }).waitFor();
-    t.equal(await page.locator('h2 > [aria-expanded="true"]').count(), 3);
+    t.equal(await page.getByText('Made: 1 page').count(), 0);
+    for (const part of ['Timeline', 'Request']) await button(page, part).press('Enter');
+    await page.getByText('Made: 1 page').waitFor();
+    t.equal(await page.locator('h2 > [aria-expanded="true"]').count(), 2);
     t.strictSame(await inspectState(page, 'conversion-unfolded'), []);
     await page.setViewportSize({ width: 360, height: 740 });
     await button(page, 'Timeline').click();
-    await page.getByText('The file was stored').waitFor({ state: 'detached' });
+    await page.getByText('Made: 1 page').waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.getByText('The file was stored').waitFor();
+    await page.getByText('Made: 1 page').waitFor();
     t.equal(await page.locator('h2 > button').count(), 0, 'a wide screen shows everything');
   });
 
@@ -288,7 +303,8 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     other.on('request', (request) => asked.push(request.url()));
     await other.goto(`/conversions/${quiet}`);
     await other.getByText('Showing it here is a download').waitFor();
-    await other.getByText('The file was stored').waitFor();
+    await other.getByText('Made: 1 page').waitFor();
+    await other.getByRole('img', { name: 'The first page of the PDF' }).waitFor();
     t.strictSame(
       asked.filter((url) => url.endsWith('/file/')),
       [],
@@ -305,7 +321,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
       .evaluate<string>(`fetch('${src}').then((r) => r.blob()).then((b) => b.type)`)
       .catch(String);
     t.match(type, /application\/pdf|Failed to fetch/, 'the pages may frame it, and not fetch it');
-    await other.getByText('The PDF was downloaded with a credential.').waitFor();
+    await region(other, 'Timeline').getByText('Downloaded').waitFor();
     t.equal(await downloads(), 1);
     await other.close();
   });
@@ -316,7 +332,6 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.getByRole('row').filter({ hasText: picture }).getByText('WebP picture').waitFor();
     await page.goto(`/conversions/${picture}`);
     await button(page, 'Download picture').waitFor();
-    await page.getByText('The picture is ready').waitFor();
     t.notMatch(await region(page, 'Summary').innerText(), 'Pages');
     await button(page, 'Show the picture').click();
     await page.getByRole('img', { name: /^Picture: .*\.webp$/ }).waitFor();
@@ -342,6 +357,8 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
   await parent.test('converting again says what it costs, and takes one credit', async (t) => {
     const client = dashboard.service.client();
     const { credits } = await client.account();
+    await more(page);
+    t.strictSame(await inspectState(page, 'conversion-more'), []);
     await button(page, 'Convert again').click();
     const dialog = page.getByRole('dialog');
     t.match(await dialog.innerText(), /costs one credit/);
@@ -370,6 +387,7 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
 
   await parent.test('rendering again says how the PDFs compare', async (t) => {
     await page.goto(`/conversions/${id}`);
+    await more(page);
     await button(page, 'Render again and compare').click();
     t.match(await page.getByRole('dialog').innerText(), /which pages differ/);
     await button(page, 'Render for one credit').click();

@@ -70,7 +70,7 @@ void test('the picture of a failure outlives a backup and a restore', {
   await image.waitFor();
   await page.waitForFunction("document.querySelector('main img').naturalWidth === 800");
   t.strictSame(await inspectPage(page, 'conversion-picture'), []);
-  await page.getByRole('link', { name: 'Open in the playground' }).click();
+  await page.getByRole('link', { name: 'Try again in the playground' }).click();
   await page.getByText(/^This is the request of/).waitFor();
   t.strictSame(complaints, []);
 });

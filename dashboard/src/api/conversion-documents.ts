@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
 import { oneConversion } from './conversions.ts';
+import { ApiError } from './error.ts';
 import type { components } from './schema.d.ts';
 
 export type StoredRequest = components['schemas']['StoredRequest'];
@@ -28,6 +29,25 @@ export const pictureQuery = (id: string) =>
           signal,
         }),
       ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** The first page of a PDF, while that is stored; null if it cannot be drawn. To look is no download. */
+export const thumbnailQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...oneConversion(id), 'thumbnail'],
+    queryFn: async ({ signal }): Promise<Blob | null> => {
+      const params = { path: { id } };
+      const sent = api.GET('/api/v1/conversions/{id}/thumbnail/', {
+        params,
+        parseAs: 'blob',
+        signal,
+      });
+      return await dataOf(sent).catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'not_found') return null;
+        throw error;
+      });
+    },
     staleTime: Number.POSITIVE_INFINITY,
   });
 

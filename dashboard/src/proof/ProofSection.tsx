@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
 import { Facts } from '../ui/Facts.tsx';
@@ -57,19 +57,22 @@ interface ProofSectionProps {
   readonly checking: ReturnType<typeof useCheck>;
   /** Waits for a person to start the check. */
   readonly isAsked?: boolean;
+  /** Further buttons beside that of the check. */
+  readonly children?: ReactNode;
 }
 
 /** A check with its outcome, its steps and what each has found. */
-export function ProofSection({ lead, checking, isAsked = false }: ProofSectionProps) {
+export function ProofSection({ lead, checking, isAsked = false, children }: ProofSectionProps) {
   const { check, state, run } = checking;
   const failed = state.steps.find((step) => !step.holds);
   return (
     <Section title="Proof" lead={lead}>
       {isAsked && (
-        <div>
+        <div className="line">
           <Button icon="shield" isPending={state.status === 'running'} onPress={() => void run()}>
             {state.status === 'idle' ? 'Check the proof in this browser' : 'Check again'}
           </Button>
+          {children}
         </div>
       )}
       {/* Screen readers say the outcome when it is there. */}

@@ -16,21 +16,6 @@ import { comparisonText } from './words.ts';
 /** Hex digits of a hash, by which people tell files apart. */
 const SHOWN_DIGITS = 12;
 
-interface Rendering {
-  readonly attempts: number;
-  /** The node of the last attempt. */
-  readonly renderer: string | undefined;
-}
-
-function renderingOf(events: readonly ConversionEvent[]): Rendering {
-  const started = events.filter(({ type }) => type === 'ConversionStarted');
-  const { renderer, attempt } = started.at(-1)?.data ?? {};
-  return {
-    attempts: typeof attempt === 'number' ? attempt : 0,
-    renderer: typeof renderer === 'string' ? renderer : undefined,
-  };
-}
-
 interface Source {
   readonly sha256: string;
   readonly bytes: number;
@@ -69,24 +54,42 @@ function Sources({ sources }: { readonly sources: readonly Source[] }) {
 const formatted = (value: number | undefined, format: (value: number) => string) =>
   value === undefined ? undefined : format(value);
 
-const time = (iso: string | undefined) =>
-  iso === undefined ? undefined : <Time iso={iso} relative={false} />;
-
 /** `['pdfa-3b', 'pdfua-1']` → `PDF/A-3b, PDF/UA-1`. */
 const conformances = (names: readonly string[]): string =>
   names.map(conformanceName).join(', ') || 'nothing that was asked for';
 
+/** What only those ask for who look for a fault, or compare files. */
+function machineFacts({ id, sha256 }: Conversion, events: readonly ConversionEvent[]) {
+  const started = events.filter(({ type }) => type === 'ConversionStarted').at(-1);
+  const { renderer, attempt } = started?.data ?? {};
+  return {
+    Id: <code>{id}</code>,
+    Attempts: typeof attempt === 'number' ? attempt : undefined,
+    Renderer: typeof renderer === 'string' ? renderer : undefined,
+    'SHA-256': sha256 && (
+      <span className={styles.sha256}>
+        <code>{sha256}</code>
+        <CopyButton text={sha256} label="Copy the hash" />
+      </span>
+    ),
+  };
+}
+
+interface ConversionFactsProps {
+  readonly record: Conversion;
+  /** With what is for machines. */
+  readonly isDetailed: boolean;
+}
+
 /** A conversion in numbers. */
-export function ConversionFacts({ record }: { readonly record: Conversion }) {
-  const { id, created_at, completed_at, failed_at, duration_ms, pages, bytes, sha256 } = record;
+export function ConversionFacts({ record, isDetailed }: ConversionFactsProps) {
+  const { id, created_at, duration_ms, pages, bytes } = record;
   const { data: events = [] } = useQuery(conversionEventsQuery(id));
-  const { attempts, renderer } = renderingOf(events);
   const signature = record.pdf?.signature;
   const format = pictureFormatOf(record);
   return (
     <Facts
       facts={{
-        'File name': record.filename && <bdi>{record.filename}</bdi>,
         Reference: record.reference && (
           <Link to="/conversions" search={{ reference: record.reference }}>
             <bdi>{record.reference}</bdi>
@@ -120,9 +123,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
         ),
         'Comparison found': record.rerender && comparisonText(record.rerender),
         Created: <Time iso={created_at} />,
-        Completed: time(completed_at),
-        [record.failure_code === 'cancelled' ? 'Cancelled' : 'Failed']: time(failed_at),
-        Duration: formatted(duration_ms, formatDuration),
+        'Total time': formatted(duration_ms, formatDuration),
         Format: format,
         Pages: format === undefined ? formatted(pages, formatNumber) : undefined,
         'Conforms to': record.pdf?.conformance && conformances(record.pdf.conformance),
@@ -133,14 +134,7 @@ export function ConversionFacts({ record }: { readonly record: Conversion }) {
           </span>
         ),
         Size: formatted(bytes, formatBytes),
-        Attempts: attempts === 0 ? undefined : attempts,
-        Renderer: renderer,
-        'SHA-256': sha256 && (
-          <span className={styles.sha256}>
-            <code>{sha256}</code>
-            <CopyButton text={sha256} label="Copy the hash" />
-          </span>
-        ),
+        ...(isDetailed && machineFacts(record, events)),
       }}
     />
   );

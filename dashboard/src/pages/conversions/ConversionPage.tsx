@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { conversionRequestQuery, getEvidence } from '../../api/conversion-documents.ts';
 import {
@@ -16,7 +16,8 @@ import { usePerson, useRights } from '../../api/people.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheck } from '../../proof/ProofSection.tsx';
-import { ButtonLink } from '../../ui/Button.tsx';
+import { Button, ButtonLink } from '../../ui/Button.tsx';
+import { Switch } from '../../ui/Checkbox.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
@@ -28,8 +29,9 @@ import styles from './conversion.module.css';
 import { FailurePicture } from './FailurePicture.tsx';
 import { failureAction, failureTitle } from './failure-advice.ts';
 import { ManifestSection } from './ManifestSection.tsx';
-import { canShowHere, DownloadFile, PdfPreview } from './PdfPreview.tsx';
+import { DownloadFile, PdfPreview } from './PdfPreview.tsx';
 import { RequestSection } from './RequestSection.tsx';
+import { Share } from './Share.tsx';
 import { TakeBack } from './TakeBack.tsx';
 import { Timeline } from './Timeline.tsx';
 
@@ -79,79 +81,107 @@ interface ConversionViewProps {
 function ConversionView({ record, name }: ConversionViewProps) {
   const { id, status } = record;
   const isCompleted = status === 'completed';
+  const hasEnded = isEnded(record);
   const { mayWork, mayReadDocuments } = useRights();
-  const timeline = (
-    <Section
-      title="Timeline"
-      lead="All events of this conversion, with the time between them."
-      fold={isEnded(record) ? 'closed' : 'open'}
-    >
-      <Timeline id={id} />
-    </Section>
-  );
+  const { data: events } = useQuery(conversionEventsQuery(id));
+  const isStored = deletionOf(events) === undefined;
+  const [isDetailed, setDetailed] = useState(false);
+  const checking = useCheck(useProof(record));
+  const proof = useRef<HTMLDivElement>(null);
+  const verify = () => {
+    proof.current?.scrollIntoView({ behavior: 'smooth' });
+    void checking.run();
+  };
   const loadEvidence = async () => ({
     file: await getEvidence(id),
     name: `${id}.evidence.zip`,
   });
-  // The longer column is the one beside the file, where that is shown.
-  const isTall = isCompleted && mayReadDocuments && canShowHere(record);
   return (
     <Page
       title={name === id ? 'Conversion' : name}
       lead={
         <span className="line">
-          <code>{id}</code>
           <span role="status">
             <StatusBadge status={status} failure={record.failure_code} />
             {record.test && <TestBadge />}
           </span>
+          <code>{id}</code>
         </span>
       }
       actions={
         <>
-          {isCompleted && mayReadDocuments && <DownloadFile record={record} />}
-          {mayWork && isEnded(record) && <ConvertAgain id={id} />}
-          {mayWork && isCompleted && <ConvertAgain id={id} compares />}
-          {mayWork && isCompleted && nounOf(record) === 'PDF' && <UseInDocument id={id} />}
-          {mayWork && status === 'failed' && <OpenRequest id={id} />}
-          {isEnded(record) && (
-            <SaveButton icon="shield" what="evidence bundle" load={loadEvidence}>
-              Evidence bundle
-            </SaveButton>
+          {isCompleted && isStored && mayReadDocuments && (
+            <>
+              <DownloadFile record={record} />
+              <Share id={id} />
+            </>
           )}
-          {mayWork && <TakeBack record={record} />}
+          {mayWork && status === 'failed' && <OpenRequest id={id} />}
+          {hasEnded && (
+            <Button icon="shield" onPress={verify}>
+              Verify
+            </Button>
+          )}
+          {mayWork && !hasEnded && <TakeBack record={record} />}
+          {mayWork && hasEnded && isStored && (
+            <More>
+              <ConvertAgain id={id} />
+              {isCompleted && <ConvertAgain id={id} compares />}
+              {isCompleted && nounOf(record) === 'PDF' && (
+                <ButtonLink to="/documents" search={{ add: id }} icon="pages">
+                  Use in a new document
+                </ButtonLink>
+              )}
+              <TakeBack record={record} />
+            </More>
+          )}
         </>
       }
     >
-      <div className={styles.columns}>
+      <div className={styles.columns} data-failed={status === 'failed'}>
+        <section aria-label="Result" className={styles.result}>
+          <Result record={record} />
+        </section>
         <div className={styles.column}>
-          <section aria-label="Result" className={styles.result}>
-            <Result record={record} />
-          </section>
-          {!isTall && timeline}
-        </div>
-        <div className={styles.column}>
-          <Section title="Summary">
-            <ConversionFacts record={record} />
+          <Section title="Timeline" fold={hasEnded ? 'closed' : 'open'}>
+            <Timeline id={id} isDetailed={isDetailed} />
           </Section>
-          {isTall && timeline}
+          <Section title="Summary">
+            <ConversionFacts record={record} isDetailed={isDetailed} />
+          </Section>
         </div>
       </div>
+      {hasEnded && (
+        <div ref={proof}>
+          <ProofSection
+            lead="The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself; the evidence bundle lets anybody do so without this service."
+            checking={checking}
+            isAsked
+          >
+            <SaveButton icon="download" what="evidence bundle" load={loadEvidence}>
+              Evidence bundle
+            </SaveButton>
+          </ProofSection>
+        </div>
+      )}
       {mayReadDocuments && (
         <Section
           title="Request"
-          lead="The document and the options that were asked for."
+          lead="The document, and the options that were set."
           fold={isCompleted ? 'closed' : 'open'}
         >
           <RequestSection id={id} />
         </Section>
       )}
-      {isEnded(record) && <ConversionProof id={id} pdfSha256={record.sha256} />}
-      {isCompleted && mayReadDocuments && (
+      <div>
+        <Switch isSelected={isDetailed} onChange={setDetailed}>
+          Technical details
+        </Switch>
+      </div>
+      {isDetailed && isCompleted && mayReadDocuments && (
         <Section
           title="Manifest"
           lead="How the file was made, as the renderer recorded it. Its hash is in the log."
-          fold="closed"
         >
           <ManifestSection id={id} />
         </Section>
@@ -160,59 +190,39 @@ function ConversionView({ record, name }: ConversionViewProps) {
   );
 }
 
+/** What is done less often. */
+const More = ({ children }: { readonly children: ReactNode }) => (
+  <details className={styles.more}>
+    <summary>More</summary>
+    <div>{children}</div>
+  </details>
+);
+
 /** Leads to where the request can be corrected, while it is stored. */
 function OpenRequest({ id }: { readonly id: string }) {
   const { data } = useQuery(conversionRequestQuery(id));
   if (data === undefined) return null;
   return data.document === undefined ? (
-    <ButtonLink to="/playground" search={{ from: id }} icon="play">
-      Open in the playground
+    <ButtonLink to="/playground" search={{ from: id }} look="primary" icon="play">
+      Try again in the playground
     </ButtonLink>
   ) : (
-    <ButtonLink to="/documents" search={{ from: id }} icon="pages">
-      Open in Documents
+    <ButtonLink to="/documents" search={{ from: id }} look="primary" icon="pages">
+      Try again in Documents
     </ButtonLink>
   );
 }
 
-/** Takes the PDF into a new document, while it is stored. */
-function UseInDocument({ id }: { readonly id: string }) {
-  const { data: events } = useQuery(conversionEventsQuery(id));
-  if (deletionOf(events) !== undefined) return null;
-  return (
-    <ButtonLink to="/documents" search={{ add: id }} icon="pages">
-      Use in a new document
-    </ButtonLink>
-  );
-}
-
-interface ConversionProofProps {
-  readonly id: string;
-  /** The SHA-256 of the PDF in hex digits, if there is one: the log must name it. */
-  readonly pdfSha256: string | undefined;
-}
-
-/** Checks in this browser that the events of the conversion are in the log. */
-function ConversionProof({ id, pdfSha256 }: ConversionProofProps) {
-  const check = useMemo(() => {
+/** Checks in this browser that the events of the conversion are in the log, and name its file. */
+function useProof({ id, sha256 }: Conversion) {
+  return useMemo(() => {
     const params = { path: { id } };
     const load = async () => {
       const proof = await dataOf(api.GET('/api/v1/conversions/{id}/proof/', { params }));
       return { conversionId: id, entries: proof.entries, key: proof.key };
     };
-    return checkProof(
-      load,
-      pdfSha256 === undefined ? undefined : { sha256: pdfSha256 },
-      dependencies,
-    );
-  }, [id, pdfSha256]);
-  return (
-    <ProofSection
-      lead="The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself."
-      checking={useCheck(check)}
-      isAsked
-    />
-  );
+    return checkProof(load, sha256 === undefined ? undefined : { sha256 }, dependencies);
+  }, [id, sha256]);
 }
 
 function Result({ record }: { readonly record: Conversion }) {
@@ -266,7 +276,7 @@ function Failure({ record }: { readonly record: Conversion }) {
       </p>
       {mayReadDocuments && <FailurePicture id={id} />}
       <p className="note">
-        The credit came back to the account. Code <code>{code}</code>.
+        The credit came back to the account. For programs this is <code>{code}</code>.
       </p>
     </div>
   );

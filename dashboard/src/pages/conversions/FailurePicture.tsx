@@ -31,18 +31,25 @@ function StoredPicture({ id }: { readonly id: string }) {
   if (error instanceof ApiError && error.code === 'gone') return <p>{error.message}</p>;
   return (
     <Loaded query={query} what="the picture" lines={8}>
-      {(picture) => <Picture picture={picture} />}
+      {(picture) => (
+        <Picture picture={picture} alt="The upper part of the page, as the browser showed it" />
+      )}
     </Loaded>
   );
 }
 
-function Picture({ picture }: { readonly picture: Blob }) {
+interface PictureProps {
+  readonly picture: Blob;
+  readonly alt: string;
+}
+
+/** A picture that the service sent. */
+export function Picture({ picture, alt }: PictureProps) {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
     const made = URL.createObjectURL(picture);
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [picture]);
-  const alt = 'The upper part of the page, as the browser showed it';
   return url && <img src={url} alt={alt} className={styles.picture} />;
 }

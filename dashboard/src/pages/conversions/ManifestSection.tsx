@@ -80,8 +80,7 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
           Renderer: `${renderer}, attempt ${attempt}`,
           Browser: `${chrome.product}, revision ${chrome.revision}`,
           Sandbox: chrome.sandboxed ? 'on' : 'off',
-          'Not waited for to the end':
-            givenUp.length === 0 ? 'nothing: all was ready' : givenUp.join(', '),
+          'Unfinished at print time': givenUp.length === 0 ? 'none' : givenUp.join(', '),
         }}
       />
     </>

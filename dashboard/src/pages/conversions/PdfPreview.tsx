@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { thumbnailQuery } from '../../api/conversion-documents.ts';
 import {
   type Conversion,
   conversionEventsQuery,
@@ -13,6 +14,7 @@ import { counted, formatBytes } from '../../ui/format.ts';
 import { PdfFrame } from '../../ui/PdfFrame.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
 import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
+import { Picture } from './FailurePicture.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
 
@@ -34,24 +36,33 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
   if (deletion !== undefined) return <Gone what={what} reason={deletionText('It', deletion)} />;
   if (isShown) return <StoredFile id={record.id} what={what} />;
   const canShow = canShowHere(record);
+  const noteText = canShow
+    ? 'Showing it here is a download, which the timeline records.'
+    : 'This browser shows no PDF within a page: download it. The timeline records that.';
   return (
-    <div className={canShow ? styles.poster : undefined}>
-      <EmptyState
-        icon="document"
-        title={`The ${what} is ready`}
-        action={canShow && <Button onPress={() => setShown(true)}>Show the {what}</Button>}
-      >
-        {sizeText(record)}.{' '}
-        {canShow
-          ? 'Showing it here is a download, which the timeline records.'
-          : 'This browser shows no PDF within a page: download it. The timeline records that.'}
-      </EmptyState>
-    </div>
+    <>
+      {what === 'PDF' && <FirstPage id={record.id} />}
+      <p className="note">
+        {sizeText(record)}. {noteText}
+      </p>
+      {canShow && (
+        <Button icon="document" onPress={() => setShown(true)}>
+          Show the {what}
+        </Button>
+      )}
+    </>
   );
 }
 
+/** The first page; nothing if it cannot be drawn, as where it needs a password. */
+function FirstPage({ id }: { readonly id: string }) {
+  const { data, isPending } = useQuery(thumbnailQuery(id));
+  if (isPending) return <Loading label="Loading the first page" lines={10} />;
+  return data && <Picture picture={data} alt="The first page of the PDF" />;
+}
+
 /** True if this browser shows the file of the conversion within a page: pictures always. */
-export const canShowHere = (record: Conversion): boolean =>
+const canShowHere = (record: Conversion): boolean =>
   nounOf(record) === 'picture' || navigator.pdfViewerEnabled;
 
 interface GoneProps {
@@ -73,21 +84,21 @@ function StoredFile({ id, what }: Omit<GoneProps, 'reason'> & { readonly id: str
   if (error instanceof ApiError && error.code === 'gone')
     return <Gone what={what} reason={error.message} />;
   return (
-    <Loaded query={query} what={`the ${what}`} lines={12}>
-      {({ pdf, name }) => (
-        <PdfFrame title={`${what === 'PDF' ? what : 'Picture'}: ${name}`} pdf={pdf} />
-      )}
-    </Loaded>
+    <div className={styles.shown}>
+      <Loaded query={query} what={`the ${what}`} lines={12}>
+        {({ pdf, name }) => (
+          <PdfFrame title={`${what === 'PDF' ? what : 'Picture'}: ${name}`} pdf={pdf} />
+        )}
+      </Loaded>
+    </div>
   );
 }
 
-/** Saves the PDF or picture, unless it is not stored any more. */
+/** Saves the PDF or picture. */
 export function DownloadFile({ record }: { readonly record: Conversion }) {
   const { id } = record;
   const what = nounOf(record);
   const queries = useQueryClient();
-  const { data: events, isPending } = useQuery(conversionEventsQuery(id));
-  if (isPending || deletionOf(events) !== undefined) return null;
   const load = async () => {
     const { pdf, name } = await queries.ensureQueryData(conversionFileQuery(id));
     return { file: pdf, name };

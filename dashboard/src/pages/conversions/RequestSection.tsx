@@ -3,13 +3,15 @@ import { useMemo, useState } from 'react';
 import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
 import { conversionEventsQuery, deletionOf } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
+import { fieldsQuery } from '../../request/fields-query.ts';
+import { labelOf } from '../../request/schema.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { saveFile } from '../../ui/SaveButton.tsx';
-import { Loaded } from '../../ui/states.tsx';
+import { Loaded, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
@@ -61,7 +63,7 @@ function StoredRequestView({ id, request }: SourceProps) {
       <Source request={shown} id={id} />
       {shown.document === undefined && (
         <>
-          <h3>Options</h3>
+          <h3>Options that were set</h3>
           <Options options={shown.options} />
         </>
       )}
@@ -183,7 +185,18 @@ function valueOf(name: string, value: unknown) {
   return <code className={styles.json}>{JSON.stringify(value, undefined, 2)}</code>;
 }
 
+/** The summary of the page has them. */
+const SHOWN_ABOVE: readonly string[] = ['filename', 'reference', 'tags'];
+
+/** The options that differ from what the service does by itself, under the names that the playground has for them. */
 function Options({ options }: { readonly options: StoredRequest['options'] }) {
-  const shown = Object.entries(options).map(([name, value]) => [name, valueOf(name, value)]);
+  const { data: fields, isPending } = useQuery(fieldsQuery('ConversionRequest'));
+  if (isPending) return <Loading label="Loading the options" />;
+  const usual = new Map(fields?.map((field) => [field.name, field.usual]));
+  const set = Object.entries(options).filter(
+    ([name, value]) => value !== usual.get(name) && !SHOWN_ABOVE.includes(name),
+  );
+  if (set.length === 0) return <p className="note">None was set.</p>;
+  const shown = set.map(([name, value]) => [labelOf(name), valueOf(name, value)]);
   return <Facts facts={Object.fromEntries(shown)} wide />;
 }

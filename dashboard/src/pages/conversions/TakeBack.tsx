@@ -1,11 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
-import { conversionRequestQuery, renderRecordQuery } from '../../api/conversion-documents.ts';
+import {
+  conversionRequestQuery,
+  renderRecordQuery,
+  thumbnailQuery,
+} from '../../api/conversion-documents.ts';
 import {
   type Conversion,
-  conversionEventsQuery,
   conversionFileQuery,
-  deletionOf,
   isEnded,
   oneConversion,
 } from '../../api/conversions.ts';
@@ -23,7 +25,6 @@ function doneText(asked: Conversion, now: Conversion): string {
 /** Cancels what is unfinished, or deletes what is stored of a conversion that has ended. */
 export function TakeBack({ record }: { readonly record: Conversion }) {
   const { id, status } = record;
-  const { data: events, isPending } = useQuery(conversionEventsQuery(id));
   const queries = useQueryClient();
   const takeBack = async () => {
     const params = { path: { id } };
@@ -32,6 +33,7 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
     announce(doneText(record, now));
     // What may be deleted now is not shown any longer, while the rest is asked for again.
     await Promise.all([
+      queries.resetQueries({ queryKey: thumbnailQuery(id).queryKey }),
       queries.resetQueries({ queryKey: conversionRequestQuery(id).queryKey }),
       queries.resetQueries({ queryKey: renderRecordQuery(id).queryKey }),
       queries.resetQueries({ queryKey: conversionFileQuery(id).queryKey }),
@@ -56,8 +58,6 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
       </ConfirmButton>
     );
   }
-  // Once its documents are deleted, nothing is left to delete.
-  if (isPending || deletionOf(events) !== undefined) return null;
   return (
     <ConfirmButton
       icon="trash"

@@ -1,25 +1,33 @@
 import { useQuery } from '@tanstack/react-query';
 import { useKeyName } from '../../api/account.ts';
 import { type ConversionEvent, conversionEventsQuery } from '../../api/conversions.ts';
-import { formatDuration } from '../../ui/format.ts';
+import { type Delivery, webhooksQuery } from '../../api/webhooks.ts';
+import { counted, formatDuration } from '../../ui/format.ts';
+import { Icon } from '../../ui/icons.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { formatTime } from '../../ui/Time.tsx';
-import { memberText } from '../history/words.ts';
+import { isOfMachines, lookOf } from '../history/groups.ts';
+import { actorText } from '../history/words.ts';
+import { outcomeText } from '../webhooks/words.tsx';
 import styles from './conversion.module.css';
+import { failureTitle } from './failure-advice.ts';
 
-/** An event, or downloads that follow each other. */
+/** An event, or downloads of one person that follow each other. */
 interface Moment {
   readonly events: readonly [ConversionEvent, ...ConversionEvent[]];
   /** Milliseconds since the moment before. */
   readonly since: number | undefined;
 }
 
+const isLike = (one: ConversionEvent, other: ConversionEvent): boolean =>
+  one.type === other.type && one.actor.kind === other.actor.kind && one.actor.id === other.actor.id;
+
 function momentsOf(events: readonly ConversionEvent[]): readonly Moment[] {
   const moments: Moment[] = [];
   for (const event of events) {
     const last = moments.at(-1);
     const before = last?.events.at(-1);
-    if (last && before?.type === 'DocumentDownloaded' && event.type === before.type) {
+    if (last && before?.type === 'DocumentDownloaded' && isLike(event, before)) {
       moments[moments.length - 1] = { ...last, events: [...last.events, event] };
       continue;
     }
@@ -30,66 +38,93 @@ function momentsOf(events: readonly ConversionEvent[]): readonly Moment[] {
   return moments;
 }
 
-const ACTORS: Readonly<Record<ConversionEvent['actor']['kind'], string>> = {
-  key: 'the key',
-  session: 'the session',
-  account: 'the account',
-  renderer: 'a renderer',
-  operator: 'the operator',
-  service: 'the service',
-  anonymous: 'a client without credentials',
-};
-
-/** The summary has the renderer's name already. Who acted by a session says more than its id. */
-function ActorName({ actor }: Pick<ConversionEvent, 'actor'>) {
-  const { kind, id } = actor;
-  const name = useKeyName(kind === 'key' ? id : undefined) ?? id;
-  const member = memberText(actor);
-  if (member !== undefined && kind !== 'key') return member;
-  if (name === undefined || kind === 'renderer') return ACTORS[kind];
-  return `${ACTORS[kind]} ${name}${member === undefined ? '' : ` of ${member}`}`;
+interface Tried {
+  readonly outcome: 'delivered' | 'retry' | 'failed';
+  readonly status?: number;
+  readonly failure?: NonNullable<Delivery['last_failure']>;
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  ConversionCompleted: 'ok',
-  ConversionFailed: 'danger',
-  ConversionRequeued: 'warning',
-  ConversionOutcomeIgnored: 'warning',
-  ConversionDeleted: 'warning',
-  ConversionExpired: 'warning',
+type Words = (event: ConversionEvent, receiver: string) => string;
+
+/** What happened, as of a letter. `receiver`: whom a delivery is for. */
+const WAY: Partial<Record<ConversionEvent['type'], Words>> = {
+  ConversionRequested: () => 'Sent',
+  ConversionCompleted: ({ summary }) => summary.replace('The file was stored', 'Made'),
+  ConversionFailed: ({ data }) => failureTitle(String(data['code'])),
+  CreditRefunded: () => 'The credit came back',
+  DocumentDownloaded: ({ data }) =>
+    data['link'] === undefined ? 'Downloaded' : 'Downloaded by a link',
+  ConversionExpired: () => 'What was stored of it is deleted',
+  DeliveryAttempted: ({ data }, receiver) => {
+    const { outcome, status, failure } = data as unknown as Tried;
+    if (outcome === 'delivered') return `Delivered to ${receiver}`;
+    const next = outcome === 'retry' ? 'it is tried again' : 'there is no other try';
+    return `Not delivered to ${receiver}: ${outcomeText(status, failure) ?? 'no answer'}; ${next}`;
+  },
 };
 
-function MomentItem({ events, since }: Moment) {
+/** The endpoint of a delivery as its account calls it. */
+function useReceiver({ type, data }: ConversionEvent): string {
+  const id = data['webhookId'];
+  const isKnown = type === 'DeliveryAttempted' && typeof id === 'string';
+  const endpoints = useQuery({ ...webhooksQuery, enabled: isKnown }).data ?? [];
+  const endpoint = endpoints.find((each) => each.id === id);
+  if (endpoint !== undefined) return endpoint.description || new URL(endpoint.url).host;
+  return isKnown ? 'a webhook' : 'the webhook of the request';
+}
+
+interface MomentItemProps extends Moment {
+  readonly isDetailed: boolean;
+}
+
+function MomentItem({ events, since, isDetailed }: MomentItemProps) {
   const [first] = events;
+  const { type, time, summary, actor } = first;
   const last = events.at(-1) ?? first;
+  const keyName = useKeyName(actor.kind === 'key' ? actor.id : undefined);
+  const receiver = useReceiver(first);
+  const way = WAY[type]?.(first, receiver) ?? summary;
+  const { icon, tone } = lookOf(first);
+  // Whoever acted is named; which of the machines did, only to those who ask for it.
+  const isOfPerson = actor.kind !== 'renderer' && actor.kind !== 'service';
   return (
-    <li className={styles.moment} data-tone={TONES[first.type]}>
-      {since !== undefined && since >= 0 && (
+    <li className={styles.moment} data-tone={tone}>
+      <span className={styles.point}>
+        <Icon name={icon} size={14} />
+      </span>
+      {isDetailed && since !== undefined && since >= 0 && (
         <span className={styles.since}>
           <span className="visually-hidden">After </span>+{formatDuration(since)}
         </span>
       )}
       <p>
-        {events.length === 1
-          ? first.summary
-          : `The PDF was downloaded ${events.length} times, last on ${formatTime(last.time)}.`}
+        {isDetailed ? summary : way}
+        {events.length > 1 &&
+          ` ${counted(events.length, 'time')}, last on ${formatTime(last.time)}`}
       </p>
       <p className="note">
-        <time dateTime={first.time}>{formatTime(first.time)}</time> · {first.type} by{' '}
-        <ActorName actor={first.actor} />
+        <time dateTime={time}>{formatTime(time)}</time>
+        {isDetailed && ` · ${type}`}
+        {(isDetailed || isOfPerson) && ` · ${actorText(actor, keyName)}`}
       </p>
     </li>
   );
 }
 
-/** All events of a conversion, with the time from each to the next. */
-export function Timeline({ id }: { readonly id: string }) {
+interface TimelineProps {
+  readonly id: string;
+  /** With all that machines did, in the words of the log. */
+  readonly isDetailed: boolean;
+}
+
+/** The way of a conversion, from its request on. */
+export function Timeline({ id, isDetailed }: TimelineProps) {
   return (
     <Loaded query={useQuery(conversionEventsQuery(id))} what="the timeline" lines={6}>
       {(events) => (
         <ol>
-          {momentsOf(events).map((moment) => (
-            <MomentItem key={moment.events[0].id} {...moment} />
+          {momentsOf(events.filter((each) => isDetailed || !isOfMachines(each))).map((moment) => (
+            <MomentItem key={moment.events[0].id} {...moment} isDetailed={isDetailed} />
           ))}
         </ol>
       )}
