@@ -14,7 +14,8 @@ const ddl = `
 CREATE TABLE people (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL,
-  name TEXT
+  name TEXT,
+  second_factor INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE identities (
   identity TEXT PRIMARY KEY,
@@ -38,12 +39,13 @@ CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND 
 
 export const people: Projection = {
   name: 'people',
-  version: 2,
+  version: 3,
   tables: ['people', 'identities', 'members'],
   ddl,
   handlers(db) {
     const know = db.prepare('INSERT INTO people (id, email, name) VALUES (?, ?, ?)');
     const rename = db.prepare('UPDATE people SET name = ? WHERE id = ?');
+    const factor = db.prepare('UPDATE people SET second_factor = ? WHERE id = ?');
     const forget = db.prepare('DELETE FROM people WHERE id = ?');
     // The first person who had it keeps it.
     const link = db.prepare('INSERT OR IGNORE INTO identities (identity, person_id) VALUES (?, ?)');
@@ -94,6 +96,12 @@ export const people: Projection = {
       IdentityLinked({ identity, personId }) {
         link.run(identity, personId);
       },
+      SecondFactorAdded({ personId }) {
+        factor.run(1, personId);
+      },
+      SecondFactorRemoved({ personId }) {
+        factor.run(0, personId);
+      },
       PersonErased({ personId }) {
         forget.run(personId);
         unlink.run(personId);
@@ -110,11 +118,13 @@ export const people: Projection = {
   },
 };
 
-/** What a person is called. Both are sealed: `personTexts` opens them. */
+/** What a person is called: both texts are sealed, and `personTexts` opens them. */
 export interface PersonRow {
   readonly id: string;
   readonly email: string;
   readonly name?: string;
+  /** They have an authenticator. */
+  readonly secondFactor: boolean;
 }
 
 /** A member, or an invitation: that has an address of its own, and an end. */
@@ -158,9 +168,10 @@ export function peopleQueries(db: Database): PeopleQueries {
   const identity = db
     .prepare<[string], string>('SELECT person_id FROM identities WHERE identity = ?')
     .pluck();
-  const person = db.prepare<[string], { id: string; email: string; name: string | null }>(
-    'SELECT id, email, name FROM people WHERE id = ?',
-  );
+  const person = db.prepare<
+    [string],
+    { id: string; email: string; name: string | null; secondFactor: number }
+  >('SELECT id, email, name, second_factor AS secondFactor FROM people WHERE id = ?');
   const open = 'account_id = ? AND (expires_at IS NULL OR expires_at > ?)';
   const page = db.prepare<[string, number, number, number], Stored>(
     `${select} WHERE ${open} ORDER BY position DESC LIMIT ? OFFSET ?`,
@@ -180,7 +191,7 @@ export function peopleQueries(db: Database): PeopleQueries {
     expired: (now) => expired.all(now).map(rowOf),
     person(id) {
       const row = person.get(id);
-      return row && present<PersonRow>(row);
+      return row && present<PersonRow>({ ...row, secondFactor: row.secondFactor === 1 });
     },
     page: (accountId, now, { limit, offset }) => ({
       rows: page.all(accountId, now, limit, offset).map(rowOf),

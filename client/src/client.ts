@@ -57,6 +57,13 @@ type Request = Pick<Call, 'headers' | 'signal' | 'body' | 'anonymous'> &
 const PUBLIC_NAME = '/account/public-name/';
 const LOW_CREDITS = '/account/low-credits/';
 
+interface SignInOptions {
+  /** The account to sign in to. */
+  readonly account?: string;
+  /** A code of the person's authenticator, or a recovery code: needed where they have one. */
+  readonly otp?: string;
+}
+
 export class PressledgerClient {
   readonly #baseUrl: string;
   readonly #timeoutMs: number;
@@ -344,9 +351,10 @@ export class PressledgerClient {
   signIn(
     email: string,
     password: string,
-    { account, signal }: CallOptions & { readonly account?: string } = {},
+    { account, otp, signal }: CallOptions & SignInOptions = {},
   ): Promise<TokenPair> {
-    return this.#session.signIn({ email, password, ...(account && { account }) }, signal);
+    const which = { ...(account && { account }), ...(otp && { otp }) };
+    return this.#session.signIn({ email, password, ...which }, signal);
   }
 
   /** Gets a new access token. Requests that find theirs expired do this by themselves. */

@@ -17,6 +17,8 @@ export interface Member {
   role: Role;
   /** They may read the text of documents. Auditors may only where an owner granted it. */
   documents: boolean;
+  /** They have an authenticator. Owners are told of members. */
+  second_factor?: boolean;
   /** The time when the person joined, or was invited. */
   since: string;
   /** The time when the invitation ends. */

@@ -34,7 +34,12 @@ export class Session {
   }
 
   async signIn(
-    who: { readonly email: string; readonly password: string; readonly account?: string },
+    who: {
+      readonly email: string;
+      readonly password: string;
+      readonly account?: string;
+      readonly otp?: string;
+    },
     signal: AbortSignal | undefined,
   ): Promise<TokenPair> {
     this.#tokens = await this.#requests.tokens('create', who, signal);

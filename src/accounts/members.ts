@@ -31,10 +31,11 @@ export function nameOfPerson(given: string): string {
   return name;
 }
 
-/** A member or an open invitation, as the API shows it. */
+/** A member or an open invitation, as the API shows it: to owners with what is their business. */
 export async function memberRecord(
   deps: Pick<SignInDependencies, 'readModel' | 'vault'>,
   row: MemberRow,
+  isForOwner: boolean,
 ) {
   const { id, role, documents, email: invited, since, expiresAt } = row;
   const texts = invited === undefined ? await personTexts(deps, id) : {};
@@ -46,6 +47,10 @@ export async function memberRecord(
     name: texts.name ?? null,
     role,
     documents: documents || role !== 'auditor',
+    ...(isForOwner &&
+      expiresAt === undefined && {
+        second_factor: deps.readModel.query(peopleQueries).person(id)?.secondFactor ?? false,
+      }),
     since: isoTime(since),
     ...(expiresAt !== undefined && { expires_at: isoTime(expiresAt) }),
   };

@@ -2,11 +2,12 @@
  * Decides what is still needed after a right first factor: the one place for passwords, passkeys and the identity
  * provider.
  */
+import type { CommandContext } from '../actors/system.ts';
 import { accountAggregate } from '../domain/account.ts';
 import type { SignInMethod, SignInRequirement } from '../domain/choices.ts';
 import { ServiceError } from '../errors/errors.ts';
-import type { CommandContext } from '../actors/system.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
+import { secondFactorOf, takeCode } from './authenticators.ts';
 import type { Membership } from './logins.ts';
 
 /** Each proves more than a password: the provider answers for what it asks, and a passkey for its holder. */
@@ -16,6 +17,9 @@ const SECOND_FACTORS: ReadonlySet<SignInMethod> = new Set([
   'passkey',
   'oidc',
 ]);
+
+const isMoreThanPassword = (methods: readonly SignInMethod[]): boolean =>
+  methods.some((each) => SECOND_FACTORS.has(each));
 
 /** What a session lacks to do more than set up its sign-in. */
 export type Lacking = Exclude<SignInRequirement, 'none'>;
@@ -29,7 +33,7 @@ export function lackingIn(
     case 'none':
       return undefined;
     case 'second_factor':
-      return methods.some((each) => SECOND_FACTORS.has(each)) ? undefined : requirement;
+      return isMoreThanPassword(methods) ? undefined : requirement;
     case 'oidc':
       return methods.includes('oidc') ? undefined : requirement;
   }
@@ -47,23 +51,53 @@ export function refusalOfLacking(lacking: Lacking): ServiceError {
   return new ServiceError('forbidden', text, { details: { [lacking]: [text] } });
 }
 
+/** The second factor as a client sends it. */
+export interface Code {
+  /** A code of the authenticator, or a recovery code; undefined: none was sent. */
+  readonly otp: string | undefined;
+  /** Makes the context of its use. */
+  readonly contextFor: (holder: Membership) => Promise<CommandContext>;
+}
+
+const NEEDS_CODE = 'A second factor is needed: a code of your authenticator, or a recovery code.';
+const NEEDS_PASSKEY = 'The account requires a second factor. Sign in with your passkey.';
+const WRONG_CODE = 'The code is wrong, or it was used already. Each code works once.';
+
+/** The refusal of a wrong code: of a sign-in, or of somebody who is signed in. */
+export const wrongCode = (error: 'unauthorized' | 'validation_error'): ServiceError =>
+  new ServiceError(error, WRONG_CODE, { details: { otp: [WRONG_CODE] } });
+
 /**
- * Proves what is needed beside the first factor. A person who lacks a second factor that the account requires gets a
- * session that may do nothing but set one up.
+ * Proves what is needed beside the first factor: the code of a person who has an authenticator. One who lacks a second
+ * factor that the account requires gets a session that may do nothing but set one up.
  * @param methods what was proved already
- * @returns all that was proved
- * @throws {ServiceError} `unauthorized`
+ * @returns all that was proved; undefined for a wrong code
+ * @throws {ServiceError} `unauthorized`, with `details.otp` where a code is needed and none was sent
  */
 export async function proveRest(
-  { actors }: Pick<AccountDependencies, 'actors'>,
-  { accountId }: Pick<Membership, 'accountId' | 'personId'>,
+  deps: Pick<AccountDependencies, 'actors' | 'vault'>,
+  holder: Membership,
   methods: readonly SignInMethod[],
-): Promise<readonly SignInMethod[]> {
-  const { state } = await actors.read(accountAggregate, accountId);
+  { otp, contextFor }: Partial<Code> = {},
+): Promise<readonly SignInMethod[] | undefined> {
+  const { state } = await deps.actors.read(accountAggregate, holder.accountId);
   if (lackingIn(state.signInRequirement, methods) === 'oidc') {
     throw new ServiceError('unauthorized', ONLY_PROVIDER);
   }
-  return methods;
+  if (isMoreThanPassword(methods)) return methods;
+  const { authenticator, passkeys } = await secondFactorOf(deps, holder.personId);
+  if (authenticator === undefined) {
+    // Who knows the password alone must not set up another factor beside the passkeys.
+    if (state.signInRequirement === 'none' || Object.keys(passkeys).length === 0) return methods;
+    throw new ServiceError('unauthorized', NEEDS_PASSKEY, {
+      details: { passkey: [NEEDS_PASSKEY] },
+    });
+  }
+  if (otp === undefined || contextFor === undefined) {
+    throw new ServiceError('unauthorized', NEEDS_CODE, { details: { otp: [NEEDS_CODE] } });
+  }
+  const method = await takeCode(deps, holder, otp, () => contextFor(holder));
+  return method && [...methods, method];
 }
 
 /** Somebody who changes how people sign in. */

@@ -141,6 +141,8 @@ async function take(
 export interface Judged {
   readonly login: Login | undefined;
   readonly right: boolean;
+  /** The code of a second factor was wrong, and not the password. */
+  readonly isCode?: true;
 }
 
 /**
@@ -165,12 +167,12 @@ export async function inTurn<J extends Judged>(
     throw error;
   }
   if (judged.right) await refund(deps.rateLimiter, counts);
-  else leaveTrail(deps, request, judged.login);
+  else leaveTrail(deps, request, judged);
   return { ...judged, client, asker };
 }
 
 /** Does not wait: the time that recording takes would tell a known address from an unknown one. */
-function leaveTrail(deps: SignInDependencies, request: Try, login: Login | undefined): void {
+function leaveTrail(deps: SignInDependencies, request: Try, { login, isCode }: Judged): void {
   request.log.warn('A sign-in was refused.');
   const record = async (): Promise<void> => {
     // An invited person has no account of their own: the one that they have belonged to longest is told.
@@ -178,7 +180,7 @@ function leaveTrail(deps: SignInDependencies, request: Try, login: Login | undef
       login?.sealedBy === login?.personId
         ? login && (await membershipsOf(deps, login.personId))[0]?.accountId
         : login?.sealedBy;
-    await recordRefusal(deps, request, accountId);
+    await recordRefusal(deps, request, accountId, isCode);
   };
   record().catch((err: unknown) =>
     request.log.error({ err }, 'A refused sign-in is not recorded.'),
@@ -198,6 +200,7 @@ export async function recordRefusal(
   }: Pick<SignInDependencies, 'actors' | 'vault' | 'clock' | 'addressKey'>,
   { email, clientAddress, requestId, loggedId, actor = { kind: 'anonymous' } }: Refused,
   accountId: string | undefined,
+  isCode?: true,
 ): Promise<void> {
   const now = clock.now();
   let target: SignInTarget;
@@ -209,7 +212,7 @@ export async function recordRefusal(
     // An address without an account has no key to seal with.
     context = firstCommand(now, { kind: 'anonymous' }, { requestId: loggedId });
   } else {
-    target = { kind: 'account', accountId };
+    target = { kind: 'account', accountId, ...(isCode && { isCode }) };
     context = firstCommand(now, actor, {
       requestId: await vault.seal(accountId, requestId),
       client: await vault.seal(accountId, clientAddress),

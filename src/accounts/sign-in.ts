@@ -1,7 +1,9 @@
-/** Signs in with an address and its password, slowly for those who guess. */
+/** Judges an address and its password, and what is needed beside them. */
+import type { CommandContext } from '../actors/system.ts';
 import type { SignInMethod } from '../domain/choices.ts';
 import { type ErrorDetails, fieldError, ServiceError } from '../errors/errors.ts';
 import type { Rate } from '../limits/rate-limiter/port.ts';
+import { takeCode } from './authenticators.ts';
 import {
   chosen,
   findLogin,
@@ -13,8 +15,9 @@ import {
 } from './logins.ts';
 import { type Asker, NOBODYS_HASH } from './passwords.ts';
 import { assertAllowed } from './rate-limits.ts';
-import { proveRest } from './second-factors.ts';
+import { type Code, proveRest, wrongCode } from './second-factors.ts';
 import {
+  clientOf,
   inTurn,
   type Judged,
   type SignInDependencies,
@@ -68,9 +71,15 @@ const none: Promise<readonly Membership[]> = Promise.resolve([]);
 export const judgeInTurn = (deps: SignInDependencies, request: SignInRequest) =>
   inTurn(deps, request, (asker) => judge(deps, request, asker));
 
+/** How a sign-in ends: with a session, or with what was wrong. */
+interface Ending extends Judged {
+  readonly signedIn?: SignedIn;
+}
+
 /**
  * The account that the pair signs in to: the one that is asked for, else the person's own, else the one that they have
  * belonged to longest.
+ * @param code the second factor, which is looked at only where the pair is right
  * @throws {ServiceError} `unauthorized`, or `rate_limit_exceeded` after too many tries; with a right pair `not_found` where
  * the person does not belong to the account, and `forbidden` where they belong to none
  * @throws {BudgetExceeded} too many wait for their password to be hashed
@@ -78,13 +87,22 @@ export const judgeInTurn = (deps: SignInDependencies, request: SignInRequest) =>
 export async function signIn(
   deps: SignInDependencies,
   request: SignInRequest,
+  code: Code,
   asked?: string,
 ): Promise<SignedIn> {
-  const { login, right, client, memberships } = await judgeInTurn(deps, request);
-  if (login === undefined || !right) {
-    throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
-  }
-  return await admit(deps, login, { memberships: await memberships, asked, client }, ['password']);
+  const client = clientOf(deps, request.email, request.clientAddress);
+  const { signedIn, isCode } = await inTurn(deps, request, async (asker): Promise<Ending> => {
+    const { login, right, memberships: held } = await judge(deps, request, asker);
+    if (login === undefined || !right) return { right: false, login };
+    const entrance = { memberships: await held, asked, client };
+    const entered = await tryToAdmit(deps, login, entrance, ['password'], code);
+    return entered === undefined
+      ? { right: false, login, isCode: true }
+      : { right: true, login, signedIn: entered };
+  });
+  if (isCode) throw wrongCode('unauthorized');
+  if (signedIn !== undefined) return signedIn;
+  throw new ServiceError('unauthorized', 'The email address or the password is wrong.');
 }
 
 /** A right first factor, and the account that it is to open. */
@@ -96,21 +114,43 @@ interface Entrance {
 }
 
 /**
- * Chooses the account after a right first factor, and proves the rest.
+ * Chooses the account after a right first factor that counts as two, and proves the rest.
  * @param methods what was proved
  * @throws {ServiceError} as `signIn`
  */
 export async function admit(
+  ...given: [SignInDependencies, PersonWhoEnters, Entrance, readonly SignInMethod[]]
+): Promise<SignedIn> {
+  const signedIn = await tryToAdmit(...given);
+  if (signedIn === undefined) throw wrongCode('unauthorized');
+  return signedIn;
+}
+
+type PersonWhoEnters = Pick<Login, 'personId' | 'passwords'>;
+
+/** @returns undefined for a wrong code @throws {ServiceError} as `signIn` */
+async function tryToAdmit(
   deps: SignInDependencies,
-  { personId, passwords }: Pick<Login, 'personId' | 'passwords'>,
+  { personId, passwords }: PersonWhoEnters,
   { memberships, asked, client }: Entrance,
   methods: readonly SignInMethod[],
-): Promise<SignedIn> {
+  code?: Code,
+): Promise<SignedIn | undefined> {
   const status = await deps.rateLimiter.consume(`sign-in:right:${personId}`, RIGHT_SIGN_INS);
   assertAllowed(status, 'There were too many sign-ins to this account.', deps.clock);
   const membership = chosen(memberships, asked);
-  const proved = await proveRest(deps, membership, methods);
-  return { ...membership, passwords, client, methods: proved };
+  const proved = await proveRest(deps, membership, methods, code);
+  return proved && { ...membership, passwords, client, methods: proved };
+}
+
+/** A request to prove again who is signed in. */
+export type Confirmation = Omit<SignInRequest, 'email' | 'password'>;
+
+/** @throws {ServiceError} `unauthorized`: erased since the credential was read */
+async function known(deps: SignInDependencies, personId: string) {
+  const login = await loginOf(deps, personId);
+  if (login === undefined) throw new ServiceError('unauthorized');
+  return { login, email: await deps.vault.unsealExactly(login.sealedBy, login.email) };
 }
 
 const NO_PASSWORD =
@@ -126,20 +166,42 @@ const NO_PASSWORD =
 export async function confirmPassword(
   deps: SignInDependencies,
   personId: string,
-  request: Omit<SignInRequest, 'email'>,
-  wrong: { readonly message: string; readonly details: ErrorDetails },
+  request: Confirmation & Pick<SignInRequest, 'password'>,
+  wrong: { readonly message: string; readonly details: ErrorDetails } = WRONG_PASSWORD,
 ): Promise<JudgedPassword> {
-  const known = await loginOf(deps, personId);
-  // Erased since its credential was read.
-  if (known === undefined) throw new ServiceError('unauthorized');
-  if (known.passwordHash === '') {
+  const who = await known(deps, personId);
+  if (who.login.passwordHash === '') {
     const [field = 'password'] = Object.keys(wrong.details);
     throw fieldError(field, NO_PASSWORD);
   }
-  const email = await deps.vault.unsealExactly(known.sealedBy, known.email);
-  const { login, right, asker } = await judgeInTurn(deps, { ...request, email });
+  const attempt = { ...request, email: who.email };
+  const { login, right, asker } = await judgeInTurn(deps, attempt);
   if (!right || login?.personId !== personId) {
     throw new ServiceError('validation_error', wrong.message, { details: wrong.details });
   }
   return { login, asker };
+}
+
+/** The refusal of a password that is asked for again. */
+export const WRONG_PASSWORD = {
+  message: 'The password is wrong.',
+  details: { password: ['The password is wrong.'] },
+} as const;
+
+/**
+ * Takes a code of somebody who is signed in already. A wrong one counts as a refused sign-in.
+ * @throws {ServiceError} `validation_error` where it is wrong, `rate_limit_exceeded` after too many tries
+ */
+export async function confirmCode(
+  deps: SignInDependencies,
+  holder: Pick<Membership, 'personId' | 'accountId'>,
+  request: Confirmation,
+  { otp, contextFor }: { readonly otp: string; readonly contextFor: () => Promise<CommandContext> },
+): Promise<void> {
+  const { login, email } = await known(deps, holder.personId);
+  const { right } = await inTurn(deps, { ...request, email }, async () => {
+    const method = await takeCode(deps, holder, otp, contextFor);
+    return { right: method !== undefined, login, isCode: true as const };
+  });
+  if (!right) throw wrongCode('validation_error');
 }

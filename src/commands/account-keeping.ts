@@ -181,3 +181,14 @@ export const accountErase: Run = async ({ positionals: [given = ''], values }, c
     );
   });
 };
+
+export const accountRemoveSecondFactor: Run = async (invocation, { open, output }) => {
+  const [email = ''] = invocation.positionals;
+  const which = 'why it is removed. Each account of the person reads it.';
+  const asked = { email, ...neededReason(invocation, which) };
+  await open.withOperator(async (api) => {
+    await api.post('/operator/second-factors/remove/', asked);
+    output.json({ email, second_factor: false });
+    output.line(`${email} signs in with the password alone from now on.`);
+  });
+};

@@ -5,6 +5,7 @@ import { type Invocation, type Run, secretFromInput, textOption, UsageError } fr
 import { DEFAULT_SERVER } from './options.ts';
 import { ask as askAtTerminal } from './output.ts';
 import {
+  isPressledgerError,
   type Login,
   PressledgerClient,
   readLogin,
@@ -45,18 +46,39 @@ async function credentialOf(invocation: Invocation): Promise<Credential> {
   return { email, secret: await ask(`Password of ${email}: `, { hidden: true }) };
 }
 
+interface SignInOptions {
+  readonly account?: string;
+  readonly otp?: string;
+}
+
+/** Asks for the code of a second factor where the service says that it needs one. */
+async function signInWith(
+  client: PressledgerClient,
+  { email, secret }: { readonly email: string; readonly secret: string },
+  which: SignInOptions,
+): Promise<void> {
+  try {
+    await client.signIn(email, secret, which);
+  } catch (error) {
+    const needsCode = isPressledgerError(error, 'unauthorized') && error.details?.['otp'];
+    if (!needsCode || which.otp !== undefined || !process.stdin.isTTY) throw error;
+    const otp = await ask('Code of your authenticator, or a recovery code: ');
+    await client.signIn(email, secret, { ...which, otp });
+  }
+}
+
 /** Makes a key with the password, so that no password is kept; takes a key that is given as it is. */
 async function obtainKey(
   server: string,
   { email, secret }: Credential,
-  { name, account }: { readonly name: string; readonly account: string | undefined },
+  { name, ...which }: SignInOptions & { readonly name: string },
 ): Promise<Login & { readonly email: string }> {
   if (email === undefined) {
     const own = await new PressledgerClient({ server, apiKey: secret }).account();
     return { server, api_key: secret, email: own.email };
   }
   const client = new PressledgerClient({ server });
-  await client.signIn(email, secret, account === undefined ? {} : { account });
+  await signInWith(client, { email, secret }, which);
   try {
     const { id, key } = await client.createKey(name);
     return { server, api_key: key, key_id: id, email };
@@ -76,8 +98,9 @@ export const login: Run = async (invocation, { client: { server: named, loginFil
   const server = serverAddress(asked.trim() || usual);
   const credential = await credentialOf(invocation);
   const name = textOption(invocation, 'name') ?? hostname();
-  const account = textOption(invocation, 'account');
-  const { email, ...made } = await obtainKey(server, credential, { name, account });
+  const [account, otp] = ['account', 'otp'].map((each) => textOption(invocation, each));
+  const which = { ...(account && { account }), ...(otp && { otp }) };
+  const { email, ...made } = await obtainKey(server, credential, { name, ...which });
   await writeLogin(loginFile, made);
   if (former) {
     await revokeKeyOf(former).catch((error: unknown) => {

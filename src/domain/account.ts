@@ -27,6 +27,7 @@ import {
   rememberKey,
   type StoredKeys,
 } from './idempotency.ts';
+import type { MembersCommand, MembersEvent } from './member-commands.ts';
 import {
   decideOnPeople,
   endSessions,
@@ -34,8 +35,6 @@ import {
   founded,
   founderEpoch,
   founderOf,
-  type MembersCommand,
-  type MembersEvent,
   nobody,
   type People,
 } from './members.ts';
@@ -198,6 +197,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'MemberChanged':
     case 'MemberRemoved':
     case 'MemberPasswordReset':
+    case 'MemberSecondFactorRemoved':
     case 'SignInPolicyChanged':
       return evolvePeople(state, event);
     case 'SignatureSet':
@@ -224,7 +224,6 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
 }
 
 const noSuchAccount = { rejected: 'not_found', message: 'There is no such account.' } as const;
-
 const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (command, state) => {
   if (command.type === 'OpenAccount') {
     if (state.status !== 'none') return [];
@@ -270,6 +269,7 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'ChangeMember':
     case 'RemoveMember':
     case 'RecordPasswordReset':
+    case 'RecordSecondFactorRemoval':
     case 'ChangeSignInPolicy':
       return decideOnPeople(state, command);
     case 'SetSignature':

@@ -178,6 +178,16 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     off.length === 0
       ? 'A person gets every kind of mail.'
       : `A person switched off ${counted(off.length, 'kind')} of mail: ${off.join(', ')}.`,
+  SecondFactorAdded: () =>
+    'A person set up a second factor: signing in takes a code of an authenticator from now on.',
+  SecondFactorUsed: () => 'A person proved themselves with a code of their authenticator.',
+  RecoveryCodeUsed: ({ left }) =>
+    `A person used a recovery code in place of their second factor: ${counted(left, 'code')} ${left === 1 ? 'is' : 'are'} left.`,
+  RecoveryCodesRenewed: () =>
+    'A person made new recovery codes: those from before are worth nothing.',
+  SecondFactorRemoved: () => 'The second factor of a person was removed, with its recovery codes.',
+  MemberSecondFactorRemoved: () =>
+    'An operator of the service removed the second factor of a person of the account.',
   PersonErased: () => 'A person was erased: nobody can read their name and address any more.',
   PasskeyAdded: () => 'A person added a passkey, which signs in without the password.',
   PasskeyRenamed: () => 'A person renamed a passkey.',
@@ -255,7 +265,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SessionConfirmed: (data) =>
     `The person of an open session has proved ${methodsText(data.methods)}, too.`,
   SessionRevoked: () => 'A session was ended.',
-  SignInRefused: () => 'A wrong password or passkey was refused.',
+  SignInRefused: (data) =>
+    data.isCode
+      ? 'A wrong code of a second factor was refused.'
+      : 'A wrong password or passkey was refused.',
   UnknownSignInRefused: () =>
     'A sign-in was refused, because nobody signs in with the address or the passkey.',
   SignInsLeftOut: (data) =>

@@ -24,10 +24,7 @@ import {
   RenderTimings,
   RequestFacts,
   Sealed,
-  SessionId,
-  SessionKind,
   Sha256,
-  SignInMethods,
   Source,
   Time,
 } from './event-fields.ts';
@@ -36,6 +33,7 @@ import { MAIL_EVENT_SCHEMAS } from './mail-events.ts';
 import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
 import { OPERATOR_EVENT_SCHEMAS } from './operator-events.ts';
 import { PASSKEY_EVENT_SCHEMAS } from './passkey-events.ts';
+import { SIGN_IN_EVENT_SCHEMAS } from './sign-in-events.ts';
 import { SIGNATURE_EVENT_SCHEMAS } from './signature-events.ts';
 import { TEMPLATE_EVENT_SCHEMAS } from './template-events.ts';
 import { WEBHOOK_EVENT_SCHEMAS } from './webhook-events.ts';
@@ -251,51 +249,7 @@ export const EVENT_SCHEMAS = {
   KeyUsed: Type.Object({ accountId: AccountId, keyId: KeyId, usedAt: Time }),
   KeyRevoked: Type.Object({ accountId: AccountId, keyId: KeyId }),
 
-  SessionOpened: Type.Object({
-    accountId: AccountId,
-    sessionId: SessionId,
-    expiresAt: Time,
-    /** The person who signed in; absent: the one who the account was opened for. */
-    personId: Type.Optional(PersonId),
-    /** The member's session epoch in the account when the password was judged; absent: 0. */
-    epoch: Type.Optional(Type.Integer({ minimum: 0, maximum })),
-    /** The number of times that the person had another password then, where that is not kept in this account; absent: none. */
-    passwords: Type.Optional(Type.Integer({ minimum: 0, maximum })),
-    /** HMAC of the sign-in address and the client's own, hex. */
-    client: Type.Optional(Sha256),
-    /** Absent: `api`, as all were before there was another. */
-    kind: Type.Optional(SessionKind),
-    /** The program that signed in, as its User-Agent says. Its address is in the metadata. */
-    userAgent: Type.Optional(Sealed),
-    /** Absent: the password alone, as it was before there was more. */
-    methods: Type.Optional(SignInMethods),
-  }),
-  /** The person has proved more while the session was open. */
-  SessionConfirmed: Type.Object({
-    accountId: AccountId,
-    sessionId: SessionId,
-    methods: SignInMethods,
-  }),
-  SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
-
-  /** A wrong password for an account; the client's address is in the metadata, sealed. */
-  SignInRefused: Type.Object({ accountId: AccountId, refusedAt: Time }),
-  /** A sign-in with an address without an account: nothing to seal with, so HMACs, hex. */
-  UnknownSignInRefused: Type.Object({ address: Sha256, client: Sha256, refusedAt: Time }),
-  /** Refused sign-ins that are not recorded one by one: at least `count` since the hour began. */
-  SignInsLeftOut: Type.Object({
-    accountId: Type.Optional(AccountId),
-    count: Count,
-    since: Time,
-    notedAt: Time,
-  }),
-
-  /**
-   * Once for each account, or for each person who was invited into one: another one gets an address only after its
-   * account or person was erased.
-   */
-  EmailReserved: Type.Object({ accountId: AccountId, personId: Type.Optional(PersonId) }),
-
+  ...SIGN_IN_EVENT_SCHEMAS,
   ...MAIL_EVENT_SCHEMAS,
   ...MEMBER_EVENT_SCHEMAS,
   ...PASSKEY_EVENT_SCHEMAS,

@@ -1,13 +1,20 @@
 /** Events of the people who use accounts. They are a storage format, as those in `events.ts`. */
 import Type, { type Static } from 'typebox';
 import { OPTIONAL_MAILS, ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
-import { AccountId, PersonId, Sealed, Sha256, Time } from './event-fields.ts';
+import { AccountId, maximum, PersonId, Sealed, Sha256, Time } from './event-fields.ts';
 
 export const Role = Type.Enum([...ROLES]);
 export type Role = Static<typeof Role>;
 
 /** An auditor may read documents too; absent: not. */
 const Documents = Type.Optional(Type.Literal(true));
+
+/** A person, and the account in which it was done; without one, the operator did it. */
+const OF_PERSON = { personId: PersonId, accountId: Type.Optional(AccountId) };
+const Step = Type.Integer({ minimum: 0, maximum });
+const Left = Type.Integer({ minimum: 0, maximum });
+/** SHA-256 of each, hex. */
+const RecoveryCodes = Type.Array(Sha256);
 
 /** Texts that are `Sealed` here are sealed with the key of their person: they go when the person is erased. */
 export const MEMBER_EVENT_SCHEMAS = {
@@ -60,6 +67,8 @@ export const MEMBER_EVENT_SCHEMAS = {
     /** The person may set it by a link until then; absent: the operator sets it. */
     expiresAt: Type.Optional(Time),
   }),
+  /** An operator removes the second factor of a member, in all accounts that the person belongs to. */
+  MemberSecondFactorRemoved: Type.Object({ accountId: AccountId, personId: PersonId }),
   /** What everybody who signs in to the account has to prove from then on, beside the password or in its place. */
   SignInPolicyChanged: Type.Object({
     accountId: AccountId,
@@ -115,6 +124,22 @@ export const MEMBER_EVENT_SCHEMAS = {
     accountId: AccountId,
     off: Type.Array(Type.Enum([...OPTIONAL_MAILS]), { maxItems: OPTIONAL_MAILS.length }),
   }),
+  /** The person has an authenticator that makes codes by the time, and recovery codes for its loss. */
+  SecondFactorAdded: Type.Object({
+    ...OF_PERSON,
+    secret: Sealed,
+    /** The step of time, of 30 seconds, of the code that proved it. */
+    step: Step,
+    recoveryCodes: RecoveryCodes,
+    addedAt: Time,
+  }),
+  /** A code was taken: it and all before it are used up. */
+  SecondFactorUsed: Type.Object({ ...OF_PERSON, step: Step }),
+  RecoveryCodeUsed: Type.Object({ ...OF_PERSON, codeHash: Sha256, left: Left }),
+  /** Those from before are worth nothing. */
+  RecoveryCodesRenewed: Type.Object({ ...OF_PERSON, recoveryCodes: RecoveryCodes }),
+  /** The authenticator and the recovery codes are worth nothing. */
+  SecondFactorRemoved: Type.Object(OF_PERSON),
   /**
    * The person's key is to be destroyed: nobody can read their name and address from then on. The account is the last
    * one that they belonged to, if they belonged to any.

@@ -5,6 +5,7 @@
 import type { Decision, Rejection } from './decider.ts';
 import type { EventOf } from './events.ts';
 import type { SignInRequirement } from './choices.ts';
+import type { MembersCommand, MembersEvent } from './member-commands.ts';
 import type { Role } from './member-events.ts';
 
 /** The most members of an account, and the most invitations that are open. */
@@ -57,67 +58,6 @@ export const nobody: People = {
   sessionEpoch: 0,
   signInRequirement: 'none',
 };
-
-export type MembersEvent = EventOf<
-  | 'MemberInvited'
-  | 'InvitationRevoked'
-  | 'MemberJoined'
-  | 'MemberChanged'
-  | 'MemberRemoved'
-  | 'MemberPasswordReset'
-  | 'SessionsEnded'
-  | 'SignInPolicyChanged'
->;
-
-/** `by`: the person who asks; absent for the operator. Whether they may is decided with it. */
-interface By {
-  readonly accountId: string;
-  readonly by?: string;
-}
-
-export type MembersCommand = By &
-  (
-    | {
-        readonly type: 'InviteMember';
-        readonly personId: string;
-        readonly tokenHash: string;
-        /** Sealed. */
-        readonly email: string;
-        readonly role: Role;
-        readonly documents?: boolean;
-        /** The service sends the link to the address. */
-        readonly byMail: boolean;
-        readonly now: number;
-        readonly expiresAt: number;
-      }
-    | { readonly type: 'RevokeInvitation'; readonly personId: string }
-    | {
-        readonly type: 'JoinAccount';
-        readonly personId: string;
-        readonly tokenHash: string;
-        readonly now: number;
-      }
-    /** The identity provider lets the person in. */
-    | { readonly type: 'AdmitMember'; readonly personId: string; readonly role: Role }
-    | {
-        readonly type: 'ChangeMember';
-        readonly personId: string;
-        readonly role?: Role;
-        readonly documents?: boolean;
-        /** The identity provider says so. */
-        readonly byProvider?: true;
-      }
-    | { readonly type: 'RemoveMember'; readonly personId: string }
-    /** The operator's. With a time: that until which a link may be used. */
-    | {
-        readonly type: 'RecordPasswordReset';
-        readonly personId: string;
-        readonly expiresAt?: number;
-      }
-    /** Without a person: of all who belong to the account. */
-    | { readonly type: 'EndSessions'; readonly personId?: string }
-    | { readonly type: 'ChangeSignInPolicy'; readonly require: SignInRequirement }
-  );
 
 const without = <T>(all: Readonly<Record<string, T>>, id: string): Record<string, T> =>
   Object.fromEntries(Object.entries(all).filter(([each]) => each !== id));
@@ -182,6 +122,7 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
       return { ...state, members: without(members, personId), former };
     }
     case 'MemberPasswordReset':
+    case 'MemberSecondFactorRemoved':
       return state;
     case 'SessionsEnded':
       return { ...state, ...endSessions(state, event.data.personId) };
@@ -321,6 +262,11 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       if (state.members[personId] === undefined) return [];
       const link = expiresAt === undefined ? {} : { expiresAt };
       return [{ type: 'MemberPasswordReset', data: { accountId, personId, ...link } }];
+    }
+    case 'RecordSecondFactorRemoval': {
+      const { personId } = command;
+      if (state.members[personId] === undefined) return [];
+      return [{ type: 'MemberSecondFactorRemoved', data: { accountId, personId } }];
     }
     case 'EndSessions': {
       const { personId } = command;

@@ -1,7 +1,7 @@
 /**
- * A person who was invited into an account, or let in by an identity provider: name and credentials. Password and address of
- * founders lie in the account's stream; the stream of a founder has a name, if one was given, passkeys, identities at
- * providers, and the erasure.
+ * A person: passkeys, the second factor and, of one who was invited into an account or let in by an identity provider, name
+ * and credentials. Password and address of founders lie in the account's stream; the stream of a founder has a name, if one
+ * was given, passkeys, the second factor, identities at providers, and the erasure.
  */
 import type { OptionalMail } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
@@ -14,6 +14,13 @@ import {
   type PasskeyEvent,
   type Passkeys,
 } from './passkeys.ts';
+import {
+  decideOnSecondFactor,
+  evolveSecondFactor,
+  type SecondFactor,
+  type SecondFactorCommand,
+  type SecondFactorEvent,
+} from './second-factor.ts';
 import {
   isResetOffered,
   noReset,
@@ -28,6 +35,7 @@ export const personStream = (personId: string): string => `person-${personId}`;
 
 export type PersonEvent =
   | PasskeyEvent
+  | SecondFactorEvent
   | EventOf<
       | 'PersonRegistered'
       | 'PersonNamed'
@@ -38,7 +46,7 @@ export type PersonEvent =
       | 'PersonErased'
     >;
 
-export interface PersonState extends Passkeys {
+export interface PersonState extends Passkeys, SecondFactor {
   /** `none`: not registered: a founder, or nobody. `erased` is for good. */
   readonly status: 'none' | 'registered' | 'erased';
   /** Sealed, as are the hash, which is empty for a person without a password, and the name. */
@@ -64,6 +72,7 @@ const initialState: PersonState = {
   ...noReset,
   mailsOff: [],
   ...noPasskeys,
+  authenticator: undefined,
 };
 
 /** Whom a provider knows. */
@@ -75,7 +84,7 @@ export interface Identity {
   readonly subject: string;
 }
 
-export type PersonCommand = PasskeyCommand | OwnCommand;
+export type PersonCommand = PasskeyCommand | SecondFactorCommand | OwnCommand;
 
 type OwnCommand = { readonly personId: string } & (
   | {
@@ -142,6 +151,12 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
       return evolvePasskeys(state, event);
     case 'PersonMailsChanged':
       return { ...state, mailsOff: event.data.off };
+    case 'SecondFactorAdded':
+    case 'SecondFactorUsed':
+    case 'RecoveryCodeUsed':
+    case 'RecoveryCodesRenewed':
+    case 'SecondFactorRemoved':
+      return evolveSecondFactor(state, event);
     case 'PersonErased':
       return { ...initialState, status: 'erased' };
   }
@@ -215,6 +230,12 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
       if (off.join() === state.mailsOff.join()) return [];
       return [{ type: 'PersonMailsChanged', data: { personId, accountId, off: [...off] } }];
     }
+    case 'AddSecondFactor':
+    case 'UseSecondFactor':
+    case 'UseRecoveryCode':
+    case 'RenewRecoveryCodes':
+    case 'RemoveSecondFactor':
+      return decideOnSecondFactor(state, command);
     case 'ErasePerson':
       return [{ type: 'PersonErased', data: { personId, ...whereOf(command) } }];
   }
@@ -231,7 +252,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 5,
+    version: 6,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

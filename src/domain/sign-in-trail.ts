@@ -11,7 +11,7 @@ export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
 
 /** The owner of a trail: an account, or all addresses that nobody holds. */
 export type SignInTarget =
-  | { readonly kind: 'account'; readonly accountId: string }
+  | { readonly kind: 'account'; readonly accountId: string; readonly isCode?: true }
   /** HMACs, hex: of the address that was tried and of the client's own. */
   | { readonly kind: 'unknown'; readonly address: string; readonly client: string };
 
@@ -72,8 +72,8 @@ const decide: Decider<SignInState, SignInCommand, SignInEvent>['decide'] = (comm
     return [{ type: 'SignInsLeftOut', data: { ...whose, count: 1, since, notedAt: now } }];
   }
   if (target.kind === 'account') {
-    const { accountId } = target;
-    return [{ type: 'SignInRefused', data: { accountId, refusedAt: now } }];
+    const { kind: _, ...refused } = target;
+    return [{ type: 'SignInRefused', data: { ...refused, refusedAt: now } }];
   }
   const { address, client } = target;
   return [{ type: 'UnknownSignInRefused', data: { address, client, refusedAt: now } }];

@@ -3,6 +3,7 @@ import type { Right } from './access.ts';
 import type { Auth, Endpoint, Route } from './openapi/operation.ts';
 import { changeOwnPassword, getAccount, listLedger } from './resources/account.ts';
 import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
+import * as authenticator from './resources/authenticator.ts';
 import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import { getBatchZip } from './resources/batch-zip.ts';
 import { createBatch, deleteBatch, getBatch, listBatches } from './resources/batches.ts';
@@ -243,6 +244,13 @@ export const ROUTES: readonly Route[] = [
   signedIn('members', 'patch', '/account/members/{id}/', patchMember),
   // Everybody may leave: the account decides who may remove whom.
   signedIn('any', 'delete', '/account/members/{id}/', deleteMember),
+  settingUp(signedIn('any', 'get', '/account/person/totp/', authenticator.getAuthenticator)),
+  settingUp(signedIn('any', 'post', '/account/person/totp/', authenticator.postAuthenticator)),
+  settingUp(
+    signedIn('any', 'post', '/account/person/totp/confirm/', authenticator.postAuthenticatorProof),
+  ),
+  signedIn('any', 'post', '/account/person/totp/remove/', authenticator.postAuthenticatorRemoval),
+  signedIn('any', 'post', '/account/person/recovery-codes/', authenticator.postRecoveryCodes),
   settingUp(signedIn('any', 'get', '/account/sign-in-policy/', getSignInPolicy)),
   signedIn('members', 'patch', '/account/sign-in-policy/', patchSignInPolicy),
   api('get', '/invitations/{token}/', 'address', getInvitation),
@@ -292,6 +300,7 @@ export const ROUTES: readonly Route[] = [
   api('post', '/operator/projections/rebuild/', 'operator', postRebuild),
   api('get', '/operator/checkpoints/', 'operator', listCheckpoints),
   api('post', '/operator/reset-links/', 'operator', postResetLink),
+  api('post', '/operator/second-factors/remove/', 'operator', authenticator.postLostAuthenticator),
   api('get', '/operator/accounts/', 'operator', listOperatorAccounts),
   api('post', '/operator/accounts/', 'operator', postOperatorAccount),
   api('get', '/operator/accounts/{id}/', 'operator', getOperatorAccount),

@@ -51,6 +51,20 @@ export const newCommandId = (nowMs: number): string => `cmd_${timeOrderedId(nowM
 /** SHA-256 of the token of a link, hex: all that is kept of it. */
 export const tokenHashOf = (token: string): string => hash('sha256', token, 'hex');
 
+/** 80 bits from the CSPRNG, in groups that people can copy: `4kx2-m0dq-9b7z-1c3v`. */
+export const newRecoveryCode = (): string =>
+  base32(randomBytes(10), 16).replaceAll(/.{4}(?=.)/g, '$&-');
+
+/** The hash of a recovery code as somebody types it: without what only parts it, and with the letters that look like digits. */
+export const recoveryCodeHash = (code: string): string =>
+  tokenHashOf(
+    code
+      .toLowerCase()
+      .replaceAll(/[^0-9a-z]/g, '')
+      .replaceAll(/[il]/g, '1')
+      .replaceAll('o', '0'),
+  );
+
 /** SHA-256 of the full key: all that is kept of it. (By way of hex: twice as fast as to a buffer.) */
 export const apiKeyDigest = (key: string): Buffer => Buffer.from(hash('sha256', key, 'hex'), 'hex');
 

@@ -85,6 +85,11 @@ const ROLES_OF: Readonly<Record<string, string>> = {
   'PATCH /account/members/{id}/': 'owner',
   // Everybody may leave, and nobody but an owner removes another.
   'DELETE /account/members/{id}/': 'owner',
+  'GET /account/person/totp/': 'all',
+  'POST /account/person/totp/': 'all',
+  'POST /account/person/totp/confirm/': 'all',
+  'POST /account/person/totp/remove/': 'all',
+  'POST /account/person/recovery-codes/': 'all',
   'GET /account/sign-in-policy/': 'all',
   'PATCH /account/sign-in-policy/': 'owner',
   'GET /sessions/': 'all',

@@ -14,6 +14,7 @@ import { signatureLine } from '../../src/transparency-log/signed-note.ts';
 import { mailAggregate } from '../../src/domain/mail.ts';
 import { switchMail } from '../../src/process-managers/mails.ts';
 import { type Api, BASE, type CallOptions, PASSWORD, startApi } from './api.ts';
+import { setUpAuthenticator } from './one-time-codes.ts';
 import { recordCosignature, recordTimestamp } from './attested.ts';
 import { ownPage, SESSION, sessionCookie } from './dashboard.ts';
 import { drives } from './documented.ts';
@@ -21,7 +22,7 @@ import { makeSigner, P12_PASSWORD } from './certificates.ts';
 import { bearerOf, drivePeople, invite } from './every-people-answer.ts';
 import { driveTemplates } from './every-template-answer.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
-import { newOperator, setOperator, tokensOf } from './operator.ts';
+import { newOperator, setOperator, signedIn as operatorHeaders, tokensOf } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
 import { blobRef, PDF as PDF_DIGEST, TIMINGS } from './samples.ts';
 import { pdfOf } from './written-pdf.ts';
@@ -482,8 +483,8 @@ async function driveOperators(t: Test, given: Answered) {
   await recordCosignature(api, () =>
     signatureLine('witness.example.com/w1', '01234567', signature),
   );
-  const { id, key, email: inviting } = await api.newAccount();
-  await someMails(api, await bearerOf(api, inviting));
+  const { id, key, email: customer } = await api.newAccount();
+  await someMails(api, await bearerOf(api, customer));
   const request = async () => {
     const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
     return String(body['id']);
@@ -528,6 +529,11 @@ async function driveOperators(t: Test, given: Answered) {
   const made = await operator.call('POST', '/reset-links/', { body: link });
   const unknown = { ...link, email: 'nobody@example.com' };
   await operator.call('POST', '/reset-links/', { body: unknown });
+  await setUpAuthenticator(api, await operatorHeaders(api, customer));
+  const lost = { ...link, email: customer };
+  for (const body of [{}, lost, lost]) {
+    await operator.call('POST', '/second-factors/remove/', { body });
+  }
   const [, token] = String(made.body['link']).split('#');
   for (const password of ['too short', PASSWORD, PASSWORD]) {
     await api.call('POST', `${BASE}/auth/password/reset/`, { body: { token, password } });

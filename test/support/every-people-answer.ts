@@ -1,6 +1,7 @@
 /** Requests that have the API give each answer about people. */
 import { type Api, BASE, PASSWORD } from './api.ts';
 import { addPasskey, PASSKEYS } from './authenticator.ts';
+import { setUpAuthenticator } from './one-time-codes.ts';
 import { ownPage, SESSION } from './dashboard.ts';
 
 const tokenOf = ({ body }: { readonly body: Readonly<Record<string, unknown>> }): string =>
@@ -99,6 +100,25 @@ export async function drivePeople(api: Api, email: string): Promise<void> {
   await api.call('GET', `${BASE}/account/mails/`, { headers });
   await api.call('PATCH', `${BASE}/account/mails/`, { headers, body: { credits_low: true } });
   await api.call('GET', members, { headers });
+  const totp = `${BASE}/account/person/totp/`;
+  const recovery = `${BASE}/account/person/recovery-codes/`;
+  await api.call('GET', totp, { headers });
+  for (const path of [`${totp}confirm/`, `${totp}remove/`, recovery]) {
+    await api.call('POST', path, { headers, body: {} });
+  }
+  for (const path of [`${totp}remove/`, recovery]) {
+    await api.call('POST', path, { headers, body: { password: PASSWORD } });
+  }
+  const { recovery: codes } = await setUpAuthenticator(api, bob.headers);
+  for (const method of ['GET', 'POST']) await api.call(method, totp, { headers: bob.headers });
+  for (const where of [`${BASE}/auth/jwt/create/`, SESSION]) {
+    const body = { email: 'bob@example.com', password: PASSWORD };
+    await api.call('POST', where, { headers: where === SESSION ? ownPage() : {}, body });
+  }
+  await api.call('GET', members, { headers });
+  await api.call('POST', recovery, { headers: bob.headers, body: { otp: codes[0] } });
+  const proof = { password: PASSWORD };
+  await api.call('POST', `${totp}remove/`, { headers: bob.headers, body: proof });
   const policy = `${BASE}/account/sign-in-policy/`;
   await api.call('GET', policy, { headers });
   await api.call('PATCH', policy, { headers: bob.headers, body: {} });

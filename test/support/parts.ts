@@ -43,6 +43,7 @@ const LONG: readonly string[] = [
   'test/e2e/cli-client.test.ts',
   'test/attack/data-dir.test.ts',
   'test/attack/sessions.test.ts',
+  'test/attack/second-factors.test.ts',
   'test/attack/sign-ins.test.ts',
   'test/e2e/cli-standard-streams.test.ts',
   'test/e2e/backup-keyring.test.ts',

@@ -64,6 +64,15 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account.ts')).accountResetLink(...given),
   },
   {
+    name: 'account remove-second-factor',
+    summary: 'Remove the authenticator of somebody who has lost it and the recovery codes.',
+    positionals: { email: 'the address that the person signs in with' },
+    examples: ["account remove-second-factor ann@example.com --reason 'Her telephone broke.'"],
+    options: { reason: { ...REASON, needed: true } },
+    run: async (...given) =>
+      (await import('../account-keeping.ts')).accountRemoveSecondFactor(...given),
+  },
+  {
     name: 'account activity',
     summary: 'Show the keys, the use and the failures of an account; the look is recorded.',
     positionals: { email: ACCOUNT },

@@ -120,6 +120,10 @@ export const SIGN_IN: readonly Command[] = [
         value: 'id',
         help: 'the account to sign in to, if you belong to several (default: your own)',
       },
+      otp: {
+        value: 'code',
+        help: 'a code of your authenticator, or a recovery code; asked for if it is needed',
+      },
       'password-stdin': { help: 'read the password from standard input' },
       'api-key-stdin': { help: 'sign in with an API key, read from standard input' },
       name: { value: 'name', help: "the label of the new API key (default: this machine's name)" },

@@ -56,20 +56,21 @@ const OTHER_PAGE: Errors = {
   },
 };
 
+const LACKS = 'Or the session lacks the second factor that the account requires: details names it.';
+
 /** What an API key lacks. */
 function ofKeys(right: Right | undefined): Errors {
   if (right === undefined) return {};
   const { scopes, roles, documents } = accessOf(right);
   if (scopes.length === 0) {
-    const when =
-      'The API key may not be used from the address of the client, or an operator has suspended the account.';
+    const when = `The API key may not be used from the address of the client, or an operator has suspended the account. ${LACKS}`;
     return { forbidden: { when, message: NOT_FROM_HERE } };
   }
   const ofRole = roles ? ' The person’s role does not allow it: details names those that do.' : '';
   const ofAuditor = documents ? ' An auditor has no right to documents.' : '';
   return {
     forbidden: {
-      when: `The API key lacks a scope, which details names; or it may not be used from the address of the client.${ofRole}${ofAuditor} Or an operator has suspended the account: then the message has the reason.`,
+      when: `The API key lacks a scope, which details names; or it may not be used from the address of the client.${ofRole}${ofAuditor} Or an operator has suspended the account: then the message has the reason. ${LACKS}`,
       message: lacksScope(scopes),
       details: { scopes },
     },
@@ -81,7 +82,7 @@ const BY_AUTH: Readonly<Record<Auth, Errors>> = {
   session: {
     ...UNKNOWN,
     forbidden: {
-      when: 'The credential is an API key, or an operator has suspended the account.',
+      when: `The credential is an API key, or an operator has suspended the account. ${LACKS}`,
       message: NEEDS_SESSION,
     },
     ...BY_PLAN,

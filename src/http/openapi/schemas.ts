@@ -6,6 +6,12 @@ import { DocumentRequest, Source, Step } from '../../requests/documents-schema.t
 import { ConversionRequest, Cookie } from '../../requests/schema.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
+import {
+  Authenticator,
+  AuthenticatorOffer,
+  LostAuthenticator,
+  RecoveryCodes,
+} from '../resources/authenticator.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
 import { Batch } from '../resources/batches.api.ts';
 import { RenderManifest, StoredRequest } from '../resources/conversion-documents.ts';
@@ -143,6 +149,10 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   PasskeyRequest,
   PasskeyCreation,
   PasskeyAssertion: Assertion,
+  Authenticator,
+  AuthenticatorOffer,
+  LostAuthenticator,
+  RecoveryCodes,
   Member,
   InvitedMember,
   Person,

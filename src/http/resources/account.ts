@@ -5,7 +5,6 @@ import { namesOf } from '../../accounts/conversion-names.ts';
 import { changeLoginPassword } from '../../accounts/logins.ts';
 import { checkPassword } from '../../accounts/passwords.ts';
 import { accountRecordWithLimit, ledgerRecord } from '../../accounts/records.ts';
-import { confirmPassword } from '../../accounts/sign-in.ts';
 import { wholeList } from '../../accounts/whole-list.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile, validated } from '../../requests/validation.ts';
@@ -13,10 +12,10 @@ import { AS_OF, momentOf, readAsOf, WRONG_MOMENT } from '../as-of.ts';
 import { callerOf, commandContext } from '../context.ts';
 import { type Cell, sendCsv, wantsCsv } from '../csv.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Count, example, Flag, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage, setPageHeaders } from '../pagination.ts';
+import { confirmOwnPassword } from './confirm.ts';
 
 /** The answer of `GET /account/`. */
 export const Account = Closed({
@@ -146,12 +145,8 @@ export const changeOwnPassword: Endpoint = {
     if (change.new_password === change.current_password) {
       throw new ServiceError('validation_error', NOT_NEW, { details: { new_password: [NOT_NEW] } });
     }
-    const { clientAddress, requestId, loggedId, log } = ctx.state;
-    const request = { clientAddress, requestId, loggedId, log, actor: caller.actor };
-    const password = change.current_password;
-    const attempt = { ...request, password };
-    const { person } = signedInOf(caller);
-    const judged = await confirmPassword(deps, person, attempt, WRONG_PASSWORD);
+    const present = change.current_password;
+    const judged = await confirmOwnPassword(ctx, deps, present, WRONG_PASSWORD);
     const context = await commandContext(ctx, deps, caller);
     await changeLoginPassword(deps, accountId, judged, change.new_password, context);
     ctx.status = 204;

@@ -1,5 +1,6 @@
 /** Signing in, staying signed in, signing out: JWTs whose session is a stream of its own. */
 import Type from 'typebox';
+import type { Membership } from '../../accounts/logins.ts';
 import { type OpenedSession, openSession, type SessionTerms } from '../../accounts/sessions.ts';
 import { type SignedIn, signIn } from '../../accounts/sign-in.ts';
 import { refusalOf, SUSPENDED_EXAMPLE } from '../../accounts/suspension.ts';
@@ -12,6 +13,7 @@ import { compile } from '../../requests/validation.ts';
 import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { sessionInForce } from '../middleware/session-in-force.ts';
+import { Otp } from './confirm.ts';
 import { Closed, Text } from '../openapi/fields.ts';
 import type { Endpoint, ErrorDoc } from '../openapi/operation.ts';
 import { ACCESS_LIFETIME_MS, type IssuedClaims, REFRESH_LIFETIME_MS } from '../tokens.ts';
@@ -25,6 +27,7 @@ export const SignInRequest = Closed({
     maxLength: 1024,
     examples: ['correct horse battery'],
   }),
+  otp: Type.Optional(Otp),
   account: Type.Optional(
     Text(
       'acct_06f3k8r1v2w9x4y5z6a7b8c9d0',
@@ -53,6 +56,12 @@ export const TokenPair = Closed({
     'The refresh token, for new access tokens. It is valid for a day, or until it is signed out.',
   ),
 });
+
+/** What a sign-in is refused with, beside a wrong password: those that need a code are told. */
+export const SIGN_IN_REFUSED = {
+  when: 'The email address or the password is wrong. Or the person has a second factor, and otp is missing or wrong: then details has otp.',
+  message: 'The email address or the password is wrong.',
+} as const;
 
 const suspended: ErrorDoc = {
   when: 'An operator has suspended the account. The message has the reason.',
@@ -103,16 +112,27 @@ async function sessionOf(
   return { ...claims, account, personId, role: member.role, refresh };
 }
 
+/** The context of what somebody does who signs in to an account. */
+const contextOf = (
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  { accountId, personId: person, role }: Membership,
+) => {
+  const actor = { kind: 'account', id: accountId, person, role } as const;
+  return commandContext(ctx, deps, { accountId, actor });
+};
+
 /** Signs in with the address and password in the body, and opens a session. */
 export async function signInWithBody(
   ctx: HttpContext,
   deps: RouteDependencies,
   lifetime: SessionTerms,
 ): Promise<OpenedSession> {
-  const { account, ...pair } = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
+  const { account, otp, ...pair } = await deps.bodies.readSmall(ctx, deps.config, checkSignIn);
   const { clientAddress, requestId, loggedId, log } = ctx.state;
   const attempt = { ...pair, clientAddress, requestId, loggedId, log };
-  return await openSignedIn(ctx, deps, await signIn(deps, attempt, account), lifetime);
+  const code = { otp, contextFor: (by: Membership) => contextOf(ctx, deps, by) };
+  return await openSignedIn(ctx, deps, await signIn(deps, attempt, code, account), lifetime);
 }
 
 /** Opens a session after a sign-in, by whatever it was proved. @throws {ServiceError} `forbidden`: the account is suspended */
@@ -122,12 +142,11 @@ export async function openSignedIn(
   signedIn: SignedIn,
   lifetime: SessionTerms,
 ): Promise<OpenedSession> {
-  const { accountId, personId: person, role } = signedIn;
+  const { accountId } = signedIn;
   // After all that was to be proved: a stranger is not told.
   const { state } = await deps.actors.read(accountAggregate, accountId);
   await assertNotSuspended(deps, accountId, state);
-  const actor = { kind: 'account', id: accountId, person, role } as const;
-  const context = await commandContext(ctx, deps, { accountId, actor });
+  const context = await contextOf(ctx, deps, signedIn);
   const userAgent = ctx.get('User-Agent');
   return await openSession(deps, signedIn, { ...lifetime, userAgent }, context);
 }
@@ -155,10 +174,7 @@ export const createTokenPair: Endpoint = {
     body: { schema: SignInRequest },
     answers: { 200: { description: 'The tokens.', schema: TokenPair } },
     errors: {
-      unauthorized: {
-        when: 'The email address or the password is wrong.',
-        message: 'The email address or the password is wrong.',
-      },
+      unauthorized: SIGN_IN_REFUSED,
       ...CHOICE_REFUSED,
       rate_limit_exceeded:
         'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',

@@ -18,7 +18,7 @@ import {
   DASHBOARD_SESSION_LIFETIME_MS,
   type IssuedClaims,
 } from '../tokens.ts';
-import { CHOICE_REFUSED, SignInRequest, signInWithBody } from './auth.ts';
+import { CHOICE_REFUSED, SIGN_IN_REFUSED, SignInRequest, signInWithBody } from './auth.ts';
 
 /** The answer of `POST /dashboard/session` and of `GET /dashboard/session`. */
 export const DashboardAccess = Closed({
@@ -78,10 +78,7 @@ export const openDashboardSession: Endpoint = {
       },
     },
     errors: {
-      unauthorized: {
-        when: 'The email address or the password is wrong.',
-        message: 'The email address or the password is wrong.',
-      },
+      unauthorized: SIGN_IN_REFUSED,
       ...CHOICE_REFUSED,
       rate_limit_exceeded:
         'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes.',

@@ -50,6 +50,12 @@ export const Member = Closed({
   name: KnownName,
   role: Role,
   documents: Documents,
+  second_factor: Type.Optional(
+    Flag(
+      'true if they have an authenticator. Owners are told of members; absent for others and of invitations.',
+      false,
+    ),
+  ),
   since: Timestamp('The time when the person joined, or was invited.'),
   expires_at: Type.Optional(Timestamp('The time when the invitation ends.')),
 });
@@ -121,7 +127,8 @@ export const checkPersonChange = compile(PersonChange);
 export const checkAcceptance = compile(Acceptance);
 
 const { expires_at: ends, ...ACTIVE } = example(Member);
-const INVITED = { ...ACTIVE, status: 'invited', name: null, expires_at: ends };
+const { second_factor: _, ...OF_INVITED } = ACTIVE;
+const INVITED = { ...OF_INVITED, status: 'invited', name: null, expires_at: ends };
 
 const LAST_OWNER = 'An account keeps at least one owner. Make another member an owner first.';
 const GONE = {

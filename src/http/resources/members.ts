@@ -57,6 +57,12 @@ function askerOf(ctx: HttpContext): string | undefined {
   return isByOperatorSocket(ctx) ? undefined : signedInOf(callerOf(ctx)).person;
 }
 
+/** Members need not know who of the others is easier to attack. */
+function isForOwner(ctx: HttpContext): boolean {
+  const { actor } = callerOf(ctx);
+  return actor.kind === 'operator' || actor.role === 'owner';
+}
+
 export const listMembers: Endpoint = {
   doc: listMembersDoc,
   handler: (deps) => async (ctx) => {
@@ -70,7 +76,7 @@ export const listMembers: Endpoint = {
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
       queries.page(accountId, at, page),
     );
-    const records = await Promise.all(rows.map((row) => memberRecord(deps, row)));
+    const records = await Promise.all(rows.map((row) => memberRecord(deps, row, isForOwner(ctx))));
     sendPage(ctx, deps.publicUrl, page, total, records);
   },
 };
@@ -90,7 +96,7 @@ export const postMember: Endpoint = {
       person,
       context,
     );
-    const record = await memberRecord(deps, row);
+    const record = await memberRecord(deps, row, true);
     ctx.status = 201;
     const link = pageLinks(() => deps.publicUrl).invitation(token);
     ctx.body = { ...record, link, sends_mail: byMail };
@@ -108,6 +114,7 @@ export const patchMember: Endpoint = {
     ctx.body = await memberRecord(
       deps,
       await changeMember(deps, caller.accountId, id, change, person, context),
+      true,
     );
   },
 };

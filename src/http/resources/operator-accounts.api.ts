@@ -6,6 +6,7 @@ import { IN_THE_BODY, inQuery, type OperationDoc, wrongField } from '../openapi/
 import { NOT_AN_OPERATOR } from '../operator.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { Account } from './account.ts';
+import { OwnPassword, PROOF } from './confirm.ts';
 import { REASON, Reason, WRONG_REASON } from './operator-acts.ts';
 
 const reason = Type.Optional(Reason);
@@ -82,11 +83,8 @@ export const HoldRequest = Closed({
 });
 
 export const ErasureRequest = Closed({
-  password: Text('correct horse battery', 'Your own password.', {
-    format: 'password',
-    minLength: 1,
-    maxLength: 1024,
-  }),
+  password: OwnPassword,
+  otp: PROOF.otp,
   email: Text('ada@example.com', 'The address of the account that is to be erased.', {
     minLength: 1,
     maxLength: 320,

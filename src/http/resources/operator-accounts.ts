@@ -14,7 +14,6 @@ import {
 } from '../../accounts/accounts.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
 import { assertPlan } from '../../accounts/rate-limits.ts';
-import { confirmPassword } from '../../accounts/sign-in.ts';
 import { firstCommand } from '../../actors/command-context.ts';
 import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { compile, ValidationIssues, validated } from '../../requests/validation.ts';
@@ -22,7 +21,6 @@ import { timeIn } from '../../time/clock.ts';
 import { callerOf } from '../context.ts';
 import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { signedInOf } from '../middleware/sessions-only.ts';
 import { operatorContext, operatorOf } from '../operator.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import {
@@ -43,9 +41,9 @@ import {
   postPlanDoc,
   postRetentionDoc,
   RetentionChange,
-  WRONG_PASSWORD,
   WRONG_UNTIL,
 } from './operator-accounts.api.ts';
+import { confirmOperator } from './confirm.ts';
 import { accountIdOf, change, notOwn, reasonOf, removal } from './operator-acts.ts';
 
 const checkOpening = compile(AccountOpening);
@@ -189,17 +187,14 @@ export const postEndSessions: Endpoint = {
 export const postErasure: Endpoint = {
   doc: postErasureDoc,
   handler: (deps) => async (ctx) => {
-    const { email, password } = await deps.bodies.readSmall(ctx, deps.config, checkErasure);
+    const { email, ...proof } = await deps.bodies.readSmall(ctx, deps.config, checkErasure);
     const accountId = accountIdOf(ctx);
     const { accountId: operatorId } = callerOf(ctx);
-    const actor = signedInOf(callerOf(ctx));
     if (accountId === operatorId) throw new ServiceError('forbidden', notOwn('erase', 'erase'));
     const address = await deps.vault.unseal(accountId, await assertOpen(deps, accountId));
     // Before the password: a slip of the hand must not count as a wrong try.
     if (normalAddress(email) !== normalAddress(address)) throw fieldError('email', NOT_ITS_ADDRESS);
-    const { clientAddress, requestId, loggedId, log } = ctx.state;
-    const attempt = { password, clientAddress, requestId, loggedId, log, actor };
-    await confirmPassword(deps, actor.person, attempt, WRONG_PASSWORD);
+    await confirmOperator(ctx, deps, proof);
     await beginErasure(deps, accountId, await operatorContext(ctx, deps, accountId));
     ctx.status = 202;
     ctx.body = { id: accountId, status: 'erasing' };

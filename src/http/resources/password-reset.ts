@@ -1,5 +1,4 @@
 /** A link that sets a password, once: an operator makes it, and who has it needs no credential. */
-import Type from 'typebox';
 import {
   loginByAddress,
   mailPasswordReset,
@@ -7,18 +6,15 @@ import {
   resetPassword,
 } from '../../accounts/password-reset.ts';
 import { addressKey, assertAllowed, networkKey } from '../../accounts/rate-limits.ts';
-import { confirmPassword } from '../../accounts/sign-in.ts';
 import { RESET_GONE } from '../../domain/standing.ts';
-import { fieldError } from '../../errors/errors.ts';
 import { compile } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
-import { callerOf, commandContext, type HttpContext, isByOperatorSocket } from '../context.ts';
-import type { RouteDependencies } from '../dependencies.ts';
-import { signedInOf } from '../middleware/sessions-only.ts';
+import { commandContext } from '../context.ts';
 import { Closed, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { operatorContext } from '../operator.ts';
 import { pageLinks } from '../page-links.ts';
+import { confirmOperator, PROOF } from './confirm.ts';
 import { WRONG_PASSWORD } from './operator-accounts.api.ts';
 import { Reason } from './operator-acts.ts';
 
@@ -28,13 +24,7 @@ const TOKEN = 'reset_06f3k8r1v2w9x4y5z6a7b8c9d0_T0q5vXw2Yh8sKd4fLm9pRz1uBn6cGj3e
 export const ResetLinkRequest = Closed({
   email: Text('ann@example.com', 'The address that the person signs in with.', { maxLength: 254 }),
   reason: Reason,
-  password: Type.Optional(
-    Text('correct horse battery', 'Your own password.', {
-      format: 'password',
-      minLength: 1,
-      maxLength: 1024,
-    }),
-  ),
+  ...PROOF,
 });
 
 /** The answer. */
@@ -79,20 +69,6 @@ const checkForgotten = compile(ForgottenPassword);
 const checkLink = compile(ResetLinkRequest);
 const checkReset = compile(PasswordReset);
 
-/** A stolen session must not become that of every account. The command line can read the store anyway. */
-async function confirmOperator(
-  ctx: HttpContext,
-  deps: RouteDependencies,
-  password: string | undefined,
-): Promise<void> {
-  if (isByOperatorSocket(ctx)) return;
-  if (password === undefined) throw fieldError('password', 'Is required.');
-  const actor = signedInOf(callerOf(ctx));
-  const { clientAddress, requestId, loggedId, log } = ctx.state;
-  const attempt = { password, clientAddress, requestId, loggedId, log, actor };
-  await confirmPassword(deps, actor.person, attempt, WRONG_PASSWORD);
-}
-
 export const postResetLink: Endpoint = {
   doc: {
     id: 'makeResetLink',
@@ -114,8 +90,8 @@ export const postResetLink: Endpoint = {
     },
   },
   handler: (deps) => async (ctx) => {
-    const { email, reason, password } = await deps.bodies.readSmall(ctx, deps.config, checkLink);
-    await confirmOperator(ctx, deps, password);
+    const { email, reason, ...proof } = await deps.bodies.readSmall(ctx, deps.config, checkLink);
+    await confirmOperator(ctx, deps, proof);
     const login = await loginByAddress(deps, email);
     const now = deps.clock.now();
     const { token, expiresAt } = await offerPasswordReset(deps, login, now, (owner) =>

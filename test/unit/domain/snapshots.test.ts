@@ -118,6 +118,7 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'MemberChanged', data: { ...owner, personId: personId(1), role: 'member' } },
     { type: 'MemberRemoved', data: { ...owner, personId: personId(1), left: true } },
     { type: 'MemberPasswordReset', data: { ...owner, personId: personId(1), expiresAt: NOW } },
+    { type: 'MemberSecondFactorRemoved', data: { ...owner, personId: personId(1) } },
     { type: 'SignInPolicyChanged', data: { ...owner, require: 'second_factor' } },
     { type: 'SignatureKeyDestroyed', data: { ...owner, certificateId: certificateId() } },
     { type: 'OperatorGranted', data: owner },
@@ -297,6 +298,14 @@ const personEvents = fc.constantFrom<PersonEvent>(
   { type: 'PasskeyUsed', data: { ...passkey, ...signed, usedAt: NOW } },
   { type: 'PasskeyRefused', data: { ...passkey, counter: 0, refusedAt: NOW } },
   { type: 'PasskeyRemoved', data: passkey },
+  {
+    type: 'SecondFactorAdded',
+    data: { ...person, secret: 'v1.t', step: 7, recoveryCodes: [sha256(1)], addedAt: NOW },
+  },
+  { type: 'SecondFactorUsed', data: { ...person, step: 8 } },
+  { type: 'RecoveryCodeUsed', data: { ...person, codeHash: sha256(1), left: 0 } },
+  { type: 'RecoveryCodesRenewed', data: { ...person, recoveryCodes: [sha256(2)] } },
+  { type: 'SecondFactorRemoved', data: person },
   { type: 'PersonErased', data: { personId: personId(2) } },
 );
 const operatorsEvents = fc.constantFrom<OperatorsEvent>(
@@ -413,7 +422,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(
     formOf(personAggregate),
-    '5: status,email,passwordHash,name,identities,passwords,reset,mailedReset,mailsOff,passkeys,usedChallenges',
+    '6: status,email,passwordHash,name,identities,passwords,reset,mailedReset,mailsOff,passkeys,usedChallenges,authenticator',
   );
   t.equal(formOf(operatorsAggregate), '1: setAside');
   t.equal(
