@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { loginByAddress, offerPasswordReset } from '../../src/accounts/password-reset.ts';
 import { GIVEN_UP_AFTER_MS } from '../../src/domain/mail.ts';
+import type { ActorSystem } from '../../src/actors/system.ts';
 import { webhooksAggregate } from '../../src/domain/webhooks.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { eraseAccount } from '../support/erase-account.ts';
@@ -248,6 +249,23 @@ void test('a stranger who asks for links learns nothing, and ends none', async (
   const refused = await ask('n11@example.com');
   t.equal(refused.status, 429);
   t.same(await ask(owner.email).then(({ status }) => status), 429);
+});
+
+void test('the answer to a forgotten password does not wait for what is known of the address', async (t) => {
+  let isHeld = false;
+  const never = new Promise<never>(() => {});
+  const api = await startApi(t, {
+    replace: ({ actors }) => ({
+      actors: Object.assign(Object.create(actors) as ActorSystem, {
+        read: (...given: Parameters<ActorSystem['read']>) =>
+          isHeld ? never : actors.read(...given),
+        send: () => never,
+      }),
+    }),
+  });
+  const { email } = await api.newAccount();
+  isHeld = true;
+  t.equal((await api.call('POST', FORGOTTEN, { body: { email } })).status, 202);
 });
 
 void test('the link of an operator stays when a stranger asks for a mail', async (t) => {

@@ -50,11 +50,15 @@ export default function ResetPasswordPage() {
   );
 }
 
-const ask = async (textOf: TextOf) => (await forgotPassword(textOf('email'))).message;
-
 /** Has a link mailed, where the service has mail. */
 function WithoutLink() {
   const offers = useQuery(offersQuery);
+  const [answer, setAnswer] = useState<string>();
+  const ask = async (textOf: TextOf) => {
+    setAnswer((await forgotPassword(textOf('email'))).message);
+    return undefined;
+  };
+  if (answer !== undefined) return <p role="status">{answer}</p>;
   return (
     <Loaded query={offers} what="what this service offers" lines={2}>
       {({ mail }) =>
