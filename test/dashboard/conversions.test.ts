@@ -118,6 +118,12 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.goForward();
     await page.waitForFunction(`document.querySelector('[type=search]').value === '${failed}'`);
     await button(page, 'Clear the filters').click();
+    await button(page, /Created/).click();
+    await page.getByRole('option', { name: 'Last 7 days' }).click();
+    await page.waitForURL(/\?from=\d{4}-\d\d-\d\d$/);
+    await rowOf(page, failed).waitFor();
+    await button(page, /Created/).click();
+    await page.getByRole('option', { name: 'Choose days' }).click();
     await page.getByLabel('From day').fill('2031-01-01');
     await page.getByText('No conversion matches').waitFor();
     t.strictSame(await inspectState(page, 'conversions-none'), []);

@@ -28,6 +28,35 @@ const SOURCE_CHOICES: readonly Choice<keyof typeof SOURCE_TEXTS | typeof ALL>[] 
 
 const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
 
+const CHOSEN = 'chosen';
+const PERIODS = [
+  { value: ALL, label: 'Any time' },
+  { value: 'today', label: 'Today' },
+  { value: 'week', label: 'Last 7 days' },
+  { value: 'month', label: 'Last 30 days' },
+  { value: CHOSEN, label: 'Choose days' },
+] as const;
+type Period = (typeof PERIODS)[number]['value'];
+const DAYS: Partial<Record<Period, number>> = { today: 1, week: 7, month: 30 };
+
+/** 2026-11-21, so many days before today in the zone of the person. */
+function dayBefore(days: number): string {
+  const now = new Date();
+  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
+  // Swedish dates have the form that addresses and fields have.
+  return day.toLocaleDateString('sv-SE');
+}
+
+/** The period that the days of an address stand for today. */
+function periodOf({ from, to }: Filters): Period {
+  if (from === undefined && to === undefined) return ALL;
+  const known = PERIODS.find(({ value }) => {
+    const days = DAYS[value];
+    return to === undefined && days !== undefined && from === dayBefore(days - 1);
+  });
+  return known?.value ?? CHOSEN;
+}
+
 interface ConversionFiltersProps {
   readonly filters: Filters;
   /** The first day is after the last one. */
@@ -65,16 +94,10 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
 
 function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
   const { status = ALL, source = ALL, key = ALL, warnings = false, from, to } = filters;
+  const [isChoosing, setChoosing] = useState(false);
+  const period = isChoosing ? CHOSEN : periodOf(filters);
   return (
     <>
-      <div className={styles.check}>
-        <Checkbox
-          isSelected={warnings}
-          onChange={(next) => onChange({ ...filters, warnings: next || undefined })}
-        >
-          With warnings
-        </Checkbox>
-      </div>
       <Select
         label="Status"
         choices={STATUS_CHOICES}
@@ -91,18 +114,42 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
         id={key}
         onChange={(next) => onChange({ ...filters, key: next === ALL ? undefined : next })}
       />
-      <DayField
-        label="From day"
-        day={from}
-        hint={`Days in ${ZONE}.`}
-        onChange={(day) => onChange({ ...filters, from: day })}
+      <Select
+        label="Created"
+        choices={PERIODS}
+        value={period}
+        onChange={(next) => {
+          setChoosing(next === CHOSEN);
+          if (next === CHOSEN) return;
+          const days = DAYS[next];
+          const first = days === undefined ? undefined : dayBefore(days - 1);
+          onChange({ ...filters, from: first, to: undefined });
+        }}
       />
-      <DayField
-        label="To day"
-        day={to}
-        error={isBackwards ? 'The last day is before the first.' : undefined}
-        onChange={(day) => onChange({ ...filters, to: day })}
-      />
+      <div className={styles.check}>
+        <Checkbox
+          isSelected={warnings}
+          onChange={(next) => onChange({ ...filters, warnings: next || undefined })}
+        >
+          With warnings
+        </Checkbox>
+      </div>
+      {period === CHOSEN && (
+        <>
+          <DayField
+            label="From day"
+            day={from}
+            hint={`Days in ${ZONE}.`}
+            onChange={(day) => onChange({ ...filters, from: day })}
+          />
+          <DayField
+            label="To day"
+            day={to}
+            error={isBackwards ? 'The last day is before the first.' : undefined}
+            onChange={(day) => onChange({ ...filters, to: day })}
+          />
+        </>
+      )}
     </>
   );
 }
