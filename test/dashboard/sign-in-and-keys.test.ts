@@ -37,7 +37,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
   await t.test('a wrong password is refused in words', async (sub) => {
     await page.getByLabel('Email').fill(account.email);
     await page.getByLabel('Password').fill('not the password');
-    await button(page, 'Sign in').click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     const alert = page.getByRole('alert');
     sub.match(await alert.innerText(), /The email address or the password is wrong/);
     sub.strictSame(await inspectState(page, 'sign-in-refused'), []);

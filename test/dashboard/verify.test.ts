@@ -159,7 +159,7 @@ void test('a stranger verifies a PDF, and is told who made it', async (whole: Te
       await page.getByRole('link', { name: 'Sign in' }).click();
       await page.getByLabel('Email').fill(account.email);
       await page.getByLabel('Password').fill(account.password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByRole('navigation', { name: 'Pages' }).waitFor();
       t.equal(new URL(page.url()).pathname, '/verify', 'and comes back');
     },

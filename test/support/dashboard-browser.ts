@@ -97,7 +97,7 @@ export async function signIn(page: Page, { email, password }: Credentials, path 
   await page.goto(path);
   await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL(({ pathname }) => pathname !== '/sign-in');
 }
 

@@ -39,6 +39,10 @@ export const askInPublic = (sha256: string, signal: AbortSignal) =>
     signal,
   });
 
+/** What the browser is to be asked for, to sign in with a passkey. */
+export const passkeyOptions = () =>
+  answerTo<components['schemas']['PasskeyRequest']>('/api/v1/auth/passkey/options/', post({}));
+
 const invitationPath = (token: string): string =>
   `/api/v1/invitations/${encodeURIComponent(token)}/`;
 

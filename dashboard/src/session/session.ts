@@ -94,7 +94,14 @@ export class Session {
    */
   async signIn(email: string, password: string, account?: string): Promise<void> {
     this.#token = undefined;
-    await this.#renewBy(() => this.#open({ email, password, ...(account && { account }) }));
+    await this.#renewBy(() => this.#open(PATH, { email, password, ...(account && { account }) }));
+  }
+
+  /** Signs in with what the browser has written of a passkey. @throws {ApiError} as `signIn` */
+  async signInWithPasskey(passkey: object, account?: string): Promise<void> {
+    this.#token = undefined;
+    const body = { passkey, ...(account && { account }) };
+    await this.#renewBy(() => this.#open(`${PATH}/passkey`, body));
   }
 
   /** Forgets what pages keep, where the person goes from one account to another. */
@@ -102,12 +109,8 @@ export class Session {
     forgetKept();
   }
 
-  async #open(who: {
-    readonly email: string;
-    readonly password: string;
-    readonly account?: string;
-  }): Promise<AccessToken> {
-    const response = await fetch(PATH, {
+  async #open(path: string, who: object): Promise<AccessToken> {
+    const response = await fetch(path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(who),

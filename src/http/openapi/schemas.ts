@@ -44,7 +44,13 @@ import {
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
-import { Assertion, Passkey, PasskeyCreation, PasskeyRequest } from '../resources/passkeys.api.ts';
+import {
+  Assertion,
+  Passkey,
+  PasskeyCreation,
+  PasskeyRequest,
+  Registration,
+} from '../resources/passkeys.api.ts';
 import { SignInPolicy } from '../resources/sign-in-policy.ts';
 import { Session } from '../resources/sessions.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
@@ -153,6 +159,7 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   AuthenticatorOffer,
   LostAuthenticator,
   RecoveryCodes,
+  PasskeyRegistration: Registration,
   Member,
   InvitedMember,
   Person,

@@ -58,7 +58,7 @@ export const Assertion = Open(
   { description: 'The answer of the browser: toJSON() of the credential.' },
 );
 /** What the API takes of an answer of `navigator.credentials.create()`. */
-const Registration = Open(
+export const Registration = Open(
   {
     id: CredentialId,
     response: Open({
@@ -144,7 +144,7 @@ const HTTPS_ONLY = {
 };
 const WRONG_CONFIRMATION = wrongField(
   'password',
-  'The password is wrong.',
+  'Is not the password of your account.',
   'Neither a password nor a passkey is given, or it is not yours; or fields are unknown or invalid.',
 );
 const MANY =

@@ -16,6 +16,7 @@ import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { MailSections } from './MailSections.tsx';
+import { PasskeysSection } from './PasskeysSection.tsx';
 import { PublicNameSection } from './PublicNameSection.tsx';
 import { PersonSections } from './PersonSections.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
@@ -27,7 +28,7 @@ export default function AccountPage() {
   return (
     <Page
       title="Account"
-      lead="Who you are here and for others, your password, what signs your PDFs, and where you are signed in."
+      lead="Who you are here and for others, your passkeys and password, what signs your PDFs, and where you are signed in."
     >
       <Section title="This account">
         <Loaded query={account} what="the account" lines={3}>
@@ -45,6 +46,7 @@ export default function AccountPage() {
         </Loaded>
       </Section>
       <PersonSections />
+      <PasskeysSection />
       <PasswordSection account={account.data} />
       {isOwner && <PublicNameSection />}
       {isOwner && <SignatureSection />}

@@ -10,10 +10,11 @@ import { Badge } from '../../ui/StatusBadge.tsx';
 import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
+import { clientName } from './client-name.ts';
 
 type OpenSession = components['schemas']['Session'];
 
-const SESSIONS = ['sessions'];
+export const SESSIONS = ['sessions'];
 
 async function end({ id, current }: OpenSession): Promise<void> {
   await dataOf(api.DELETE('/api/v1/sessions/{id}/', { params: { path: { id } } }));
@@ -26,36 +27,11 @@ async function endAll(): Promise<void> {
   session.end('all-ended');
 }
 
-/** Names of browsers, the more particular first: most also call themselves Chrome or Safari. */
-const BROWSERS = [
-  ['Edg/', 'Edge'],
-  ['OPR/', 'Opera'],
-  ['Firefox/', 'Firefox'],
-  ['Chrome/', 'Chrome'],
-  ['Safari/', 'Safari'],
-] as const;
-
-const SYSTEMS = [
-  ['Android', 'Android'],
-  ['iPhone', 'iPhone'],
-  ['iPad', 'iPad'],
-  ['Windows', 'Windows'],
-  ['Mac OS X', 'macOS'],
-  ['CrOS', 'ChromeOS'],
-  ['Linux', 'Linux'],
-] as const;
-
-const nameIn = (names: readonly (readonly [string, string])[], userAgent: string) =>
-  names.find(([mark]) => userAgent.includes(mark))?.[1];
-
 /** Firefox on Linux; the first word of what a program calls itself; or the kind of the session. */
 function nameOf({ client, kind }: OpenSession): string {
   const userAgent = client?.user_agent ?? undefined;
   if (userAgent === undefined) return kind === 'dashboard' ? 'A browser' : 'A program';
-  const browser = nameIn(BROWSERS, userAgent);
-  const system = nameIn(SYSTEMS, userAgent);
-  if (browser === undefined) return userAgent.split(' ')[0] ?? userAgent;
-  return system === undefined ? browser : `${browser} on ${system}`;
+  return clientName(userAgent) ?? userAgent.split(' ')[0] ?? userAgent;
 }
 
 const METHODS: Readonly<Record<OpenSession['methods'][number], string>> = {

@@ -8,6 +8,7 @@ import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
+import { PasskeySignIn } from './PasskeySignIn.tsx';
 import styles from './SignInPage.module.css';
 
 const REASONS: Readonly<Record<SessionEnd, string>> = {
@@ -52,6 +53,10 @@ export default function SignInPage() {
   const queries = useQueryClient();
   const { provider = null, mail = false } = useQuery(offersQuery).data ?? {};
   const refused = Object.hasOwn(REFUSALS, refusal) ? REFUSALS[refusal] : undefined;
+  const goOn = () => {
+    queries.clear();
+    router.history.push(from);
+  };
   return (
     <LonePage title="Sign in" heading="Sign in to Pressledger">
       {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
@@ -66,15 +71,14 @@ export default function SignInPage() {
         action="Sign in"
         onSend={async (textOf) => {
           await session.signIn(textOf('email'), textOf('password'));
-          queries.clear();
-          router.history.push(from);
+          goOn();
         }}
       >
         <TextField
           label="Email"
           name="email"
           type="email"
-          autoComplete="username"
+          autoComplete="username webauthn"
           isRequired
           autoFocus
         />
@@ -86,6 +90,7 @@ export default function SignInPage() {
           isRequired
         />
       </SendForm>
+      <PasskeySignIn onSignedIn={goOn} />
       {provider !== null && (
         <ButtonAnchor href={`/dashboard/oidc/start?from=${encodeURIComponent(from)}`}>
           Sign in with {provider}
