@@ -21,12 +21,14 @@ CREATE TABLE history (
   type TEXT NOT NULL,
   actor_kind TEXT NOT NULL,
   actor TEXT NOT NULL,
+  person TEXT,
   subject_id TEXT,
   time INTEGER NOT NULL,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX history_by_type ON history (account_id, type, number, actor_kind, actor);
 CREATE INDEX history_by_actor ON history (account_id, actor_kind, number, actor);
+CREATE INDEX history_by_person ON history (account_id, person, number) WHERE person IS NOT NULL;
 CREATE INDEX history_by_subject ON history (subject_id, number) WHERE subject_id IS NOT NULL;
 CREATE TABLE history_totals (
   account_id TEXT PRIMARY KEY,
@@ -41,15 +43,15 @@ function actorText({ actor }: EventMetadata): string {
 
 export const history: Projection = {
   name: 'history',
-  version: 5,
+  version: 6,
   tables: ['history', 'history_totals'],
   ddl,
   handlers(db) {
     const book = countingOf(db, 'history_totals');
     const insert = db.prepare(
       `INSERT INTO history
-         (account_id, number, position, stream, revision, type, actor_kind, actor, subject_id, time)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (account_id, number, position, stream, revision, type, actor_kind, actor, person, subject_id, time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const enter = (event: RecordedEvent): void => {
       const { accountId, conversionId, batchId } = event.data as {
@@ -64,7 +66,8 @@ export const history: Projection = {
       const { position, stream, revision, type } = event;
       const { actor, correlationId } = metadata;
       const batch = batchId ?? (correlationId.startsWith('batch_') ? correlationId : null);
-      const by = [actor.kind, actorText(metadata)];
+      const person = 'person' in actor ? (actor.person ?? null) : null;
+      const by = [actor.kind, actorText(metadata), person];
       const of = [stream, revision, type, ...by, conversionId ?? batch, time];
       insert.run(accountId, total, position, ...of);
     };
@@ -89,6 +92,8 @@ export interface HistoryFilter {
   readonly batchId?: string;
   /** A kind with an id (`key:key_…`), or a kind alone for all of it (`key`). */
   readonly actor?: string;
+  /** The member who acted, by a session or a key. */
+  readonly person?: string;
   /** Milliseconds since the Unix epoch, inclusive. */
   readonly from?: number;
   /** Milliseconds since the Unix epoch, exclusive. */
@@ -127,10 +132,25 @@ export interface HistoryQueries {
     readonly position: bigint;
     readonly conversionId: string;
   }[];
+  /** The account's events of a time (milliseconds since the Unix epoch, `to` exclusive), and who asked for conversions in it. */
+  inTime(accountId: string, from: number, to: number): EventsInTime;
   /** Counts the events of the selection up to the number; stops at the limit. */
   countSelected(selection: EventSelection, upTo: number, limit: number): number;
   /** Events of the selection after one number and up to the other, oldest first. */
   selected(selection: EventSelection, after: number, upTo: number): readonly EventPlace[];
+}
+
+export interface EventsInTime {
+  readonly events: number;
+  /** Positions in the log; undefined where there are none. */
+  readonly first: bigint | undefined;
+  readonly last: bigint | undefined;
+  /** `actor` is a key with its id, or another kind; most first. */
+  readonly requests: readonly {
+    readonly actor: string;
+    readonly person: string | null;
+    readonly count: number;
+  }[];
 }
 
 /** The events of an account, or of one of its conversions, that are of one of the types. */
@@ -144,8 +164,9 @@ export interface EventSelection {
  * The planner knows neither that a conversion has few events and its account any number, nor that many may
  * have to be looked at for one that matches. All accounts wait for a query.
  */
-function indexFor({ type, conversionId, batchId, actor }: HistoryFilter): string {
+function indexFor({ type, conversionId, batchId, actor, person }: HistoryFilter): string {
   if ((conversionId ?? batchId) !== undefined) return 'INDEXED BY history_by_subject';
+  if (person !== undefined) return 'INDEXED BY history_by_person';
   if (type !== undefined) return 'INDEXED BY history_by_type';
   return actor === undefined ? '' : 'INDEXED BY history_by_actor';
 }
@@ -160,6 +181,11 @@ export function historyQueries(db: Database): HistoryQueries {
     )
     .pluck();
 
+  const requestsBy = db.prepare<[string, number, number], EventsInTime['requests'][number]>(
+    `SELECT CASE actor_kind WHEN 'key' THEN actor ELSE actor_kind END AS actor, person, count(*) AS count
+     FROM history WHERE account_id = ? AND type = 'ConversionRequested' AND number BETWEEN ? AND ?
+     GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+  );
   const positionOf = db
     .prepare<[string, number], bigint>(
       'SELECT position FROM history WHERE account_id = ? AND number = ?',
@@ -223,6 +249,15 @@ export function historyQueries(db: Database): HistoryQueries {
   return {
     countUpTo,
     position: (accountId, number) => positionOf.get(accountId, number),
+    inTime(accountId, from, to) {
+      const [first, last] = numbersOf(accountId, { from, to });
+      return {
+        events: Math.max(0, last - first + 1),
+        first: last < first ? undefined : positionOf.get(accountId, first),
+        last: last < first ? undefined : positionOf.get(accountId, last),
+        requests: requestsBy.all(accountId, first, last),
+      };
+    },
     changes: (accountId, after, upTo, types) =>
       changesOf
         .all(accountId, after, upTo, JSON.stringify(types))
@@ -231,9 +266,9 @@ export function historyQueries(db: Database): HistoryQueries {
       countSelected(selection, { after: 0, upTo, limit })[0]?.count ?? 0,
     selected: (selection, after, upTo) => selected(selection, { after, upTo }),
     earliestFrom(accountId, filter) {
-      const { type, actor, conversionId, batchId } = filter;
+      const { type, actor, person, conversionId, batchId } = filter;
       // An index leads to the events of a conversion or a batch, and numbers to those of a time.
-      if ((conversionId ?? batchId) !== undefined || (type ?? actor) === undefined)
+      if ((conversionId ?? batchId) !== undefined || (type ?? actor ?? person) === undefined)
         return undefined;
       const [first, last] = numbersOf(accountId, filter);
       if (last - first < MAX_FILTERED_EVENTS) return undefined;
@@ -241,7 +276,7 @@ export function historyQueries(db: Database): HistoryQueries {
       return (timeOf.get(accountId, last - MAX_FILTERED_EVENTS) ?? 0) + 1;
     },
     page(accountId, asked, { order, offset, limit }) {
-      const { type, conversionId, batchId, actor } = asked;
+      const { type, conversionId, batchId, actor, person } = asked;
       const [first, last] = numbersOf(accountId, asked);
       const conditions = ['account_id = ?', 'number BETWEEN ? AND ?'];
       const values: (string | number)[] = [accountId, first, last];
@@ -252,6 +287,7 @@ export function historyQueries(db: Database): HistoryQueries {
       if (type !== undefined) where('type = ?', type);
       if (conversionId !== undefined) where('subject_id = ?', conversionId);
       if (batchId !== undefined) where(OF_BATCH, batchId, batchId);
+      if (person !== undefined) where('person = ?', person);
       if (actor !== undefined) where('actor_kind = ?', actor.split(':', 1)[0] ?? '');
       if (actor?.includes(':') === true) where('actor = ?', actor);
       const filter = `FROM history ${indexFor(asked)} WHERE ${conditions.join(' AND ')}`;

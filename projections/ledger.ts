@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { EventMetadata } from '../src/domain/event-metadata.ts';
 import type { RecordedEvent } from '../src/event-store/port.ts';
 import { type Projection, typedHandlers } from '../src/read-model/projection.ts';
-import { type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
+import { countWhile, type Page, present, type Slice, type Stored } from '../src/read-model/rows.ts';
 
 /** `number` counts an account's entries from 1, so that a page is found without skipping rows. */
 const ddl = `
@@ -86,6 +86,15 @@ export interface LedgerRow {
 export interface LedgerQueries {
   /** Newest first; `total` counts all entries of the account. */
   page(accountId: string, page: Slice): Page<LedgerRow>;
+  /** The sums of a time (milliseconds since the Unix epoch, `to` exclusive), and the balance before and after it. */
+  inTime(accountId: string, from: number, to: number): LedgerSums;
+}
+
+export interface LedgerSums {
+  readonly before: number;
+  readonly after: number;
+  /** Signed, as amounts are; absent: none. */
+  readonly sums: Readonly<Partial<Record<LedgerEntryType, number>>>;
 }
 
 export function ledgerQueries(db: Database): LedgerQueries {
@@ -97,7 +106,26 @@ export function ledgerQueries(db: Database): LedgerQueries {
        created_at AS createdAt
      FROM ledger_entries WHERE account_id = ? AND number <= ? ORDER BY number DESC LIMIT ?`,
   );
+  const entryOf = db.prepare<[string, number], { balance: number; time: number }>(
+    'SELECT balance, created_at AS time FROM ledger_entries WHERE account_id = ? AND number = ?',
+  );
+  const sumsOf = db.prepare<[string, number, number], { type: LedgerEntryType; sum: number }>(
+    `SELECT type, sum(amount) AS sum FROM ledger_entries
+     WHERE account_id = ? AND number > ? AND number <= ? GROUP BY type`,
+  );
   return {
+    inTime(accountId, from, to) {
+      const total = entries.get(accountId) ?? 0;
+      const countUpTo = (end: number): number =>
+        countWhile(total, (number) => (entryOf.get(accountId, number)?.time ?? 0) < end);
+      const [first, last] = [countUpTo(from), countUpTo(to)];
+      const sums = sumsOf.all(accountId, first, last).map(({ type, sum }) => [type, sum] as const);
+      return {
+        before: entryOf.get(accountId, first)?.balance ?? 0,
+        after: entryOf.get(accountId, last)?.balance ?? 0,
+        sums: Object.fromEntries(sums),
+      };
+    },
     page(accountId, { offset, limit }) {
       const total = entries.get(accountId) ?? 0;
       return { rows: newest.all(accountId, total - offset, limit).map(present<LedgerRow>), total };

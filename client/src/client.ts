@@ -321,6 +321,20 @@ export class PressledgerClient {
     return everyItem((page) => this.listLedger({ ...query, page }));
   }
 
+  /**
+   * Makes the statement of a month that is over, such as `2026-10`: a conversion that costs no credit.
+   * @throws {PressledgerError} the service refused it
+   */
+  createStatement(
+    month: string,
+    { idempotencyKey, signal }: CreateOptions = {},
+  ): Promise<AcceptedConversion> {
+    const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+    const path = '/usage/statements/';
+    const repeatable = idempotencyKey !== undefined;
+    return this.#json({ method: 'POST', path, body: { month }, headers, repeatable, signal });
+  }
+
   /** Lists one page of the keys in force, newest first. */
   listKeys(query: PageQuery = {}): Promise<Page<ApiKey>> {
     return this.#page('/api-keys/', query);

@@ -77,7 +77,7 @@ function helpAbout(
   let about = program;
   for (const word of words) {
     const next = about.commands.find((each) => each.name() === word);
-    const isGroup = about.commands.length > 0 && about.registeredArguments.length === 0;
+    const isGroup = about.commands.length > 0 && (about === program || !isCommand(about));
     if (!next && isGroup) program.parse([...words], { from: 'user' });
     about = next ?? about;
   }
@@ -133,12 +133,12 @@ function buildProgram(commands: readonly Command[], onRun: (run: ParsedArgs) => 
   return program;
 }
 
+/** A command can be a group as well: `backup` and `backup verify`. What is a group alone has no summary. */
+const isCommand = (command: Commander): boolean => command.description() !== '';
+
 const leavesOf = (command: Commander): Commander[] =>
   command.commands.flatMap((each) =>
-    // A command can be a group as well: `backup` and `backup verify`.
-    each.registeredArguments.length > 0 || each.commands.length === 0
-      ? [each, ...leavesOf(each)]
-      : leavesOf(each),
+    isCommand(each) ? [each, ...leavesOf(each)] : leavesOf(each),
   );
 
 function groupOf(program: Commander, { section }: Command, name: string): Commander {

@@ -187,7 +187,8 @@ export const conversionsRerender: Run = async (invocation, context) => {
  * Waits for a conversion that has not ended.
  * @throws {Error} it has failed
  */
-async function completed(
+/** The record, once it has completed. @throws {Error} it failed */
+export async function completed(
   { client, server }: Service,
   id: string,
   { output }: CommandContext,

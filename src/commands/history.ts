@@ -7,7 +7,7 @@ import { type HistoryEntry, memberText, readHistory } from '../conversions/histo
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
-import { ACCOUNT_ID } from '../domain/ids.ts';
+import { ACCOUNT_ID, PERSON_ID } from '../domain/ids.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { Core } from '../service/core.ts';
@@ -15,6 +15,7 @@ import { accountByEmail } from './account.ts';
 import { choiceOf, type Run, textOption, UsageError } from './command.ts';
 
 const PAGE = 500;
+const WHOLE_PERSON_ID = new RegExp(`^${PERSON_ID}$`);
 const WHOLE_ACCOUNT_ID = new RegExp(`^${ACCOUNT_ID}$`);
 
 /** The account, and the filter for a conversion or a batch where one is named. */
@@ -73,10 +74,14 @@ export const history: Run = async (invocation, { open, output }) => {
   if (text !== undefined && type === undefined) {
     throw new UsageError(`--type is one of ${EVENT_TYPES.join(', ')}.`);
   }
+  const person = textOption(invocation, 'person');
+  if (person !== undefined && !WHOLE_PERSON_ID.test(person)) {
+    throw new UsageError("--person is the id of a person, as 'members list' shows it.");
+  }
   await open.withCore(async (core) => {
     const [accountId, of] = await subjectOf(core, subject);
     const deps = { ...core, streams: core.store };
-    const filter = { ...of, ...(type && { type }) };
+    const filter = { ...of, ...(type && { type }), ...(person && { person }) };
     const all: HistoryEntry[] = [];
     for (let offset = 0, total = 1; offset < total; offset += PAGE) {
       const page = { order: 'oldest first', offset, limit: PAGE } as const;

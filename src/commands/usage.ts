@@ -1,5 +1,10 @@
+/** The use of an account at a service: its credits and ledger, and the statement of a month. */
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { pastOf } from './as-of.ts';
-import type { Run } from './command.ts';
+import { type Run, textOption } from './command.ts';
+import { completed } from './conversions.ts';
+import { pdfTarget } from './pdf-target.ts';
 import { dateOf, limitOf, serviceOf, take } from './service.ts';
 
 export const usage: Run = async (invocation, context) => {
@@ -33,4 +38,19 @@ export const usage: Run = async (invocation, context) => {
     ]),
     'No credits were ever granted or used.',
   );
+};
+
+export const usageStatement: Run = async (invocation, context) => {
+  const [month = ''] = invocation.positionals;
+  const service = await serviceOf(invocation, context);
+  const name = textOption(invocation, 'output') ?? `statement-${month.replace(/[^\d-]/g, '')}.pdf`;
+  const target = await pdfTarget(name, context);
+  // Sent again where the answer was lost, it makes one.
+  const { id } = await service.client.createStatement(month, { idempotencyKey: randomUUID() });
+  const record = await completed(service, id, context);
+  const facts = await target.write(async () =>
+    Readable.fromWeb(await service.client.download(record)),
+  );
+  context.output.json(record);
+  target.tell(id, facts);
 };

@@ -40,13 +40,15 @@ export interface ConversionRequest {
   readonly facts?: RequestFacts;
   /** A `RequestDocument` as JSON. */
   readonly document: UnencryptedText;
+  /** It prints the account's statement of a month, and costs nothing. */
+  readonly statement?: RequestedConversion['statement'];
 }
 
 /** Encrypts a request for a new conversion, and names where it will lie. Nothing is stored yet. @throws {KeyErased} */
 export async function stagedRequest(
   { blobs, vault }: Pick<AcceptanceDependencies, 'blobs' | 'vault'>,
   accountId: string,
-  { source, options, texts, marks, facts: known, document }: ConversionRequest,
+  { source, options, texts, marks, facts: known, document, statement }: ConversionRequest,
   now: number,
 ): Promise<{ readonly conversion: RequestedConversion; readonly blob: StagedBlob }> {
   const conversionId = newConversionId(now);
@@ -54,7 +56,8 @@ export async function stagedRequest(
   const requestHmac = document.hmac(contentKey);
   const blob = document.stage(blobs, { conversionId, contentKey }, 'request');
   const facts = { ...known, ...marks, ...(await sealedTexts(vault, accountId, texts)) };
-  const conversion = { conversionId, source, request: blob.ref, requestHmac, options, facts };
+  const asked = { conversionId, source, request: blob.ref, requestHmac, options, facts };
+  const conversion = { ...asked, ...(statement !== undefined && { statement }) };
   return { conversion, blob };
 }
 
@@ -86,7 +89,7 @@ export async function requestConversion(
       type: 'RequestConversion',
       accountId,
       ...conversion,
-      unpaid: deps.config.credits === 'off',
+      unpaid: deps.config.credits === 'off' || request.statement !== undefined,
       terms,
       now,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

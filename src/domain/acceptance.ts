@@ -15,6 +15,8 @@ export interface RequestedConversion {
   readonly requestHmac: string;
   readonly options: PrintOptions;
   readonly facts?: RequestFacts;
+  /** It prints the account's statement of a month. */
+  readonly statement?: { readonly month: string; readonly replaces?: string };
 }
 
 /** What a batch is called, and who is told of its end: sealed. */
@@ -39,7 +41,9 @@ interface Request {
   readonly now: number;
 }
 
-type AcceptanceEvent = EventOf<'CreditDebited' | 'ConversionRequested' | 'BatchRequested'>;
+export type AcceptanceEvent = EventOf<
+  'CreditDebited' | 'ConversionRequested' | 'StatementRequested' | 'BatchRequested'
+>;
 
 const keyOf = ({ idempotencyKey }: Request) =>
   idempotencyKey === undefined ? {} : { idempotencyKey };
@@ -81,7 +85,7 @@ function refusalOf(
 function requested(
   owner: Owner,
   command: Request,
-  { conversionId, source, request, requestHmac, options, facts }: RequestedConversion,
+  { conversionId, source, request, requestHmac, options, facts, statement }: RequestedConversion,
   more: { readonly idempotencyKey?: string; readonly batchId?: string },
 ): readonly AcceptanceEvent[] {
   const { accountId, now, terms } = command;
@@ -111,6 +115,9 @@ function requested(
         ...more,
       },
     },
+    ...(statement === undefined
+      ? []
+      : [{ type: 'StatementRequested', data: { accountId, conversionId, ...statement } } as const]),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** An account: money, plan, acceptance and idempotency. What must be decided together is decided here, in one append. */
 import {
+  type AcceptanceEvent,
   acceptBatch,
   acceptConversion,
   type BatchTexts,
@@ -64,13 +65,11 @@ export const accountStream = (accountId: string): string => `account-${accountId
 export type AccountEvent = StandingEvent | OwnEvent;
 type OwnEvent =
   | MembersEvent
+  | AcceptanceEvent
   | EventOf<
       | 'AccountOpened'
       | 'PublicNameChanged'
       | 'CreditGranted'
-      | 'CreditDebited'
-      | 'BatchRequested'
-      | 'ConversionRequested'
       | 'CreditRefunded'
       | 'PasswordChanged'
       | 'AccountErased'
@@ -168,6 +167,7 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
       return { ...state, status: 'open', ...opened, ...founded(accountId) };
     }
     case 'PublicNameChanged':
+    case 'StatementRequested':
       return state;
     case 'CreditGranted':
     case 'CreditDebited':

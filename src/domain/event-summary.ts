@@ -123,6 +123,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       : SOURCES[source];
     return `A ${made} was requested, from ${from}${what}${again}${within}.${cost}`;
   },
+  StatementRequested: ({ month, replaces }) =>
+    `The statement of ${month} was requested${replaces === undefined ? '' : `, which replaces ${replaces}`}.`,
   RetentionChanged: (data) =>
     data.retentionSeconds === undefined
       ? 'Documents are kept as long as the service keeps them.'

@@ -1,7 +1,15 @@
 /** Events of the people who use accounts. They are a storage format, as those in `events.ts`. */
 import Type, { type Static } from 'typebox';
 import { OPTIONAL_MAILS, ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
-import { AccountId, maximum, PersonId, Sealed, Sha256, Time } from './event-fields.ts';
+import {
+  AccountId,
+  ConversionId,
+  maximum,
+  PersonId,
+  Sealed,
+  Sha256,
+  Time,
+} from './event-fields.ts';
 
 export const Role = Type.Enum([...ROLES]);
 export type Role = Static<typeof Role>;
@@ -145,4 +153,12 @@ export const MEMBER_EVENT_SCHEMAS = {
    * one that they belonged to, if they belonged to any.
    */
   PersonErased: Type.Object({ personId: PersonId, accountId: Type.Optional(AccountId) }),
+  /** The conversion requested before it, in one append, prints the account's statement of a month. */
+  StatementRequested: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    month: Type.String({ pattern: '^[0-9]{4}-[0-9]{2}$' }),
+    /** An earlier one of the same month. */
+    replaces: Type.Optional(ConversionId),
+  }),
 } as const;

@@ -29,6 +29,8 @@ export const ACCESS = {
   read: { scopes: ['read'] },
   readOwn: { scopes: ['read'], own: true },
   documents: { scopes: ['read'], own: true, documents: true },
+  /** It says what everybody used, and is signed for the account. */
+  statements: { scopes: ['convert', 'history'], roles: OWNER },
   readTemplates: { scopes: ['read'] },
   /** What a template holds is what documents are made of. */
   templateContent: { scopes: ['read'], documents: true },

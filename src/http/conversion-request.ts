@@ -42,7 +42,7 @@ interface Unfilled {
 }
 
 /** What is stored of a checked request; strings are let go in favour of that. */
-const storable = (
+export const storable = (
   { document, texts, marks, ...checked }: CheckedRequest,
   kept?: TemplateMarks,
 ) => ({

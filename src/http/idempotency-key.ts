@@ -16,7 +16,7 @@ export function idempotencyKeyHash(
   secret: Buffer,
   accountId: string,
   key: string,
-  purpose?: 'credits' | 'batch' | 'documents' | `${'retry' | 'rerender'}/${string}`,
+  purpose?: 'credits' | 'batch' | 'documents' | 'statements' | `${'retry' | 'rerender'}/${string}`,
 ): string {
   const text = [accountId, ...(purpose === undefined ? [] : [purpose]), key].join('\0');
   return createHmac('sha256', secret).update(text, 'utf8').digest('hex');

@@ -62,7 +62,7 @@ export function requestKeyOf(
   ctx: HttpContext,
   deps: RouteDependencies,
   issues: ValidationIssues,
-  purpose?: 'documents' | `${'retry' | 'rerender'}/${string}`,
+  purpose?: 'documents' | 'statements' | `${'retry' | 'rerender'}/${string}`,
 ): { readonly idempotencyKey?: string } {
   const key = idempotencyKeyOf(ctx, issues);
   if (key === undefined) return {};

@@ -125,6 +125,7 @@ import {
   previewTemplate,
   previewText,
 } from './resources/templates.ts';
+import { createStatement } from './resources/statements.ts';
 import { getUsage } from './resources/usage.ts';
 import { getDelivery, listDeliveries, postRedelivery } from './resources/webhook-deliveries.ts';
 import {
@@ -218,6 +219,7 @@ export const ROUTES: readonly Route[] = [
   by('any', 'get', '/account/', getAccount),
   by('read', 'get', '/account/ledger/', listLedger),
   by('read', 'get', '/account/usage/', getUsage),
+  by('statements', 'post', '/usage/statements/', createStatement),
   by('history', 'get', '/account/events/', listAccountEvents),
   by('read', 'get', '/account/public-name/', getPublicName),
   by('settings', 'put', '/account/public-name/', putPublicName),

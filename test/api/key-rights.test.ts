@@ -47,6 +47,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'GET /account/': 'any',
   'GET /account/ledger/': 'read',
   'GET /account/usage/': 'read',
+  'POST /usage/statements/': 'convert + history',
   'GET /account/events/': 'history',
   'GET /account/low-credits/': 'read',
   'PUT /account/low-credits/': 'keys',

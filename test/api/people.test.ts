@@ -59,6 +59,7 @@ const ROLES_OF: Readonly<Record<string, string>> = {
   'GET /account/': 'all',
   'GET /account/ledger/': 'all',
   'GET /account/usage/': 'all',
+  'POST /usage/statements/': 'owner',
   'GET /account/events/': 'all',
   'GET /account/mails/': 'all',
   'PATCH /account/mails/': 'all',

@@ -256,6 +256,33 @@ async function driveDocuments(api: Api, accountId: string, key: string): Promise
   await post({ sources: [{ conversion: well }] });
 }
 
+/** Statements of a month that is over, of which one completes and one fails. */
+async function driveStatements(t: Test, given: Answered): Promise<void> {
+  const api = await startApi(t);
+  const { id, key } = await api.newAccount();
+  const month = new Date(api.clock.time).toISOString().slice(0, 7);
+  const post = (idempotencyKey: string, headers: Readonly<Record<string, string>> = {}) =>
+    api.call('POST', `${BASE}/usage/statements/`, {
+      key,
+      body: { month },
+      headers: { 'Idempotency-Key': idempotencyKey, ...headers },
+    });
+  await post('early');
+  api.clock.time += 40 * 24 * 60 * 60 * 1000;
+  const ids = [await post('well'), await post('badly')].map(({ body }) => String(body['id']));
+  const [well = '', badly = ''] = ids;
+  await api.complete(id, well, PDF);
+  await api.fail(id, badly, 'x', 'page_status');
+  for (const name of ['well', 'badly']) {
+    for (const Accept of ['application/json', 'application/pdf']) {
+      await post(name, { Accept, Prefer: 'wait=0' });
+    }
+  }
+  await takeBack(api, { id: well, accountId: id }, api.context());
+  await post('well', { Accept: 'application/pdf', Prefer: 'wait=0' });
+  given.add(api);
+}
+
 /** Has a PDF recorded that is larger than a ZIP file may be. */
 async function completeHuge(api: Api, accountId: string, conversionId: string): Promise<void> {
   const at = api.clock.now();
@@ -640,6 +667,7 @@ export async function everyAnswer(t: Test, api: Api): Promise<Answered['bodies']
       await driveSuccesses(t, given);
       await driveOperators(t, given);
       await driveLimits(t, given);
+      await driveStatements(t, given);
       await driveFailures(t, given);
       await driveUnready(t, given);
     })(),

@@ -419,6 +419,7 @@ void test('help of a group names its commands and no other', (t) => {
     [...groups.keys()],
     [
       'conversions',
+      'usage',
       'keys',
       'signature',
       'batches',
@@ -440,8 +441,9 @@ void test('help of a group names its commands and no other', (t) => {
   for (const [group, own] of groups) {
     const help = helpOf(`${group} --help`);
     t.equal(helpOf(`help ${group}`), help);
-    // `backup` and `credits` are commands, and groups of others.
-    const argument = { backup: '<place>', credits: '<email>' }[group] ?? '<command>';
+    // `backup`, `credits` and `usage` are commands, and groups of others.
+    const usage = { backup: '<place>', credits: '<email>', usage: '[options]' }[group];
+    const argument = usage ?? '<command>';
     t.match(help, `Usage: pressledger ${group} ${argument}`);
     const named = allCommands.filter(({ name }: Command) => lineAbout(name).test(help));
     t.strictSame(

@@ -14,12 +14,22 @@ export const ROLES = [
   { value: 'auditor', label: 'Auditor: reads' },
 ] as const satisfies readonly { value: Role; label: string }[];
 
+/** The key of all lists of members. */
+export const MEMBERS = ['members'];
+
 /** Below the key of the account: both are of the person who is signed in. */
 export const PERSON = [...ACCOUNT, 'person'];
 
 export const personQuery = queryOptions({
   queryKey: PERSON,
   queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/person/', { signal })),
+});
+
+/** Names those who may have acted. An account has at most 200 members: its newest hundred are offered. */
+export const membersQuery = queryOptions({
+  queryKey: [...MEMBERS, 'all'],
+  queryFn: ({ signal }) =>
+    dataOf(api.GET('/api/v1/account/members/', { params: { query: { page_size: 100 } }, signal })),
 });
 
 /** The person who is signed in, with their role in this account. */

@@ -22,6 +22,10 @@ export const LOG: readonly Command[] = [
     ],
     options: {
       type: { value: 'type', help: 'only events of this type', choices: EVENT_TYPES },
+      person: {
+        value: 'id',
+        help: "only what this person did ('members list' shows the id)",
+      },
     },
     run: async (...given) => (await import('../history.ts')).history(...given),
   },

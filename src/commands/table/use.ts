@@ -141,6 +141,21 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../usage.ts')).usage(...given),
   },
   {
+    name: 'usage statement',
+    summary: 'Save the statement of a month that is over, a PDF; it costs no credit.',
+    examples: ['usage statement 2026-10 -o statement-2026-10.pdf'],
+    positionals: { month: 'the month in UTC, such as 2026-10' },
+    options: {
+      output: {
+        value: 'file',
+        short: 'o',
+        help: 'the file to write, or - for standard output (default statement-<month>.pdf)',
+      },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../usage.ts')).usageStatement(...given),
+  },
+  {
     name: 'keys list',
     summary: 'List the valid API keys of your own account at a service, newest first.',
     examples: ['keys list'],

@@ -171,7 +171,10 @@ export async function answerRequested(
   { conversionId, requestedAt, replayed }: AcceptedConversion,
 ): Promise<void> {
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
-  const path = ctx.path.replace(/(pdf|documents|conversions)\/.*$/, `conversions/${conversionId}/`);
+  const path = ctx.path.replace(
+    /(pdf|documents|usage|conversions)\/.*$/,
+    `conversions/${conversionId}/`,
+  );
   ctx.set('Location', new URL(path, deps.publicUrl).href);
   const waits = appliedWait(ctx) !== undefined;
   if (waits && (await answeredByOutcome(ctx, deps, untilEnded, conversionId))) return;

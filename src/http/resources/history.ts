@@ -9,7 +9,7 @@ import { type HistoryPage, readHistory } from '../../conversions/history.ts';
 import { REMOVED_PERSON } from '../../documents/keys/vault.ts';
 import { ROLES } from '../../domain/choices.ts';
 import { EVENT_TYPES } from '../../domain/events.ts';
-import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
+import { BATCH_ID, CONVERSION_ID, PERSON_ID } from '../../domain/ids.ts';
 import { fieldError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
@@ -104,17 +104,19 @@ const FILTER_PARAMETERS: readonly ParameterDoc[] = [
     'actor',
     'Events that this actor caused: a kind (key, session, renderer, operator, …), or a kind and an id (key:key_…).',
   ),
+  inQuery('person', 'Events that this member caused, by a session or a key: a person_ id.'),
   ...periodParameters('Events'),
 ];
 
-const FILTERS = ['type', 'actor', 'from', 'to'] as const;
+const FILTERS = ['type', 'actor', 'person', 'from', 'to'] as const;
 const SUBJECTS = ['conversion_id', 'batch_id'] as const;
 const ACTOR = /^[a-z]+(:[\x21-\x7e]{1,200})?$/;
 const WHOLE_CONVERSION_ID = new RegExp(`^${CONVERSION_ID}$`);
+const WHOLE_PERSON_ID = new RegExp(`^${PERSON_ID}$`);
 const WHOLE_BATCH_ID = new RegExp(`^${BATCH_ID}$`);
 
 function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
-  const { type, actor, conversion_id: conversionId, batch_id: batchId } = ctx.query;
+  const { type, actor, person, conversion_id: conversionId, batch_id: batchId } = ctx.query;
   const knownType = EVENT_TYPES.find((each) => each === type);
   if (type !== undefined && knownType === undefined) {
     issues.add('type', `Must be one of ${EVENT_TYPES.join(', ')}.`);
@@ -123,6 +125,8 @@ function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
   if (actor !== undefined && !isActor) {
     issues.add('actor', 'Must be a kind such as key, or a kind and an id such as key:key_1a2b3c.');
   }
+  const isPerson = typeof person === 'string' && WHOLE_PERSON_ID.test(person);
+  if (person !== undefined && !isPerson) issues.add('person', 'Must be the id of a person.');
   const isConversion = typeof conversionId === 'string' && WHOLE_CONVERSION_ID.test(conversionId);
   if (conversionId !== undefined && !isConversion) {
     issues.add('conversion_id', 'Must be the id of a conversion.');
@@ -132,6 +136,7 @@ function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
   return {
     ...(knownType && { type: knownType }),
     ...(isActor && { actor }),
+    ...(isPerson && { person }),
     ...(isConversion && { conversionId }),
     ...(isBatch && { batchId }),
     ...periodOf(ctx, issues),
@@ -148,7 +153,7 @@ async function assertBounded(
   const earliest = queries.earliestFrom(callerOf(ctx).accountId, filter);
   if (earliest === undefined) return;
   const message =
-    `With type or actor, no more than ${MAX_FILTERED_EVENTS} events are searched. ` +
+    `With type, actor or person, no more than ${MAX_FILTERED_EVENTS} events are searched. ` +
     `Give from=${isoTime(earliest)} or later; with that time as to, the next request goes on before it.`;
   throw fieldError('from', message);
 }
@@ -183,7 +188,7 @@ export const listAccountEvents: Endpoint = {
     tag: 'Account',
     summary: 'List the events of the account',
     description:
-      'Everything that the log holds about the account, newest first: credits, requests, renderings, downloads, keys, sessions and refused sign-ins. With type or actor, no more than 250000 events are searched: where there are more, the answer is 400 and names the from that may be asked for.',
+      'Everything that the log holds about the account, newest first: credits, requests, renderings, downloads, keys, sessions and refused sign-ins. With type, actor or person, no more than 250000 events are searched: where there are more, the answer is 400 and names the from that may be asked for.',
     parameters: [
       ...PAGE_PARAMETERS,
       ...FILTER_PARAMETERS,

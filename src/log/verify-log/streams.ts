@@ -44,6 +44,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   CreditGranted: 'account',
   CreditDebited: 'account',
   ConversionRequested: 'account',
+  StatementRequested: 'account',
   BatchRequested: 'account',
   CreditRefunded: 'account',
   PasswordChanged: 'account',

@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { membersQuery } from '../../api/people.ts';
 import { Button } from '../../ui/Button.tsx';
 import { type Choice, Select } from '../../ui/Select.tsx';
 import { TextField } from '../../ui/TextField.tsx';
@@ -28,6 +30,9 @@ interface HistoryFiltersProps {
 /** The filters of the list. Choices apply at once, texts with the button or Enter. */
 export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps) {
   const [texts, setTexts] = useState(search);
+  const people = (useQuery(membersQuery).data ?? []).flatMap(({ id, status, name, email }) =>
+    status === 'active' ? [{ value: id, label: name ?? email ?? id }] : [],
+  );
   const text = (name: 'from' | 'to' | 'conversion') => ({
     value: texts[name] ?? '',
     onChange: (value: string) => setTexts({ ...texts, [name]: value }),
@@ -63,6 +68,15 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
         error={errors['actor']?.join(' ')}
         onChange={(actor) => apply({ actor })}
       />
+      {people.length > 1 && (
+        <Select
+          label="Person"
+          choices={[{ value: ALL, label: 'All people' }, ...people]}
+          value={search.person ?? ALL}
+          error={errors['person']?.join(' ')}
+          onChange={(person) => apply({ person })}
+        />
+      )}
       <TextField
         label="Conversion"
         placeholder="conv_…"

@@ -41,11 +41,12 @@ const COLUMNS: readonly Column<EventGroup>[] = [
 ];
 
 /** The filters as the API takes them. */
-function filterOf({ type, actor, from, to, conversion }: HistorySearch) {
+function filterOf({ type, actor, person, from, to, conversion }: HistorySearch) {
   const [start, end] = [isoOf(from), isoOf(to)];
   return {
     ...(type !== undefined && { type: type as ConversionEvent['type'] }),
     ...(actor !== undefined && { actor }),
+    ...(person !== undefined && { person }),
     ...(start !== undefined && { from: start }),
     ...(end !== undefined && { to: end }),
     ...(conversion !== undefined && { conversion_id: conversion }),

@@ -4,6 +4,8 @@ import { pageOf } from '../../api/paged.ts';
 export interface HistorySearch {
   readonly type?: string;
   readonly actor?: string;
+  /** The id of a member. */
+  readonly person?: string;
   /** Times as the field of a browser has them, such as 2026-11-23T08:00, in the zone of the person. */
   readonly from?: string;
   readonly to?: string;
@@ -13,7 +15,7 @@ export interface HistorySearch {
   readonly asOf?: string;
 }
 
-const TEXTS = ['type', 'actor', 'from', 'to', 'conversion', 'asOf'] as const;
+const TEXTS = ['type', 'actor', 'person', 'from', 'to', 'conversion', 'asOf'] as const;
 
 /** Leaves out what is empty or of the wrong type. */
 export function historySearch(given: Record<string, unknown>): HistorySearch {

@@ -55,6 +55,7 @@ const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
   CreditRefunded: true,
   BatchRequested: true,
   ConversionRequested: true,
+  StatementRequested: true,
   ConversionStarted: true,
   ConversionRequeued: true,
   SignatureMade: true,

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
-import { type Member, PERSON, ROLES, type Role, usePerson } from '../../api/people.ts';
+import { MEMBERS, type Member, PERSON, ROLES, type Role, usePerson } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
@@ -15,7 +15,6 @@ import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 
-const MEMBERS = ['members'];
 const refresh = async () => {
   await queryClient.invalidateQueries({ queryKey: MEMBERS });
   await queryClient.invalidateQueries({ queryKey: PERSON });

@@ -2,6 +2,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useAccount } from '../../api/account.ts';
 import { api } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
+import { useRights } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Figures } from '../../ui/Figures.tsx';
 import { formatCredits, formatNumber } from '../../ui/format.ts';
@@ -11,6 +12,7 @@ import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import type { UsageSearch } from './search.ts';
+import { StatementSection } from './StatementSection.tsx';
 import { ExportButton, UsageSection } from './UsageSection.tsx';
 
 const route = getRouteApi('/signed-in/usage');
@@ -20,6 +22,7 @@ const FREE = 'The service runs without credits: a conversion costs nothing.';
 
 export default function UsagePage() {
   const account = useAccount();
+  const { isOwner } = useRights();
   const search = route.useSearch();
   const { days = 30, page = 1 } = search;
   const navigate = useNavigate();
@@ -41,6 +44,9 @@ export default function UsagePage() {
         </Loaded>
       </Section>
       <UsageSection span={days} onSpan={(span) => show({ ...search, days: span })} />
+      {isOwner && account.data !== undefined && (
+        <StatementSection since={account.data.created_at} />
+      )}
       <LedgerSection page={page} onPage={(next) => show({ ...search, page: next })} />
     </Page>
   );
