@@ -166,6 +166,12 @@ export const mails: Projection = {
       MemberInvited({ accountId, personId, email, byMail }, event) {
         if (byMail) tell({ kind: 'invitation', accountId, personId, email }, event);
       },
+      SignUpOffered({ personId, email, byMail }, event) {
+        if (byMail) tell({ kind: 'sign_up', personId, email }, event);
+      },
+      SignUpEnded({ personId }) {
+        removeOf.run(personId);
+      },
       InvitationRevoked({ personId }) {
         removeOf.run(personId);
       },

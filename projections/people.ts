@@ -34,13 +34,19 @@ CREATE TABLE members (
   ended INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, id)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE sign_ups (
+  account_id TEXT PRIMARY KEY,
+  person_id TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sign_ups_by_end ON sign_ups (expires_at);
 CREATE INDEX invitations ON members (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND ended = 0;`;
 
 export const people: Projection = {
   name: 'people',
-  version: 3,
-  tables: ['people', 'identities', 'members'],
+  version: 4,
+  tables: ['people', 'identities', 'members', 'sign_ups'],
   ddl,
   handlers(db) {
     const know = db.prepare('INSERT INTO people (id, email, name) VALUES (?, ?, ?)');
@@ -50,6 +56,10 @@ export const people: Projection = {
     // The first person who had it keeps it.
     const link = db.prepare('INSERT OR IGNORE INTO identities (identity, person_id) VALUES (?, ?)');
     const unlink = db.prepare('DELETE FROM identities WHERE person_id = ?');
+    const offer = db.prepare(
+      'INSERT INTO sign_ups (account_id, person_id, expires_at) VALUES (?, ?, ?)',
+    );
+    const endOffer = db.prepare('DELETE FROM sign_ups WHERE account_id = ?');
     const add = db.prepare(
       `INSERT INTO members (account_id, id, position, role, documents, email, since, expires_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -86,6 +96,12 @@ export const people: Projection = {
       },
       MemberRemoved({ accountId, personId }) {
         remove.run(accountId, personId);
+      },
+      SignUpOffered({ accountId, personId, expiresAt }) {
+        offer.run(accountId, personId, expiresAt);
+      },
+      SignUpEnded({ accountId }) {
+        endOffer.run(accountId);
       },
       PersonRegistered({ personId, email, name }) {
         know.run(personId, email, name);
@@ -150,6 +166,8 @@ export interface PeopleQueries {
   all(accountId: string): readonly MemberRow[];
   /** Invitations of open accounts that have expired, at most a hundred. */
   expired(now: number): readonly MemberRow[];
+  /** Accounts that may be opened by links which have expired, with their founders, at most a hundred. */
+  expiredSignUps(now: number): readonly { readonly accountId: string; readonly personId: string }[];
   /** The accounts that the person belongs to, by the time of joining. */
   memberships(personId: string): readonly MemberRow[];
 }
@@ -186,7 +204,12 @@ export function peopleQueries(db: Database): PeopleQueries {
   const expired = db.prepare<[number], Stored>(
     `${select} WHERE expires_at <= ? AND ended = 0 ORDER BY expires_at LIMIT 100`,
   );
+  const signUps = db.prepare<[number], { accountId: string; personId: string }>(
+    `SELECT account_id AS accountId, person_id AS personId FROM sign_ups
+     WHERE expires_at <= ? ORDER BY expires_at LIMIT 100`,
+  );
   return {
+    expiredSignUps: (now) => signUps.all(now),
     withIdentity: (hmac) => identity.get(hmac),
     expired: (now) => expired.all(now).map(rowOf),
     person(id) {

@@ -2,6 +2,7 @@
 export const PATHS = {
   home: '/',
   signIn: '/sign-in',
+  signUp: '/sign-up',
   resetPassword: '/reset-password',
   invitation: '/invitation',
   conversions: '/conversions',

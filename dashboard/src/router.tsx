@@ -42,6 +42,12 @@ const resetPassword = createRoute({
   ),
 });
 
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: PATHS.signUp,
+  component: lazyRouteComponent((): ReturnType<Load> => import('./pages/sign-in/SignUpPage.tsx')),
+});
+
 const invitation = createRoute({
   getParentRoute: () => root,
   path: PATHS.invitation,
@@ -111,6 +117,7 @@ const documentsSearch = ({ add, from }: Search) => ({
 const routeTree = root.addChildren([
   signIn,
   resetPassword,
+  signUp,
   invitation,
   anybody.addChildren([verify]),
   signedIn.addChildren([

@@ -18,7 +18,7 @@ import { consistentQuery, type ReadDependencies } from '../read-model/consistent
 import type { Clock } from '../time/clock.ts';
 import { newAccountId, randomAlphanumeric } from '../time/ids.ts';
 import { type ApiKeyDependencies, createApiKey } from './api-keys.ts';
-import type { Passwords } from './passwords.ts';
+import type { Asker, Passwords } from './passwords.ts';
 
 export interface AccountDependencies {
   readonly actors: ActorSystem;
@@ -83,6 +83,10 @@ export async function openAccount(
     readonly plan: Plan;
     readonly credits: number;
     readonly password?: string;
+    /** Whoever chose the password; absent: an operator. */
+    readonly asker?: Asker;
+    /** The id that it was offered with; absent: a new one. */
+    readonly accountId?: string;
     /** It is the account of the first start. */
     readonly isFirst?: boolean;
   },
@@ -90,13 +94,14 @@ export async function openAccount(
 ): Promise<OpenedAccount> {
   const { actors, vault } = deps;
   const { plan, credits, isFirst = false } = request;
+  const { accountId = newAccountId(context.metadata.time) } = request;
   const email = request.email.trim();
   if (!isEmailAddress(email)) {
     const text = `${JSON.stringify(email)} is not an email address.`;
     throw new ServiceError('validation_error', text, { details: { email: [text] } });
   }
   const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
-  const passwordHash = await deps.passwords.hash(password);
+  const passwordHash = await deps.passwords.hash(password, request.asker);
 
   const address = addressHmac(deps, email);
   const { holder } = (await actors.read(emailAggregate, address)).state;
@@ -106,7 +111,7 @@ export async function openAccount(
     address,
     {
       type: 'ReserveEmail',
-      accountId: newAccountId(context.metadata.time),
+      accountId,
       ...(isFree ? { insteadOf: holder } : {}),
     },
     context,

@@ -8,7 +8,10 @@ import { founderOf, removalRefused } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
+import { endSignUp } from './sign-up.ts';
 import { endPerson, forgetRevoked } from './members.ts';
+
+const LAST_MOMENT_MS = 60 * 60 * 1000;
 
 interface Dependencies extends ReadDependencies {
   readonly actors: ActorSystem;
@@ -82,7 +85,7 @@ export async function destroyEnded(
   if (state.status !== 'registered') await vault.erase(personId);
 }
 
-/** Destroys the addresses of invitations that have expired. */
+/** Destroys the addresses of invitations, and of links that open accounts, that have expired. */
 export async function forgetEnded(
   deps: Dependencies & { readonly clock: Clock },
   stopping?: AbortSignal,
@@ -96,5 +99,10 @@ export async function forgetEnded(
     // Refused where it was used or revoked meanwhile: who did has destroyed it.
     const revoked = await deps.actors.send(accountAggregate, accountId, command, context);
     if (revoked.accepted) await forgetRevoked(deps, revoked.events, context);
+  }
+  // Whoever uses a link in its last moment has ended by then.
+  for (const { accountId, personId } of queries.expiredSignUps(now - LAST_MOMENT_MS)) {
+    if (stopping?.aborted === true) return;
+    await endSignUp(deps, accountId, personId, firstCommand(now, { kind: 'service' }));
   }
 }

@@ -49,7 +49,8 @@ export async function loginOf(
 
 /** The person who signs in with the address, with the hash of the password opened, if they have one. */
 export async function findLogin(
-  deps: Readers & Pick<AccountDependencies, 'addressKey' | 'vault'>,
+  deps: Readers &
+    Pick<AccountDependencies, 'addressKey'> & { readonly vault: Pick<Vault, 'unsealExactly'> },
   email: string,
 ): Promise<(Login & { readonly hash?: string }) | undefined> {
   const { state } = await deps.actors.read(emailAggregate, addressHmac(deps, email));

@@ -10,23 +10,30 @@ import { type AccountState, accountAggregate } from '../domain/account.ts';
 import type { MailKind } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import { endpointOf, webhooksAggregate } from '../domain/webhooks.ts';
+import { homeOf } from '../domain/members.ts';
+import { signUpAggregate } from '../domain/sign-up.ts';
 import type { Letter } from '../mail/letter.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { Clock } from '../time/clock.ts';
 import { invitationToken } from './invitations.ts';
-import { loginOf, personName } from './logins.ts';
+import { findLogin, loginOf, personName } from './logins.ts';
 import { accountName } from './members.ts';
 import { mailedReset } from './password-reset.ts';
+import { signUpToken } from './sign-up.ts';
 
 /** Pages of the dashboard, as mails link to them. */
 export interface PageLinks {
   invitation(token: string): string;
   resetPassword(token: string): string;
   page(name: 'account' | 'keys' | 'webhooks' | 'usage'): string;
+  signUp(token: string): string;
+  signIn(): string;
 }
 
 export interface LetterDependencies {
   readonly actors: Pick<ActorSystem, 'read'>;
+  /** Keys the hash under which a sign-in address is found. */
+  readonly addressKey: Buffer;
   readonly vault: Pick<Vault, 'unseal' | 'unsealExactly' | 'linkSecret'>;
   readonly readModel: ReadModel;
   readonly clock: Clock;
@@ -52,7 +59,7 @@ const ofOwners = (account: string): string =>
   `You get this mail as an owner of the account ${account}. The page Account says which mails you get.`;
 
 /** Mails about an account that is open and not suspended. */
-const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset'>, Write>> = {
+const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'>, Write>> = {
   async invitation(deps, { accountId, personId, account, accountCalled }) {
     const invitation = account.invitations[personId];
     if (invitation === undefined || invitation.expiresAt <= deps.clock.now()) return undefined;
@@ -176,6 +183,38 @@ const passwordReset: Write<MailRow> = async (deps, { personId }) => {
   };
 };
 
+const signUp: Write<MailRow> = async (deps, { personId, email }) => {
+  const accountId = homeOf(personId);
+  const { state } = await deps.actors.read(signUpAggregate, accountId);
+  if (state.status !== 'open' || state.expiresAt <= deps.clock.now()) return undefined;
+  const why =
+    'You get this mail because somebody entered your address. If it was not you, leave it: nothing happens.';
+  const address = await deps.vault.unsealExactly(personId, email ?? '');
+  // The page that asked for the address has said nothing of it to anybody.
+  if ((await findLogin(deps, address)) !== undefined) {
+    return {
+      subject: 'You sign in to Pressledger already',
+      paragraphs: [
+        'Somebody asked for a new account with your address. It signs in already, so there is no other one.',
+      ],
+      action: { label: 'Sign in', url: deps.links.signIn() },
+      notes: ['If you have forgotten the password, ask the people who run the service.'],
+      why,
+    };
+  }
+  return {
+    subject: 'Open your account of Pressledger',
+    paragraphs: ['Confirm your address, and choose a password: then the account is open.'],
+    facts: [['The link ends', dateText(state.expiresAt)]],
+    action: {
+      label: 'Open the account',
+      url: deps.links.signUp(await signUpToken(deps, personId)),
+    },
+    notes: ['The link works once. Whoever has it can open the account: do not pass this mail on.'],
+    why,
+  };
+};
+
 /**
  * The mail, as the log is now.
  * @returns undefined where there is nobody, or nothing, to tell
@@ -194,6 +233,7 @@ export async function letterFor(
 async function letterOf(deps: LetterDependencies, row: MailRow): Promise<Letter | undefined> {
   const { kind, accountId } = row;
   if (kind === 'password_reset') return await passwordReset(deps, row);
+  if (kind === 'sign_up') return await signUp(deps, row);
   if (accountId === undefined) return undefined;
   const { state: account } = await deps.actors.read(accountAggregate, accountId);
   if (account.status !== 'open' || account.suspension !== undefined) return undefined;

@@ -25,6 +25,8 @@ const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'PersonNamed',
   'IdentityLinked',
   'PasskeyAdded',
+  'SignUpOffered',
+  'SignUpEnded',
   'PersonErased',
   'SignatureSet',
   'SignatureRemoved',
@@ -134,8 +136,11 @@ export class KeyHolders {
       if (certificateId === undefined) return;
       this.open.set(certificateId, accountId);
       this.#certificates.set(accountId, certificateId);
-    } else if (type === 'MemberInvited') this.open.set(data.personId, data.accountId);
-    else if (type === 'PersonNamed' || type === 'IdentityLinked' || type === 'PasskeyAdded') {
+    } else if (type === 'MemberInvited' || type === 'SignUpOffered') {
+      this.open.set(data.personId, data.accountId);
+    } else if (type === 'SignUpEnded') {
+      if (!data.opened) this.#end(data.personId);
+    } else if (type === 'PersonNamed' || type === 'IdentityLinked' || type === 'PasskeyAdded') {
       this.open.set(data.personId, data.accountId ?? homeOf(data.personId));
     } else if (type === 'PersonErased') this.#end(data.personId);
     // The sign-in that it had made belongs to another account.

@@ -20,12 +20,11 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
-import { neededReason, onAccount, reasonIn, reasonQuery } from './on-account.ts';
+import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import {
   type Account,
   type Activity,
   type Details,
-  type Link,
   type OperatorApi,
   ofAccount,
 } from './operator-api.ts';
@@ -66,13 +65,20 @@ interface NewPassword {
 const givenPassword = async ({ values }: Invocation): Promise<{ readonly password?: string }> =>
   values['password-stdin'] === true ? { password: await secretFromInput() } : {};
 
-export const accountCreate: Run = async (invocation, { open, output }) => {
-  const email = emailOf(invocation);
+/** The plan and the credits that an account is to begin with. */
+export function termsOf(invocation: Invocation) {
   const plan = parsePlan(textOption(invocation, 'plan') ?? 'free');
   const wanted = textOption(invocation, 'credits');
   const credits =
     wanted === undefined ? {} : { credits: wholeNumber(wanted, '--credits', 0, MAX_BALANCE) };
-  const asked = { email, plan, ...credits, ...(await givenPassword(invocation)) };
+  return { plan, ...credits };
+}
+
+export const accountCreate: Run = async (invocation, { open, output }) => {
+  const email = emailOf(invocation);
+  const terms = termsOf(invocation);
+  const { plan } = terms;
+  const asked = { email, ...terms, ...(await givenPassword(invocation)) };
   const create = async (api: OperatorApi): Promise<void> => {
     if ((await api.find(email)) !== undefined) {
       throw new Error(`There is an account for ${email} already.`);
@@ -98,19 +104,6 @@ export const accountPassword: Run = async (invocation, { open, output }) => {
     output.json({ id, email, ...(password !== undefined && { password }) });
     output.line(`${email} has a new password, and all sessions have ended.`);
     if (password !== undefined) output.line(`Password (shown only now): ${password}`);
-  });
-};
-
-export const accountResetLink: Run = async (invocation, { open, output }) => {
-  const [email = ''] = invocation.positionals;
-  const which = 'why somebody is to set the password. Each account of the person reads it.';
-  const asked = { email, ...neededReason(invocation, which) };
-  await open.withOperator(async (api) => {
-    const made = await api.post<Link>('/operator/reset-links/', asked);
-    output.json({ email, ...made });
-    output.line(`Hand this link over to ${email}. It sets a password once:`);
-    output.line(made.link);
-    output.line(`It is valid until ${made.expires_at}, and shown only now.`);
   });
 };
 

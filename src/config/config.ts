@@ -87,8 +87,7 @@ export function readSettings(env: Environment, role?: Role): SettingsRead {
   const isGiven = (key: keyof Config): boolean =>
     unusable.has(key) || (values[key] !== undefined && !isEmptyList(values[key]));
   if (role !== undefined) {
-    const { blobStoreUrl }: Partial<Config> = values;
-    problems.push(...lackingSettings(blobStoreUrl, isGiven, role));
+    problems.push(...lackingSettings(values, isGiven, role));
   }
   return { values, unusable, problems };
 }
@@ -126,12 +125,12 @@ type Needed =
   | 'mailFrom';
 
 /**
- * @param blobs the value of BLOB_STORE_URL, if there is one that can be used
+ * @param values those that can be used
  * @param isGiven whether a setting has a value, also one that cannot be used
  * @returns one line for each that is missing for a process of that role
  */
 function lackingSettings(
-  blobs: { readonly kind: string } | undefined,
+  { blobStoreUrl: blobs, signUp }: Pick<Partial<Config>, 'blobStoreUrl' | 'signUp'>,
   isGiven: (key: Needed) => boolean,
   role: Role,
 ): readonly string[] {
@@ -161,6 +160,10 @@ function lackingSettings(
     [
       role !== 'renderer' && isGiven('blobStoreUrl') && !isGiven('masterKey'),
       'BLOB_STORE_URL puts the accounts’ keys beside the blobs, so MASTER_KEY is needed, the same on every node.',
+    ],
+    [
+      role !== 'renderer' && signUp === 'open' && !isGiven('smtpUrl'),
+      'SIGN_UP is open, so SMTP_URL is needed: addresses are confirmed by mail. Without mail, set SIGN_UP to invitation.',
     ],
     [
       role !== 'renderer' && isGiven('smtpUrl') && !isGiven('mailFrom'),

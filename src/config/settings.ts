@@ -249,6 +249,12 @@ export const SETTINGS = {
   oidcAccount: api('OIDC_ACCOUNT', accountName, none, 'the account that new people join', {
     unset: 'the first account',
   }),
+  signUp: api(
+    'SIGN_UP',
+    oneOf(['closed', 'invitation', 'open']),
+    'closed' as const,
+    'who may open an account: operators alone, whom they invite, or everybody',
+  ),
   masterKey: api('MASTER_KEY', key32, none, "wraps the accounts' keys: 32 bytes in hex or base64", {
     unset: 'made at the first start',
   }),

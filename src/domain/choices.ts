@@ -78,6 +78,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** What mails are about. `accounts/mail-letters.ts` says what each of them tells. */
 export const MAIL_KINDS = [
   'invitation',
+  'sign_up',
   'password_reset',
   'new_sign_in',
   'credits_low',

@@ -57,6 +57,7 @@ const REQUIREMENTS: Readonly<Record<SignInRequirement, string>> = {
 /** Words for each kind of mail, at the beginning of a sentence. */
 const MAILS: Readonly<Record<MailKind, string>> = {
   invitation: 'A mail with an invitation',
+  sign_up: 'A mail that confirms an address',
   password_reset: 'A mail with a link to set a password',
   new_sign_in: 'A mail about a sign-in from a new place',
   credits_low: 'A mail about low credits',
@@ -161,6 +162,12 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   MemberRemoved: (data) =>
     `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
   SignInPolicyChanged: ({ require }) => `From now on ${REQUIREMENTS[require]}.`,
+  SignUpOffered: (data) =>
+    `A link that opens an account on the plan ${data.plan} was ${data.byMail ? 'sent by mail' : 'made'}. It is valid until ${isoDate(data.expiresAt)}.`,
+  SignUpEnded: (data) =>
+    data.opened
+      ? 'The link that opens the account was used.'
+      : 'A link that opens an account ended: nobody had used it.',
   PersonRegistered: (data) =>
     data.passwordHash === undefined
       ? 'A person signed in for the first time, with the identity provider.'

@@ -6,6 +6,7 @@ import {
   ConversionId,
   maximum,
   PersonId,
+  Plan,
   Sealed,
   Sha256,
   Time,
@@ -81,6 +82,25 @@ export const MEMBER_EVENT_SCHEMAS = {
   SignInPolicyChanged: Type.Object({
     accountId: AccountId,
     require: Type.Enum([...SIGN_IN_REQUIREMENTS]),
+  }),
+
+  /** An account may be opened by a link: its founder is the person. An operator invites, or somebody asks for it themselves. */
+  SignUpOffered: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    email: Sealed,
+    plan: Plan,
+    credits: Type.Integer({ minimum: 0, maximum }),
+    /** The link is sent by mail; absent: it is shown to the operator. */
+    byMail: Type.Optional(Type.Literal(true)),
+    offeredAt: Time,
+    expiresAt: Time,
+  }),
+  /** The link is of no use any more: the account was opened, or it never will be, and the founder's key is to be destroyed. */
+  SignUpEnded: Type.Object({
+    accountId: AccountId,
+    personId: PersonId,
+    opened: Type.Optional(Type.Literal(true)),
   }),
 
   /** A person who was invited, or whom the identity provider let in, has a sign-in. The account is the one that they join. */

@@ -7,4 +7,6 @@ export const pageLinks = (publicUrl: () => string): PageLinks => ({
   invitation: (token) => `${publicUrl()}${PATHS.invitation}#${token}`,
   resetPassword: (token) => `${publicUrl()}${PATHS.resetPassword}#${token}`,
   page: (name) => `${publicUrl()}${PATHS[name]}`,
+  signUp: (token) => `${publicUrl()}${PATHS.signUp}#${token}`,
+  signIn: () => publicUrl() + PATHS.signIn,
 });

@@ -74,11 +74,7 @@ import {
   postAcceptance,
   postMember,
 } from './resources/members.ts';
-import {
-  beginProviderSignIn,
-  CALLBACK_PATH,
-  finishProviderSignIn,
-} from './resources/provider-sign-in.ts';
+import { PROVIDER_ROUTES } from './resources/provider-sign-in.ts';
 import {
   deleteLowCredits,
   getLowCredits,
@@ -103,6 +99,7 @@ import {
 } from './resources/passkeys.ts';
 import { getSignInPolicy, patchSignInPolicy } from './resources/sign-in-policy.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
+import * as signUp from './resources/sign-up.ts';
 import { deleteConversion, postRerender, postRetry } from './resources/take-back.ts';
 import {
   getCheckpoint,
@@ -277,6 +274,9 @@ export const ROUTES: readonly Route[] = [
   by('webhooks', 'post', '/webhooks/{id}/rotate/', rotateWebhook),
   by('webhooks', 'post', '/webhooks/{id}/test/', testWebhook),
   by('webhooks', 'post', '/webhooks/{id}/redeliver/', postRedeliveries),
+  api('post', '/sign-up/', 'address', signUp.postSignUp),
+  api('get', '/sign-up/{token}/', 'address', signUp.getSignUp),
+  api('post', '/sign-up/{token}/accept/', 'address', signUp.postSignUpAcceptance),
   api('post', '/auth/jwt/create/', 'address', createTokenPair),
   api('post', '/auth/jwt/refresh/', 'address', refreshAccess),
   api('post', '/auth/jwt/revoke/', 'address', signOut),
@@ -288,11 +288,7 @@ export const ROUTES: readonly Route[] = [
   internal('post', '/dashboard/session/passkey', 'page', openDashboardSessionByPasskey),
   internal('get', '/dashboard/session', 'cookie', renewDashboardSession),
   internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
-  {
-    ...internal('get', '/dashboard/oidc/start', 'page', beginProviderSignIn),
-    needs: 'oidcIssuer',
-  },
-  { ...internal('get', CALLBACK_PATH, 'static', finishProviderSignIn), needs: 'oidcIssuer' },
+  ...PROVIDER_ROUTES,
   internal('get', '/dashboard/offers', 'none', getOffers),
   api('get', '/operator/status/', 'operator', getStatus),
   api('get', '/operator/activity/', 'operator', getServiceActivity),
@@ -301,6 +297,7 @@ export const ROUTES: readonly Route[] = [
   api('get', '/operator/projections/', 'operator', listProjections),
   api('post', '/operator/projections/rebuild/', 'operator', postRebuild),
   api('get', '/operator/checkpoints/', 'operator', listCheckpoints),
+  api('post', '/operator/sign-ups/', 'operator', signUp.postSignUpInvitation),
   api('post', '/operator/reset-links/', 'operator', postResetLink),
   api('post', '/operator/second-factors/remove/', 'operator', authenticator.postLostAuthenticator),
   api('get', '/operator/accounts/', 'operator', listOperatorAccounts),

@@ -30,6 +30,7 @@ const STOP_MS = 2000;
 /** Events that make mails due, or end them. */
 const WAKING = [
   'MemberInvited',
+  'SignUpOffered',
   'PasswordResetOffered',
   'PersonResetOffered',
   'SessionOpened',

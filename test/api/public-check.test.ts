@@ -184,11 +184,13 @@ void test('a deployment that does not offer it answers as if there was no such r
   }
   t.strictSame((await api.call('GET', '/dashboard/offers')).body, {
     public_verify: false,
+    sign_up: 'closed',
     provider: '127.0.0.1:9',
   });
   const open = await startApi(t);
   t.strictSame((await open.call('GET', '/dashboard/offers')).body, {
     public_verify: true,
+    sign_up: 'closed',
     provider: '127.0.0.1:9',
   });
   t.equal((await open.call('GET', '/verify/public')).headers.get('allow'), 'POST');

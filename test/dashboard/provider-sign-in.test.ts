@@ -1,6 +1,7 @@
 /** A person signs in with a real identity provider, in a real Chrome. */
 import { test } from 'tap';
-import { inspectPage, startDashboard } from '../support/dashboard-browser.ts';
+import { cliJson } from '../support/cli.ts';
+import { inspectPage, signIn, startDashboard } from '../support/dashboard-browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { startProvider } from '../support/oidc-provider.ts';
 
@@ -13,6 +14,7 @@ void test('signing in with the provider leads to the page that was asked for, or
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     OIDC_NAME: 'Example Login',
     OIDC_DOMAINS: 'example.com',
+    SIGN_UP: 'invitation',
   });
   provider.serve(`http://127.0.0.1:${port}`);
   provider.people.set('eve', { email: 'eve@example.org', email_verified: true });
@@ -32,5 +34,19 @@ void test('signing in with the provider leads to the page that was asked for, or
   await link.click();
   await page.getByRole('row', { name: /Bob You/ }).waitFor();
   t.equal(new URL(page.url()).origin, service.url);
+
+  await t.test('an invited person opens an account with a link', async (sub) => {
+    const invite = ['account', 'invite', 'ann@example.com', '--plan', 'pro'];
+    const made = (await cliJson(service.place, invite)) as { link: string };
+    await page.context().clearCookies();
+    await page.goto(made.link);
+    await page.getByText('The link opens an account for ann@example.com').waitFor();
+    sub.strictSame(await inspectPage(page, 'sign-up'), []);
+    await page.getByLabel('Password').fill('battery staple horse');
+    await page.getByRole('button', { name: 'Open the account' }).click();
+    await page.getByRole('heading', { name: 'Your account is open' }).waitFor();
+    await signIn(page, { email: 'ann@example.com', password: 'battery staple horse' }, '/account');
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+  });
   t.strictSame(complaints, []);
 });

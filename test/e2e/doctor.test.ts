@@ -8,6 +8,7 @@ import { type Test, test } from 'tap';
 import { type CliOptions, refuses, runCli } from '../support/cli.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { startNatsServer } from '../support/nats-server.ts';
+import { startProvider } from '../support/oidc-provider.ts';
 import { createPlace, type Place } from '../support/place.ts';
 import { processesOf } from '../support/processes.ts';
 import { createService } from '../support/service.ts';
@@ -91,6 +92,19 @@ void test('where nothing was ever started, it checks everything and makes nothin
   t.match(found.get('keys')?.text, /made at the first start/);
   t.strictSame(treeOf(dirname(place.dataDir)), before);
   t.strictSame(processesOf(place.tmpDir), []);
+});
+
+void test('it asks the identity provider, and names what to register there', async (t) => {
+  const place = createPlace(t);
+  const provider = await startProvider(t);
+  const env = { ...provider.env, PUBLIC_URL: 'https://pdf.example.com' };
+  const look = async () => (await diagnose(place, env)).found.get('identity provider');
+  t.match(await look(), { verdict: 'warning', text: /nobody can sign in with .*503/ });
+  provider.serve('https://pdf.example.com');
+  t.match(await look(), {
+    verdict: 'ok',
+    text: /answers; .* https:\/\/pdf\.example\.com\/dashboard\/oidc\/callback$/,
+  });
 });
 
 void test('it signs in to the mail server of the settings, and sends nothing', async (t) => {

@@ -37,7 +37,8 @@ async function settingsOf(t: Test): Promise<Config> {
   const nats = await startNatsServer(t);
   // Not inherited: the settings of the person who runs the tests are not meant here.
   const { env, dataDir } = createPlace(t);
-  const shared = { BLOB_STORE_URL: `file:${dataDir}`, MASTER_KEY: '0'.repeat(64) };
+  const provider = { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'pressledger' };
+  const shared = { BLOB_STORE_URL: `file:${dataDir}`, MASTER_KEY: '0'.repeat(64), ...provider };
   return readConfig({ ...env, ...shared, NATS_URL: nats.url });
 }
 

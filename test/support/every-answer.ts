@@ -21,6 +21,7 @@ import { drives } from './documented.ts';
 import { makeSigner, P12_PASSWORD } from './certificates.ts';
 import { bearerOf, drivePeople, invite } from './every-people-answer.ts';
 import { driveTemplates } from './every-template-answer.ts';
+import { driveSignUp } from './every-sign-up-answer.ts';
 import { driveWebhooks } from './every-webhook-answer.ts';
 import { newOperator, setOperator, signedIn as operatorHeaders, tokensOf } from './operator.ts';
 import { partsOf, rawHttp } from './raw-http.ts';
@@ -43,6 +44,8 @@ class Answered {
 const FORGOTTEN = `${BASE}/auth/password/forgot/`;
 
 /** The headers of an access token and of the dashboard's cookie, by signing in to the dashboard. */
+const SIGN_UP = { SIGN_UP: 'open' };
+
 async function signedIn(api: Api, email: string): Promise<Readonly<Record<string, string>>> {
   const body = { email, password: PASSWORD };
   const answer = await api.call('POST', SESSION, { headers: ownPage(), body });
@@ -126,6 +129,9 @@ async function driveRefusals(t: Test, given: Answered) {
     );
   }
   given.add(unbuilt);
+  const opening = await startApi(t, { env: SIGN_UP });
+  await driveSignUp(opening);
+  given.add(opening);
   const closed = await startApi(t, { env: { PUBLIC_VERIFY: 'false', SMTP_URL: '' } });
   await closed.call('POST', '/verify/public', { body: { sha256: '0'.repeat(64) } });
   await closed.call('POST', FORGOTTEN, { body: { email: 'ada@example.com' } });
@@ -561,6 +567,10 @@ async function driveOperators(t: Test, given: Answered) {
   for (const body of [{}, lost, lost]) {
     await operator.call('POST', '/second-factors/remove/', { body });
   }
+  await operator.call('POST', '/sign-ups/', { body: { email } });
+  await api.call('POST', `${BASE}/sign-up/`, { body: { email } });
+  await api.call('GET', `${BASE}/sign-up/x/`);
+  await api.call('POST', `${BASE}/sign-up/x/accept/`, { body: { password: PASSWORD } });
   const [, token] = String(made.body['link']).split('#');
   for (const password of ['too short', PASSWORD, PASSWORD]) {
     await api.call('POST', `${BASE}/auth/password/reset/`, { body: { token, password } });
@@ -596,8 +606,9 @@ async function driveFailures(t: Test, given: Answered) {
   let failure: Error = new TypeError('a mistake');
   const failing = () => Promise.reject(failure);
   const api = await startApi(t, {
+    env: SIGN_UP,
     replace: ({ actors }) => ({
-      actors: Object.assign(Object.create(actors) as ActorSystem, { read: failing }),
+      actors: Object.assign(Object.create(actors) as ActorSystem, { read: failing, send: failing }),
       store: { head: failing },
       readiness: failing,
       identityProvider: { label: 'x', begin: failing, finish: failing, look: failing },

@@ -163,6 +163,7 @@ const TABLE: Readonly<Record<Exclude<keyof Config, BudgetName | BoundSetting>, V
     },
     ['acct_1', 'first'],
   ],
+  signUp: ['closed', { open: 'open', invitation: 'invitation' }, ['true', 'Open']],
   masterKey: [
     undefined,
     {
@@ -393,6 +394,8 @@ void test('URLs are told with the others, and what is missing beside a value by 
     problemsOf(lonely, 'start'),
     Object.keys(lonely).map((name) => `${name} needs`),
   );
+  t.strictSame(problemsOf({ SIGN_UP: 'open' }, 'start'), ['SIGN_UP']);
+  t.strictSame(problemsOf({ SIGN_UP: 'open' }, 'renderer'), ['NATS_URL']);
   t.strictSame(problemsOf({}, 'start'), []);
   t.end();
 });

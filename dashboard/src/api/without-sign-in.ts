@@ -20,15 +20,19 @@ const post = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 });
 
+interface Offers {
+  readonly public_verify: boolean;
+  readonly sign_up: 'closed' | 'invitation' | 'open';
+  /** The identity provider; null: none. */
+  readonly provider: string | null;
+  /** The service sends mail. */
+  readonly mail: boolean;
+}
+
 /** What this deployment offers to people without an account. */
 export const offersQuery = queryOptions({
   queryKey: ['offers'],
-  queryFn: ({ signal }) =>
-    answerTo<{
-      readonly public_verify: boolean;
-      readonly provider: string | null;
-      readonly mail: boolean;
-    }>('/dashboard/offers', { signal }),
+  queryFn: ({ signal }) => answerTo<Offers>('/dashboard/offers', { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -55,6 +59,19 @@ export const acceptInvitation = (
   token: string,
   who: { readonly name: string; readonly password: string },
 ) => send(`${invitationPath(token)}accept/`, post(who));
+
+/** Asks for the mail with a link that opens an account. */
+export const askToSignUp = (email: string) => send('/api/v1/sign-up/', post({ email }));
+
+const signUpPath = (token: string): string => `/api/v1/sign-up/${encodeURIComponent(token)}/`;
+
+/** The account that a link opens. */
+export const signUpOf = (token: string, signal: AbortSignal) =>
+  answerTo<components['schemas']['OpenSignUp']>(signUpPath(token), { signal });
+
+/** Opens the account that a link is for. */
+export const signUp = (token: string, password: string) =>
+  send(`${signUpPath(token)}accept/`, post({ password }));
 
 /** Has a link mailed that sets a password. The answer is the same for every address. */
 export const forgotPassword = (email: string) =>

@@ -3,6 +3,15 @@ import { PLANS } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
 import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON } from '../options.ts';
 
+const TERMS = {
+  plan: {
+    value: 'plan',
+    help: `${PLANS.join(', ')}, or one of PLANS (default free)`,
+    choices: PLANS,
+  },
+  credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
+} as const;
+
 export const ACCOUNTS: readonly Command[] = [
   {
     name: 'account create',
@@ -15,15 +24,18 @@ export const ACCOUNTS: readonly Command[] = [
     ],
     options: {
       email: { value: 'email', help: 'the sign-in address, instead of the argument' },
-      plan: {
-        value: 'plan',
-        help: `${PLANS.join(', ')}, or one of PLANS (default free)`,
-        choices: PLANS,
-      },
-      credits: { value: 'credits', help: 'credits to begin with (default FREE_CREDITS)' },
+      ...TERMS,
       'password-stdin': { help: 'read the password from standard input' },
     },
     run: async (...given) => (await import('../account.ts')).accountCreate(...given),
+  },
+  {
+    name: 'account invite',
+    summary: 'Make a link that opens an account once, with a password that its holder chooses.',
+    positionals: { email: 'the sign-in address' },
+    examples: ['account invite ann@example.com --plan pro'],
+    options: TERMS,
+    run: async (...given) => (await import('../account-links.ts')).accountInvite(...given),
   },
   {
     name: 'account list',
@@ -61,7 +73,7 @@ export const ACCOUNTS: readonly Command[] = [
     positionals: { email: 'the sign-in address of the person' },
     examples: ["account reset-link ann@example.com --reason 'Ann asked for it by telephone.'"],
     options: { reason: { ...REASON, needed: true } },
-    run: async (...given) => (await import('../account.ts')).accountResetLink(...given),
+    run: async (...given) => (await import('../account-links.ts')).accountResetLink(...given),
   },
   {
     name: 'account remove-second-factor',

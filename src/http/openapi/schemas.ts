@@ -41,6 +41,14 @@ import {
   ResetLink,
   ResetLinkRequest,
 } from '../resources/password-reset.ts';
+import {
+  OpenSignUp,
+  SignedUp,
+  SignUpAcceptance,
+  SignUpInvitation,
+  SignUpLink,
+  SignUpRequest,
+} from '../resources/sign-up.ts';
 import { PublicVerification } from '../resources/public-check.ts';
 import { PublicName, PublicNameChange } from '../resources/public-name.ts';
 import { Alive, Ready } from '../resources/service.ts';
@@ -144,6 +152,12 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   ErasureRequest,
   SuspensionRequest,
   AccountActivity,
+  SignUpRequest,
+  OpenSignUp,
+  SignUpAcceptance,
+  SignedUp,
+  SignUpInvitation,
+  SignUpLink,
   ResetLinkRequest,
   ResetLink,
   ForgottenPassword,

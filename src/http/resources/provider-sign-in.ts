@@ -1,7 +1,11 @@
 /** Signing in to the dashboard with the identity provider: to it and back, in the browser of one person. */
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
-import { ProviderRefusal, signInByProvider } from '../../accounts/provider-sign-in.ts';
+import {
+  ProviderRefusal,
+  type ProviderRules,
+  signInByProvider,
+} from '../../accounts/provider-sign-in.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { errorReason } from '../../errors/error-message.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -10,7 +14,7 @@ import { newSessionId } from '../../time/ids.ts';
 import { commandContext, type HttpContext } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { isPagePath } from '../middleware/dashboard.ts';
-import { type AnswerDoc, type Endpoint, inQuery } from '../openapi/operation.ts';
+import { type AnswerDoc, type Endpoint, inQuery, type Route } from '../openapi/operation.ts';
 import { DASHBOARD_SESSION_LIFETIME_MS } from '../tokens.ts';
 import { openSignedIn } from './auth.ts';
 import { setDashboardCookie } from './dashboard-session.ts';
@@ -74,7 +78,7 @@ function providerOf({ identityProvider }: RouteDependencies): IdentityProvider {
   return identityProvider;
 }
 
-export const beginProviderSignIn: Endpoint = {
+const beginProviderSignIn: Endpoint = {
   doc: {
     id: 'beginProviderSignIn',
     tag: 'Dashboard',
@@ -121,7 +125,11 @@ async function begunIn(
   return state.status === 'none' ? begun : undefined;
 }
 
-async function finish(ctx: HttpContext, deps: RouteDependencies): Promise<void> {
+async function finish(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  rules: ProviderRules,
+): Promise<void> {
   const begun = await begunIn(ctx, deps);
   // Another site's link must not end what this browser has begun.
   if (begun === undefined || ctx.query['state'] !== begun.state) return refuse(ctx, 'stale');
@@ -130,7 +138,7 @@ async function finish(ctx: HttpContext, deps: RouteDependencies): Promise<void> 
   const callback = new URL(CALLBACK_PATH + ctx.search, deps.publicUrl);
   const signedIn = await signInByProvider(deps, {
     person: await providerOf(deps).finish(callback, begun),
-    rules: deps.config,
+    rules,
     clientAddress: ctx.state.clientAddress,
     asked,
     contextFor: (accountId, actor) => commandContext(ctx, deps, { accountId, actor }),
@@ -145,7 +153,7 @@ async function finish(ctx: HttpContext, deps: RouteDependencies): Promise<void> 
   redirect(ctx, from);
 }
 
-export const finishProviderSignIn: Endpoint = {
+const finishProviderSignIn: Endpoint = {
   doc: {
     id: 'finishProviderSignIn',
     tag: 'Dashboard',
@@ -163,18 +171,36 @@ export const finishProviderSignIn: Endpoint = {
       ),
     },
   },
-  handler: (deps) => async (ctx) => {
-    try {
-      await finish(ctx, deps);
-    } catch (error) {
-      if (error instanceof ProviderError) return refuse(ctx, error.failure, error);
-      if (error instanceof ProviderRefusal) return refuse(ctx, error.reason, error);
-      const { code } = error as Partial<ServiceError>;
-      // The account is suspended; or the same answer came twice at once.
-      if (code === 'forbidden') return refuse(ctx, 'suspended', error);
-      if (code === 'unauthorized') return refuse(ctx, 'stale', error);
-      // A person is there, and no program that could read a status.
-      refuse(ctx, 'failed', error);
-    }
+  handler: (deps) => {
+    const { oidcDomains, oidcGroups, oidcGroupsClaim, oidcRoleClaim, oidcAccount } = deps.config;
+    const rules = { oidcDomains, oidcGroups, oidcGroupsClaim, oidcRoleClaim, oidcAccount };
+    return (ctx) => finishOrSayWhy(ctx, deps, rules);
   },
 };
+
+async function finishOrSayWhy(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  rules: ProviderRules,
+): Promise<void> {
+  try {
+    await finish(ctx, deps, rules);
+  } catch (error) {
+    if (error instanceof ProviderError) return refuse(ctx, error.failure, error);
+    if (error instanceof ProviderRefusal) return refuse(ctx, error.reason, error);
+    const { code } = error as Partial<ServiceError>;
+    // The account is suspended; or the same answer came twice at once.
+    if (code === 'forbidden') return refuse(ctx, 'suspended', error);
+    if (code === 'unauthorized') return refuse(ctx, 'stale', error);
+    // A person is there, and no program that could read a status.
+    refuse(ctx, 'failed', error);
+  }
+}
+
+const OF_PROVIDER = { method: 'get', needs: 'oidcIssuer', isInternal: true } as const;
+
+/** They are there with a provider alone. */
+export const PROVIDER_ROUTES: readonly Route[] = [
+  { ...OF_PROVIDER, path: '/dashboard/oidc/start', auth: 'page', ...beginProviderSignIn },
+  { ...OF_PROVIDER, path: CALLBACK_PATH, auth: 'static', ...finishProviderSignIn },
+];

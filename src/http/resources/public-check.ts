@@ -85,6 +85,10 @@ export const verifyInPublic: Endpoint = {
 /** The answer of `GET /dashboard/offers`. */
 export const DashboardOffers = Closed({
   public_verify: Flag('true if POST /verify/public is offered.', false),
+  sign_up: Type.Enum(['closed', 'invitation', 'open'], {
+    description: 'Who may open an account: operators alone, whom they invite, or everybody.',
+    examples: ['closed'],
+  }),
   provider: OrNull(
     Text('login.example.com', 'The identity provider that people can sign in with; null: none.'),
   ),
@@ -103,6 +107,7 @@ export const getOffers: Endpoint = {
     (ctx) => {
       const mail = config.smtpUrl !== undefined;
       const provider = identityProvider?.label ?? null;
-      ctx.body = { public_verify: config.publicVerify, provider, mail };
+      const { publicVerify, signUp } = config;
+      ctx.body = { public_verify: publicVerify, sign_up: signUp, provider, mail };
     },
 };

@@ -24,6 +24,7 @@ const STREAMS = {
   delivery: ['delivery-', 'deliveryId'],
   mail: ['mail-', 'mailId'],
   templates: ['templates-', 'accountId'],
+  signup: ['signup-', 'accountId'],
 } as const;
 type Kind = keyof typeof STREAMS;
 
@@ -119,6 +120,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   RedeliveriesRequested: 'webhooks',
   DeliveryAttempted: 'delivery',
   RedeliveryRequested: 'delivery',
+  SignUpOffered: 'signup',
+  SignUpEnded: 'signup',
   MailSent: 'mail',
   MailFailed: 'mail',
   TemplateCreated: 'templates',

@@ -19,6 +19,7 @@ import { founderOf } from '../../../src/domain/members.ts';
 import { type OperatorsEvent, operatorsAggregate } from '../../../src/domain/operators.ts';
 import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
+import { type SignUpEvent, signUpAggregate } from '../../../src/domain/sign-up.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
 import { type DeliveryEvent, deliveryAggregate } from '../../../src/domain/webhook-delivery.ts';
 import { type TemplatesEvent, templatesAggregate } from '../../../src/domain/templates.ts';
@@ -313,6 +314,11 @@ const operatorsEvents = fc.constantFrom<OperatorsEvent>(
   { type: 'OperatorRestored', data: owner },
 );
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
+const offered = { ...owner, personId: personId(1), email: 'v1.e', plan: 'free', credits: 1 };
+const signUpEvents = fc.constantFrom<SignUpEvent>(
+  { type: 'SignUpOffered', data: { ...offered, offeredAt: NOW, expiresAt: NOW } },
+  { type: 'SignUpEnded', data: { ...owner, personId: personId(1) } },
+);
 const signInEvents: fc.Arbitrary<SignInEvent> = time.chain((at) =>
   fc.constantFrom<SignInEvent>(
     { type: 'SignInRefused', data: { ...owner, refusedAt: at } },
@@ -388,6 +394,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(templatesAggregate, templateEvents), 'templates');
   t.doesNotThrow(() => survives(deliveryAggregate, deliveryEvents), 'delivery');
   t.doesNotThrow(() => survives(mailAggregate, mailEvents), 'mail');
+  t.doesNotThrow(() => survives(signUpAggregate, signUpEvents), 'sign-ups');
   t.end();
 });
 
@@ -419,6 +426,7 @@ void test('a state of another form has snapshots of another version', (t) => {
     '5: status,accountId,personId,expiresAt,epoch,passwords,kind,methods',
   );
   t.equal(formOf(emailAggregate), '2: holder');
+  t.equal(formOf(signUpAggregate), '1: status,email,plan,credits,expiresAt');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(
     formOf(personAggregate),

@@ -42,6 +42,8 @@ export function actorText(actor: Actor, name = actor.id): string {
 
 /** True for events of an account that can sign in, by the order of its life; the others are of the log. */
 const IS_OF_ACCOUNT: Readonly<Record<EventType, boolean>> = {
+  SignUpOffered: true,
+  SignUpEnded: true,
   AccountOpened: true,
   EmailReserved: true,
   PlanChanged: true,

@@ -1,9 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
+import { offersQuery } from '../../api/without-sign-in.ts';
 import { Button } from '../../ui/Button.tsx';
+import { Checkbox } from '../../ui/Checkbox.tsx';
 import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
@@ -138,30 +141,39 @@ function SearchForm({ email = '', onSearch }: SearchFormProps) {
 }
 
 type OpenedAccount = components['schemas']['OpenedAccount'];
+/** What is shown once: the password that the service made, or the link by which somebody chooses one. */
+interface Shown {
+  readonly email: string;
+  readonly secret: string;
+  readonly what: 'password' | 'link';
+  /** Of the account, once it is there. */
+  readonly id?: string;
+}
 
 interface OpenAccountDialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
-/** Asks for the account, then shows the password where the service made it: it is never shown again. */
+/** Asks for the account, then shows the password or the link where the service made one: it is never shown again. */
 function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
   const navigate = useNavigate();
-  const [opened, setOpened] = useState<OpenedAccount>();
-  const goTo = async ({ id }: OpenedAccount) => {
-    setOpened(undefined);
+  const [shown, setShown] = useState<Shown>();
+  const goTo = async (id: string | undefined) => {
+    setShown(undefined);
     onClose();
-    await navigate({ to: '/operations/accounts/$id', params: { id } });
+    if (id !== undefined) await navigate({ to: '/operations/accounts/$id', params: { id } });
   };
-  if (opened?.password !== undefined) {
+  if (shown !== undefined) {
+    const { email, secret, what, id } = shown;
     return (
       <SecretDialog
-        title="The account is open"
-        secret={opened.password}
-        what="password"
-        onCopied={() => void goTo(opened)}
+        title={what === 'link' ? 'The link is made' : 'The account is open'}
+        secret={secret}
+        what={what}
+        onCopied={() => void goTo(id)}
       >
-        Copy the password of {opened.email} now and pass it on safely.
+        Copy the {what} for {email} now and pass it on safely.
       </SecretDialog>
     );
   }
@@ -169,10 +181,11 @@ function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
     <Dialog title="Open an account" isOpen={isOpen} onClose={onClose}>
       <OpeningForm
         onCancel={onClose}
-        onOpened={async (account) => {
-          announce(`The account of ${account.email} is open.`);
-          if (account.password === undefined) await goTo(account);
-          else setOpened(account);
+        onInvited={(email, link) => setShown({ email, secret: link, what: 'link' })}
+        onOpened={async ({ id, email, password }) => {
+          announce(`The account of ${email} is open.`);
+          if (password === undefined) await goTo(id);
+          else setShown({ id, email, secret: password, what: 'password' });
           await forgetAccounts();
         }}
       />
@@ -183,23 +196,29 @@ function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
 interface OpeningFormProps {
   readonly onCancel: () => void;
   readonly onOpened: (account: OpenedAccount) => Promise<void>;
+  readonly onInvited: (email: string, link: string) => void;
 }
 
-function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
+function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
   const [plan, setPlan] = useState('free');
+  const [isInvited, setInvited] = useState(false);
+  const { sign_up: signUp = 'closed' } = useQuery(offersQuery).data ?? {};
   return (
     <SendForm
-      action="Open the account"
+      action={isInvited ? 'Make the link' : 'Open the account'}
       onCancel={onCancel}
       onSend={async (textOf) => {
         const [credits, password] = [textOf('credits'), textOf('password')];
-        const body = {
-          email: textOf('email'),
-          plan,
-          ...(credits !== '' && { credits: Number(credits) }),
-          ...(password !== '' && { password }),
-        };
+        const email = textOf('email');
+        const terms = { email, plan, ...(credits !== '' && { credits: Number(credits) }) };
+        if (isInvited) {
+          const made = await dataOf(api.POST('/api/v1/operator/sign-ups/', { body: terms }));
+          onInvited(email, made.link);
+          return undefined;
+        }
+        const body = { ...terms, ...(password !== '' && { password }) };
         await onOpened(await dataOf(api.POST('/api/v1/operator/accounts/', { body })));
+        return undefined;
       }}
     >
       <TextField
@@ -218,14 +237,21 @@ function OpeningForm({ onCancel, onOpened }: OpeningFormProps) {
         hint="Without a number, as many as new accounts get."
         minValue={0}
       />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        hint={`At least ${SHORTEST_PASSWORD} characters. Without one, the service makes it and shows it once.`}
-        minLength={SHORTEST_PASSWORD}
-        autoComplete="new-password"
-      />
+      {signUp !== 'closed' && (
+        <Checkbox isSelected={isInvited} onChange={setInvited}>
+          Invite by a link: whoever has it chooses the password, and the account is open then
+        </Checkbox>
+      )}
+      {!isInvited && (
+        <TextField
+          label="Password"
+          name="password"
+          type="password"
+          hint={`At least ${SHORTEST_PASSWORD} characters. Without one, the service makes it and shows it once.`}
+          minLength={SHORTEST_PASSWORD}
+          autoComplete="new-password"
+        />
+      )}
     </SendForm>
   );
 }

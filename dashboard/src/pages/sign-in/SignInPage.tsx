@@ -51,7 +51,7 @@ export default function SignInPage() {
   const { from = '/', reason, provider: refusal = '' } = signInSearch({ ...route.useSearch() });
   const router = useRouter();
   const queries = useQueryClient();
-  const { provider = null, mail = false } = useQuery(offersQuery).data ?? {};
+  const { provider = null, mail = false, sign_up: signUp } = useQuery(offersQuery).data ?? {};
   const refused = Object.hasOwn(REFUSALS, refusal) ? REFUSALS[refusal] : undefined;
   const goOn = () => {
     queries.clear();
@@ -95,6 +95,11 @@ export default function SignInPage() {
         <ButtonAnchor href={`/dashboard/oidc/start?from=${encodeURIComponent(from)}`}>
           Sign in with {provider}
         </ButtonAnchor>
+      )}
+      {signUp === 'open' && (
+        <p className={styles.note}>
+          No account yet? <Link to="/sign-up">Open one</Link> with your email address.
+        </p>
       )}
       <p className={styles.note}>
         {mail ? (

@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { askToSignUp, signUp, signUpOf } from '../../api/without-sign-in.ts';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { LonePage } from '../../ui/LonePage.tsx';
+import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
+import { Loaded } from '../../ui/states.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { Time } from '../../ui/Time.tsx';
+
+type Step = 'asking' | 'asked' | 'opened';
+
+/** Asks for an account, or opens one by the link that came: its token stands behind #, which is sent to no server. */
+export default function SignUpPage() {
+  const [token] = useState(() => globalThis.location.hash.slice(1));
+  const [step, setStep] = useState<Step>('asking');
+  if (step !== 'asking') {
+    return (
+      <LonePage
+        title={step === 'asked' ? 'Mail sent' : 'Welcome'}
+        heading={step === 'asked' ? 'Look into your mail' : 'Your account is open'}
+      >
+        <p role="status">
+          {step === 'asked'
+            ? 'If your address is right, a mail with a link comes in a moment. The link is valid for a day.'
+            : 'Sign in with your address and your password.'}
+        </p>
+        <ButtonLink to="/sign-in" look={step === 'opened' ? 'primary' : 'secondary'}>
+          Sign in
+        </ButtonLink>
+      </LonePage>
+    );
+  }
+  return (
+    <LonePage title="Open an account" heading="Open an account">
+      {token === '' ? (
+        <SendForm
+          action="Send me the link"
+          onSend={async (textOf) => {
+            await askToSignUp(textOf('email'));
+            setStep('asked');
+            return undefined;
+          }}
+        >
+          <TextField
+            label="Email"
+            name="email"
+            type="email"
+            autoComplete="email"
+            hint="You get a mail with a link that opens the account."
+            isRequired
+            autoFocus
+          />
+        </SendForm>
+      ) : (
+        <Opening token={token} onOpened={() => setStep('opened')} />
+      )}
+    </LonePage>
+  );
+}
+
+function Opening({ token, onOpened }: { readonly token: string; readonly onOpened: () => void }) {
+  const query = useQuery({
+    queryKey: ['sign-up', token],
+    queryFn: ({ signal }) => signUpOf(token, signal),
+    retry: false,
+  });
+  return (
+    <Loaded query={query} what="the link" lines={3}>
+      {({ email, expires_at: end }) => (
+        <>
+          <p>
+            The link opens an account for <bdi>{email}</bdi>. It is valid until <Time iso={end} />.
+          </p>
+          <SendForm
+            action="Open the account"
+            onSend={async (textOf) => {
+              await signUp(token, textOf('password'));
+              onOpened();
+              return undefined;
+            }}
+          >
+            <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+            <TextField
+              label="Password"
+              name="password"
+              type="password"
+              autoComplete="new-password"
+              minLength={SHORTEST_PASSWORD}
+              hint={`At least ${SHORTEST_PASSWORD} characters.`}
+              isRequired
+              autoFocus
+            />
+          </SendForm>
+        </>
+      )}
+    </Loaded>
+  );
+}
