@@ -105,9 +105,11 @@ export function createSmtpMailer({
       if (error instanceof MailServerUnavailable) {
         return { outcome: 'unavailable', reason: error.message };
       }
-      return late.aborted
-        ? { outcome: 'unanswered', failure: 'timeout' }
-        : answerOf(error as Failure);
+      if (late.aborted) return { outcome: 'unanswered', failure: 'timeout' };
+      const answer = answerOf(error as Failure);
+      if (answer.outcome !== 'unavailable') return answer;
+      // Servers repeat the address, and the reason goes to the log.
+      return { ...answer, reason: answer.reason.replaceAll(mail.to, '…') };
     }
   }
 
