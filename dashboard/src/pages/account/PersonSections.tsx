@@ -1,9 +1,12 @@
 /** Who is signed in: their name, and their other accounts. */
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
 import { PERSON, type Person, usePerson } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
+import { offersQuery } from '../../api/without-sign-in.ts';
 import { session } from '../../session/session.ts';
+import { ButtonAnchor } from '../../ui/Button.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Page.tsx';
@@ -26,6 +29,7 @@ async function rename(textOf: TextOf): Promise<string> {
 /** Signs in to another account. The password is asked for: whoever finds this page open must not get there. */
 function Switch({ account, email }: { readonly account: OwnAccount; readonly email: string }) {
   const navigate = useNavigate();
+  const { provider = null } = useQuery(offersQuery).data ?? {};
   const name = account.name ?? account.id;
   const sign = async (textOf: TextOf) => {
     await session.signIn(email, textOf('password'), account.id);
@@ -42,9 +46,19 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
       title={`Sign in to the account ${name}`}
     >
       {(close) => (
-        <SendForm action="Sign in" onSend={sign} onCancel={close}>
-          <PresentPassword label="Your password" email={email} autoFocus />
-        </SendForm>
+        <>
+          <SendForm action="Sign in" onSend={sign} onCancel={close}>
+            <PresentPassword label="Your password" email={email} autoFocus />
+          </SendForm>
+          {provider !== null && (
+            <ButtonAnchor
+              href={`/dashboard/oidc/start?account=${account.id}`}
+              onClick={() => session.forget()}
+            >
+              Sign in with {provider}
+            </ButtonAnchor>
+          )}
+        </>
       )}
     </DialogButton>
   );
