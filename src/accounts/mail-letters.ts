@@ -198,7 +198,7 @@ const signUp: Write<MailRow> = async (deps, { personId, email }) => {
         'Somebody asked for a new account with your address. It signs in already, so there is no other one.',
       ],
       action: { label: 'Sign in', url: deps.links.signIn() },
-      notes: ['If you have forgotten the password, ask the people who run the service.'],
+      notes: ['If you have forgotten the password, the page for signing in has a link mailed.'],
       why,
     };
   }
