@@ -1,12 +1,18 @@
 /** How the pages ask for the fields of a request. */
 import { queryOptions } from '@tanstack/react-query';
 import { ApiError } from '../api/error.ts';
-import { type ApiDocument, type Field, fieldsOf, type RequestName } from './schema.ts';
+import {
+  type ApiDocument,
+  eventTypesOf,
+  type Field,
+  fieldsOf,
+  type RequestName,
+} from './schema.ts';
 
-async function readFields(name: RequestName, signal: AbortSignal): Promise<readonly Field[]> {
+async function readDocument(signal: AbortSignal): Promise<ApiDocument> {
   const response = await fetch('/openapi.json', { signal });
   if (!response.ok) throw await ApiError.from(response);
-  return fieldsOf((await response.json()) as ApiDocument, name);
+  return (await response.json()) as ApiDocument;
 }
 
 /** The beginning of the keys of what the OpenAPI document says. */
@@ -16,6 +22,14 @@ export const FIELDS = 'request-fields';
 export const fieldsQuery = (name: RequestName) =>
   queryOptions({
     queryKey: [FIELDS, name],
-    queryFn: ({ signal }) => readFields(name, signal),
+    queryFn: async ({ signal }): Promise<readonly Field[]> =>
+      fieldsOf(await readDocument(signal), name),
     staleTime: Number.POSITIVE_INFINITY,
   });
+
+/** All types of events. */
+export const eventTypesQuery = queryOptions({
+  queryKey: [FIELDS, 'events'],
+  queryFn: async ({ signal }) => eventTypesOf(await readDocument(signal)),
+  staleTime: Number.POSITIVE_INFINITY,
+});

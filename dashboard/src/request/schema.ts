@@ -165,3 +165,7 @@ export function fieldsOf(document: ApiDocument, name: RequestName): readonly Fie
   if (schema === undefined) throw new Error(`The OpenAPI document has no ${name}.`);
   return new FieldReader(document).fieldsOf(schema);
 }
+
+export function eventTypesOf({ components: { schemas } }: ApiDocument): readonly string[] {
+  return schemas['HistoryEntry']?.properties?.['type']?.enum?.map(String) ?? [];
+}

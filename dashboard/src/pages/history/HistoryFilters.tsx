@@ -1,20 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { eventTypesQuery } from '../../request/fields-query.ts';
 import { membersQuery } from '../../api/people.ts';
 import { Button } from '../../ui/Button.tsx';
 import { type Choice, Select } from '../../ui/Select.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './History.module.css';
 import type { HistorySearch } from './search.ts';
-import { ACTOR_KINDS, EVENT_TYPES, typeText } from './words.ts';
+import { ACTOR_KINDS, typesOfAccount, typeText } from './words.ts';
 
 /** Stands for no filter. */
 const ALL = '';
-
-const TYPES: readonly Choice<string>[] = [
-  { value: ALL, label: 'All events' },
-  ...EVENT_TYPES.map((type) => ({ value: type, label: typeText(type) })),
-];
 
 const ACTORS: readonly Choice<string>[] = [
   { value: ALL, label: 'Everybody' },
@@ -30,6 +26,7 @@ interface HistoryFiltersProps {
 /** The filters of the list. Choices apply at once, texts with the button or Enter. */
 export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps) {
   const [texts, setTexts] = useState(search);
+  const { data: types = [] } = useQuery(eventTypesQuery);
   const people = (useQuery(membersQuery).data ?? []).flatMap(({ id, status, name, email }) =>
     status === 'active' ? [{ value: id, label: name ?? email ?? id }] : [],
   );
@@ -56,7 +53,10 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
     >
       <Select
         label="Event"
-        choices={TYPES}
+        choices={[
+          { value: ALL, label: 'All events' },
+          ...typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) })),
+        ]}
         value={search.type ?? ALL}
         error={errors['type']?.join(' ')}
         onChange={(type) => apply({ type })}
