@@ -28,6 +28,7 @@ const LONG: readonly string[] = [
   'test/crash/nodes.test.ts',
   'test/e2e/doctor.test.ts',
   'test/dashboard/operations.test.ts',
+  'test/dashboard/provider-sign-in.test.ts',
   'test/attack/page-memory.test.ts',
   'test/e2e/two-processes.test.ts',
   'test/e2e/status.test.ts',
