@@ -6,6 +6,9 @@ import { queryClient } from './api/queries.ts';
 import { router } from './router.tsx';
 import './ui/tokens.css';
 import './ui/base.css';
+import { applyTheme } from './ui/kept.ts';
+
+applyTheme();
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element #root.');

@@ -12,6 +12,7 @@ import { queryClient } from './api/queries.ts';
 import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
 import { accountsSearch } from './pages/operations/accounts-search.ts';
+import { spanSearch } from './pages/operations/span-search.ts';
 import { usageSearch } from './pages/usage/search.ts';
 import { deliveriesSearch } from './pages/webhooks/search.ts';
 import { PATHS } from './paths.ts';
@@ -144,6 +145,7 @@ const routeTree = root.addChildren([
     page(
       PATHS.operations,
       forOperators(() => import('./pages/operations/OperationsPage.tsx')),
+      spanSearch,
     ),
     page(
       PATHS.accounts,

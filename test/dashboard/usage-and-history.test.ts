@@ -41,7 +41,7 @@ void test('credits, usage and history', async (t) => {
     const balance = page.locator('section', { hasText: 'Credits left' }).first();
     sub.match(await balance.innerText(), /Credits left\s+98\s+Plan\s+Pro\s+.*\s+100$/);
     sub.strictSame(await inspectPage(page, 'usage'), []);
-    await page.getByText('The same as a table').click();
+    await page.locator('summary', { hasText: 'View as table' }).click();
     const today = page.getByRole('table', { name: 'Conversions by day' }).getByRole('row').nth(1);
     sub.match(await today.innerText(), /^\d{4}-\d\d-\d\d\s+3\s+2\s+1\s+0\s+2\s/);
     sub.strictSame(await inspectState(page, 'usage-table'), []);

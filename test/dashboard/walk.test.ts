@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
-import { startDashboard } from '../support/dashboard-browser.ts';
+import { inspectState, startDashboard } from '../support/dashboard-browser.ts';
 import { openPdf } from '../support/pdf.ts';
 
 /** More than any page has: so that a walk that goes round in circles ends. */
@@ -114,6 +114,56 @@ void test('from signing in to a PDF that is proved', async (t) => {
     await verify(page, 'receipt.pdf', pdf);
     await link(page, id).waitFor();
     await verify(page, bundle.name, bundle.content);
+  });
+
+  await t.test(
+    'Ctrl+K leads to a page and to a document; the list of keys gives the focus back',
+    async (sub) => {
+      const field = page.getByRole('combobox', { name: 'A page, or words of a document' });
+      const marked = page.getByRole('option', { selected: true });
+      await page.keyboard.press('Control+k');
+      await field.and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('web');
+      await marked.filter({ hasText: 'Webhooks' }).waitFor();
+      sub.strictSame(await inspectState(page, 'go-to'), []);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/webhooks');
+      await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+      await link(page, 'History').focus();
+      await page.keyboard.press('Control+k');
+      await field.fill('4711 receipt');
+      await marked.filter({ hasText: 'Receipt 4711' }).waitFor();
+      await field.fill('the');
+      await marked.filter({ hasText: 'the shop' }).waitFor();
+      await field.fill('nothing is called so');
+      await page.getByText('Nothing has such a name.').waitFor();
+      await page.keyboard.press('Escape');
+      await link(page, 'History').and(page.locator(':focus')).waitFor();
+      await page.keyboard.press('Control+k');
+      await field.fill('4711 receipt');
+      await marked.filter({ hasText: 'Receipt 4711' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/conversions/${id}`);
+      await link(page, 'History').focus();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+      sub.strictSame(await inspectState(page, 'keys-list'), []);
+      await page.keyboard.press('Escape');
+      await link(page, 'History').and(page.locator(':focus')).waitFor();
+    },
+  );
+
+  await t.test('dark is chosen, and stays after a reload', async (sub) => {
+    const shown = () => page.evaluate<string>('getComputedStyle(document.body).color');
+    const light = await shown();
+    await page.getByLabel('Appearance').selectOption('Dark');
+    const dark = await shown();
+    sub.not(dark, light);
+    await page.reload();
+    await page.getByLabel('Appearance').waitFor();
+    sub.equal(await shown(), dark);
+    await page.getByLabel('Appearance').selectOption('As the system');
+    sub.equal(await shown(), light);
   });
 
   await t.test('the keyboard alone revokes the key and signs out', async (sub) => {

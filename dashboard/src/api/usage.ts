@@ -45,12 +45,20 @@ export const recentUsageQuery = (count: number, now: number) => {
     queryKey: [...USAGE, query],
     queryFn: async ({ signal }): Promise<readonly UsageDay[]> => {
       const used = await dataOf(api.GET('/api/v1/account/usage/', { params: { query }, signal }));
-      // The service leaves out days without use.
-      const known = new Map(used.days.map((each) => [each.day, withoutCancelled(each)]));
-      return Array.from({ length: count }, (_, index) => {
-        const day = dayOf(now - (count - 1 - index) * DAY_MS);
-        return known.get(day) ?? withoutUse(day);
-      });
+      return everyDay(used.days, count, now);
     },
   });
 };
+
+/** The last days, with those that the service leaves out because nothing happened on them. */
+export function everyDay(
+  days: readonly components['schemas']['UsageDay'][],
+  count: number,
+  now: number,
+): readonly UsageDay[] {
+  const known = new Map(days.map((each) => [each.day, withoutCancelled(each)]));
+  return Array.from({ length: count }, (_, index) => {
+    const day = dayOf(now - (count - 1 - index) * DAY_MS);
+    return known.get(day) ?? withoutUse(day);
+  });
+}

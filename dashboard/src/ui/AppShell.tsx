@@ -1,25 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { errorText } from '../api/error.ts';
 import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
 import { usePerson, useRights } from '../api/people.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
-import { Icon, type IconName } from './icons.tsx';
+import type { Place } from './GoTo.tsx';
+import { Icon } from './icons.tsx';
+import { applyTheme, chosenTheme, kept, type Theme, THEMES } from './kept.ts';
 import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
-
-interface Place {
-  readonly to: string;
-  readonly label: string;
-  readonly icon: IconName;
-  /** Its sub-pages have entries of their own. */
-  readonly exact?: boolean;
-  /** Auditors have nothing to do there. */
-  readonly toWork?: boolean;
-}
 
 const PLACES: readonly Place[] = [
   { to: '/', label: 'Home', icon: 'home', exact: true },
@@ -111,12 +103,67 @@ function ConnectionLine() {
   );
 }
 
+/** Light or dark. */
+function Appearance() {
+  const [theme, setTheme] = useState(chosenTheme);
+  const choose = (chosen: Theme) => {
+    kept.write('theme', chosen);
+    applyTheme(chosen);
+    setTheme(chosen);
+  };
+  return (
+    <label className={styles.appearance}>
+      Appearance{' '}
+      <select value={theme} onChange={({ target }) => choose(target.value as Theme)}>
+        {Object.entries(THEMES).map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+const GoTo = lazy(async () => ({ default: (await import('./GoTo.tsx')).GoTo }));
+const KeyList = lazy(async () => ({ default: (await import('./GoTo.tsx')).KeyList }));
+
+type Asked = 'go' | 'keys' | undefined;
+
+/** Ctrl+K and the question mark, where a person is not typing it. */
+function useAsked() {
+  const [asked, setAsked] = useState<Asked>();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { key, target } = event;
+      const isGo = key.toLowerCase() === 'k' && (IS_MAC ? event.metaKey : event.ctrlKey);
+      const isTyping = (target as HTMLElement).matches(
+        'input, textarea, select, [contenteditable]',
+      );
+      const isList = key === '?' && !isTyping;
+      if (event.defaultPrevented || !(isGo || isList)) return;
+      event.preventDefault();
+      // A dialog that is open is ended first, by the person.
+      if (document.querySelector('[role="dialog"], [role="alertdialog"]') === null) {
+        setAsked(isGo ? 'go' : 'keys');
+      }
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+  return [asked, setAsked] as const;
+}
+
 /** The frame of all pages for people who are signed in. */
 export function AppShell() {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
   const { data: person } = usePerson();
   const { mayWork } = useRights();
+  const [asked, setAsked] = useAsked();
+  const places = PLACES.filter(({ toWork = false }) => mayWork || !toWork);
+  const isOperator = person?.acts_as_operator === true;
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -144,9 +191,12 @@ export function AppShell() {
         <Link to="/" className={styles.brand}>
           Pressledger
         </Link>
+        <Button icon="search" aria-keyshortcuts="Control+K" onPress={() => setAsked('go')}>
+          Go to… <kbd className={styles.keys}>{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>
+        </Button>
         <div className={styles.nav}>
-          <Places places={PLACES.filter(({ toWork = false }) => mayWork || !toWork)} />
-          {person?.acts_as_operator === true && (
+          <Places places={places} />
+          {isOperator && (
             <>
               <p className={styles.group}>For operators</p>
               <Places places={OPERATOR_PLACES} />
@@ -157,6 +207,7 @@ export function AppShell() {
           <a href="/docs" className={styles.reference}>
             API reference
           </a>
+          <Appearance />
           <span className={styles.email}>{person?.name ?? person?.email}</span>
           <SignOut />
         </div>
@@ -166,6 +217,15 @@ export function AppShell() {
       </main>
       <ConnectionLine />
       <Toasts />
+      <Suspense>
+        {asked === 'go' && (
+          <GoTo
+            places={isOperator ? [...places, ...OPERATOR_PLACES] : places}
+            onClose={() => setAsked(undefined)}
+          />
+        )}
+        {asked === 'keys' && <KeyList isMac={IS_MAC} onClose={() => setAsked(undefined)} />}
+      </Suspense>
     </div>
   );
 }

@@ -5,20 +5,15 @@ export interface Figure {
   readonly value: string;
   /** A note to the value, such as the time in which it was counted. */
   readonly note?: string;
-  /** The tone that charts have for it. */
-  readonly tone?: 'accent' | 'neutral' | 'danger';
 }
 
 /** The numbers that a person looks for first. */
 export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   return (
     <dl className={styles.figures}>
-      {figures.map(({ name, value, note, tone }) => (
+      {figures.map(({ name, value, note }) => (
         <div key={name} className={styles.figure}>
-          <dt>
-            {tone !== undefined && <span className="mark" data-tone={tone} />}
-            {name}
-          </dt>
+          <dt>{name}</dt>
           <dd className={styles.value}>{value}</dd>
           {note !== undefined && <dd className={styles.note}>{note}</dd>}
         </div>

@@ -5,7 +5,8 @@ import styles from './Steps.module.css';
 /** The looks of a step, each with its mark. */
 const LOOKS = {
   waiting: { icon: 'minus', tone: undefined },
-  next: { icon: 'chevronRight', tone: undefined },
+  /** Its number stands there. */
+  next: { icon: undefined, tone: undefined },
   running: { icon: 'progress', tone: 'accent' },
   holds: { icon: 'check', tone: 'ok' },
   noted: { icon: 'info', tone: 'accent' },
@@ -29,9 +30,7 @@ export function Step({ look, title, word, children }: StepProps) {
   const { icon, tone } = LOOKS[look];
   return (
     <li className={styles.step} data-look={look} data-tone={tone}>
-      <span className={styles.mark}>
-        <Icon name={icon} size={16} />
-      </span>
+      <span className={styles.mark}>{icon && <Icon name={icon} size={16} />}</span>
       <div className={styles.body}>
         <h3 className={styles.title}>
           {title} <span className={styles.word}>{word}</span>

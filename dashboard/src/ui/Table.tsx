@@ -93,10 +93,13 @@ interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy'> {
   readonly onPage: (page: number) => void;
   /** Stands for a page that has no rows. */
   readonly empty: ReactNode;
+  /** Tells which rows of the page a person wants to see; usually all. */
+  readonly shows?: (row: Row) => boolean;
 }
 
 /** A list that the service answers page by page. */
-export function Records<Row>({ list, of, onPage, empty, ...table }: RecordsProps<Row>) {
+export function Records<Row>(props: RecordsProps<Row>) {
+  const { list, of, onPage, empty, shows = () => true, ...table } = props;
   const { query, page, size } = list;
   return (
     <Loaded query={query} what={`the ${of}`} lines={8}>
@@ -105,7 +108,7 @@ export function Records<Row>({ list, of, onPage, empty, ...table }: RecordsProps
           {items.length === 0 ? (
             empty
           ) : (
-            <Table {...table} rows={items} isBusy={query.isPlaceholderData} />
+            <Table {...table} rows={items.filter(shows)} isBusy={query.isPlaceholderData} />
           )}
           <Pagination of={of} page={page} size={size} total={total} onPage={onPage} />
         </>

@@ -6,7 +6,7 @@ import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { type Webhook, webhooksQuery } from '../../api/webhooks.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { counted, formatCredits } from '../../ui/format.ts';
+import { counted, formatCredits, formatNumber } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Calm } from '../../ui/states.tsx';
@@ -18,9 +18,10 @@ import { USAGE_DAYS } from './RecentUsage.tsx';
 
 const DAY_MS = 86_400_000;
 const FAILURE_DAYS = 7;
-const SHOWN_FAILURES = 3;
+/** The reasons that are shown, each with its last failure. */
+const SHOWN_REASONS = 3;
 /** What was cancelled is among them, and not shown. */
-const ASKED_FAILURES = 20;
+const ASKED_FAILURES = 100;
 /** The days after which a key should be replaced, and one that nobody uses be revoked. */
 const KEY_DAYS = 90;
 /** A key that is younger may not have been put in its place yet. */
@@ -104,13 +105,7 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
       )}
       <ul>
         {account && daysLeft !== undefined && <CreditsItem daysLeft={daysLeft} account={account} />}
-        {failed > 0 && (
-          <FailuresItem
-            failed={failed}
-            newest={newest.slice(0, SHOWN_FAILURES)}
-            from={localDay(from)}
-          />
-        )}
+        {failed > 0 && <FailuresItem failed={failed} newest={newest} from={localDay(from)} />}
         {troubled.map((webhook) => (
           <WebhookItem key={webhook.id} webhook={webhook} />
         ))}
@@ -195,6 +190,13 @@ interface FailuresItemProps {
 }
 
 function FailuresItem({ failed, newest, from }: FailuresItemProps) {
+  const reasons = new Map<string, [Conversion, ...Conversion[]]>();
+  for (const each of newest) {
+    const code = each.failure_code ?? '';
+    const others = reasons.get(code);
+    if (others === undefined) reasons.set(code, [each]);
+    else others.push(each);
+  }
   return (
     <Item
       tone="danger"
@@ -207,18 +209,20 @@ function FailuresItem({ failed, newest, from }: FailuresItemProps) {
       }
     >
       <ul className={styles.failures}>
-        {newest.map(
-          ({ id, name = id, failure_code: code = '', error_message: reason, ...each }) => (
-            <li key={id}>
-              <Link to="/conversions/$id" params={{ id }}>
+        {[...reasons].slice(0, SHOWN_REASONS).map(([code, [last, ...others]]) => (
+          <li key={code}>
+            <span>
+              <Link to="/conversions/$id" params={{ id: last.id }}>
                 {failureTitle(code)}
               </Link>
-              <bdi className={styles.reason}>{name}</bdi>
-              <span className={styles.reason}>{reason}</span>
-              <Time iso={each.created_at} />
-            </li>
-          ),
-        )}
+              {others.length > 0 && `, ${formatNumber(others.length + 1)} times, last `}
+            </span>
+            <Time iso={last.created_at} />
+            <span className={styles.reason}>
+              <bdi>{last.name ?? last.id}</bdi>: {last.error_message}
+            </span>
+          </li>
+        ))}
       </ul>
     </Item>
   );

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { ButtonLink } from '../../ui/Button.tsx';
+import { type ReactNode, useState } from 'react';
+import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { Section } from '../../ui/Page.tsx';
+import { kept } from '../../ui/kept.ts';
 import { Step, Steps } from '../../ui/Steps.tsx';
 
 interface FirstStepsProps {
@@ -23,9 +24,23 @@ const curlFor = (origin: string): string =>
 
 /** The first steps of a new account. A step is ticked by what the account has done. */
 export function FirstSteps({ hasKey, hasUsedKey, hasPdf }: FirstStepsProps) {
+  const [isHidden, setHidden] = useState(() => kept.read('first-steps') === 'hidden');
   const done = [hasKey, hasUsedKey, hasPdf].filter(Boolean).length;
+  if (isHidden) return null;
+  const hide = () => {
+    kept.write('first-steps', 'hidden');
+    setHidden(true);
+  };
   return (
-    <Section title="First steps" lead={`${done} of 3 done.`}>
+    <Section
+      title="First steps"
+      lead={`${done} of 3 done.`}
+      actions={
+        <Button small onPress={hide}>
+          Hide
+        </Button>
+      }
+    >
       <Steps>
         <FirstStep isDone={hasKey} title="Create a key">
           <p>A key lets your programs use the service. It is shown once.</p>

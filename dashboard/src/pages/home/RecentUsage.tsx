@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
-import { Bars } from '../../ui/Bars.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/states.tsx';
-import styles from './home.module.css';
+import { EndedDays } from '../usage/UsageDays.tsx';
 
 export const USAGE_DAYS = 14;
 
@@ -17,7 +16,7 @@ export function RecentUsage() {
   return (
     <Section
       title={`Last ${USAGE_DAYS} days`}
-      lead="Conversions that ended, by days in UTC."
+      lead="Days are in UTC."
       actions={
         <ButtonLink to="/usage" small>
           Credits and usage
@@ -37,27 +36,14 @@ const sum = (
 ): number => days.reduce((total, day) => total + day[of], 0);
 
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  const cancelled = sum(days, 'cancelled');
+  const totals = (['completed', 'failed', 'cancelled'] as const)
+    .map((of) => [of, sum(days, of)] as const)
+    .filter(([of, total]) => of !== 'cancelled' || total > 0)
+    .map(([of, total]) => `${formatNumber(total)} ${of}`);
   return (
     <>
-      <p className={styles.totals}>
-        <span>
-          <span className="mark" data-tone="accent" />
-          {formatNumber(sum(days, 'completed'))} completed
-        </span>
-        <span>
-          <span className="mark" data-tone="danger" />
-          {formatNumber(sum(days, 'failed'))} failed
-        </span>
-        {cancelled > 0 && (
-          <span>
-            <span className="mark" data-tone="neutral" />
-            {formatNumber(cancelled)} cancelled
-          </span>
-        )}
-        <span>{counted(sum(days, 'pages'), 'page')}</span>
-      </p>
-      <Bars days={days} counts={['failed', 'cancelled', 'completed']} />
+      <p>{[...totals, counted(sum(days, 'pages'), 'page')].join(' · ')}</p>
+      <EndedDays days={days} />
     </>
   );
 }

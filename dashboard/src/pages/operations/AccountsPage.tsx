@@ -61,11 +61,12 @@ export default function AccountsPage() {
   const { email, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const [isOpening, setOpening] = useState(false);
+  const [typed, setTyped] = useState('');
   const filter = email === undefined ? {} : { email };
   const list = usePage({
     key: [...ACCOUNTS, 'list', email],
     page,
-    size: 50,
+    size: 100,
     ask: (paging, signal) => {
       const query = { ...paging, ...filter };
       return api.GET('/api/v1/operator/accounts/', { params: { query }, signal });
@@ -83,13 +84,14 @@ export default function AccountsPage() {
         </Button>
       }
     >
-      <SearchForm key={email} email={email} onSearch={show} />
+      <SearchForm key={email} email={email} onType={setTyped} onSearch={show} />
       <Records
         list={list}
         of="accounts"
         label="Accounts"
         columns={COLUMNS}
         rowKey={({ id }) => id}
+        shows={({ id, email: address }) => `${address} ${id}`.includes(typed.trim().toLowerCase())}
         onPage={(next) => show({ ...filter, page: next })}
         empty={
           <EmptyState
@@ -112,10 +114,11 @@ export default function AccountsPage() {
 
 interface SearchFormProps {
   readonly email: string | undefined;
+  readonly onType: (text: string) => void;
   readonly onSearch: (search: AccountsSearch) => void;
 }
 
-function SearchForm({ email = '', onSearch }: SearchFormProps) {
+function SearchForm({ email = '', onType, onSearch }: SearchFormProps) {
   const [wanted, setWanted] = useState(email);
   const search = (event: FormEvent) => {
     event.preventDefault();
@@ -124,11 +127,15 @@ function SearchForm({ email = '', onSearch }: SearchFormProps) {
   return (
     <form role="search" className={styles.search} onSubmit={search}>
       <TextField
-        label="Find by the whole address"
+        label="Find"
+        hint="Shows those of this page as you type. Enter looks for a whole address among all."
         name="email"
         inputMode="email"
         value={wanted}
-        onChange={setWanted}
+        onChange={(text) => {
+          setWanted(text);
+          onType(text);
+        }}
         maxLength={320}
         autoComplete="off"
       />

@@ -2,18 +2,19 @@
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
-import { formatNumber } from '../../ui/format.ts';
+import { everyDay } from '../../api/usage.ts';
 import { Section } from '../../ui/Page.tsx';
 import type { TextOf } from '../../ui/SendForm.tsx';
 import { Calm } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { UsageDays } from '../usage/UsageDays.tsx';
 import type { AccountDetails } from './operator-api.ts';
 import { ReasonDialog, reasonIn } from './reason.tsx';
 
 type Activity = components['schemas']['AccountActivity'];
 type Key = Activity['keys'][number];
-type Day = Activity['days'][number];
+const DAYS = 30;
 
 const KEYS: readonly Column<Key>[] = [
   { header: 'Key', isRowHeader: true, cell: ({ prefix }) => <code>{prefix}…</code> },
@@ -22,20 +23,6 @@ const KEYS: readonly Column<Key>[] = [
     header: 'Last used',
     cell: ({ last_used_at: at }) => (at === null ? 'Never' : <Time iso={at} />),
   },
-];
-
-const failuresText = (failures: Day['failures']): string =>
-  Object.entries(failures)
-    .map(([code, count]) => `${code} ${formatNumber(count)}`)
-    .join(', ');
-
-const DAYS: readonly Column<Day>[] = [
-  { header: 'Day', isRowHeader: true, cell: ({ day }) => day },
-  { header: 'Accepted', align: 'end', cell: ({ accepted }) => formatNumber(accepted) },
-  { header: 'Completed', align: 'end', cell: ({ completed }) => formatNumber(completed) },
-  { header: 'Failed', align: 'end', cell: ({ failed }) => formatNumber(failed) },
-  { header: 'Pages', align: 'end', cell: ({ pages }) => formatNumber(pages) },
-  { header: 'Failures', isText: true, cell: ({ failures }) => failuresText(failures) },
 ];
 
 export function ActivitySection({ account: { id, email } }: { readonly account: AccountDetails }) {
@@ -61,7 +48,7 @@ export function ActivitySection({ account: { id, email } }: { readonly account: 
       }
     >
       {activity !== undefined && (
-        <div role="status">
+        <div role="status" className="stack">
           {activity.keys.length === 0 ? (
             <Calm>The account has no API key.</Calm>
           ) : (
@@ -72,16 +59,7 @@ export function ActivitySection({ account: { id, email } }: { readonly account: 
               rowKey={({ id: key }) => key}
             />
           )}
-          {activity.days.length === 0 ? (
-            <Calm>Nothing was asked for in the last 30 days.</Calm>
-          ) : (
-            <Table
-              label="The last 30 days"
-              columns={DAYS}
-              rows={activity.days.toReversed()}
-              rowKey={({ day }) => day}
-            />
-          )}
+          <UsageDays days={everyDay(activity.days, DAYS, Date.now())} />
         </div>
       )}
     </Section>

@@ -1,33 +1,44 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
+import { useAccount } from '../../api/account.ts';
+import { api, dataOf } from '../../api/client.ts';
 import { pageQuery } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
-import { formatDuration, formatNumber } from '../../ui/format.ts';
+import { formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Calm, EmptyState } from '../../ui/states.tsx';
 import { type Column, Records, Table } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { formatTime, Time } from '../../ui/Time.tsx';
 import { failureTitle } from '../conversions/failure-advice.ts';
 import { repeated, useSteadyOrder } from './live.ts';
 import styles from './operations.module.css';
-import type { ServiceStatus } from './operator-api.ts';
+import { periodOf } from './OverTime.tsx';
+import { SPANS, type SpanSearch } from './span-search.ts';
 
 type Failure = components['schemas']['Failure'];
-type Reason = ServiceStatus['recent']['failures'][number];
+type Group = components['schemas']['FailureGroup'];
+type Filter = Pick<Group, 'code' | 'renderer' | 'source'>;
 
 const PAGE_SIZE = 10;
 const FAILURES = ['operator', 'failures'];
 
 /** @param look counts how often the person asked for newer failures: in between, the list stands still */
-const pageOfFailures = (look: number | 'latest', page: number, size: number) => ({
-  key: [...FAILURES, look],
+const pageOfFailures = (
+  look: number | 'latest',
+  page: number,
+  size: number,
+  of: Filter | undefined,
+) => ({
+  key: [...FAILURES, look, of],
   page,
   size,
-  ask: (query: { readonly page: number; readonly page_size: number }, signal: AbortSignal) =>
-    api.GET('/api/v1/operator/failures/', { params: { query }, signal }),
+  ask: (paging: { readonly page: number; readonly page_size: number }, signal: AbortSignal) => {
+    const { source, ...others } = of ?? {};
+    const query = { ...paging, ...others, ...(source && { source }) };
+    return api.GET('/api/v1/operator/failures/', { params: { query }, signal });
+  },
 });
 
 /** Stands still until it is asked for again. */
@@ -35,72 +46,127 @@ const STILL = { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 } as const;
 
 /** A failure by what no other one has. */
 const keyOf = ({ conversion_id: id, attempt }: Failure): string => `${id}/${attempt}`;
+const keyOfGroup = ({ code, source, renderer }: Filter): string => `${code}/${source}/${renderer}`;
 
-const REASON_COLUMNS: readonly Column<Reason>[] = [
-  { header: 'Reason', isRowHeader: true, cell: ({ code }) => failureTitle(code) },
-  { header: 'Code', cell: ({ code }) => <code>{code}</code> },
-  { header: 'Failures', align: 'end', cell: ({ count }) => formatNumber(count) },
-];
+const KINDS = { html: 'HTML', url: 'URL', document: 'Documents' } as const;
+const kindText = ({ source }: Filter): string => (source === null ? 'Unknown' : KINDS[source]);
 
-const COLUMNS: readonly Column<Failure>[] = [
+/** The end of a long id tells it from others; the whole one is shown where the pointer rests. */
+const ShortId = ({ id }: { readonly id: string }) => (
+  <code className={styles.id} title={id}>
+    {id.replace(/(?<=[_-]).{9,}(?=.{6}$)/, '…')}
+  </code>
+);
+
+const columnsOf = (own: string | undefined): readonly Column<Failure>[] => [
   {
     header: 'Conversion',
     isRowHeader: true,
-    cell: ({ conversion_id: id }) => <code className={styles.id}>{id}</code>,
+    // The others are for their accounts alone.
+    cell: ({ conversion_id: id, account_id: account }) =>
+      account === own ? (
+        <Link to="/conversions/$id" params={{ id }}>
+          <code className={styles.id}>{id}</code>
+        </Link>
+      ) : (
+        <code className={styles.id}>{id}</code>
+      ),
   },
-  { header: 'Failed', cell: ({ time }) => <Time iso={time} /> },
+  { header: 'Failed', cell: ({ time }) => <Time iso={time} look="short" /> },
   { header: 'Reason', cell: ({ code }) => failureTitle(code) },
-  { header: 'Attempt', align: 'end', cell: ({ attempt }) => formatNumber(attempt) },
-  { header: 'Renderer', cell: ({ renderer }) => <code className={styles.id}>{renderer}</code> },
+  { header: 'Made from', cell: kindText },
+  { header: 'Renderer', cell: ({ renderer }) => <ShortId id={renderer} /> },
   {
     header: 'Account',
-    cell: ({ account_id: id, conversion_id: conversion }) => (
-      <Link
-        to="/operations/accounts/$id"
-        params={{ id }}
-        aria-label={`Open the account of ${conversion}`}
-      >
-        Open
+    cell: ({ account_id: id, email }) => (
+      <Link to="/operations/accounts/$id" params={{ id }}>
+        {email ?? <ShortId id={id} />}
       </Link>
     ),
   },
 ];
 
 interface FailuresSectionProps {
-  readonly recent: ServiceStatus['recent'];
+  /** The time whose failures are counted. */
+  readonly search: SpanSearch;
   readonly isPaused: boolean;
 }
 
-export function FailuresSection({ recent, isPaused }: FailuresSectionProps) {
-  const reasons = useSteadyOrder(recent.failures, ({ code }) => code);
-  const window = formatDuration(recent.window_seconds * 1000);
+export function FailuresSection({ search, isPaused }: FailuresSectionProps) {
+  const [filter, setFilter] = useState<Filter>();
+  const { span = 'hour', until } = search;
+  const query = useQuery({
+    queryKey: [...FAILURES, 'groups', span, until],
+    queryFn: ({ signal }) => {
+      const params = { query: periodOf(search, Date.now()) };
+      return dataOf(api.GET('/api/v1/operator/failures/groups/', { params, signal }));
+    },
+    ...repeated(isPaused),
+    placeholderData: keepPreviousData,
+  });
+  const groups = useSteadyOrder(query.data ?? [], keyOfGroup);
+  const columns: readonly Column<Group>[] = [
+    { header: 'Reason', isRowHeader: true, cell: ({ code }) => failureTitle(code) },
+    { header: 'Made from', cell: kindText },
+    { header: 'Renderer', cell: ({ renderer }) => <ShortId id={renderer} /> },
+    { header: 'Failures', align: 'end', cell: ({ count }) => formatNumber(count) },
+    { header: 'Last', cell: ({ last_at: at }) => <Time iso={at} look="short" /> },
+    {
+      header: 'Actions',
+      isActions: true,
+      cell: ({ code, source, renderer }) => (
+        <Button
+          small
+          look="quiet"
+          aria-label={`Show these: ${failureTitle(code)}`}
+          onPress={() => setFilter({ code, source, renderer })}
+        >
+          Show these
+        </Button>
+      ),
+    },
+  ];
   return (
-    <Section title="Failures" lead="What customers wrote is for their accounts alone.">
-      <div className={`${styles.group} ${styles.steady}`}>
-        <h3>Reasons in the last {window}</h3>
-        {reasons.length === 0 ? (
+    <Section
+      title="Failures"
+      lead={`${SPANS[span].label}${until === undefined ? '' : ` up to ${formatTime(until)}`}, by reason, document and renderer. What customers wrote is for their accounts alone.`}
+    >
+      <div className={styles.steady}>
+        {groups.length === 0 ? (
           <Calm>Nothing has failed in this time.</Calm>
         ) : (
           <Table
-            label={`Failures by reason in the last ${window}`}
-            columns={REASON_COLUMNS}
-            rows={reasons}
-            rowKey={({ code }) => code}
+            label="Failures by reason, document and renderer"
+            columns={columns}
+            rows={groups}
+            rowKey={keyOfGroup}
           />
         )}
       </div>
-      <NewestFailures isPaused={isPaused} />
+      <NewestFailures
+        key={filter && keyOfGroup(filter)}
+        isPaused={isPaused}
+        filter={filter}
+        onAll={() => setFilter(undefined)}
+      />
     </Section>
   );
 }
 
-function NewestFailures({ isPaused }: { readonly isPaused: boolean }) {
+interface NewestFailuresProps {
+  readonly isPaused: boolean;
+  readonly filter: Filter | undefined;
+  readonly onAll: () => void;
+}
+
+function NewestFailures({ isPaused, filter, onAll }: NewestFailuresProps) {
+  const account = useAccount();
   const [look, setLook] = useState(0);
   const [page, setPage] = useState(1);
-  const first = useQuery({ ...pageQuery(pageOfFailures(look, 1, PAGE_SIZE)), ...STILL });
-  const shown = useQuery({ ...pageQuery(pageOfFailures(look, page, PAGE_SIZE)), ...STILL });
+  const first = useQuery({ ...pageQuery(pageOfFailures(look, 1, PAGE_SIZE, filter)), ...STILL });
+  const shown = useQuery({ ...pageQuery(pageOfFailures(look, page, PAGE_SIZE, filter)), ...STILL });
   const latest = useQuery({
-    ...pageQuery(pageOfFailures('latest', 1, 1)),
+    ...pageQuery(pageOfFailures('latest', 1, 1, filter)),
     ...repeated(isPaused),
   });
   const [newest] = latest.data?.items ?? [];
@@ -117,7 +183,16 @@ function NewestFailures({ isPaused }: { readonly isPaused: boolean }) {
   return (
     <div className={styles.group}>
       <div className={styles.offer}>
-        <h3>Newest failures</h3>
+        <h3>
+          {filter === undefined
+            ? 'Newest failures'
+            : `${failureTitle(filter.code)}: ${kindText(filter)}, ${filter.renderer}`}
+        </h3>
+        {filter !== undefined && (
+          <Button small onPress={onAll}>
+            Show all
+          </Button>
+        )}
         {hasNewer && (
           <Button small icon="refresh" onPress={showNewer}>
             Show newer failures
@@ -128,7 +203,7 @@ function NewestFailures({ isPaused }: { readonly isPaused: boolean }) {
         list={{ query: shown, page, size: PAGE_SIZE }}
         of="failures"
         label="Newest failures"
-        columns={COLUMNS}
+        columns={columnsOf(account.data?.id)}
         rowKey={keyOf}
         onPage={setPage}
         empty={

@@ -63,16 +63,24 @@ function CheckpointsSection() {
     size: 10,
     ask: (query, signal) => api.GET('/api/v1/operator/checkpoints/', { params: { query }, signal }),
   });
+  const { items = [] } = list.query.data ?? {};
+  const origins = [...new Set(items.map(({ origin }) => origin))];
+  const isOne = origins.length === 1;
   return (
     <Section
       title="Checkpoints"
       lead="A checkpoint says how many events the log had and the root hash of their tree. A witness that has signed it vouches that nothing before was changed."
     >
+      {isOne && (
+        <p>
+          Origin: <code>{origins[0]}</code>
+        </p>
+      )}
       <Records
         list={list}
         of="checkpoints"
         label="Checkpoints"
-        columns={COLUMNS}
+        columns={isOne ? COLUMNS.filter(({ header }) => header !== 'Origin') : COLUMNS}
         rowKey={({ origin, size, root }) => `${origin}/${size}/${root}`}
         onPage={setPage}
         empty={

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { ApiError, errorText } from '../../api/error.ts';
@@ -10,9 +11,17 @@ import { Time } from '../../ui/Time.tsx';
 import { FailuresSection } from './FailuresSection.tsx';
 import { EVERY_TEXT, repeated } from './live.ts';
 import styles from './operations.module.css';
+import { OverTime } from './OverTime.tsx';
+import type { SpanSearch } from './span-search.ts';
 import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
 
+const route = getRouteApi('/signed-in/operations');
+
 export default function OperationsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const show = (next: SpanSearch) =>
+    void navigate({ to: '/operations', search: next, resetScroll: false });
   const [isPaused, setPaused] = useState(false);
   const status = useQuery({
     queryKey: ['operator', 'status'],
@@ -22,7 +31,7 @@ export default function OperationsPage() {
   return (
     <Page
       title="Operations"
-      lead={`The state of the service, as the node that answers sees it. It is asked for again ${EVERY_TEXT}.`}
+      lead={`The state of the service, as the node that answers sees it. Refreshes ${EVERY_TEXT}.`}
       actions={
         <Button icon={isPaused ? 'play' : 'pause'} onPress={() => setPaused(!isPaused)}>
           {isPaused ? 'Continue' : 'Pause'}
@@ -34,9 +43,10 @@ export default function OperationsPage() {
           <>
             <AsOf iso={data.time} isPaused={isPaused} error={status.error} />
             <StateSection status={data} />
+            <OverTime search={search} onSearch={show} isPaused={isPaused} />
             <RenderersSection status={data} />
             <QueueSection status={data} />
-            <FailuresSection recent={data.recent} isPaused={isPaused} />
+            <FailuresSection search={search} isPaused={isPaused} />
           </>
         )}
       </Loaded>

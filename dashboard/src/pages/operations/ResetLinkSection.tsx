@@ -37,7 +37,7 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
               <TextField
                 label="Address of the person"
                 name="email"
-                type="email"
+                inputMode="email"
                 autoComplete="off"
                 defaultValue={email}
                 isRequired

@@ -160,7 +160,7 @@ function HoldForm({ id, isHeld }: HoldFormProps) {
         label="End of the hold"
         name="until"
         type="datetime-local"
-        hint={`In the time of ${ZONE}. Without one, the hold lasts until it is released.`}
+        hint={`${ZONE}. Without one, the hold lasts until it is released.`}
       />
       <ReasonField />
     </SendForm>

@@ -1,5 +1,7 @@
 /** The state of the service: itself, its renderers and its queue. */
 import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { Chart, Charts } from '../../ui/Chart.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { type Figure, Figures } from '../../ui/Figures.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
@@ -107,32 +109,64 @@ export function StateSection({ status }: StatusProps) {
   );
 }
 
-type Node = ServiceStatus['nodes'][number];
 type Reporter = ServiceStatus['recent']['renderers'][number];
+
+interface Renderer extends Partial<Omit<Reporter, 'name'>> {
+  readonly name: string;
+  /** None where it takes no more conversions. */
+  readonly slots?: number;
+}
 
 /** The service calls itself so where it renders in its own process. */
 const HERE = 'here';
 
-const NODE_COLUMNS: readonly Column<Node>[] = [
+/**
+ * The renderers that take conversions and those that have reported, in one list. Only one process renders in itself at
+ * a time: its reports are the latest.
+ */
+function renderersOf({ nodes, recent }: ServiceStatus): readonly Renderer[] {
+  const [latest] = recent.renderers;
+  const here = nodes.some(({ id }) => id === HERE) ? latest?.name : undefined;
+  const nameOf = (id: string): string => (id === HERE ? (here ?? HERE) : id);
+  const slots = new Map(nodes.map((node) => [nameOf(node.id), node.slots]));
+  const reported = new Map(recent.renderers.map((each) => [each.name, each]));
+  return [...new Set([...slots.keys(), ...reported.keys()])].map((name) => {
+    const count = slots.get(name);
+    return { ...reported.get(name), name, ...(count !== undefined && { slots: count }) };
+  });
+}
+
+const orNone = (count: number | undefined): string =>
+  count === undefined ? '–' : formatNumber(count);
+
+const columnsOf = (isHere: boolean, window: string): readonly Column<Renderer>[] => [
   {
     header: 'Renderer',
     isRowHeader: true,
-    cell: ({ id }) => (id === HERE ? 'The service itself' : <code>{id}</code>),
+    cell: ({ name, slots }) => (
+      <>
+        {isHere && slots !== undefined && 'The service itself '}
+        {name !== HERE && <code>{name}</code>}
+      </>
+    ),
   },
-  { header: 'Slots', align: 'end', cell: ({ slots }) => formatNumber(slots) },
-];
-
-const REPORTER_COLUMNS: readonly Column<Reporter>[] = [
-  { header: 'Renderer', isRowHeader: true, cell: ({ name }) => <code>{name}</code> },
-  { header: 'Completed', align: 'end', cell: ({ completed }) => formatNumber(completed) },
-  { header: 'Failed', align: 'end', cell: ({ failed }) => formatNumber(failed) },
-  { header: 'Last report', cell: ({ last_report_at: at }) => <Time iso={at} /> },
+  { header: 'Slots', align: 'end', cell: ({ slots }) => orNone(slots) },
+  {
+    header: `Completed in ${window}`,
+    align: 'end',
+    cell: ({ completed = 0 }) => formatNumber(completed),
+  },
+  { header: `Failed in ${window}`, align: 'end', cell: ({ failed = 0 }) => formatNumber(failed) },
+  {
+    header: 'Last report',
+    cell: ({ last_report_at: at }) =>
+      at === undefined ? 'None in this time' : <Time iso={at} look="short" />,
+  },
 ];
 
 export function RenderersSection({ status }: StatusProps) {
-  const { slots, recent } = status;
-  const nodes = useSteadyOrder(status.nodes, ({ id }) => id);
-  const reporters = useSteadyOrder(recent.renderers, ({ name }) => name);
+  const { slots, nodes, recent } = status;
+  const renderers = useSteadyOrder(renderersOf(status), ({ name }) => name);
   const window = formatDuration(recent.window_seconds * 1000);
   return (
     <Section title="Renderers" lead="Each slot renders one conversion at a time.">
@@ -141,35 +175,75 @@ export function RenderersSection({ status }: StatusProps) {
           Accepted conversions wait until one is started. None is lost.
         </EmptyState>
       ) : (
-        <div className="stack">
-          <ProgressBar
-            label="Slots in use"
-            value={Math.min(slots.busy, slots.total)}
-            max={slots.total}
-            text={`${formatNumber(slots.busy)} of ${formatNumber(slots.total)} in use`}
-          />
-          <Table
-            label="Renderers that take conversions now"
-            columns={NODE_COLUMNS}
-            rows={nodes}
-            rowKey={({ id }) => id}
-          />
-        </div>
+        <ProgressBar
+          label="Slots in use"
+          value={Math.min(slots.busy, slots.total)}
+          max={slots.total}
+          text={`${formatNumber(slots.busy)} of ${formatNumber(slots.total)} in use`}
+        />
       )}
-      <div className={`${styles.group} ${styles.steady}`}>
-        <h3>Reports of the last {window}</h3>
-        {reporters.length === 0 ? (
-          <p className="muted">No renderer has reported an outcome in this time.</p>
-        ) : (
-          <Table
-            label={`Renderers that reported in the last ${window}`}
-            columns={REPORTER_COLUMNS}
-            rows={reporters}
-            rowKey={({ name }) => name}
-          />
-        )}
-      </div>
+      {renderers.length > 0 && (
+        <Table
+          label="Renderers"
+          columns={columnsOf(
+            nodes.some(({ id }) => id === HERE),
+            window,
+          )}
+          rows={renderers}
+          rowKey={({ name }) => name}
+        />
+      )}
+      <Live status={status} />
     </Section>
+  );
+}
+
+/** The looks that are kept: an hour of them. */
+const MOST_LOOKS = 720;
+const MEGABYTE = 1_000_000;
+
+/** The log does not hold slots and memory: the page keeps what it has seen. */
+function Live({ status }: StatusProps) {
+  const [looks, setLooks] = useState<readonly ServiceStatus[]>([status]);
+  useEffect(() => {
+    setLooks((before) =>
+      before.at(-1)?.time === status.time ? before : [...before, status].slice(-MOST_LOOKS),
+    );
+  }, [status]);
+  const times = looks.map(({ time }) => Date.parse(time) / 1000);
+  const values = (of: (look: ServiceStatus) => number) => looks.map(of);
+  return (
+    <>
+      <p className="note">
+        The log does not hold slots and memory: these lines begin when this page is opened.
+      </p>
+      <Charts>
+        <Chart
+          times={times}
+          title="Slots"
+          format={formatNumber}
+          series={[
+            {
+              name: 'There',
+              tone: 'text-muted',
+              isDashed: true,
+              values: values((look) => look.slots.total),
+            },
+            { name: 'In use', tone: 'accent', values: values((look) => look.slots.busy) },
+          ]}
+        />
+        <Chart
+          times={times}
+          title="Memory of the node that answers"
+          format={formatBytes}
+          least={100 * MEGABYTE}
+          steps={[1, 2, 5, 10, 20, 50, 100].map((each) => each * 10 * MEGABYTE)}
+          series={[
+            { name: 'Memory', tone: 'accent', values: values((look) => look.memory.rss_bytes) },
+          ]}
+        />
+      </Charts>
+    </>
   );
 }
 

@@ -2,38 +2,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fetchSignedIn } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
-import { lastDays, recentUsageQuery, type UsageDay } from '../../api/usage.ts';
-import { Bars } from '../../ui/Bars.tsx';
-import { Figures } from '../../ui/Figures.tsx';
-import { formatBytes, formatNumber } from '../../ui/format.ts';
+import { lastDays, recentUsageQuery } from '../../api/usage.ts';
 import { Section } from '../../ui/Page.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { type Span, SPANS } from './search.ts';
-import styles from './Usage.module.css';
-
-const COUNTS = [
-  { name: 'Accepted', of: 'accepted', format: formatNumber },
-  { name: 'Completed', of: 'completed', format: formatNumber, tone: 'accent' },
-  { name: 'Failed', of: 'failed', format: formatNumber, tone: 'danger' },
-  { name: 'Cancelled', of: 'cancelled', format: formatNumber, tone: 'neutral' },
-  { name: 'Pages', of: 'pages', format: formatNumber },
-  { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
-  { name: 'Tests', of: 'tests', format: formatNumber },
-] as const;
-
-const COLUMNS: readonly Column<UsageDay>[] = [
-  { header: 'Day (UTC)', cell: ({ day }) => day, isRowHeader: true },
-  ...COUNTS.map(
-    ({ name, of, format }): Column<UsageDay> => ({
-      header: name,
-      cell: (day) => format(day[of]),
-      align: 'end',
-    }),
-  ),
-];
+import { UsageDays } from './UsageDays.tsx';
 
 interface UsageSectionProps {
   readonly span: Span;
@@ -49,7 +24,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
       title="Conversions by day"
       lead="Days are in UTC."
       actions={
-        <div className={styles.controls}>
+        <div className="line">
           <Select
             label="Days"
             choices={SPANS.map((days) => ({ value: String(days), label: `Last ${days} days` }))}
@@ -65,49 +40,9 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
       }
     >
       <Loaded query={usage} what="the usage" lines={8}>
-        {(days) => <Days days={days} />}
+        {(days) => <UsageDays days={days} />}
       </Loaded>
     </Section>
-  );
-}
-
-function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  if (days.every((day) => day.accepted + day.completed + day.failed + day.cancelled === 0)) {
-    return (
-      <EmptyState icon="chart" title="No conversions in these days">
-        Convert a document in the playground or through the API, and it is counted here.
-      </EmptyState>
-    );
-  }
-  return (
-    <>
-      <Figures
-        figures={COUNTS.map(({ of, format, ...count }) => ({
-          ...count,
-          value: format(days.reduce((sum, day) => sum + day[of], 0)),
-        }))}
-      />
-      {/* Screen readers read the table below instead. */}
-      <div className={styles.charts} aria-hidden="true">
-        <figure>
-          <figcaption className={styles.caption}>Conversions that ended, by result</figcaption>
-          <Bars days={days} counts={['failed', 'cancelled', 'completed']} />
-        </figure>
-        <figure>
-          <figcaption className={styles.caption}>Pages made</figcaption>
-          <Bars days={days} counts={['pages']} />
-        </figure>
-      </div>
-      <details className={styles.numbers}>
-        <summary>The same as a table</summary>
-        <Table
-          label="Conversions by day"
-          columns={COLUMNS}
-          rows={days.toReversed()}
-          rowKey={({ day }) => day}
-        />
-      </details>
-    </>
   );
 }
 

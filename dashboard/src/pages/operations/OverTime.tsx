@@ -1,0 +1,142 @@
+/** What the service did in the time that a person chooses: counted from the log, so also in the past. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api, dataOf } from '../../api/client.ts';
+import type { components } from '../../api/schema.d.ts';
+import { Chart, Charts } from '../../ui/Chart.tsx';
+import { formatDuration, formatNumber } from '../../ui/format.ts';
+import { Section } from '../../ui/Page.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Loaded } from '../../ui/states.tsx';
+import { TextField } from '../../ui/TextField.tsx';
+import { repeated } from './live.ts';
+import { type Span, SPANS, type SpanSearch } from './span-search.ts';
+
+type Activity = components['schemas']['ServiceActivity'];
+type Step = Activity['steps'][number];
+
+const MINUTE_MS = 60_000;
+/** A longer time changes less in a minute. */
+const AGAIN_SECONDS: Readonly<Record<Span, number>> = { hour: 15, day: 60, month: 300 };
+
+/** The query of the API for a time; `to` is its end, or nothing for now. */
+export function periodOf({ span = 'hour', until }: SpanSearch, now: number) {
+  const to = until === undefined ? now : Date.parse(until);
+  const from = new Date(to - SPANS[span].minutes * MINUTE_MS).toISOString();
+  return { from, ...(until !== undefined && { to: until }) };
+}
+
+interface OverTimeProps {
+  readonly search: SpanSearch;
+  readonly onSearch: (search: SpanSearch) => void;
+  readonly isPaused: boolean;
+}
+
+export function OverTime({ search, onSearch, isPaused }: OverTimeProps) {
+  const { span = 'hour', until } = search;
+  const activity = useQuery({
+    queryKey: ['operator', 'activity', span, until],
+    queryFn: ({ signal }) => {
+      const query = periodOf(search, Date.now());
+      return dataOf(api.GET('/api/v1/operator/activity/', { params: { query }, signal }));
+    },
+    ...repeated(isPaused || until !== undefined, AGAIN_SECONDS[span]),
+    placeholderData: keepPreviousData,
+  });
+  const end = (local: string) => {
+    const time = new Date(local);
+    const isPast = !Number.isNaN(time.getTime()) && time.getTime() < Date.now();
+    onSearch({ span, ...(isPast && { until: time.toISOString() }) });
+  };
+  return (
+    <Section
+      title="Over time"
+      lead="Counted from the log: the same on every node, and for any time in the past."
+      actions={
+        <div className="line">
+          <Select
+            label="Time"
+            choices={Object.entries(SPANS).map(([value, { label }]) => ({
+              value: value as Span,
+              label,
+            }))}
+            value={span}
+            onChange={(value) => onSearch({ ...search, span: value })}
+          />
+          <TextField
+            key={until}
+            label="Up to (empty: now)"
+            type="datetime-local"
+            defaultValue={until === undefined ? '' : localText(until)}
+            onBlur={({ target }) => end(target.value)}
+          />
+        </div>
+      }
+    >
+      <Loaded query={activity} what="the counts over time" lines={8}>
+        {(data) => <Steps {...data} />}
+      </Loaded>
+    </Section>
+  );
+}
+
+/** The time as a field takes it: in the zone of the person. Swedes write 2026-11-24 08:15. */
+const localText = (iso: string): string =>
+  new Date(iso)
+    .toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+    .replace(' ', 'T');
+
+function Steps({ step_minutes: minutes, steps }: Activity) {
+  const every = minutes === 1 ? 'minute' : formatDuration(minutes * MINUTE_MS);
+  const times = steps.map(({ time }) => Date.parse(time) / 1000);
+  const values = (of: (step: Step) => number | null | undefined) =>
+    steps.map((step) => of(step) ?? null);
+  const cancelled = values((step) => step.cancelled);
+  return (
+    <Charts>
+      <Chart
+        times={times}
+        title={`Conversions in each ${every}`}
+        format={formatNumber}
+        series={[
+          {
+            name: 'Accepted',
+            tone: 'text-muted',
+            isDashed: true,
+            values: values((step) => step.accepted),
+          },
+          { name: 'Completed', tone: 'accent', values: values((step) => step.completed) },
+          { name: 'Failed', tone: 'danger', values: values((step) => step.failed) },
+          { name: 'Cancelled', tone: 'warning', isDashed: true, values: cancelled },
+        ]}
+      />
+      <Chart
+        times={times}
+        title={`Waiting and being rendered, at the end of each ${every}`}
+        format={formatNumber}
+        series={[
+          {
+            name: 'Waiting',
+            tone: 'warning',
+            isDashed: true,
+            values: values((step) => step.waiting),
+          },
+          { name: 'Being rendered', tone: 'accent', values: values((step) => step.rendering) },
+        ]}
+      />
+      <Chart
+        times={times}
+        title="Time from acceptance to completion"
+        format={formatDuration}
+        series={[
+          { name: 'Median', tone: 'accent', values: values((step) => step.completion_ms?.median) },
+          {
+            name: '95 % within',
+            tone: 'warning',
+            isDashed: true,
+            values: values((step) => step.completion_ms?.p95),
+          },
+        ]}
+      />
+    </Charts>
+  );
+}

@@ -1,0 +1,106 @@
+import type { UsageDay } from '../../api/usage.ts';
+import { Chart, Charts, Numbers } from '../../ui/Chart.tsx';
+import { Figures } from '../../ui/Figures.tsx';
+import { formatBytes, formatNumber } from '../../ui/format.ts';
+import type { Series } from '../../ui/plot.ts';
+import { EmptyState } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+
+const COUNTS = [
+  { name: 'Accepted', of: 'accepted', format: formatNumber },
+  { name: 'Completed', of: 'completed', format: formatNumber },
+  { name: 'Failed', of: 'failed', format: formatNumber },
+  { name: 'Cancelled', of: 'cancelled', format: formatNumber },
+  { name: 'Pages', of: 'pages', format: formatNumber },
+  { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
+  { name: 'Tests', of: 'tests', format: formatNumber },
+] as const;
+
+const COLUMNS: readonly Column<UsageDay>[] = [
+  { header: 'Day (UTC)', cell: ({ day }) => day, isRowHeader: true },
+  ...COUNTS.map(
+    ({ name, of, format }): Column<UsageDay> => ({
+      header: name,
+      cell: (day) => format(day[of]),
+      align: 'end',
+    }),
+  ),
+];
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+interface DaysProps {
+  readonly days: readonly UsageDay[];
+}
+
+const bars = (days: readonly UsageDay[], ...series: readonly Series[]) =>
+  ({
+    look: 'bars',
+    times: days.map(({ day }) => Date.parse(day) / 1000),
+    timeName: (seconds: number) => DAY.format(seconds * 1000),
+    format: formatNumber,
+    series,
+    least: 2,
+  }) as const;
+
+const series = (
+  days: readonly UsageDay[],
+  of: (typeof COUNTS)[number]['of'],
+  name: string,
+  tone: Series['tone'],
+): Series => ({ name, tone, values: days.map((day) => day[of]) });
+
+/** A bar for each day: what ended, by result. */
+export function EndedDays({ days, ...table }: DaysProps & { readonly table?: null }) {
+  return (
+    <Chart
+      title="Conversions that ended, by result"
+      {...bars(
+        days,
+        series(days, 'completed', 'Completed', 'accent'),
+        series(days, 'cancelled', 'Cancelled', 'text-muted'),
+        series(days, 'failed', 'Failed', 'danger'),
+      )}
+      {...table}
+    />
+  );
+}
+
+/** The days as figures, charts and a table. */
+export function UsageDays({ days }: DaysProps) {
+  if (days.every((day) => day.accepted + day.completed + day.failed + day.cancelled === 0)) {
+    return (
+      <EmptyState icon="chart" title="No conversions in these days">
+        Convert a document in the playground or through the API, and it is counted here.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <Figures
+        figures={COUNTS.map(({ name, of, format }) => ({
+          name,
+          value: format(days.reduce((sum, day) => sum + day[of], 0)),
+        }))}
+      />
+      <Charts>
+        <EndedDays days={days} table={null} />
+        <Chart
+          title="Pages made"
+          {...bars(days, series(days, 'pages', 'Pages', 'accent'))}
+          table={null}
+        />
+      </Charts>
+      <Numbers title="Conversions by day">
+        {() => (
+          <Table
+            label="Conversions by day"
+            columns={COLUMNS}
+            rows={days.toReversed()}
+            rowKey={({ day }) => day}
+          />
+        )}
+      </Numbers>
+    </>
+  );
+}
