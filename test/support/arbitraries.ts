@@ -126,9 +126,9 @@ export function nearly(schema: TSchema): fc.Arbitrary<object> {
     .tuple(valid(schema), fc.array(change, { minLength: 1, maxLength: 3 }))
     .map(([value, changes]) => {
       const fields = new Map<string, unknown>(Object.entries(value));
-      for (const [name, put] of changes) {
-        if (put === null) fields.delete(name);
-        else fields.set(name, put);
+      for (const [field, put] of changes) {
+        if (put === null) fields.delete(field);
+        else fields.set(field, put);
       }
       // Not by assignment, which would take `__proto__` for a prototype.
       return Object.fromEntries(fields);
