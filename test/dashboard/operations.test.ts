@@ -282,7 +282,7 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await dialog.getByText('Is not the address of this account.').waitFor();
     await dialog.getByLabel('Address of the account').fill(CUSTOMER);
     await erase.click();
-    await dialog.getByText('Is not the password of your account.').waitFor();
+    await dialog.getByText('The password is wrong.').waitFor();
     sub.strictSame(await inspectState(page, 'operations-erase'), []);
     await dialog.getByLabel('Your own password').fill(account.password);
     await erase.click();
