@@ -10,6 +10,8 @@ export const PATHS = {
   batches: '/batches',
   batch: '/batches/$id',
   playground: '/playground',
+  templates: '/templates',
+  template: '/templates/$id',
   documents: '/documents',
   verify: '/verify',
   keys: '/keys',

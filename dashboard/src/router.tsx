@@ -107,8 +107,10 @@ const forOperators = (load: Load) => async (): ReturnType<Load> => {
 
 const pageSearch = ({ page: number }: Search) => pageOf(number);
 
-const playgroundSearch = ({ from }: Search): { readonly from?: string } =>
-  typeof from === 'string' ? { from } : {};
+const playgroundSearch = ({ from, template }: Search) => ({
+  ...(typeof from === 'string' && { from }),
+  ...(typeof template === 'string' && { template }),
+});
 
 const documentsSearch = ({ add, from }: Search) => ({
   ...(typeof add === 'string' && { add }),
@@ -132,6 +134,8 @@ const routeTree = root.addChildren([
     page(PATHS.batches, () => import('./pages/batches/BatchesPage.tsx'), pageSearch),
     page(PATHS.batch, () => import('./pages/batches/BatchPage.tsx'), pageSearch),
     page(PATHS.playground, () => import('./pages/playground/PlaygroundPage.tsx'), playgroundSearch),
+    page(PATHS.templates, () => import('./pages/templates/TemplatesPage.tsx')),
+    page(PATHS.template, () => import('./pages/templates/TemplatePage.tsx'), pageSearch),
     page(PATHS.documents, () => import('./pages/documents/DocumentsPage.tsx'), documentsSearch),
     page(PATHS.keys, () => import('./pages/keys/KeysPage.tsx')),
     page(PATHS.webhooks, () => import('./pages/webhooks/WebhooksPage.tsx')),

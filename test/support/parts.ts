@@ -36,6 +36,7 @@ const LONG: readonly string[] = [
   'test/attack/dashboard.test.ts',
   'test/e2e/cli-as-of.test.ts',
   'test/crash/log-copies.test.ts',
+  'test/dashboard/templates.test.ts',
   'test/dashboard/conversion-states.test.ts',
   'test/dashboard/mail.test.ts',
   'test/attack/disk.test.ts',

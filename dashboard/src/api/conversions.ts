@@ -37,6 +37,8 @@ export interface ConversionFilter {
   readonly reference?: string;
   /** Name and value, with a colon between. */
   readonly tag?: string;
+  /** The id of the template that it was made of. */
+  readonly template?: string;
   /** The id of an API key. */
   readonly key?: string;
   readonly warnings?: 'true';

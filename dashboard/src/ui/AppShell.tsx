@@ -18,6 +18,7 @@ const PLACES: readonly Place[] = [
   { to: '/conversions', label: 'Conversions', icon: 'document' },
   { to: '/batches', label: 'Batches', icon: 'stack' },
   { to: '/playground', label: 'Playground', icon: 'play', toWork: true },
+  { to: '/templates', label: 'Templates', icon: 'edit' },
   { to: '/documents', label: 'Documents', icon: 'pages', toWork: true },
   { to: '/verify', label: 'Verify', icon: 'shield' },
   { to: '/keys', label: 'Keys', icon: 'key' },

@@ -1,6 +1,6 @@
 /** The playground's form: what it sends for the fields that a schema asks for, and how it calls them. */
 import { test } from 'tap';
-import { requestOf } from '../../../dashboard/src/pages/playground/request.ts';
+import { NO_TEMPLATE, requestOf } from '../../../dashboard/src/pages/playground/request.ts';
 import type { Field } from '../../../dashboard/src/request/schema.ts';
 import { changedCount, labelOfPath, optionsOf } from '../../../dashboard/src/request/values.ts';
 
@@ -31,8 +31,9 @@ const FIELDS = [
   }),
 ];
 
-const sent = (pdf: unknown) =>
-  requestOf(FIELDS, { source: 'html', html: '', url: '', options: { pdf } })['pdf'];
+const NOTHING = { source: 'html', html: '', url: '', template: NO_TEMPLATE, options: {} } as const;
+
+const sent = (pdf: unknown) => requestOf(FIELDS, { ...NOTHING, options: { pdf } })['pdf'];
 
 void test('a switch with fields is sent as true, or as the fields that are filled in', (t) => {
   t.equal(sent({ sign: undefined }), undefined);
@@ -57,5 +58,19 @@ void test('a path is called by the labels of its fields', (t) => {
   t.equal(labelOfPath(FIELDS, 'pdf.attachments.1.content'), 'PDF: ATTACHMENTS: 2: CONTENT');
   t.equal(labelOfPath(FIELDS, 'pdf.unknown'), 'PDF');
   t.equal(labelOfPath(FIELDS, 'unknown.0'), 'unknown.0');
+  t.end();
+});
+
+void test('a template is sent by its id, with its data and without the options of its version', (t) => {
+  const data = '{"number":"4711"}';
+  const draft = { ...NOTHING, source: 'template', options: { pdf: { required: false } } } as const;
+  const template = { ...NO_TEMPLATE, data };
+  const expected = { template: 'tmpl_…', data: { number: '4711' } };
+  t.strictSame(requestOf(FIELDS, { ...draft, template }), expected, 'before it is saved');
+  const saved = { id: 'tmpl_1', name: 'Invoice', version: 2 };
+  t.match(requestOf(FIELDS, { ...draft, template: { ...template, saved } }), {
+    template: 'tmpl_1',
+  });
+  t.match(requestOf(FIELDS, { ...draft, template: { ...template, data: '[' } }), { data: {} });
   t.end();
 });

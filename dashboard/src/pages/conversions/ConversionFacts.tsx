@@ -105,6 +105,11 @@ export function ConversionFacts({ record, isDetailed }: ConversionFactsProps) {
             )}
           />
         ),
+        Template: record.template && (
+          <Link to="/templates/$id" params={{ id: record.template.id }} search={{}}>
+            Version {record.template.version}
+          </Link>
+        ),
         Batch: record.batch && (
           <Link to="/batches/$id" params={{ id: record.batch }} search={{}}>
             <code>{record.batch}</code>

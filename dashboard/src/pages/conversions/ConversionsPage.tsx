@@ -112,7 +112,7 @@ export default function ConversionsPage() {
             isFiltered &&
             'Still searching. The first search among very many conversions takes longer, each later one is quick.'}
         </span>
-        {(['reference', 'tag'] as const).map(
+        {(['reference', 'tag', 'template'] as const).map(
           (name) =>
             filters[name] !== undefined && (
               <Button

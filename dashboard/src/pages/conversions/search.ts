@@ -9,6 +9,7 @@ export const SOURCES = ['html', 'url', 'document'] as const;
 export const MAX_QUERY_CHARACTERS = 300;
 /** Signs that the service looks for. */
 const SEARCHED = /[\p{L}\p{N}\p{So}]/u;
+const TEMPLATE_ID = /^tmpl_[0-9a-z]{26}$/;
 const KEY_ID = /^key_[0-9a-z]{26}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -22,6 +23,8 @@ export interface ConversionsSearch {
   readonly reference?: string;
   /** Name and value, with a colon between. */
   readonly tag?: string;
+  /** The id of the template that it was made of. */
+  readonly template?: string;
   /** The id of an API key. */
   readonly key?: string;
   /** Those alone that have warnings. */
@@ -52,7 +55,7 @@ const textIn = (value: unknown): string | undefined =>
 
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function conversionsSearch(search: Record<string, unknown>): ConversionsSearch {
-  const { page, status, source, key, warnings, from, to } = search;
+  const { page, status, source, key, template, warnings, from, to } = search;
   // Addresses of earlier pages have the beginning of an id.
   const q = queryOf(textIn(search['q'] ?? search['id']) ?? '');
   const reference = textIn(search['reference']);
@@ -67,6 +70,7 @@ export function conversionsSearch(search: Record<string, unknown>): ConversionsS
     ...(reference !== undefined && { reference }),
     ...(tag !== undefined && { tag }),
     ...(typeof key === 'string' && KEY_ID.test(key) && { key }),
+    ...(typeof template === 'string' && TEMPLATE_ID.test(template) && { template }),
     ...(String(warnings) === 'true' && { warnings: true }),
     ...(typeof from === 'string' && isDay(from) && { from }),
     ...(typeof to === 'string' && isDay(to) && { to }),
@@ -74,7 +78,7 @@ export function conversionsSearch(search: Record<string, unknown>): ConversionsS
 }
 
 export function filterOf(search: ConversionsSearch): ConversionFilter {
-  const { q, status, source, reference, tag, key, warnings, from, to } = search;
+  const { q, status, source, reference, tag, key, template, warnings, from, to } = search;
   const begin = from === undefined ? undefined : beginOf(from);
   const end = to === undefined ? undefined : beginOf(to, 1);
   return {
@@ -84,6 +88,7 @@ export function filterOf(search: ConversionsSearch): ConversionFilter {
     ...(reference !== undefined && { reference }),
     ...(tag !== undefined && { tag }),
     ...(key !== undefined && { key }),
+    ...(template !== undefined && { template }),
     ...(warnings && { warnings: 'true' }),
     ...(begin && { from: begin.toISOString() }),
     ...(end && { to: end.toISOString() }),
@@ -99,8 +104,9 @@ export function isListed(
   one: Pick<Conversion, 'id' | 'status' | 'created_at' | 'warnings'>,
 ): boolean {
   const created = Date.parse(one.created_at);
+  const { q, source, reference, tag, key, template } = filter;
   return (
-    (filter.q ?? filter.source ?? filter.reference ?? filter.tag ?? filter.key) === undefined &&
+    (q ?? source ?? reference ?? tag ?? key ?? template) === undefined &&
     (filter.status === undefined || filter.status === one.status) &&
     (filter.warnings === undefined || one.warnings !== undefined) &&
     (filter.from === undefined || created >= Date.parse(filter.from)) &&

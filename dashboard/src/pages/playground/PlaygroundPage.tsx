@@ -9,6 +9,7 @@ import { conversionRequestQuery } from '../../api/conversion-documents.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import type { components } from '../../api/schema.d.ts';
+import { templateQuery, templateVersionQuery } from '../../api/templates.ts';
 import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
@@ -25,7 +26,9 @@ import { TextField } from '../../ui/TextField.tsx';
 import { useDraft } from './draft.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
-import { type Draft, requestOf } from './request.ts';
+import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
+import { TemplateFields } from './TemplateFields.tsx';
+import { draftOf, fill } from './template.ts';
 
 type Account = components['schemas']['Account'];
 
@@ -64,7 +67,11 @@ interface PlaygroundProps {
 function Playground({ account, fields }: PlaygroundProps) {
   const { draft, number, change, replace } = useDraft(account.id);
   const conversion = useMutation({
-    mutationFn: () => convert(requestOf(fields, draft)),
+    mutationFn: async () => {
+      if (draft.source !== 'template') return await convert(requestOf(fields, draft));
+      const options = optionsBody(fields, draft);
+      return await convert({ ...options, ...(await fill(draft.template, options)) });
+    },
     onSettled: refresh,
   });
   const { data: converted, error, isPending } = conversion;
@@ -72,8 +79,22 @@ function Playground({ account, fields }: PlaygroundProps) {
   const errors: FieldErrors = error instanceof ApiError ? error.details : {};
   return (
     <Workbench
-      notice={<EarlierRequest fields={fields} onLoad={replace} />}
-      source={<SourceFields key={number} draft={draft} change={change} errors={errors} />}
+      notice={
+        <>
+          <EarlierRequest fields={fields} onLoad={replace} />
+          <StoredTemplate fields={fields} onLoad={replace} />
+        </>
+      }
+      source={
+        <SourceFields
+          key={number}
+          draft={draft}
+          fields={fields}
+          change={change}
+          replace={replace}
+          errors={errors}
+        />
+      }
       options={
         <Section
           title="Options"
@@ -120,18 +141,20 @@ function Playground({ account, fields }: PlaygroundProps) {
 
 interface SourceFieldsProps {
   readonly draft: Draft;
+  readonly fields: readonly Field[];
+  readonly replace: (draft: Partial<Draft>) => void;
   readonly change: (part: Partial<Draft>) => void;
   readonly errors: FieldErrors;
 }
 
-function SourceFields({ draft, change, errors }: SourceFieldsProps) {
+function SourceFields({ draft, fields, change, replace, errors }: SourceFieldsProps) {
   const htmlError = draft.source === 'html' ? errorWithin(errors, 'html') : undefined;
   return (
     <Section title="Source">
       <Tabs
         label="Source of the document"
         selected={draft.source}
-        onSelect={(source) => change({ source: source === 'url' ? 'url' : 'html' })}
+        onSelect={(source) => change({ source: source as Draft['source'] })}
         tabs={[
           {
             id: 'html',
@@ -158,6 +181,19 @@ function SourceFields({ draft, change, errors }: SourceFieldsProps) {
               />
             ),
           },
+          {
+            id: 'template',
+            title: 'Template and data',
+            content: (
+              <TemplateFields
+                template={draft.template}
+                options={optionsBody(fields, draft)}
+                errors={draft.source === 'template' ? errors : {}}
+                onChange={(template) => change({ template })}
+                onReplace={(template, options) => replace({ template, options })}
+              />
+            ),
+          },
         ]}
       />
     </Section>
@@ -180,7 +216,7 @@ const route = getRouteApi('/signed-in/playground');
 
 interface EarlierRequestProps {
   readonly fields: readonly Field[];
-  readonly onLoad: (draft: Draft) => void;
+  readonly onLoad: (draft: Partial<Draft>) => void;
 }
 
 /** Takes over the request of the conversion that the address names, and says so. */
@@ -219,4 +255,33 @@ function EarlierRequest({ fields, onLoad }: EarlierRequestProps) {
       . Converting it makes a new conversion.
     </Notice>
   );
+}
+
+/** Takes over the version of a template that the address names, or begins a new one. */
+function StoredTemplate({ fields, onLoad }: EarlierRequestProps) {
+  const { template: asked } = route.useSearch();
+  const navigate = useNavigate();
+  const [id = '', number] = asked?.split('@') ?? [];
+  const isStored = asked !== undefined && asked !== 'new';
+  const template = useQuery({ ...templateQuery(id), enabled: isStored });
+  const version = Number(number ?? template.data?.version);
+  const content = useQuery({
+    ...templateVersionQuery(id, version),
+    enabled: isStored && template.data !== undefined,
+  });
+  const [saved, held] = [template.data, content.data];
+  useEffect(() => {
+    if (asked === undefined) return;
+    if (isStored && (saved === undefined || held === undefined)) return;
+    const loaded =
+      saved && held
+        ? draftOf(fields, saved, held)
+        : ({ source: 'template', template: NO_TEMPLATE, options: {} } as const);
+    onLoad(loaded);
+    // A reload must show what was edited since.
+    void navigate({ to: '/playground', search: {}, replace: true });
+  }, [asked, isStored, saved, held, fields, navigate, onLoad]);
+  const error = template.error ?? content.error;
+  if (error === null || !isStored) return null;
+  return <Notice kind="danger">The template could not be loaded. {errorText(error)}</Notice>;
 }

@@ -1,6 +1,6 @@
 /** Keeps what is being edited for this tab, so that a reload does not lose it. */
 import { useCallback, useEffect, useState } from 'react';
-import type { Draft } from './request.ts';
+import { type Draft, NO_TEMPLATE } from './request.ts';
 
 const START: Draft = {
   source: 'html',
@@ -26,14 +26,16 @@ const START: Draft = {
 </html>
 `,
   url: '',
+  template: NO_TEMPLATE,
   options: {},
 };
 
-const isDraft = (value: unknown): value is Draft =>
+/** Earlier ones have no template. */
+const isDraft = (value: unknown): value is Omit<Draft, 'template'> & Partial<Draft> =>
   typeof value === 'object' &&
   value !== null &&
   'source' in value &&
-  (value.source === 'html' || value.source === 'url') &&
+  (value.source === 'html' || value.source === 'url' || value.source === 'template') &&
   'html' in value &&
   typeof value.html === 'string' &&
   'url' in value &&
@@ -48,7 +50,7 @@ const keyOf = (accountId: string): string => `playground ${accountId}`;
 function storedDraft(accountId: string): Draft | undefined {
   try {
     const value: unknown = JSON.parse(sessionStorage.getItem(keyOf(accountId)) ?? 'null');
-    return isDraft(value) ? value : undefined;
+    return isDraft(value) ? { ...START, ...value } : undefined;
   } catch {
     return undefined;
   }
@@ -67,7 +69,7 @@ function store(accountId: string, draft: Draft): void {
   sessionStorage.removeItem(keyOf(accountId));
 }
 
-/** The draft of the account, kept with each change. Its number changes when another draft takes its place. */
+/** The draft of the account, kept with each change. Its number changes when another text takes the place of one. */
 export function useDraft(accountId: string) {
   const [draft, setDraft] = useState(() => storedDraft(accountId) ?? START);
   const [number, setNumber] = useState(0);
@@ -76,9 +78,12 @@ export function useDraft(accountId: string) {
     (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
     [],
   );
-  const replace = useCallback((next: Draft) => {
-    setDraft(next);
-    setNumber((current) => current + 1);
-  }, []);
+  const replace = useCallback(
+    (next: Partial<Draft>) => {
+      change(next);
+      setNumber((current) => current + 1);
+    },
+    [change],
+  );
   return { draft, number, change, replace };
 }

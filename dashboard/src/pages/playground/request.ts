@@ -2,29 +2,71 @@
 import type { Field } from '../../request/schema.ts';
 import { bodyOfFields, type Values } from '../../request/values.ts';
 
-export type Source = 'html' | 'url';
+export type Source = 'html' | 'url' | 'template';
+
+export interface TemplateDraft {
+  /** The stored template that it is another version of. */
+  readonly saved?: { readonly id: string; readonly name: string; readonly version: number };
+  readonly html: string;
+  /** JSON text. */
+  readonly data: string;
+  /** JSON text; empty: no schema. */
+  readonly schema: string;
+}
+
+export const NO_TEMPLATE: TemplateDraft = {
+  html: '<h1>Invoice {{ number }}</h1>\n<p>{{ total | money: "EUR", "en" }}</p>\n',
+  data: '{\n  "number": "4711",\n  "total": 1284.5\n}',
+  schema: '',
+};
+
+/** The object that a JSON text stands for; undefined where it is not one. */
+export function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 export interface Draft {
   readonly source: Source;
   readonly html: string;
   readonly url: string;
+  readonly template: TemplateDraft;
   /** The values that were filled in, by the names of options. */
   readonly options: Values;
 }
 
-const ONLY_WITH: Readonly<Record<string, Source | undefined>> = {
-  files: 'html',
-  headers: 'url',
-  cookies: 'url',
+const OF_PAGES: readonly Source[] = ['html', 'template'];
+const ONLY_WITH: Readonly<Record<string, readonly Source[] | undefined>> = {
+  html: [],
+  url: [],
+  template: [],
+  data: [],
+  files: OF_PAGES,
+  headers: ['url'],
+  cookies: ['url'],
 };
 
 /** Tells whether the option can be sent with that source. */
 export const goesWith = ({ name }: Field, source: Source): boolean =>
-  name !== 'html' && name !== 'url' && (ONLY_WITH[name] ?? source) === source;
+  ONLY_WITH[name]?.includes(source) ?? true;
+
+/** The options that differ from their defaults, as they are sent. */
+export const optionsBody = (fields: readonly Field[], { source, options }: Draft): Values =>
+  bodyOfFields(
+    fields.filter((field) => goesWith(field, source)),
+    options,
+  );
 
 /** The body of the request: the source, and the options that differ from their defaults. */
 export function requestOf(fields: readonly Field[], draft: Draft): Values {
-  const { source, options } = draft;
-  const sent = fields.filter((field) => goesWith(field, source));
-  return { [source]: draft[source], ...bodyOfFields(sent, options) };
+  const { source, template } = draft;
+  const options = optionsBody(fields, draft);
+  if (source !== 'template') return { [source]: draft[source], ...options };
+  // The version has the options.
+  return { template: template.saved?.id ?? 'tmpl_…', data: objectIn(template.data) ?? {} };
 }

@@ -1,0 +1,151 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
+import type { Values } from '../../request/values.ts';
+import { ActButton } from '../../ui/ActButton.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Code } from '../../ui/Code.tsx';
+import { DialogButton } from '../../ui/Dialog.tsx';
+import { FailureNotice } from '../../ui/Notice.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { SendForm } from '../../ui/SendForm.tsx';
+import { useSending } from '../../ui/sending.ts';
+import { TextField } from '../../ui/TextField.tsx';
+import { HtmlEditor } from './HtmlEditor.tsx';
+import type { StartName } from './starts.ts';
+import { objectIn, type TemplateDraft } from './request.ts';
+import { fill, NO_OBJECT, save } from './template.ts';
+
+const STARTS: readonly { readonly value: StartName; readonly label: string }[] = [
+  { value: 'invoice', label: 'Invoice' },
+  { value: 'letter', label: 'Letter' },
+  { value: 'report', label: 'Report with a chart' },
+  { value: 'certificate', label: 'Certificate' },
+];
+
+interface TemplateFieldsProps {
+  readonly template: TemplateDraft;
+  /** The body of the options that differ from their defaults. */
+  readonly options: Values;
+  readonly errors: FieldErrors;
+  readonly onChange: (template: TemplateDraft) => void;
+  /** Another one takes its place, with options of its own. */
+  readonly onReplace: (template: TemplateDraft, options: Values) => void;
+}
+
+/** A template that is being written, with its data. */
+export function TemplateFields(props: TemplateFieldsProps) {
+  const { template, options, errors, onChange, onReplace } = props;
+  const { saved, html, data, schema } = template;
+  const begin = async (name: StartName) => {
+    const { startOf } = await import('./starts.ts');
+    const { options: own, ...texts } = startOf(name);
+    onReplace(texts, own);
+  };
+  const wrong = errorWithin(errors, 'html') ?? errorWithin(errors, 'template');
+  const wrongData = objectIn(data) === undefined ? NO_OBJECT : errorWithin(errors, 'data');
+  const isSchema = schema.trim() === '' || objectIn(schema) !== undefined;
+  return (
+    <div className="stack">
+      <Select
+        label="Begin with"
+        hint="It takes the place of what is here."
+        placeholder="Choose a document"
+        choices={STARTS}
+        value={null}
+        onChange={(name) => void begin(name)}
+      />
+      <HtmlEditor html={html} onChange={(next) => onChange({ ...template, html: next })} />
+      {wrong !== undefined && <p className="wrong">{wrong}</p>}
+      <TextField
+        label="Data"
+        hint="JSON. It is saved with the template, to look at it with."
+        rows={8}
+        mono
+        value={data}
+        error={wrongData}
+        onChange={(next) => onChange({ ...template, data: next })}
+      />
+      <TextField
+        label="Schema"
+        hint="JSON Schema of the data, if programs are to be told what is missing or wrong."
+        rows={4}
+        mono
+        value={schema}
+        error={isSchema ? errorWithin(errors, 'schema') : NO_OBJECT}
+        onChange={(next) => onChange({ ...template, schema: next })}
+      />
+      <div className="line">
+        {saved === undefined ? (
+          <SaveAs template={template} options={options} onSaved={onChange} />
+        ) : (
+          <>
+            <ActButton
+              icon="check"
+              act={async () => onChange(await save(template, options, saved.name))}
+              done="The template is saved."
+              failed="The template was not saved."
+              after={async () => {}}
+            >
+              Save
+            </ActButton>
+            <span className="note">
+              Version {saved.version} of{' '}
+              <Link to="/templates/$id" params={{ id: saved.id }} search={{}} dir="auto">
+                {saved.name}
+              </Link>
+            </span>
+          </>
+        )}
+      </div>
+      <Filled template={template} options={options} />
+    </div>
+  );
+}
+
+interface SaveAsProps extends Pick<TemplateFieldsProps, 'template' | 'options'> {
+  readonly onSaved: (template: TemplateDraft) => void;
+}
+
+function SaveAs({ template, options, onSaved }: SaveAsProps) {
+  return (
+    <DialogButton text="Save as a template" icon="check" title="Save as a template">
+      {(close) => (
+        <SendForm
+          action="Save"
+          onCancel={close}
+          keeps
+          onSend={async (textOf) => {
+            onSaved(await save(template, options, textOf('name')));
+            close();
+            return 'The template is saved. Programs can use it by its id.';
+          }}
+        >
+          <TextField label="Name" name="name" isRequired autoFocus maxLength={200} />
+        </SendForm>
+      )}
+    </DialogButton>
+  );
+}
+
+/** The HTML that the template makes of the data, which costs nothing to see. */
+function Filled({ template, options }: Pick<TemplateFieldsProps, 'template' | 'options'>) {
+  const [html, setHtml] = useState<string>();
+  const { isPending, failure, send } = useSending();
+  const show = () =>
+    send(async () => {
+      setHtml(undefined);
+      setHtml(String((await fill(template, options))['html']));
+    });
+  return (
+    <>
+      <div>
+        <Button small isPending={isPending} onPress={() => void show()}>
+          Show the filled HTML
+        </Button>
+      </div>
+      {failure !== undefined && <FailureNotice error={failure} />}
+      {html !== undefined && <Code code={html} copyLabel="Copy the HTML" />}
+    </>
+  );
+}

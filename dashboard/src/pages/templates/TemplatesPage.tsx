@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useRights } from '../../api/people.ts';
+import { type Template, templatesQuery } from '../../api/templates.ts';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { Time } from '../../ui/Time.tsx';
+
+const COLUMNS: readonly Column<Template>[] = [
+  {
+    header: 'Name',
+    isRowHeader: true,
+    cell: ({ id, name }) => (
+      <Link to="/templates/$id" params={{ id }} search={{}} dir="auto">
+        {name}
+      </Link>
+    ),
+  },
+  { header: 'Version', align: 'end', cell: ({ version }) => version },
+  { header: 'Changed', cell: ({ updated_at: at }) => <Time iso={at} /> },
+];
+
+export default function TemplatesPage() {
+  const templates = useQuery(templatesQuery);
+  const { mayWork } = useRights();
+  const write = mayWork && (
+    <ButtonLink to="/playground" search={{ template: 'new' }} look="primary" icon="plus">
+      Write a template
+    </ButtonLink>
+  );
+  return (
+    <Page
+      title="Templates"
+      lead="HTML with places for data. A program sends the data alone, and each document says which version it was made of."
+      actions={templates.data?.length !== 0 && write}
+    >
+      <Loaded query={templates} what="the templates">
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState icon="document" title="There is no template yet" action={write}>
+              The playground has an invoice, a letter, a report and a certificate to begin with.
+            </EmptyState>
+          ) : (
+            <Table label="Templates" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
