@@ -15,7 +15,8 @@ CREATE TABLE people (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL,
   name TEXT,
-  second_factor INTEGER NOT NULL DEFAULT 0
+  authenticators INTEGER NOT NULL DEFAULT 0,
+  passkeys INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE identities (
   identity TEXT PRIMARY KEY,
@@ -45,13 +46,14 @@ CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND 
 
 export const people: Projection = {
   name: 'people',
-  version: 4,
+  version: 5,
   tables: ['people', 'identities', 'members', 'sign_ups'],
   ddl,
   handlers(db) {
     const know = db.prepare('INSERT INTO people (id, email, name) VALUES (?, ?, ?)');
     const rename = db.prepare('UPDATE people SET name = ? WHERE id = ?');
-    const factor = db.prepare('UPDATE people SET second_factor = ? WHERE id = ?');
+    const factor = db.prepare('UPDATE people SET authenticators = ? WHERE id = ?');
+    const count = db.prepare('UPDATE people SET passkeys = passkeys + ? WHERE id = ?');
     const forget = db.prepare('DELETE FROM people WHERE id = ?');
     // The first person who had it keeps it.
     const link = db.prepare('INSERT OR IGNORE INTO identities (identity, person_id) VALUES (?, ?)');
@@ -118,6 +120,12 @@ export const people: Projection = {
       SecondFactorRemoved({ personId }) {
         factor.run(0, personId);
       },
+      PasskeyAdded({ personId }) {
+        count.run(1, personId);
+      },
+      PasskeyRemoved({ personId }) {
+        count.run(-1, personId);
+      },
       PersonErased({ personId }) {
         forget.run(personId);
         unlink.run(personId);
@@ -139,7 +147,7 @@ export interface PersonRow {
   readonly id: string;
   readonly email: string;
   readonly name?: string;
-  /** They have an authenticator. */
+  /** They have an authenticator or a passkey. */
   readonly secondFactor: boolean;
 }
 
@@ -189,7 +197,7 @@ export function peopleQueries(db: Database): PeopleQueries {
   const person = db.prepare<
     [string],
     { id: string; email: string; name: string | null; secondFactor: number }
-  >('SELECT id, email, name, second_factor AS secondFactor FROM people WHERE id = ?');
+  >('SELECT id, email, name, authenticators + passkeys AS secondFactor FROM people WHERE id = ?');
   const open = 'account_id = ? AND (expires_at IS NULL OR expires_at > ?)';
   const page = db.prepare<[string, number, number, number], Stored>(
     `${select} WHERE ${open} ORDER BY position DESC LIMIT ? OFFSET ?`,
@@ -214,7 +222,7 @@ export function peopleQueries(db: Database): PeopleQueries {
     expired: (now) => expired.all(now).map(rowOf),
     person(id) {
       const row = person.get(id);
-      return row && present<PersonRow>({ ...row, secondFactor: row.secondFactor === 1 });
+      return row && present<PersonRow>({ ...row, secondFactor: row.secondFactor > 0 });
     },
     page: (accountId, now, { limit, offset }) => ({
       rows: page.all(accountId, now, limit, offset).map(rowOf),

@@ -17,7 +17,7 @@ export interface Member {
   role: Role;
   /** They may read the text of documents. Auditors may only where an owner granted it. */
   documents: boolean;
-  /** They have an authenticator. Owners are told of members. */
+  /** They have an authenticator or a passkey. Owners are told of members. */
   second_factor?: boolean;
   /** The time when the person joined, or was invited. */
   since: string;

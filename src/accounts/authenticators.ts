@@ -203,7 +203,7 @@ export async function removeAuthenticator(
 }
 
 /**
- * Removes a second factor that was lost, for the operator. Each account that the person belongs to has it in its history
+ * Removes a second factor that was lost, passkeys too, for the operator. Each account that the person belongs to has it in its history
  * before it is done: an operator cannot act unseen.
  * @param contextFor makes the context of one command, whose texts are sealed with the key of the owner
  * @throws {ServiceError} `not_found`
@@ -213,13 +213,19 @@ export async function removeLostAuthenticator(
   { personId }: Pick<Login, 'personId'>,
   contextFor: (owner: string) => Promise<CommandContext>,
 ): Promise<void> {
-  if ((await authenticatorOf(deps, personId)) === undefined) {
+  const { authenticator, passkeys } = await secondFactorOf(deps, personId);
+  if (authenticator === undefined && Object.keys(passkeys).length === 0) {
     throw new ServiceError('not_found', 'The person has no second factor.');
   }
   for (const { accountId } of await openMemberships(deps, personId)) {
     const command = { type: 'RecordSecondFactorRemoval', accountId, personId } as const;
     await sendToAccount(deps, command, await contextFor(accountId));
   }
-  const command = { type: 'RemoveSecondFactor', personId } as const;
-  await sendToPerson(deps, command, await contextFor(personId));
+  const commands: readonly PersonCommand[] = [
+    ...(authenticator === undefined ? [] : [{ type: 'RemoveSecondFactor', personId } as const]),
+    ...Object.keys(passkeys).map(
+      (passkeyId) => ({ type: 'RemovePasskey', personId, passkeyId }) as const,
+    ),
+  ];
+  for (const command of commands) await sendToPerson(deps, command, await contextFor(personId));
 }

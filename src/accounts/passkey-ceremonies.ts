@@ -42,8 +42,6 @@ export function relyingParty(publicUrl: string, page: string): RelyingParty {
 /** The act that a challenge is for. A signature for one is not taken for another. */
 export const PURPOSES = {
   signIn: 'sign-in',
-  /** @param address keyed hash of the sign-in address that has proved its password */
-  secondFactor: (address: string) => `second factor\0${address}`,
   /** In a session: to add one, and to confirm what needs more than the session. */
   add: (sessionId: string) => `add\0${sessionId}`,
   confirm: (sessionId: string) => `confirm\0${sessionId}`,

@@ -36,7 +36,8 @@ export type PasskeyEvent = EventOf<
 /** Texts are sealed. */
 export type PasskeyCommand = {
   readonly personId: string;
-  readonly accountId: string;
+  /** The account in which it is done; absent for the operator. */
+  readonly accountId?: string;
   readonly passkeyId: string;
 } & (
   | {
@@ -118,7 +119,7 @@ const hasGoneBack = (counter: number, before: number): boolean =>
 
 export function decideOnPasskeys(state: Passkeys, command: PasskeyCommand): Decision<PasskeyEvent> {
   const { personId, accountId, passkeyId } = command;
-  const ids = { personId, accountId, passkeyId };
+  const ids = { personId, ...(accountId !== undefined && { accountId }), passkeyId };
   const passkey = state.passkeys[passkeyId];
   switch (command.type) {
     case 'AddPasskey': {

@@ -1,5 +1,6 @@
 /** Passkeys in wrong hands: what was recorded, made for another place or act, or copied signs nobody in. */
 import { type Test, test } from 'tap';
+import { removeLostAuthenticator } from '../../src/accounts/authenticators.ts';
 import { erasePerson } from '../../src/accounts/erase-people.ts';
 import { WRONG_SIGN_INS } from '../../src/accounts/sign-in-tries.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
@@ -285,4 +286,42 @@ void test('a passkey of a removed, erased or suspended person opens nothing', as
   const answer = await signInWith(api, authenticator);
   t.match(refusal(answer), { status: 403, error: 'forbidden' });
   t.match(answer.body['message'], /Unpaid/);
+});
+
+void test('a password alone adds no passkey where the account requires the second factor that the person has', async (t) => {
+  const { api, account, headers, authenticator } = await withPasskey(t);
+  const bob = await joined(api, headers, 'bob@example.com', 'member');
+  const before = await bearerOf(api, 'bob@example.com', { account: account.id });
+  const bobs = await addPasskey(api, bob.headers);
+  const policy = `${BASE}/account/sign-in-policy/`;
+  const required = await api.call('PATCH', policy, { headers, body: { require: 'second_factor' } });
+  t.equal(required.status, 200);
+  const creation = await api.call('POST', `${PASSKEYS}creation/`, {
+    headers: before,
+    body: { password: PASSWORD },
+  });
+  t.match(refusal(creation), { status: 403, details: ['second_factor'] }, 'of an open session');
+  const pair = { email: 'bob@example.com', password: PASSWORD };
+  const byPassword = await api.call('POST', `${BASE}/auth/jwt/create/`, { body: pair });
+  t.match(refusal(byPassword), { status: 401, details: ['passkey'] });
+  for (const each of [authenticator, bobs.authenticator]) {
+    t.equal((await signInWith(api, each)).status, 200);
+  }
+});
+
+void test('an operator removes lost passkeys, and each account reads it', async (t) => {
+  const { api, account, headers, authenticator } = await withPasskey(t);
+  const members = `${BASE}/account/members/`;
+  t.match((await api.call('GET', members, { headers })).body, [{ second_factor: true }]);
+  await removeLostAuthenticator(api, { personId: founderOf(account.id) }, async () =>
+    api.context(),
+  );
+  t.match(refusal(await signInWith(api, authenticator)), REFUSED);
+  t.match((await api.call('GET', members, { headers })).body, [{ second_factor: false }]);
+  const events = `${BASE}/account/events/?type=MemberSecondFactorRemoved`;
+  t.equal((await api.call('GET', events, { headers })).headers.get('x-total-count'), '1');
+  const again = removeLostAuthenticator(api, { personId: founderOf(account.id) }, async () =>
+    api.context(),
+  );
+  await t.rejects(again, { code: 'not_found' });
 });

@@ -56,12 +56,7 @@ void test('a challenge is good for its act, on any node with the key, for five m
   t.equal(judge(NOW), 'good');
   t.equal(judge(NOW + MINUTES_5 - 1), 'good');
   t.equal(judge(NOW + MINUTES_5), 'expired');
-  const others = [
-    PURPOSES.add('sess_2'),
-    PURPOSES.confirm('sess_1'),
-    PURPOSES.secondFactor('sess_1'),
-    PURPOSES.signIn,
-  ];
+  const others = [PURPOSES.add('sess_2'), PURPOSES.confirm('sess_1'), PURPOSES.signIn];
   for (const other of others) t.equal(judge(NOW, other), 'other');
   t.equal(judge(NOW, purpose, Buffer.alloc(32, 2)), 'other');
   t.not(newChallenge(KEY, purpose, NOW), challenge);

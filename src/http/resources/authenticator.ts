@@ -211,7 +211,7 @@ export const postLostAuthenticator: Endpoint = {
     tag: 'Operators',
     summary: 'Remove a second factor that was lost',
     description:
-      'For somebody who has lost the authenticator and the recovery codes: make sure who is asking. The password alone is enough for them from then on. Each account that the person belongs to has it in its history.',
+      'For somebody who has lost the authenticator and the recovery codes, or the passkeys: all of them are removed. Make sure who is asking. The password alone is enough for them from then on. Each account that the person belongs to has it in its history.',
     body: { schema: LostAuthenticator },
     answers: { 200: { description: 'The person has no second factor.', schema: WithoutFactor } },
     errors: {

@@ -52,7 +52,7 @@ export const Member = Closed({
   documents: Documents,
   second_factor: Type.Optional(
     Flag(
-      'true if they have an authenticator. Owners are told of members; absent for others and of invitations.',
+      'true if they have an authenticator or a passkey. Owners are told of members; absent for others and of invitations.',
       false,
     ),
   ),
