@@ -24,6 +24,7 @@ import { consistentQuery } from '../read-model/consistent-query.ts';
 import { htmlText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { nameOf, namesOf, namingOf } from './conversion-names.ts';
+import { membersOf } from './members.ts';
 import {
   accountRecord,
   apiKeyRecord,
@@ -60,6 +61,7 @@ as of ${time}.
 
 index.html            the conversions, with links to what is stored of them: begin here
 account.json          the account
+members.json          the people of the account, with their names, addresses and roles, and open invitations
 keys.json             the API keys that are valid; the keys themselves are not stored
 webhooks.json         the webhook endpoints, without their secrets
 templates/<id>/       the versions of a template, with the data that it is looked at with
@@ -97,6 +99,7 @@ export async function* exportAccount(
     name: 'account.json',
     content: whole(json({ ...account, public_name: await publicNameOf(deps, accountId), hold })),
   };
+  yield { name: 'members.json', content: whole(json(await membersOf(deps, accountId))) };
   yield { name: 'keys.json', content: whole(json(await keysOf(deps, accountId))) };
   yield { name: 'webhooks.json', content: whole(json(await webhooksOf(deps, accountId))) };
   for await (const [name, template] of exportedTemplates(deps, accountId)) {

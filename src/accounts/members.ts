@@ -33,7 +33,7 @@ export function nameOfPerson(given: string): string {
 
 /** A member or an open invitation, as the API shows it: to owners with what is their business. */
 export async function memberRecord(
-  deps: Pick<SignInDependencies, 'readModel' | 'vault'>,
+  deps: Pick<SignInDependencies, 'readModel'> & { readonly vault: Pick<Vault, 'unseal'> },
   row: MemberRow,
   isForOwner: boolean,
 ) {
@@ -203,3 +203,12 @@ export const accountName = async (
   deps: Parameters<typeof personTexts>[0],
   accountId: string,
 ): Promise<string | null> => (await personTexts(deps, founderOf(accountId))).email ?? null;
+
+/** All people of the account and its open invitations, as an export has them. */
+export const membersOf = async (
+  deps: ReadDependencies & Parameters<typeof memberRecord>[0],
+  accountId: string,
+) => {
+  const rows = (await consistentQuery(deps, peopleQueries)).all(accountId);
+  return await Promise.all(rows.map((row) => memberRecord(deps, row, true)));
+};

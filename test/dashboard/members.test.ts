@@ -58,7 +58,7 @@ void test('inviting, joining, another role, another account and leaving', async 
   await page.getByText('There is no endpoint yet').waitFor();
   t.equal(await button(page, /^(Add an endpoint|Make a secret)$/).count(), 0);
   await page.goto('/account');
-  await page.getByRole('heading', { level: 2, name: 'You' }).waitFor();
+  await page.getByRole('heading', { level: 2, name: 'You', exact: true }).waitFor();
   t.equal(await page.getByRole('heading', { name: 'Public name' }).count(), 0);
   t.strictSame(await inspectState(page, 'account-auditor'), []);
   await page.goto('/members');

@@ -98,6 +98,7 @@ void test('a hold, an export, and what the operator must confirm', {
     'index.html',
     'keys.json',
     'ledger.jsonl',
+    'members.json',
     'sessions.json',
     'webhooks.json',
   ]);
@@ -105,6 +106,7 @@ void test('a hold, an export, and what the operator must confirm', {
   t.match(JSON.parse(text(`${folder}/request.json`)), { metadata: { title: TEXTS.title } });
   t.match(JSON.parse(text(`${folder}/manifest.json`)), { version: Number });
   t.match(JSON.parse(text('account.json')), { id, email: EMAIL, plan: 'pro', hold: null });
+  t.match(JSON.parse(text('members.json')), [{ email: EMAIL, role: 'owner', status: 'active' }]);
   t.match(JSON.parse(text('keys.json')), [{ name: TEXTS.keyName }]);
   const lines = (name: string) =>
     text(name)

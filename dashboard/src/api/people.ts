@@ -10,7 +10,7 @@ export type Role = Person['role'];
 
 export const ROLES = [
   { value: 'owner', label: 'Owner: everything' },
-  { value: 'member', label: 'Member: converts and makes keys of their own' },
+  { value: 'member', label: 'Member: converts, makes own keys' },
   { value: 'auditor', label: 'Auditor: reads' },
 ] as const satisfies readonly { value: Role; label: string }[];
 
