@@ -48,6 +48,7 @@ const LONG: readonly string[] = [
   'test/attack/data-dir.test.ts',
   'test/attack/sessions.test.ts',
   'test/attack/second-factors.test.ts',
+  'test/dashboard/second-factors.test.ts',
   'test/attack/sign-ins.test.ts',
   'test/e2e/cli-standard-streams.test.ts',
   'test/e2e/backup-keyring.test.ts',

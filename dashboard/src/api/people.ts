@@ -32,6 +32,12 @@ export const membersQuery = queryOptions({
     dataOf(api.GET('/api/v1/account/members/', { params: { query: { page_size: 100 } }, signal })),
 });
 
+/** The second factor of the person who is signed in. */
+export const authenticatorQuery = queryOptions({
+  queryKey: ['authenticator'],
+  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/person/totp/', { signal })),
+});
+
 /** The person who is signed in, with their role in this account. */
 export const usePerson = () => useQuery(personQuery);
 

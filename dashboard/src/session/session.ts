@@ -92,9 +92,13 @@ export class Session {
    * ended with a change of the password.
    * @throws {ApiError} the email or the password is wrong, or the service is not there
    */
-  async signIn(email: string, password: string, account?: string): Promise<void> {
+  async signIn(
+    email: string,
+    password: string,
+    more: { readonly account?: string | undefined; readonly otp?: string | undefined } = {},
+  ): Promise<void> {
     this.#token = undefined;
-    await this.#renewBy(() => this.#open(PATH, { email, password, ...(account && { account }) }));
+    await this.#renewBy(() => this.#open(PATH, { email, password, ...more }));
   }
 
   /** Signs in with what the browser has written of a passkey. @throws {ApiError} as `signIn` */

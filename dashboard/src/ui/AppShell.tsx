@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { errorText } from '../api/error.ts';
+import { useAccount } from '../api/account.ts';
+import { ApiError, errorText } from '../api/error.ts';
 import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
 import { usePerson, useRights } from '../api/people.ts';
 import { session } from '../session/session.ts';
@@ -10,6 +11,7 @@ import { Button, IconButton } from './Button.tsx';
 import type { Place } from './GoTo.tsx';
 import { Icon } from './icons.tsx';
 import { applyTheme, chosenTheme, kept, type Theme, THEMES } from './kept.ts';
+import { Notice } from './Notice.tsx';
 import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
 
@@ -165,6 +167,8 @@ export function AppShell() {
   const [asked, setAsked] = useAsked();
   const places = PLACES.filter(({ toWork = false }) => mayWork || !toWork);
   const isOperator = person?.acts_as_operator === true;
+  const { error } = useAccount();
+  const lacks = error instanceof ApiError && error.details['second_factor'] !== undefined;
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -214,6 +218,12 @@ export function AppShell() {
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={styles.content}>
+        {lacks && (
+          <Notice kind="warning">
+            This account requires a second factor of everybody who signs in. Set one up on the page{' '}
+            <Link to="/account">Account</Link>: until then the other pages stay closed.
+          </Notice>
+        )}
         <Outlet />
       </main>
       <ConnectionLine />

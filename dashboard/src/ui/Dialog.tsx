@@ -4,6 +4,7 @@ import { Button, type ButtonProps, IconButton } from './Button.tsx';
 import { Code } from './Code.tsx';
 import styles from './Dialog.module.css';
 import { FailureNotice, Notice } from './Notice.tsx';
+import { saveFile } from './SaveButton.tsx';
 import { useSending } from './sending.ts';
 
 interface DialogProps {
@@ -125,16 +126,22 @@ interface SecretDialogProps {
   /** The secret, and what it is, such as "key". */
   readonly secret: string;
   readonly what: string;
+  /** The name of a file to save it in, if that is offered. */
+  readonly file?: string;
   readonly onCopied: () => void;
 }
 
 /** Shows a secret, which the service never shows again. */
-export function SecretDialog({ title, children, secret, what, onCopied }: SecretDialogProps) {
+export function SecretDialog(props: SecretDialogProps) {
+  const { title, children, secret, what, file, onCopied } = props;
   return (
     <Dialog title={title} isOpen onClose={onCopied} keep>
       <Notice kind="warning">{children} It is shown only this once.</Notice>
       <Code code={secret} copyLabel={`Copy the ${what}`} wrap />
       <DialogActions>
+        {file !== undefined && (
+          <Button onPress={() => saveFile(new Blob([`${secret}\n`]), file)}>Download</Button>
+        )}
         <Button look="primary" onPress={onCopied}>
           I have copied the {what}
         </Button>

@@ -1,4 +1,7 @@
 /** Passwords in forms. */
+import { useQuery } from '@tanstack/react-query';
+import { authenticatorQuery, usePerson } from '../api/people.ts';
+import type { TextOf } from './SendForm.tsx';
 import { TextField } from './TextField.tsx';
 
 /** The fewest characters that the service takes. */
@@ -26,4 +29,42 @@ export function PresentPassword({ label, email, autoFocus = false }: PresentPass
       />
     </>
   );
+}
+
+/** Asks for a code of the second factor. */
+export function OtpField({
+  hint,
+  autoFocus,
+}: {
+  readonly hint: string;
+  readonly autoFocus?: boolean;
+}) {
+  return (
+    <TextField
+      label="Code"
+      name="otp"
+      autoComplete="one-time-code"
+      hint={hint}
+      isRequired
+      {...(autoFocus && { autoFocus })}
+    />
+  );
+}
+
+/** Asks an operator for the own password and, where they have a second factor, a code: see `proofIn`. */
+export function OwnProof() {
+  const email = usePerson().data?.email ?? '';
+  const hasCodes = typeof useQuery(authenticatorQuery).data?.since === 'string';
+  return (
+    <>
+      <PresentPassword label="Your own password" email={email} />
+      {hasCodes && <OtpField hint="Of your own authenticator, or a recovery code." />}
+    </>
+  );
+}
+
+/** What `OwnProof` asks for, as the service takes it. */
+export function proofIn(textOf: TextOf): { readonly password: string; readonly otp?: string } {
+  const otp = textOf('otp');
+  return { password: textOf('password'), ...(otp !== '' && { otp }) };
 }

@@ -21,6 +21,7 @@ import { PublicNameSection } from './PublicNameSection.tsx';
 import { PersonSections } from './PersonSections.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
 import { SignatureSection } from './SignatureSection.tsx';
+import { TwoStepSection } from './TwoStepSection.tsx';
 
 export default function AccountPage() {
   const account = useAccount();
@@ -48,6 +49,7 @@ export default function AccountPage() {
       <PersonSections />
       <PasskeysSection />
       <PasswordSection account={account.data} />
+      <TwoStepSection email={usePerson().data?.email ?? ''} />
       {isOwner && <PublicNameSection />}
       {isOwner && <SignatureSection />}
       <MailSections />
@@ -71,7 +73,7 @@ async function changeTo(
 ): Promise<boolean> {
   await dataOf(api.POST('/api/v1/account/password/', { body }));
   try {
-    await session.signIn(email, body.new_password, account);
+    await session.signIn(email, body.new_password, { account });
     return true;
   } catch {
     session.end('password-changed');

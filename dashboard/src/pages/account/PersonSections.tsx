@@ -12,6 +12,7 @@ import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { PresentPassword } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { SignInForm } from '../../ui/SignInForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
@@ -31,8 +32,7 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
   const navigate = useNavigate();
   const { provider = null } = useQuery(offersQuery).data ?? {};
   const name = account.name ?? account.id;
-  const sign = async (textOf: TextOf) => {
-    await session.signIn(email, textOf('password'), account.id);
+  const goThere = async () => {
     session.forget();
     queryClient.clear();
     await navigate({ to: '/' });
@@ -47,9 +47,9 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
     >
       {(close) => (
         <>
-          <SendForm action="Sign in" onSend={sign} onCancel={close}>
+          <SignInForm email={email} account={account.id} onSignedIn={goThere} onCancel={close}>
             <PresentPassword label="Your password" email={email} autoFocus />
-          </SendForm>
+          </SignInForm>
           {provider !== null && (
             <ButtonAnchor
               href={`/dashboard/oidc/start?account=${account.id}`}

@@ -1,14 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
 import { MEMBERS, type Member, PERSON, ROLES, type Role, usePerson } from '../../api/people.ts';
 import { queryClient } from '../../api/queries.ts';
+import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/Select.tsx';
+import { useSending } from '../../ui/sending.ts';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { FailureNotice } from '../../ui/Notice.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { type Column, Records } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
@@ -76,6 +81,56 @@ function InviteSection() {
           Whoever opens it joins as the person with that address.
         </SecretDialog>
       )}
+    </Section>
+  );
+}
+
+const REQUIREMENTS = [
+  { value: 'none', label: 'Nothing more than the password' },
+  { value: 'second_factor', label: 'A second factor' },
+  { value: 'oidc', label: 'The identity provider alone' },
+] as const satisfies readonly { value: Requirement; label: string }[];
+type Requirement = components['schemas']['SignInPolicy']['require'];
+
+const POLICY = ['sign-in-policy'];
+
+/** What the account requires of everybody who signs in. */
+function PolicySection() {
+  const query = useQuery({
+    queryKey: POLICY,
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/sign-in-policy/', { signal })),
+  });
+  const [chosen, setChosen] = useState<Requirement>();
+  const sending = useSending();
+  const change = (require: Requirement) => {
+    setChosen(require);
+    void sending.send(async () => {
+      try {
+        await dataOf(api.PATCH('/api/v1/account/sign-in-policy/', { body: { require } }));
+        announce('It holds at once, for everybody.');
+      } finally {
+        setChosen(undefined);
+        await queryClient.invalidateQueries({ queryKey: POLICY });
+      }
+    });
+  };
+  return (
+    <Section
+      title="Signing in"
+      lead="What everybody has to prove who signs in to this account. Sessions that lack it may do nothing but set it up. API keys go on."
+    >
+      <Loaded query={query} what="what is required" lines={2}>
+        {({ require }) => (
+          <Select
+            label="Required"
+            choices={REQUIREMENTS}
+            value={chosen ?? require}
+            onChange={change}
+            isDisabled={sending.isPending}
+          />
+        )}
+      </Loaded>
+      {sending.failure !== undefined && <FailureNotice error={sending.failure} />}
     </Section>
   );
 }
@@ -155,6 +210,15 @@ function columnsFor(own: string | undefined, isOwner: boolean): readonly Column<
       cell: ({ role, documents }) =>
         role === 'auditor' && documents ? 'auditor, with documents' : role,
     },
+    ...(isOwner
+      ? [
+          {
+            header: 'Second factor',
+            cell: ({ second_factor: has, status }: Member) =>
+              status === 'invited' ? '' : has === true ? 'Yes' : 'No',
+          },
+        ]
+      : []),
     {
       header: 'Since',
       cell: ({ status, since, expires_at: end }) =>
@@ -202,6 +266,7 @@ export default function MembersPage() {
           empty={undefined}
         />
       </Section>
+      {isOwner && <PolicySection />}
       {isOwner && <InviteSection />}
     </Page>
   );

@@ -5,7 +5,7 @@ import { DialogButton } from '../../ui/Dialog.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { PresentPassword } from '../../ui/passwords.tsx';
+import { OwnProof, proofIn } from '../../ui/passwords.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
@@ -80,14 +80,13 @@ interface EraseFormProps extends ErasureSectionProps {
 
 /** Asks for the password of the operator, and for the address, typed again. */
 function EraseForm({ account: { id }, onErased, onCancel }: EraseFormProps) {
-  const own = useAccount().data?.email ?? '';
   return (
     <SendForm
       action="Erase the account for good"
       look="danger"
       onCancel={onCancel}
       onSend={async (textOf) => {
-        const body = { email: textOf('email'), password: textOf('password') };
+        const body = { email: textOf('email'), ...proofIn(textOf) };
         const params = { path: { id } };
         await dataOf(api.POST('/api/v1/operator/accounts/{id}/erase/', { params, body }));
         onErased();
@@ -104,7 +103,7 @@ function EraseForm({ account: { id }, onErased, onCancel }: EraseFormProps) {
         autoComplete="off"
         isRequired
       />
-      <PresentPassword label="Your own password" email={own} />
+      <OwnProof />
     </SendForm>
   );
 }

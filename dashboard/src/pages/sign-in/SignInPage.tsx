@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { offersQuery } from '../../api/without-sign-in.ts';
-import { type SessionEnd, session } from '../../session/session.ts';
+import type { SessionEnd } from '../../session/session.ts';
 import { signInSearch } from '../../session/sign-in-search.ts';
 import { ButtonAnchor } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
+import { SignInForm } from '../../ui/SignInForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { PasskeySignIn } from './PasskeySignIn.tsx';
 import styles from './SignInPage.module.css';
@@ -67,11 +67,10 @@ export default function SignInPage() {
           the network could read your password. Open it over HTTPS, or at localhost.
         </Notice>
       )}
-      <SendForm
-        action="Sign in"
-        onSend={async (textOf) => {
-          await session.signIn(textOf('email'), textOf('password'));
+      <SignInForm
+        onSignedIn={async () => {
           goOn();
+          return undefined;
         }}
       >
         <TextField
@@ -89,7 +88,7 @@ export default function SignInPage() {
           autoComplete="current-password"
           isRequired
         />
-      </SendForm>
+      </SignInForm>
       <PasskeySignIn onSignedIn={goOn} />
       {provider !== null && (
         <ButtonAnchor href={`/dashboard/oidc/start?from=${encodeURIComponent(from)}`}>

@@ -5,7 +5,6 @@ import { ApiError } from '../../api/error.ts';
 import { Section } from '../../ui/Page.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
 import { Select } from '../../ui/Select.tsx';
-import styles from './Usage.module.css';
 
 const MONTHS = 24;
 
@@ -41,7 +40,7 @@ export function StatementSection({ since }: { readonly since: string }) {
       lead="A PDF of what a month used, with the events of the log that prove it. It costs no credit."
       actions={
         month !== '' && (
-          <div className={styles.controls}>
+          <div className="line">
             <Select
               label="Month (UTC)"
               choices={months.map((value) => ({ value, label: value }))}

@@ -1,0 +1,153 @@
+/** The second factor of the person who is signed in. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { authenticatorQuery } from '../../api/people.ts';
+import { api, dataOf } from '../../api/client.ts';
+import { queryClient } from '../../api/queries.ts';
+import { Code } from '../../ui/Code.tsx';
+import { DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { Section } from '../../ui/Page.tsx';
+import { OtpField, PresentPassword } from '../../ui/passwords.tsx';
+import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { Loaded } from '../../ui/states.tsx';
+import { Time } from '../../ui/Time.tsx';
+import styles from './TwoStepSection.module.css';
+
+// All of it: a session that lacked a second factor sees the other pages from now on.
+const refresh = () => queryClient.invalidateQueries();
+
+interface SetUpProps {
+  readonly email: string;
+  readonly onAdded: (codes: readonly string[]) => void;
+  readonly onCancel: () => void;
+}
+
+function SetUp({ email, onAdded, onCancel }: SetUpProps) {
+  const offer = useQuery({
+    queryKey: ['totp-offer'],
+    queryFn: () => dataOf(api.POST('/api/v1/account/person/totp/')),
+    // The code must be of the secret that is shown.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  const confirm = async (textOf: TextOf, setup: string) => {
+    const body = { setup, otp: textOf('otp'), password: textOf('password') };
+    const added = await dataOf(api.POST('/api/v1/account/person/totp/confirm/', { body }));
+    onAdded(added.recovery_codes);
+    onCancel();
+    return undefined;
+  };
+  return (
+    <Loaded query={offer} what="the QR code" lines={6}>
+      {({ qr, secret, setup }) => (
+        <>
+          <p>Scan this with the authenticator app of your telephone or password manager.</p>
+          <img
+            className={styles.qr}
+            alt="QR code of the secret"
+            src={`data:image/svg+xml,${encodeURIComponent(qr)}`}
+          />
+          <p>Or type the secret there:</p>
+          <Code code={secret} copyLabel="Copy the secret" wrap />
+          <SendForm
+            action="Turn it on"
+            onCancel={onCancel}
+            onSend={(textOf) => confirm(textOf, setup)}
+          >
+            <OtpField hint="The six digits that the app shows now." />
+            <PresentPassword label="Your password" email={email} />
+          </SendForm>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+async function remove(textOf: TextOf): Promise<string> {
+  const body = { password: textOf('password') };
+  await dataOf(api.POST('/api/v1/account/person/totp/remove/', { body }));
+  await refresh();
+  return 'Signing in takes the password alone from now on.';
+}
+
+export function TwoStepSection({ email }: { readonly email: string }) {
+  const query = useQuery(authenticatorQuery);
+  const [codes, setCodes] = useState<readonly string[]>();
+  const isOn = typeof query.data?.since === 'string';
+  const password = <PresentPassword label="Your password" email={email} autoFocus />;
+  const renew = async (textOf: TextOf) => {
+    const body = { password: textOf('password') };
+    const made = await dataOf(api.POST('/api/v1/account/person/recovery-codes/', { body }));
+    setCodes(made.recovery_codes);
+    return undefined;
+  };
+  return (
+    <Section
+      title="Two-step sign-in"
+      lead="After the password, signing in asks for a code of an app. Whoever learns the password alone stays out."
+      actions={
+        query.data !== undefined &&
+        (isOn ? (
+          <>
+            <DialogButton small text="New recovery codes" title="Make new recovery codes?">
+              {(close) => (
+                <SendForm
+                  action="Make them"
+                  onCancel={close}
+                  onSend={async (textOf) => {
+                    await renew(textOf);
+                    close();
+                    return undefined;
+                  }}
+                >
+                  <p>Those from before are worth nothing from then on.</p>
+                  {password}
+                </SendForm>
+              )}
+            </DialogButton>
+            <DialogButton small text="Turn off" title="Turn off two-step sign-in?">
+              {(close) => (
+                <SendForm action="Turn it off" look="danger" onCancel={close} onSend={remove}>
+                  <p>The authenticator and the recovery codes are worth nothing from then on.</p>
+                  {password}
+                </SendForm>
+              )}
+            </DialogButton>
+          </>
+        ) : (
+          <DialogButton look="primary" small text="Set it up" title="Set up two-step sign-in">
+            {(close) => <SetUp email={email} onAdded={setCodes} onCancel={close} />}
+          </DialogButton>
+        ))
+      }
+    >
+      <Loaded query={query} what="the second factor" lines={2}>
+        {({ since, recovery_codes: left }) => (
+          <Facts
+            facts={
+              since === null
+                ? { State: 'Off' }
+                : { State: 'On', 'Set up': <Time iso={since} />, 'Recovery codes left': left }
+            }
+          />
+        )}
+      </Loaded>
+      {codes !== undefined && (
+        <SecretDialog
+          title="Your recovery codes"
+          secret={codes.join('\n')}
+          what="codes"
+          file="pressledger-recovery-codes.txt"
+          onCopied={() => {
+            setCodes(undefined);
+            void refresh();
+          }}
+        >
+          Keep them apart from the app. Each takes the place of a code once, if you lose it.
+        </SecretDialog>
+      )}
+    </Section>
+  );
+}
