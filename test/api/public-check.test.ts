@@ -183,12 +183,14 @@ void test('a deployment that does not offer it answers as if there was no such r
     t.equal(await one.text(), await other.text());
   }
   t.strictSame((await api.call('GET', '/dashboard/offers')).body, {
+    mail: true,
     public_verify: false,
     sign_up: 'closed',
     provider: '127.0.0.1:9',
   });
   const open = await startApi(t);
   t.strictSame((await open.call('GET', '/dashboard/offers')).body, {
+    mail: true,
     public_verify: true,
     sign_up: 'closed',
     provider: '127.0.0.1:9',

@@ -16,7 +16,6 @@ const MARKS = (accountId: string): readonly Readonly<Record<string, string>>[] =
 /** The acts that the socket alone has. */
 const OF_THE_SOCKET = (id: string) =>
   [
-    ['POST', `/operator/accounts/${id}/password/`, {}],
     ['POST', `/operator/accounts/${id}/operator/`, { operator: true }],
     ['POST', '/operator/checkpoints/', {}],
     ['POST', '/operator/log-keys/', {}],
@@ -95,7 +94,7 @@ void test('what comes by the socket acts as the command line', async (t) => {
     .slice(before)
     .map(({ metadata }) => JSON.parse(metadata) as Readonly<Record<string, unknown>>)
     .filter(({ actor }) => (actor as { kind: string }).kind !== 'service');
-  t.equal(acts.length, 6);
+  t.equal(acts.length, 5);
   for (const { actor, requestId, client } of acts) {
     t.strictSame([actor, requestId, client], [{ kind: 'operator' }, undefined, undefined]);
   }

@@ -79,7 +79,7 @@ void test('names of keys cannot steer the terminal or forge a line', async (t) =
   t.equal(linesOf(list.stdout).length, 2, 'a line for each key');
   for (const line of linesOf(list.stdout)) {
     t.match(line, /^key_[0-9a-z]{26}\tpk_live_0000\t/);
-    t.equal(line.split('\t').length, 7, 'no name adds a column');
+    t.equal(line.split('\t').length, 9, 'no name adds a column');
   }
 
   const json = await runCli(place, ['key', 'list', ANN, '--json']);

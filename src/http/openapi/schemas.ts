@@ -14,7 +14,7 @@ import {
 } from '../resources/authenticator.ts';
 import { RefreshRequest, SignInRequest, TokenPair } from '../resources/auth.ts';
 import { Batch } from '../resources/batches.api.ts';
-import { RenderManifest, StoredRequest } from '../resources/conversion-documents.ts';
+import { RenderManifest, StoredRequest } from '../resources/conversion-documents.api.ts';
 import { Conversion, ConversionStatus } from '../resources/conversion-record.api.ts';
 import { WorkAnswer } from '../resources/documents.api.ts';
 import { DashboardAccess } from '../resources/dashboard-session.ts';
