@@ -73,6 +73,7 @@ void test('finished PDFs are worked on', async (t) => {
   await t.test('a stored PDF is added from its own page, and by the search', async (sub) => {
     await page.getByRole('link', { name: 'Conversions', exact: true }).click();
     await page.getByRole('link', { name: 'Receipt 4711.pdf' }).click();
+    await page.getByText('More', { exact: true }).click();
     await page.getByRole('link', { name: 'Use in a new document' }).click();
     await page.getByText('Receipt 4711.pdf is added.').waitFor();
     sub.strictSame(await names(page), ['cover.pdf', 'report.pdf', 'Receipt 4711.pdf'], 'once');

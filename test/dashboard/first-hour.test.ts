@@ -59,7 +59,7 @@ void test('the first hour of an owner', async (t) => {
     await client.wait(id);
     await link(page, 'All conversions').waitFor();
     await link(page, '2 credits left').waitFor();
-    await page.getByText('1 page', { exact: true }).waitFor();
+    await page.getByText('1 completed · 0 failed · 1 page', { exact: true }).waitFor();
     sub.notMatch(await main(page), /credits last|1 conversions|1 pages/);
     sub.strictSame(await inspectState(page, 'first-hour-pdf'), []);
   });

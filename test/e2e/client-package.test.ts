@@ -89,7 +89,7 @@ void test('the client that the service serves suits ECMAScript, CommonJS and Typ
   t.match(checked, { stdout: '' }, 'its types stand alone');
 
   const programs = [...readme.matchAll(/^```(js|cjs)\n(.*?)^```$/gms)];
-  t.equal(programs.length, 6);
+  t.equal(programs.length, 7);
   const output: string[] = [];
   for (const [index, [, form = '', program = '']] of programs.entries()) {
     const name = `example${index}.${form === 'js' ? 'mjs' : form}`;

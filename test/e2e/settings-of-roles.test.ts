@@ -60,6 +60,8 @@ void test('an API node and a renderer read the settings that their help lists', 
   t.equal(record.status, 'completed');
   await (await client.download(record)).cancel();
   await t.rejects(client.create({ url: 'http://localhost/' }), { code: 'validation_error' });
+  // What the sign-in page offers is read when the page asks.
+  t.equal((await fetch(`${service.publicUrl}/dashboard/offers`)).status, 200);
   // It names the limits of all plans, and is made when it is first asked for.
   t.equal((await fetch(`${service.publicUrl}/openapi.json`)).status, 200);
 
