@@ -157,8 +157,18 @@ void test('the command line is a client of a running service', async (whole) => 
     });
     const { id: madeId } = made as { id: string };
     t.match((await ask(client, 'keys', 'list')).rows.slice(0, 2), [
-      [madeId, /^pk_test_/, Date, undefined, Date, 'convert,read', 'ci'],
-      [keyId, /^pk_live_/, Date, Date, undefined, 'all', hostname()],
+      [
+        madeId,
+        /^pk_test_/,
+        Date,
+        undefined,
+        Date,
+        'convert,read',
+        '9/min, 7 credits/month',
+        '127.0.0.0/8',
+        'ci',
+      ],
+      [keyId, /^pk_live_/, Date, Date, undefined, 'all', '', undefined, hostname()],
     ]);
     await ask(client, 'keys', 'revoke', madeId);
     await t.rejects(ask(client, 'keys', 'revoke', madeId), { code: 'not_found' });
