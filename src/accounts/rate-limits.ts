@@ -130,7 +130,7 @@ export function requestLimit(
  * @throws {ServiceError} `rate_limit_exceeded` unless it was within the limit
  */
 export function assertAllowed(
-  { allowed, resetAt }: RateLimitStatus,
+  { allowed, resetAt }: Pick<RateLimitStatus, 'allowed' | 'resetAt'>,
   limit: string,
   clock: Clock,
 ): void {

@@ -1,10 +1,13 @@
 /** Counts what people sign in with, whatever it is, so that those who guess are slow; and records what was refused. */
 import { createHmac } from 'node:crypto';
 import { sessionQueries } from '../../projections/sessions.ts';
-import { firstCommand } from '../actors/command-context.ts';
+import { firstCommand, orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
+import { personAggregate } from '../domain/person.ts';
+import { codesRefusedUntil } from '../domain/second-factor.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
+import { recoveryCodeHash } from '../time/ids.ts';
 import type { Rate, RateLimiter } from '../limits/rate-limiter/port.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReadDependencies } from '../read-model/consistent-query.ts';
@@ -137,6 +140,26 @@ async function take(
   }
 }
 
+/**
+ * Refuses to judge a code once there were too many wrong ones that day. Recovery codes cannot be guessed: they are taken.
+ * @param isKnownClient the person has signed in from there
+ * @throws {ServiceError} `rate_limit_exceeded`
+ */
+export async function assertCodesLeft(
+  { actors, clock }: Pick<SignInDependencies, 'actors' | 'clock'>,
+  personId: string,
+  otp: string,
+  isKnownClient: boolean,
+): Promise<void> {
+  const { state } = await actors.read(personAggregate, personId);
+  if (state.authenticator?.recoveryCodes.includes(recoveryCodeHash(otp))) return;
+  const until = codesRefusedUntil(state, isKnownClient, clock.now());
+  if (until === undefined) return;
+  const limit =
+    'There were too many wrong codes today. Use a recovery code, or wait until midnight (UTC).';
+  assertAllowed({ allowed: false, resetAt: until / 1000 }, limit, clock);
+}
+
 /** What somebody signed in with. */
 export interface Judged {
   readonly login: Login | undefined;
@@ -167,21 +190,31 @@ export async function inTurn<J extends Judged>(
     throw error;
   }
   if (judged.right) await refund(deps.rateLimiter, counts);
-  else leaveTrail(deps, request, judged);
+  else await leaveTrail(deps, request, judged, asker);
   return { ...judged, client, asker };
 }
 
-/** Does not wait: the time that recording takes would tell a known address from an unknown one. */
-function leaveTrail(deps: SignInDependencies, request: Try, { login, isCode }: Judged): void {
+/**
+ * A refusal of an address or its password is not waited for: the time that recording takes would tell a known address from
+ * an unknown one. A wrong code is, because it counts: whoever sends it knows the password.
+ */
+async function leaveTrail(
+  deps: SignInDependencies,
+  request: Try,
+  { login, isCode }: Judged,
+  { trusted }: Asker,
+): Promise<void> {
   request.log.warn('A sign-in was refused.');
+  const code = isCode && login && { personId: login.personId, isKnownClient: trusted };
   const record = async (): Promise<void> => {
     // An invited person has no account of their own: the one that they have belonged to longest is told.
     const accountId =
       login?.sealedBy === login?.personId
         ? login && (await membershipsOf(deps, login.personId))[0]?.accountId
         : login?.sealedBy;
-    await recordRefusal(deps, request, accountId, isCode);
+    await recordRefusal(deps, request, accountId, code);
   };
+  if (code !== undefined) return await record();
   record().catch((err: unknown) =>
     request.log.error({ err }, 'A refused sign-in is not recorded.'),
   );
@@ -190,6 +223,7 @@ function leaveTrail(deps: SignInDependencies, request: Try, { login, isCode }: J
 /**
  * Leaves a trail of a refused sign-in in the log, bounded however many there are.
  * @param accountId the account that the address is of; undefined where it is nobody's
+ * @param code whose code was wrong, where it was not the password
  */
 export async function recordRefusal(
   {
@@ -200,7 +234,7 @@ export async function recordRefusal(
   }: Pick<SignInDependencies, 'actors' | 'vault' | 'clock' | 'addressKey'>,
   { email, clientAddress, requestId, loggedId, actor = { kind: 'anonymous' } }: Refused,
   accountId: string | undefined,
-  isCode?: true,
+  code?: { readonly personId: string; readonly isKnownClient: boolean },
 ): Promise<void> {
   const now = clock.now();
   let target: SignInTarget;
@@ -212,11 +246,16 @@ export async function recordRefusal(
     // An address without an account has no key to seal with.
     context = firstCommand(now, { kind: 'anonymous' }, { requestId: loggedId });
   } else {
-    target = { kind: 'account', accountId, ...(isCode && { isCode }) };
+    target = { kind: 'account', accountId };
     context = firstCommand(now, actor, {
       requestId: await vault.seal(accountId, requestId),
       client: await vault.seal(accountId, clientAddress),
     });
+  }
+  if (accountId !== undefined && code !== undefined) {
+    const refused = { type: 'RefuseCode', accountId, ...code, now } as const;
+    orThrow(await actors.send(personAggregate, code.personId, refused, context));
+    return;
   }
   const command = { type: 'RecordRefusal', target, now } as const;
   await actors.send(signInTrailAggregate, signInTrail(target, now), command, context);

@@ -17,6 +17,7 @@ import { type Asker, NOBODYS_HASH } from './passwords.ts';
 import { assertAllowed } from './rate-limits.ts';
 import { type Code, proveRest, wrongCode } from './second-factors.ts';
 import {
+  assertCodesLeft,
   clientOf,
   inTurn,
   type Judged,
@@ -94,6 +95,9 @@ export async function signIn(
   const { signedIn, isCode } = await inTurn(deps, request, async (asker): Promise<Ending> => {
     const { login, right, memberships: held } = await judge(deps, request, asker);
     if (login === undefined || !right) return { right: false, login };
+    if (code.otp !== undefined) {
+      await assertCodesLeft(deps, login.personId, code.otp, asker.trusted);
+    }
     const entrance = { memberships: await held, asked, client };
     const entered = await tryToAdmit(deps, login, entrance, ['password'], code);
     return entered === undefined
@@ -199,7 +203,8 @@ export async function confirmCode(
   { otp, contextFor }: { readonly otp: string; readonly contextFor: () => Promise<CommandContext> },
 ): Promise<void> {
   const { login, email } = await known(deps, holder.personId);
-  const { right } = await inTurn(deps, { ...request, email }, async () => {
+  const { right } = await inTurn(deps, { ...request, email }, async ({ trusted }) => {
+    await assertCodesLeft(deps, holder.personId, otp, trusted);
     const method = await takeCode(deps, holder, otp, contextFor);
     return { right: method !== undefined, login, isCode: true as const };
   });

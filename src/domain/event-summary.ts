@@ -3,6 +3,7 @@ import type { MailFailure, MailKind, SignInMethod, SignInRequirement } from './c
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 import type { Role } from './member-events.ts';
+import { WRONG_CODES_A_DAY } from './second-factor.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
   `${count} ${count === 1 ? what : plural}`;
@@ -190,6 +191,12 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SecondFactorAdded: () =>
     'A person set up a second factor: signing in takes a code of an authenticator from now on.',
   SecondFactorUsed: () => 'A person proved themselves with a code of their authenticator.',
+  SecondFactorRefused: ({ count }) =>
+    `A wrong code of a second factor was refused. ${
+      count < WRONG_CODES_A_DAY
+        ? `It was number ${count} of this day.`
+        : 'No more codes are taken this day, except recovery codes: somebody may know the password.'
+    }`,
   RecoveryCodeUsed: ({ left }) =>
     `A person used a recovery code in place of their second factor: ${counted(left, 'code')} ${left === 1 ? 'is' : 'are'} left.`,
   RecoveryCodesRenewed: () =>

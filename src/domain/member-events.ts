@@ -163,6 +163,13 @@ export const MEMBER_EVENT_SCHEMAS = {
   }),
   /** A code was taken: it and all before it are used up. */
   SecondFactorUsed: Type.Object({ ...OF_PERSON, step: Step }),
+  /** A wrong code, the `count`th of its day (UTC), from strangers or from clients that the person has signed in from. */
+  SecondFactorRefused: Type.Object({
+    ...OF_PERSON,
+    refusedAt: Time,
+    count: Type.Integer({ minimum: 1, maximum }),
+    isKnownClient: Type.Optional(Type.Literal(true)),
+  }),
   RecoveryCodeUsed: Type.Object({ ...OF_PERSON, codeHash: Sha256, left: Left }),
   /** Those from before are worth nothing. */
   RecoveryCodesRenewed: Type.Object({ ...OF_PERSON, recoveryCodes: RecoveryCodes }),

@@ -17,6 +17,7 @@ import {
 import {
   decideOnSecondFactor,
   evolveSecondFactor,
+  noSecondFactor,
   type SecondFactor,
   type SecondFactorCommand,
   type SecondFactorEvent,
@@ -72,7 +73,7 @@ const initialState: PersonState = {
   ...noReset,
   mailsOff: [],
   ...noPasskeys,
-  authenticator: undefined,
+  ...noSecondFactor,
 };
 
 /** Whom a provider knows. */
@@ -153,6 +154,7 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
       return { ...state, mailsOff: event.data.off };
     case 'SecondFactorAdded':
     case 'SecondFactorUsed':
+    case 'SecondFactorRefused':
     case 'RecoveryCodeUsed':
     case 'RecoveryCodesRenewed':
     case 'SecondFactorRemoved':
@@ -232,6 +234,7 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
     }
     case 'AddSecondFactor':
     case 'UseSecondFactor':
+    case 'RefuseCode':
     case 'UseRecoveryCode':
     case 'RenewRecoveryCodes':
     case 'RemoveSecondFactor':
@@ -252,7 +255,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 6,
+    version: 7,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

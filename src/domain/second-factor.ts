@@ -6,6 +6,12 @@ import type { Decision, Rejection } from './decider.ts';
 import type { EventOf } from './events.ts';
 
 export const RECOVERY_CODES = 10;
+/**
+ * Wrong codes in a day (UTC), after which only recovery codes are taken. Clients that the person has signed in from have a
+ * count of their own: strangers do not use it up.
+ */
+export const WRONG_CODES_A_DAY = 20;
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** The time that one code stands for. */
 export const STEP_MS = 30_000;
 
@@ -20,13 +26,47 @@ export interface Authenticator {
   readonly recoveryCodes: readonly string[];
 }
 
+/** The wrong codes of a day, which is counted from the Unix epoch. */
+export interface WrongCodes {
+  readonly day: number;
+  readonly strangers: number;
+  readonly known: number;
+}
+
 export interface SecondFactor {
   readonly authenticator: Authenticator | undefined;
+  /** They outlast the authenticator: another one brings no further guesses. */
+  readonly wrongCodes: WrongCodes;
+}
+
+export const noSecondFactor: SecondFactor = {
+  authenticator: undefined,
+  wrongCodes: { day: -1, strangers: 0, known: 0 },
+};
+
+/** A clock that lags does not bring a day back. */
+function wrongCodesAt({ wrongCodes }: SecondFactor, now: number): WrongCodes {
+  const day = Math.floor(now / DAY_MS);
+  return day > wrongCodes.day ? { ...noSecondFactor.wrongCodes, day } : wrongCodes;
+}
+
+const counterOf = (isKnownClient: boolean) => (isKnownClient ? 'known' : 'strangers');
+
+/** @returns the time when codes are taken again; undefined: they are taken */
+export function codesRefusedUntil(
+  state: SecondFactor,
+  isKnownClient: boolean,
+  now: number,
+): number | undefined {
+  const codes = wrongCodesAt(state, now);
+  const isOver = codes[counterOf(isKnownClient)] >= WRONG_CODES_A_DAY;
+  return isOver ? (codes.day + 1) * DAY_MS : undefined;
 }
 
 export type SecondFactorEvent = EventOf<
   | 'SecondFactorAdded'
   | 'SecondFactorUsed'
+  | 'SecondFactorRefused'
   | 'RecoveryCodeUsed'
   | 'RecoveryCodesRenewed'
   | 'SecondFactorRemoved'
@@ -39,6 +79,7 @@ export type SecondFactorCommand = {
 } & (
   | ({ readonly type: 'AddSecondFactor' } & Authenticator)
   | { readonly type: 'UseSecondFactor'; readonly step: number }
+  | { readonly type: 'RefuseCode'; readonly isKnownClient: boolean; readonly now: number }
   | { readonly type: 'UseRecoveryCode'; readonly codeHash: string }
   | { readonly type: 'RenewRecoveryCodes'; readonly recoveryCodes: readonly string[] }
   | { readonly type: 'RemoveSecondFactor' }
@@ -58,6 +99,11 @@ export function evolveSecondFactor<State extends SecondFactor>(
     }
     case 'SecondFactorUsed':
       return changed({ step: event.data.step });
+    case 'SecondFactorRefused': {
+      const { refusedAt, isKnownClient = false, count } = event.data;
+      const wrongCodes = wrongCodesAt(state, refusedAt);
+      return { ...state, wrongCodes: { ...wrongCodes, [counterOf(isKnownClient)]: count } };
+    }
     case 'RecoveryCodeUsed': {
       const { codeHash } = event.data;
       const left = present?.recoveryCodes.filter((each) => each !== codeHash) ?? [];
@@ -79,9 +125,10 @@ export const HAS_ONE =
   'There is a second factor already. Remove it before you set up another authenticator.';
 
 export function decideOnSecondFactor(
-  { authenticator }: SecondFactor,
+  state: SecondFactor,
   command: SecondFactorCommand,
 ): Decision<SecondFactorEvent> {
+  const { authenticator } = state;
   const { personId, accountId } = command;
   const of = { personId, ...(accountId !== undefined && { accountId }) };
   if (command.type === 'AddSecondFactor') {
@@ -89,6 +136,12 @@ export function decideOnSecondFactor(
     const { secret, addedAt, step, recoveryCodes } = command;
     const added = { secret, addedAt, step, recoveryCodes: [...recoveryCodes] };
     return [{ type: 'SecondFactorAdded', data: { ...of, ...added } }];
+  }
+  if (command.type === 'RefuseCode') {
+    const { isKnownClient, now: refusedAt } = command;
+    const count = wrongCodesAt(state, refusedAt)[counterOf(isKnownClient)] + 1;
+    const client = isKnownClient ? ({ isKnownClient } as const) : {};
+    return [{ type: 'SecondFactorRefused', data: { ...of, ...client, count, refusedAt } }];
   }
   if (authenticator === undefined) return NONE;
   switch (command.type) {

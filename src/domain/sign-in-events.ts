@@ -41,11 +41,11 @@ export const SIGN_IN_EVENT_SCHEMAS = {
   }),
   SessionRevoked: Type.Object({ accountId: AccountId, sessionId: SessionId }),
 
-  /** A wrong password or code for an account; the client's address is in the metadata, sealed. */
+  /** A wrong password or passkey for an account; the client's address is in the metadata, sealed. */
   SignInRefused: Type.Object({
     accountId: AccountId,
     refusedAt: Time,
-    /** The code of the second factor was wrong, and the password, if one was asked for, right. */
+    /** It was a code: before they had an event of their own. */
     isCode: Type.Optional(Type.Literal(true)),
   }),
   /** A sign-in with an address without an account: nothing to seal with, so HMACs, hex. */

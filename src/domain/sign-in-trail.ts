@@ -11,7 +11,7 @@ export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
 
 /** The owner of a trail: an account, or all addresses that nobody holds. */
 export type SignInTarget =
-  | { readonly kind: 'account'; readonly accountId: string; readonly isCode?: true }
+  | { readonly kind: 'account'; readonly accountId: string }
   /** HMACs, hex: of the address that was tried and of the client's own. */
   | { readonly kind: 'unknown'; readonly address: string; readonly client: string };
 

@@ -1,6 +1,7 @@
 /** Somebody who knows the password, and not the second factor; and one whose session was stolen. */
 import { test } from 'tap';
 import { takeCode } from '../../src/accounts/authenticators.ts';
+import { WRONG_CODES_A_DAY } from '../../src/domain/second-factor.ts';
 import { WRONG_SIGN_INS } from '../../src/accounts/sign-in-tries.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { founderOf } from '../../src/domain/members.ts';
@@ -15,6 +16,7 @@ const TOTP_PATH = `${BASE}/account/person/totp/`;
 const NEEDED = { status: 401, error: 'unauthorized', details: ['otp'] };
 const WRONG_PAIR = { status: 401, error: 'unauthorized' };
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const signIn = (api: Api, email: string, more: object = {}, from = '192.0.2.1') =>
   api.call('POST', `${BASE}/auth/jwt/create/`, {
@@ -89,6 +91,52 @@ void test('codes are guessed no more often than passwords, also in parallel', as
   t.equal((await signIn(api, email, { otp: right }, '127.0.0.1')).status, 200, 'the owner goes on');
   const own = await bearerOf(api, email, { otp: '000000' });
   t.match(own.Authorization, /undefined/);
+});
+
+void test('who knows the password guesses few codes in a day, and the history says so', async (t) => {
+  const api = await open(t);
+  const { email, secret, recovery } = await protectedAccount(api);
+  const midnight = (Math.floor(api.clock.time / DAY_MS) + 2) * DAY_MS;
+  api.clock.time = midnight - DAY_MS + MINUTE_MS;
+  const guess = async (from: string) => {
+    let judged = 0;
+    for (;;) {
+      const wrong = codeOf(api, secret, 3_600_000);
+      const answer = await signIn(api, email, { otp: wrong }, from);
+      if (answer.status === 401) judged += 1;
+      else if (String(answer.body['message']).includes('today')) return { judged, answer };
+      else api.clock.time += WRONG_SIGN_INS.windowMs;
+    }
+  };
+  const { judged, answer } = await guess('198.51.100.1');
+  t.equal(judged, WRONG_CODES_A_DAY);
+  t.match(refusal(answer), { status: 429, error: 'rate_limit_exceeded' });
+  t.equal(answer.headers.get('retry-after'), String(Math.ceil((midnight - api.clock.time) / 1000)));
+  const right = codeOf(api, secret);
+  t.equal(
+    (await signIn(api, email, { otp: right }, '198.51.200.1')).status,
+    429,
+    'nor a right one',
+  );
+  t.equal((await signIn(api, email, { otp: recovery[0] }, '198.51.201.1')).status, 200);
+  t.equal((await signIn(api, email, { otp: right }, '127.0.0.1')).status, 200, 'the owner goes on');
+  t.equal(
+    (await guess('127.0.0.1')).judged,
+    WRONG_CODES_A_DAY,
+    'so do guesses from there, as often',
+  );
+  const headers = await bearerOf(api, email, { otp: recovery[1] });
+  const removed = await api.call('POST', `${TOTP_PATH}remove/`, {
+    headers,
+    body: { otp: '000000' },
+  });
+  t.equal(removed.status, 429, 'a session gives no further guesses');
+  const path = `${BASE}/account/events/?type=SecondFactorRefused`;
+  const { body } = await api.call('GET', path, { headers });
+  const [last] = body as unknown as object[];
+  t.match(last, { summary: /No more codes are taken this day/, actor: { kind: 'anonymous' } });
+  api.clock.time = midnight;
+  t.equal((await signIn(api, email, { otp: codeOf(api, secret) })).status, 200, 'a new day');
 });
 
 void test('who guesses the password learns nothing by a code', async (t) => {

@@ -70,6 +70,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   PersonMailsChanged: 'person',
   SecondFactorAdded: 'person',
   SecondFactorUsed: 'person',
+  SecondFactorRefused: 'person',
   RecoveryCodeUsed: 'person',
   RecoveryCodesRenewed: 'person',
   SecondFactorRemoved: 'person',

@@ -304,6 +304,7 @@ const personEvents = fc.constantFrom<PersonEvent>(
     data: { ...person, secret: 'v1.t', step: 7, recoveryCodes: [sha256(1)], addedAt: NOW },
   },
   { type: 'SecondFactorUsed', data: { ...person, step: 8 } },
+  { type: 'SecondFactorRefused', data: { ...person, count: 3, refusedAt: NOW } },
   { type: 'RecoveryCodeUsed', data: { ...person, codeHash: sha256(1), left: 0 } },
   { type: 'RecoveryCodesRenewed', data: { ...person, recoveryCodes: [sha256(2)] } },
   { type: 'SecondFactorRemoved', data: person },
