@@ -6,9 +6,10 @@ import type { CommandContext } from '../actors/system.ts';
 import { accountAggregate } from '../domain/account.ts';
 import type { SignInMethod, SignInRequirement } from '../domain/choices.ts';
 import { ServiceError } from '../errors/errors.ts';
+import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
 import { secondFactorOf, takeCode } from './authenticators.ts';
-import type { Membership } from './logins.ts';
+import { type Membership, openMemberships } from './logins.ts';
 
 /** Each proves more than a password: the provider answers for what it asks, and a passkey for its holder. */
 const SECOND_FACTORS: ReadonlySet<SignInMethod> = new Set([
@@ -47,8 +48,28 @@ export function refusalOfLacking(lacking: Lacking): ServiceError {
   const text =
     lacking === 'oidc'
       ? ONLY_PROVIDER
-      : 'The account requires a second factor, and you have not proved one. Set one up under Account in the dashboard, or with POST /account/person/totp/; if you have one, sign in again with it.';
+      : 'An account of yours requires a second factor, and you have not proved one. Set one up under Account in the dashboard, or with POST /account/person/totp/; if you have one, sign in again with it.';
   return new ServiceError('forbidden', text, { details: { [lacking]: [text] } });
+}
+
+/**
+ * Refuses a session that has proved the password alone to change what its person signs in with, where they have a second
+ * factor and one of their accounts requires more than a password: whoever knows the password would get around it.
+ * @throws {ServiceError} `forbidden`
+ */
+export async function assertMayChangeFactors(
+  deps: Pick<AccountDependencies, 'actors'> & ReadDependencies,
+  personId: string,
+  methods: readonly SignInMethod[],
+): Promise<void> {
+  if (isMoreThanPassword(methods)) return;
+  const { authenticator, passkeys } = await secondFactorOf(deps, personId);
+  if (authenticator === undefined && Object.keys(passkeys).length === 0) return;
+  for (const { accountId } of await openMemberships(deps, personId)) {
+    const { state } = await deps.actors.read(accountAggregate, accountId);
+    const lacking = lackingIn(state.signInRequirement, methods);
+    if (lacking !== undefined) throw refusalOfLacking(lacking);
+  }
 }
 
 /** The second factor as a client sends it. */

@@ -33,7 +33,7 @@ import { observe } from './middleware/observe.ts';
 import { countRequest, rateLimitHeadersOf, setRateLimitHeaders } from './middleware/rate-limit.ts';
 import { clientAddress, requestId, securityHeaders } from './middleware/request.ts';
 import { sameOrigin } from './middleware/same-origin.ts';
-import { nothingLacks, sessionsOnly } from './middleware/sessions-only.ts';
+import { noWayAround, nothingLacks, sessionsOnly } from './middleware/sessions-only.ts';
 import { buildDocument } from './openapi/document.ts';
 import type { Auth } from './openapi/operation.ts';
 import { operatorsOnly } from './operator.ts';
@@ -66,7 +66,16 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
     link: [],
     none: [showRateLimit(deps)],
   };
-  for (const { method, path, auth, right, needs, setsUpSignIn, handler } of ROUTES) {
+  for (const {
+    method,
+    path,
+    auth,
+    right,
+    needs,
+    setsUpSignIn,
+    changesFactors,
+    handler,
+  } of ROUTES) {
     if (needs !== undefined && !deps.config[needs]) continue;
     const allowed = right === undefined ? [] : [permit(right)];
     const isOpen = setsUpSignIn === true || auth === 'cookie';
@@ -75,6 +84,7 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
       ...admission[auth],
       ...(isOpen ? [] : [nothingLacks]),
       ...allowed,
+      ...(changesFactors ? [noWayAround(deps)] : []),
       handler(deps),
     );
   }

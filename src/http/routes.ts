@@ -154,6 +154,12 @@ function signedIn(right: Right, method: Method, path: string, endpoint: Endpoint
 /** A route that a session needs which lacks what its account requires of everybody who signs in. */
 const settingUp = (route: Route): Route => ({ ...route, setsUpSignIn: true });
 
+/** A route that changes what the person signs in with. */
+const factor = (path: string, endpoint: Endpoint): Route => ({
+  ...signedIn('any', 'post', `/account/person/${path}`, endpoint),
+  changesFactors: true,
+});
+
 /** A route of callers, with what they need for it: a line of the table in `access.ts`. */
 function by(right: Right, method: Method, path: string, endpoint: Endpoint) {
   return { method, path: BASE_PATH + path, auth: 'caller', right, ...endpoint } as const;
@@ -228,11 +234,11 @@ export const ROUTES: readonly Route[] = [
   settingUp(signedIn('any', 'get', '/account/person/', getPerson)),
   signedIn('any', 'patch', '/account/person/', patchPerson),
   settingUp(signedIn('any', 'get', '/account/person/passkeys/', listPasskeys)),
-  settingUp(signedIn('any', 'post', '/account/person/passkeys/', postPasskey)),
-  settingUp(signedIn('any', 'post', '/account/person/passkeys/creation/', createPasskey)),
+  settingUp(factor('passkeys/', postPasskey)),
+  settingUp(factor('passkeys/creation/', createPasskey)),
   settingUp(signedIn('any', 'post', '/account/person/passkeys/request/', requestPasskey)),
   signedIn('any', 'patch', '/account/person/passkeys/{id}/', patchPasskey),
-  signedIn('any', 'post', '/account/person/passkeys/{id}/remove/', postPasskeyRemoval),
+  factor('passkeys/{id}/remove/', postPasskeyRemoval),
   signedIn('any', 'get', '/account/mails/', getMails),
   signedIn('any', 'patch', '/account/mails/', patchMails),
   by('read', 'get', '/account/low-credits/', getLowCredits),
@@ -244,12 +250,10 @@ export const ROUTES: readonly Route[] = [
   // Everybody may leave: the account decides who may remove whom.
   signedIn('any', 'delete', '/account/members/{id}/', deleteMember),
   settingUp(signedIn('any', 'get', '/account/person/totp/', authenticator.getAuthenticator)),
-  settingUp(signedIn('any', 'post', '/account/person/totp/', authenticator.postAuthenticator)),
-  settingUp(
-    signedIn('any', 'post', '/account/person/totp/confirm/', authenticator.postAuthenticatorProof),
-  ),
-  signedIn('any', 'post', '/account/person/totp/remove/', authenticator.postAuthenticatorRemoval),
-  signedIn('any', 'post', '/account/person/recovery-codes/', authenticator.postRecoveryCodes),
+  settingUp(factor('totp/', authenticator.postAuthenticator)),
+  settingUp(factor('totp/confirm/', authenticator.postAuthenticatorProof)),
+  factor('totp/remove/', authenticator.postAuthenticatorRemoval),
+  factor('recovery-codes/', authenticator.postRecoveryCodes),
   settingUp(signedIn('any', 'get', '/account/sign-in-policy/', getSignInPolicy)),
   signedIn('members', 'patch', '/account/sign-in-policy/', patchSignInPolicy),
   api('get', '/invitations/{token}/', 'address', getInvitation),

@@ -9,7 +9,8 @@ import { noSnapshots } from '../support/actors.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { codeOf, setUpAuthenticator } from '../support/one-time-codes.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
-import { bearerOf, joined } from '../support/every-people-answer.ts';
+import { addPasskey, PASSKEYS, signInWith } from '../support/authenticator.ts';
+import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { newOperator } from '../support/operator.ts';
 
 const TOTP_PATH = `${BASE}/account/person/totp/`;
@@ -284,6 +285,51 @@ void test('an owner requires a second factor: sessions that lack it set one up, 
   t.match(list, [{ second_factor: true }, { second_factor: true }]);
   const seen = (await get('/account/members/', strong)).body as unknown as object[];
   for (const each of seen) t.notOk('second_factor' in each, 'is for owners');
+});
+
+void test('the password alone changes no second factor, in no account of the person, where one requires more', async (t) => {
+  const api = await open(t);
+  const owner = await protectedAccount(api);
+  const policy = `${BASE}/account/sign-in-policy/`;
+  const post = (path: string, headers: Readonly<Record<string, string>>, body: object = {}) =>
+    api.call('POST', path, { headers, body: { password: PASSWORD, ...body } });
+  const lacking = { status: 403, error: 'forbidden', details: ['second_factor'] };
+  /** Somebody with an account of their own, which requires nothing, who is in that of the owner, too. */
+  const person = async () => {
+    const { email } = await api.newAccount();
+    await accept(api, await invite(api, owner.headers, email, 'member'));
+    const there = await bearerOf(api, email, { account: owner.id });
+    return { email, own: await bearerOf(api, email), there };
+  };
+  const ann = await person();
+  const { id, authenticator } = await addPasskey(api, await bearerOf(api, ann.email));
+  const bob = await person();
+  await setUpAuthenticator(api, await bearerOf(api, bob.email));
+  const cid = await person();
+  const required = { headers: owner.headers, body: { require: 'second_factor' } };
+  t.equal((await api.call('PATCH', policy, required)).status, 200);
+  const byPassword = [ann.own, ann.there, await bearerOf(api, ann.email)];
+  for (const headers of byPassword) {
+    t.strictSame(refusal(await api.call('POST', TOTP_PATH, { headers })), lacking);
+    for (const path of [`${TOTP_PATH}confirm/`, `${PASSKEYS}creation/`, PASSKEYS]) {
+      t.strictSame(refusal(await post(path, headers)), lacking, path);
+    }
+    t.strictSame(
+      refusal(await post(`${PASSKEYS}${id}/remove/`, headers)),
+      lacking,
+      'nor removes it',
+    );
+  }
+  for (const headers of [bob.own, bob.there]) {
+    for (const path of [`${TOTP_PATH}remove/`, `${BASE}/account/person/recovery-codes/`]) {
+      t.strictSame(refusal(await post(path, headers)), lacking, path);
+    }
+  }
+  await setUpAuthenticator(api, cid.own);
+  t.pass('who has none sets one up');
+  const { access } = (await signInWith(api, authenticator)).body;
+  await setUpAuthenticator(api, { Authorization: `Bearer ${String(access)}` });
+  t.pass('who has proved the passkey sets up an authenticator');
 });
 
 void test('an operator removes a lost second factor, with the own one, and is seen', async (t) => {

@@ -1,4 +1,4 @@
-import { refusalOfLacking } from '../../accounts/second-factors.ts';
+import { assertMayChangeFactors, refusalOfLacking } from '../../accounts/second-factors.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import {
   type ActingMember,
@@ -23,6 +23,15 @@ export const sessionsOnly: HttpMiddleware = async (ctx, next) => {
   if (!isByOperatorSocket(ctx)) signedInOf(callerOf(ctx));
   await next();
 };
+
+/** Refuses sessions that would get around a second factor by changing it. */
+export const noWayAround =
+  (deps: Parameters<typeof assertMayChangeFactors>[0]): HttpMiddleware =>
+  async (ctx, next) => {
+    const caller = callerOf(ctx);
+    await assertMayChangeFactors(deps, signedInOf(caller).person, caller.methods ?? []);
+    await next();
+  };
 
 /** Refuses sessions that lack what their account requires of everybody who signs in. */
 export const nothingLacks: HttpMiddleware = async (ctx, next) => {

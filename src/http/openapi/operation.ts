@@ -132,6 +132,8 @@ export interface Route extends Endpoint {
   readonly right?: Right;
   /** A session may ask that lacks what its account requires of everybody who signs in. */
   readonly setsUpSignIn?: true;
+  /** It changes what a person signs in with. */
+  readonly changesFactors?: true;
   /** The setting without which there is no such route. */
   readonly needs?: 'publicVerify' | 'oidcIssuer' | 'smtpUrl';
   /** True for what only our own pages and their readers use: clients are generated without it. */

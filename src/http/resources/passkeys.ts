@@ -1,5 +1,4 @@
 /** The passkeys of the person who is signed in. */
-import { secondFactorOf } from '../../accounts/authenticators.ts';
 import { personTexts } from '../../accounts/logins.ts';
 import {
   creationOptions,
@@ -16,7 +15,6 @@ import {
   renamePasskey,
 } from '../../accounts/passkeys.ts';
 import { confirmPasskey } from '../../accounts/passkey-sign-in.ts';
-import { refusalOfLacking } from '../../accounts/second-factors.ts';
 import { confirmPassword } from '../../accounts/sign-in.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { PASSKEY_ID } from '../../domain/ids.ts';
@@ -83,24 +81,11 @@ export const requestPasskey: Endpoint = {
   },
 };
 
-/**
- * Refuses a session that lacks the second factor which its person has: the password alone must not set up another.
- * @throws {ServiceError} `forbidden`
- */
-async function assertNotAround(ctx: HttpContext, deps: RouteDependencies): Promise<void> {
-  const { lacking } = callerOf(ctx);
-  if (lacking === undefined) return;
-  const { authenticator, passkeys } = await secondFactorOf(deps, holderOf(ctx).personId);
-  if (authenticator === undefined && Object.keys(passkeys).length === 0) return;
-  throw refusalOfLacking(lacking);
-}
-
 export const createPasskey: Endpoint = {
   doc: createPasskeyDoc,
   handler: (deps) => async (ctx) => {
     const { personId, sessionId } = holderOf(ctx);
     const party = partyOf(ctx, deps);
-    await assertNotAround(ctx, deps);
     await confirm(ctx, deps);
     const { email = '', name = email } = await personTexts(deps, personId);
     const challenge = newChallenge(deps.addressKey, PURPOSES.add(sessionId), deps.clock.now());
