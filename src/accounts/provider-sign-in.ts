@@ -9,7 +9,7 @@ import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { ROLES } from '../domain/choices.ts';
+import { type ProviderRefusalReason, ROLES } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import type { Role } from '../domain/member-events.ts';
@@ -23,7 +23,13 @@ import { findAccount } from './accounts.ts';
 import { findLogin, loginOf, membershipsOf, openMemberships } from './logins.ts';
 import { forgetRevoked, MAX_NAME_CHARACTERS, registerPerson } from './members.ts';
 import { admit, type SignedIn } from './sign-in.ts';
-import { clientOf, type SignInDependencies } from './sign-in-tries.ts';
+import {
+  accountToTell,
+  clientOf,
+  recordRefusal,
+  type SignInDependencies,
+  type Try,
+} from './sign-in-tries.ts';
 
 /** Settings that say who may come, and as what. */
 export interface ProviderRules {
@@ -35,16 +41,6 @@ export interface ProviderRules {
   /** An id or an address; undefined: the first account. */
   readonly oidcAccount?: string | undefined;
 }
-
-/** Reasons why somebody whom the provider knows is not let in. The sign-in page has a text for each. */
-export type ProviderRefusalReason =
-  | 'unverified'
-  | 'not-admitted'
-  | 'unknown'
-  | 'other-person'
-  | 'no-account'
-  | 'full'
-  | 'too-many';
 
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
@@ -104,16 +100,16 @@ type ContextFor = (
   actor: Extract<Actor, { kind: 'account' }>,
 ) => Promise<CommandContext>;
 
-export interface ProviderSignIn {
+export interface ProviderSignIn extends Omit<Try, 'email'> {
   readonly person: ProviderPerson;
   readonly rules: ProviderRules;
-  readonly clientAddress: string;
   /** The account to sign in to; undefined: as after a password. */
   readonly asked?: string | undefined;
   readonly contextFor: ContextFor;
 }
 
 /**
+ * Who is refused is recorded as who gives a wrong password is.
  * @throws {ProviderRefusal}
  * @throws {KeyringUnavailable}
  */
@@ -121,6 +117,47 @@ export async function signInByProvider(
   deps: SignInDependencies,
   request: ProviderSignIn,
 ): Promise<SignedIn> {
+  try {
+    return await tryToSignIn(deps, request);
+  } catch (error) {
+    if (error instanceof ProviderRefusal) {
+      await recordProviderRefusal(deps, request, error.reason).catch((err: unknown) =>
+        request.log.error({ err }, 'A refused sign-in is not recorded.'),
+      );
+    }
+    throw error;
+  }
+}
+
+/** The account of the person whom the identity or the verified address is of has it, else the service. */
+async function recordProviderRefusal(
+  deps: SignInDependencies,
+  { person: { issuer, subject, email }, rules, ...request }: ProviderSignIn,
+  byProvider: ProviderRefusalReason,
+): Promise<void> {
+  const identity = identityOf(deps, { issuer, subject });
+  const known = (await consistentQuery(deps, peopleQueries)).withIdentity(identity);
+  const linked = known === undefined ? undefined : await loginOf(deps, known);
+  const login = linked ?? (email === undefined ? undefined : await findLogin(deps, email));
+  const refused = { ...request, email: email ?? `identity ${identity}` };
+  const told =
+    (await accountToTell(deps, login)) ?? (await accountLeftBy(deps, login?.personId, rules));
+  await recordRefusal(deps, refused, told, { byProvider });
+}
+
+/** The account of the settings, where the person belonged to it. */
+async function accountLeftBy(
+  deps: SignInDependencies,
+  personId: string | undefined,
+  rules: ProviderRules,
+): Promise<string | undefined> {
+  const joins = personId === undefined ? undefined : await accountToJoin(deps, rules);
+  if (joins === undefined || personId === undefined) return undefined;
+  const { state } = await deps.actors.read(accountAggregate, joins);
+  return state.former[personId] === undefined ? undefined : joins;
+}
+
+async function tryToSignIn(deps: SignInDependencies, request: ProviderSignIn): Promise<SignedIn> {
   const { person, rules, asked, clientAddress } = request;
   assertAdmitted(person, rules);
   const joins = await accountToJoin(deps, rules);
@@ -158,6 +195,15 @@ async function accountToJoin(
   return (await deps.actors.read(accountAggregate, id)).state.status === 'open' ? id : undefined;
 }
 
+/** The same key for another purpose than the sign-in address's hash. A length keeps the two texts apart. */
+const identityOf = (
+  { addressKey }: Pick<SignInDependencies, 'addressKey'>,
+  { issuer, subject }: Pick<ProviderPerson, 'issuer' | 'subject'>,
+): string =>
+  createHmac('sha256', addressKey)
+    .update(`identity\0${issuer.length}\0${issuer}\0${subject}`)
+    .digest('hex');
+
 /** The person whom the identity is of, whom it is linked to now, or who is registered with it. */
 async function findPerson(
   deps: SignInDependencies,
@@ -165,10 +211,7 @@ async function findPerson(
   joins: string | undefined,
 ): Promise<string> {
   const { issuer, subject, email } = request.person;
-  // The same key for another purpose than the sign-in address's hash. A length keeps the two texts apart.
-  const identity = createHmac('sha256', deps.addressKey)
-    .update(`identity\0${issuer.length}\0${issuer}\0${subject}`)
-    .digest('hex');
+  const identity = identityOf(deps, request.person);
   const known = (await consistentQuery(deps, peopleQueries)).withIdentity(identity);
   if (known !== undefined && (await loginOf(deps, known)) !== undefined) return known;
   if (email === undefined || !isEmailAddress(email)) throw new ProviderRefusal('unverified');

@@ -5,6 +5,7 @@ import { firstCommand, orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { personAggregate } from '../domain/person.ts';
 import { codesRefusedUntil } from '../domain/second-factor.ts';
+import type { ProviderRefusalReason } from '../domain/choices.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import { type SignInTarget, signInTrail, signInTrailAggregate } from '../domain/sign-in-trail.ts';
 import { recoveryCodeHash } from '../time/ids.ts';
@@ -207,12 +208,7 @@ async function leaveTrail(
   request.log.warn('A sign-in was refused.');
   const code = isCode && login && { personId: login.personId, isKnownClient: trusted };
   const record = async (): Promise<void> => {
-    // An invited person has no account of their own: the one that they have belonged to longest is told.
-    const accountId =
-      login?.sealedBy === login?.personId
-        ? login && (await membershipsOf(deps, login.personId))[0]?.accountId
-        : login?.sealedBy;
-    await recordRefusal(deps, request, accountId, code);
+    await recordRefusal(deps, request, await accountToTell(deps, login), { code });
   };
   if (code !== undefined) return await record();
   record().catch((err: unknown) =>
@@ -221,9 +217,28 @@ async function leaveTrail(
 }
 
 /**
+ * The account that is told of refused sign-ins of the person. One who was invited has no account of their own: the one that
+ * they have belonged to longest is told.
+ */
+export async function accountToTell(
+  deps: ReadDependencies,
+  login: Login | undefined,
+): Promise<string | undefined> {
+  if (login?.sealedBy !== login?.personId) return login?.sealedBy;
+  return login && (await membershipsOf(deps, login.personId))[0]?.accountId;
+}
+
+/** What was refused, where it was not an address with its password, or a passkey. */
+interface RefusedOther {
+  /** Whose code was wrong. */
+  readonly code?: { readonly personId: string; readonly isKnownClient: boolean } | undefined;
+  /** Why somebody whom the identity provider knows is not let in. */
+  readonly byProvider?: ProviderRefusalReason;
+}
+
+/**
  * Leaves a trail of a refused sign-in in the log, bounded however many there are.
  * @param accountId the account that the address is of; undefined where it is nobody's
- * @param code whose code was wrong, where it was not the password
  */
 export async function recordRefusal(
   {
@@ -234,19 +249,25 @@ export async function recordRefusal(
   }: Pick<SignInDependencies, 'actors' | 'vault' | 'clock' | 'addressKey'>,
   { email, clientAddress, requestId, loggedId, actor = { kind: 'anonymous' } }: Refused,
   accountId: string | undefined,
-  code?: { readonly personId: string; readonly isKnownClient: boolean },
+  { code, byProvider }: RefusedOther = {},
 ): Promise<void> {
   const now = clock.now();
+  const reason = byProvider === undefined ? {} : { byProvider };
   let target: SignInTarget;
   let context: CommandContext;
   if (accountId === undefined) {
     // The same key for two purposes: the prefix keeps a client from being taken for an address.
     const client = createHmac('sha256', key).update(`client\0${clientAddress}`).digest('hex');
-    target = { kind: 'unknown', address: addressHmac({ addressKey: key }, email), client };
+    target = {
+      kind: 'unknown',
+      ...reason,
+      address: addressHmac({ addressKey: key }, email),
+      client,
+    };
     // An address without an account has no key to seal with.
     context = firstCommand(now, { kind: 'anonymous' }, { requestId: loggedId });
   } else {
-    target = { kind: 'account', accountId };
+    target = { kind: 'account', accountId, ...reason };
     context = firstCommand(now, actor, {
       requestId: await vault.seal(accountId, requestId),
       client: await vault.seal(accountId, clientAddress),

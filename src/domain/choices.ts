@@ -75,6 +75,18 @@ export type DeliveryFailure = (typeof DELIVERY_FAILURES)[number];
 export const DELIVERY_STATUSES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** Reasons why somebody whom the identity provider knows is not let in. The sign-in page has a text for each. */
+export const PROVIDER_REFUSALS = [
+  'unverified',
+  'not-admitted',
+  'unknown',
+  'other-person',
+  'no-account',
+  'full',
+  'too-many',
+] as const;
+export type ProviderRefusalReason = (typeof PROVIDER_REFUSALS)[number];
+
 /** What mails are about. `accounts/mail-letters.ts` says what each of them tells. */
 export const MAIL_KINDS = [
   'invitation',

@@ -3,7 +3,7 @@ import type { MailFailure, MailKind, SignInMethod, SignInRequirement } from './c
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 import type { Role } from './member-events.ts';
-import { WRONG_CODES_A_DAY } from './second-factor.ts';
+import { refusedCode, refusedSignIn, refusedUnknownSignIn } from './refused-sign-ins.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
   `${count} ${count === 1 ? what : plural}`;
@@ -191,12 +191,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SecondFactorAdded: () =>
     'A person set up a second factor: signing in takes a code of an authenticator from now on.',
   SecondFactorUsed: () => 'A person proved themselves with a code of their authenticator.',
-  SecondFactorRefused: ({ count }) =>
-    `A wrong code of a second factor was refused. ${
-      count < WRONG_CODES_A_DAY
-        ? `It was number ${count} of this day.`
-        : 'No more codes are taken this day, except recovery codes: somebody may know the password.'
-    }`,
+  SecondFactorRefused: refusedCode,
   RecoveryCodeUsed: ({ left }) =>
     `A person used a recovery code in place of their second factor: ${counted(left, 'code')} ${left === 1 ? 'is' : 'are'} left.`,
   RecoveryCodesRenewed: () =>
@@ -281,12 +276,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SessionConfirmed: (data) =>
     `The person of an open session has proved ${methodsText(data.methods)}, too.`,
   SessionRevoked: () => 'A session was ended.',
-  SignInRefused: (data) =>
-    data.isCode
-      ? 'A wrong code of a second factor was refused.'
-      : 'A wrong password or passkey was refused.',
-  UnknownSignInRefused: () =>
-    'A sign-in was refused, because nobody signs in with the address or the passkey.',
+  SignInRefused: refusedSignIn,
+  UnknownSignInRefused: refusedUnknownSignIn,
   SignInsLeftOut: (data) =>
     `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`,
   EmailReserved: (data) =>

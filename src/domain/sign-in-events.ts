@@ -1,5 +1,6 @@
 /** Events of sessions and of sign-ins that were refused. They are a storage format, as those in `events.ts`. */
 import Type from 'typebox';
+import { PROVIDER_REFUSALS } from './choices.ts';
 import {
   AccountId,
   Count,
@@ -12,6 +13,9 @@ import {
   SignInMethods,
   Time,
 } from './event-fields.ts';
+
+/** Why somebody whom the identity provider knows was not let in. Absent: it was a password or a passkey. */
+const ByProvider = Type.Optional(Type.Enum([...PROVIDER_REFUSALS]));
 
 export const SIGN_IN_EVENT_SCHEMAS = {
   SessionOpened: Type.Object({
@@ -47,9 +51,15 @@ export const SIGN_IN_EVENT_SCHEMAS = {
     refusedAt: Time,
     /** It was a code: before they had an event of their own. */
     isCode: Type.Optional(Type.Literal(true)),
+    byProvider: ByProvider,
   }),
   /** A sign-in with an address without an account: nothing to seal with, so HMACs, hex. */
-  UnknownSignInRefused: Type.Object({ address: Sha256, client: Sha256, refusedAt: Time }),
+  UnknownSignInRefused: Type.Object({
+    address: Sha256,
+    client: Sha256,
+    refusedAt: Time,
+    byProvider: ByProvider,
+  }),
   /** Refused sign-ins that are not recorded one by one: at least `count` since the hour began. */
   SignInsLeftOut: Type.Object({
     accountId: Type.Optional(AccountId),

@@ -2,6 +2,7 @@
  * The trail of refused sign-ins: one stream for each account, and one a day for all addresses that are
  * no account's. However many there are, an hour adds a bounded number of events.
  */
+import type { ProviderRefusalReason } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
 
@@ -10,10 +11,14 @@ const HOUR_MS = 60 * 60 * 1000;
 export const RECORDED_AN_HOUR = { account: 20, unknown: 100 } as const;
 
 /** The owner of a trail: an account, or all addresses that nobody holds. */
-export type SignInTarget =
+export type SignInTarget = {
+  /** Absent: it was a password or a passkey. */
+  readonly byProvider?: ProviderRefusalReason;
+} & (
   | { readonly kind: 'account'; readonly accountId: string }
   /** HMACs, hex: of the address that was tried and of the client's own. */
-  | { readonly kind: 'unknown'; readonly address: string; readonly client: string };
+  | { readonly kind: 'unknown'; readonly address: string; readonly client: string }
+);
 
 /** The id of the stream that a refusal at `now` (milliseconds since the epoch) belongs to. */
 export const signInTrail = (target: SignInTarget, now: number): string =>
@@ -75,8 +80,8 @@ const decide: Decider<SignInState, SignInCommand, SignInEvent>['decide'] = (comm
     const { kind: _, ...refused } = target;
     return [{ type: 'SignInRefused', data: { ...refused, refusedAt: now } }];
   }
-  const { address, client } = target;
-  return [{ type: 'UnknownSignInRefused', data: { address, client, refusedAt: now } }];
+  const { kind: _, ...refused } = target;
+  return [{ type: 'UnknownSignInRefused', data: { ...refused, refusedAt: now } }];
 };
 
 export const signIns: Decider<SignInState, SignInCommand, SignInEvent> = {

@@ -1,7 +1,7 @@
 /** Signing in with a real identity provider: who is matched, who may come, and as what. */
 import { type Test, test } from 'tap';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
-import { bearerOf } from '../support/every-people-answer.ts';
+import { bearerOf, joined } from '../support/every-people-answer.ts';
 import { openIdentityProvider } from '../../src/oidc/provider.ts';
 import { CLIENT, startProvider, TestBrowser, type TestProvider } from '../support/oidc-provider.ts';
 
@@ -70,6 +70,48 @@ void test('an address that is not verified matches nobody, and a stranger is tol
   all.provider.people.set('eve', { email: 'eve@example.com', email_verified: true });
   t.equal((await signInAs(all, 'eve')).end, '/sign-in?provider=unknown');
   t.notOk((await all.api.log()).some(({ type }) => /Identity|PersonRegistered/.test(type)));
+});
+
+void test('whom the service does not let in is recorded: with the account of the person, else with the service', async (t) => {
+  const all = await open(t, { OIDC_DOMAINS: 'example.com' });
+  const { api, provider } = all;
+  const { id, email } = await api.newAccount();
+  const owner = { headers: await bearerOf(api, email) };
+  provider.people.set('ada', { email, email_verified: true });
+  t.equal((await signInAs(all, 'ada')).end, '/');
+  const moved = { email: 'ada@elsewhere.example', email_verified: true };
+  provider.people.set('ada', moved);
+  t.equal((await signInAs(all, 'ada')).end, '/sign-in?provider=not-admitted');
+  provider.people.set('eve', { email, email_verified: true });
+  t.equal((await signInAs(all, 'eve')).end, '/sign-in?provider=other-person');
+  provider.people.set('eve', { email });
+  t.equal((await signInAs(all, 'eve')).end, '/sign-in?provider=unverified');
+  provider.people.set('eve', { ...moved, email: 'eve@elsewhere.example' });
+  t.equal((await signInAs(all, 'eve')).end, '/sign-in?provider=not-admitted');
+  const refused = await api.call('GET', `${BASE}/account/events/?type=SignInRefused`, owner);
+  t.match(refused.body, [
+    {
+      summary: /: the person is another one at the provider/,
+      data: { byProvider: 'other-person' },
+    },
+    { summary: /: the settings do not let/, client_address: '127.0.0.1' },
+  ]);
+  t.equal(refused.headers.get('x-total-count'), '2');
+  const unknown = (await api.log()).filter(({ type }) => type === 'UnknownSignInRefused');
+  t.match(
+    unknown.map(({ data }) => JSON.parse(data)),
+    [{ byProvider: 'unverified' }, { byProvider: 'not-admitted' }],
+  );
+  const removed = await joined(api, owner.headers, 'bob@example.com', 'member');
+  const member = `${BASE}/account/members/${removed.id}/`;
+  t.equal((await api.call('DELETE', member, owner)).status, 204);
+  provider.people.set('bob', { email: 'bob@example.com', email_verified: true });
+  t.equal((await signInAs(all, 'bob')).end, '/sign-in?provider=no-account');
+  const last = (await api.log()).findLast(({ type }) => type.endsWith('SignInRefused'));
+  const left = { accountId: id, byProvider: 'no-account' };
+  t.match(JSON.parse(last?.data ?? ''), left, 'the account that they left');
+  const stored = JSON.stringify((await api.log()).filter(({ type }) => /Refused/.test(type)));
+  t.notMatch(stored, /example|eve/, 'no personal data in clear');
 });
 
 void test('an address that the provider gave to somebody else does not give them the person', async (t) => {

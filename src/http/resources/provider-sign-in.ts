@@ -135,11 +135,15 @@ async function finish(
   if (begun === undefined || ctx.query['state'] !== begun.state) return refuse(ctx, 'stale');
   ctx.append('Set-Cookie', `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`);
   const { sessionId, from, account: asked } = begun;
+  const { clientAddress, requestId, loggedId, log } = ctx.state;
   const callback = new URL(CALLBACK_PATH + ctx.search, deps.publicUrl);
   const signedIn = await signInByProvider(deps, {
     person: await providerOf(deps).finish(callback, begun),
     rules,
-    clientAddress: ctx.state.clientAddress,
+    clientAddress,
+    requestId,
+    loggedId,
+    log,
     asked,
     contextFor: (accountId, actor) => commandContext(ctx, deps, { accountId, actor }),
   });
