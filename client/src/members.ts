@@ -40,6 +40,8 @@ export interface Person {
   /** In the account of the session. */
   role: Role;
   documents: boolean;
+  /** False for somebody who signs in with the identity provider alone. */
+  has_password: boolean;
   /** The person whom an account was opened for that is an operator of the service. */
   operator: boolean;
   /** The routes for operators are open: an operator has changed the first password. */

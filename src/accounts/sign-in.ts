@@ -158,7 +158,7 @@ async function known(deps: SignInDependencies, personId: string) {
 }
 
 const NO_PASSWORD =
-  'You have no password: you sign in with the identity provider. Ask the people who run this service for a link that sets one.';
+  'You have no password: you sign in with the identity provider. Leave the password out, within 5 minutes of such a sign-in, or ask the people who run this service for a link that sets one.';
 
 /**
  * Judges the present password of somebody who is signed in already. A wrong one counts as a refused sign-in:

@@ -3,6 +3,7 @@ import { type Test, test } from 'tap';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { bearerOf, joined } from '../support/every-people-answer.ts';
 import { openIdentityProvider } from '../../src/oidc/provider.ts';
+import { codeOf } from '../support/one-time-codes.ts';
 import { CLIENT, startProvider, TestBrowser, type TestProvider } from '../support/oidc-provider.ts';
 
 async function open(t: Test, env: Readonly<Record<string, string>> = {}) {
@@ -112,6 +113,47 @@ void test('whom the service does not let in is recorded: with the account of the
   t.match(JSON.parse(last?.data ?? ''), left, 'the account that they left');
   const stored = JSON.stringify((await api.log()).filter(({ type }) => /Refused/.test(type)));
   t.notMatch(stored, /example|eve/, 'no personal data in clear');
+});
+
+void test('who has no password confirms with a sign-in a few minutes ago, and nobody else does', async (t) => {
+  const all = await open(t, { OIDC_DOMAINS: 'example.com' });
+  const { api, provider } = all;
+  const ada = await api.newAccount();
+  const bob = { email: 'bob@example.com', email_verified: true };
+  provider.people.set('ada', { ...bob, email: ada.email }).set('bob', bob);
+  const creation = (headers: Readonly<Record<string, string>>) =>
+    api.call('POST', `${BASE}/account/person/passkeys/creation/`, { headers, body: {} });
+  const { browser } = await signInAs(all, 'bob');
+  const first = await personOf(api, browser);
+  t.equal(first.person['has_password'], false);
+  t.equal((await creation(first.headers)).status, 200);
+  const totp = `${BASE}/account/person/totp/`;
+  const confirm = async (headers: Readonly<Record<string, string>>) => {
+    const { secret, setup } = (await api.call('POST', totp, { headers })).body;
+    const body = { setup, otp: codeOf(api, String(secret)) };
+    return await api.call('POST', `${totp}confirm/`, { headers, body });
+  };
+  api.clock.time += 4 * 60_000;
+  t.equal((await confirm(first.headers)).status, 200);
+  api.clock.time += 59_000;
+  t.equal((await creation(first.headers)).status, 200);
+  api.clock.time += 1000;
+  const { headers: later } = await browser.session();
+  for (const path of [`${totp}remove/`, `${BASE}/account/person/passkeys/creation/`]) {
+    const late = await api.call('POST', path, { headers: later, body: {} });
+    t.match(late, { status: 400, body: { details: { password: [/identity provider again/] } } });
+  }
+  const again = await personOf(api, (await signInAs(all, 'bob')).browser);
+  const removal = { headers: again.headers, body: {} };
+  t.equal((await api.call('POST', `${totp}remove/`, removal)).status, 204);
+
+  const hers = await personOf(api, (await signInAs(all, 'ada')).browser);
+  t.equal(hers.person['has_password'], true);
+  for (const headers of [hers.headers, await bearerOf(api, ada.email)]) {
+    const answer = await creation(headers);
+    t.match(answer, { status: 400, body: { details: { password: [/Give your password/] } } });
+    t.equal((await confirm(headers)).status, 400);
+  }
 });
 
 void test('an address that the provider gave to somebody else does not give them the person', async (t) => {

@@ -8,7 +8,7 @@ export type Passkey = components['schemas']['Passkey'];
 export type UsedPasskey = components['schemas']['PasskeyAssertion'];
 
 /** Confirms an act that needs more than the session. */
-export type Proof = { readonly password: string } | { readonly passkey: UsedPasskey };
+export type Proof = { readonly password?: string } | { readonly passkey: UsedPasskey };
 
 /** Says why this browser uses no passkeys; undefined: it does. */
 export function whyNone(): string | undefined {

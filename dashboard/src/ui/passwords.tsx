@@ -14,8 +14,18 @@ interface PresentPasswordProps {
   readonly autoFocus?: boolean;
 }
 
-/** Asks a person who is signed in for the present password. */
+/** Asks a person who is signed in for the present password, or for a sign-in with the provider if they have none: see `passwordIn`. */
 export function PresentPassword({ label, email, autoFocus = false }: PresentPasswordProps) {
+  const person = usePerson().data;
+  if (person?.has_password === false) {
+    const account = person.accounts.find(({ current }) => current)?.id ?? '';
+    return (
+      <p>
+        You have no password: a sign-in with the identity provider in the last 5 minutes is needed.{' '}
+        <a href={`/dashboard/oidc/start?from=%2Faccount&account=${account}`}>Sign in again</a>
+      </p>
+    );
+  }
   return (
     <>
       <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
@@ -29,6 +39,12 @@ export function PresentPassword({ label, email, autoFocus = false }: PresentPass
       />
     </>
   );
+}
+
+/** What `PresentPassword` asks for, as the service takes it. */
+export function passwordIn(textOf: TextOf): { readonly password?: string } {
+  const password = textOf('password');
+  return password === '' ? {} : { password };
 }
 
 /** Asks for a code of the second factor. */

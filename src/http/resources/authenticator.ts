@@ -20,13 +20,7 @@ import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Count, Flag, OrNull, PERSON, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
 import { operatorContext } from '../operator.ts';
-import {
-  confirmByEither,
-  confirmOperator,
-  confirmOwnPassword,
-  OwnPassword,
-  PROOF,
-} from './confirm.ts';
+import { confirmByEither, confirmOperator, confirmPerson, OwnPassword, PROOF } from './confirm.ts';
 import { Reason } from './operator-acts.ts';
 
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -52,7 +46,7 @@ export const AuthenticatorOffer = Closed({
 const AuthenticatorProof = Closed({
   setup: Text(SETUP, 'What POST /account/person/totp/ has answered.', { maxLength: 1024 }),
   otp: Text('287082', 'A code of the new authenticator.', { minLength: 1, maxLength: 64 }),
-  password: OwnPassword,
+  password: Type.Optional(OwnPassword),
 });
 const ProofRequest = Closed(PROOF);
 
@@ -142,7 +136,7 @@ export const postAuthenticatorProof: Endpoint = {
     tag: 'People',
     summary: 'Set up a second factor',
     description:
-      'With a first code and the password, the authenticator is set up: signing in with the password takes a code from now on, in all your accounts. This session counts as one with a second factor.',
+      'With a first code and the password, or a sign-in with the identity provider a few minutes ago for people who have no password, the authenticator is set up: signing in with the password takes a code from now on, in all your accounts. This session counts as one with a second factor.',
     body: { schema: AuthenticatorProof },
     answers: { 200: { description: 'The recovery codes.', schema: RecoveryCodes } },
     errors: {
@@ -156,7 +150,7 @@ export const postAuthenticatorProof: Endpoint = {
   handler: (deps) => async (ctx) => {
     const holder = holderOf(ctx);
     const { password, ...given } = await deps.bodies.readSmall(ctx, deps.config, checkProof);
-    await confirmOwnPassword(ctx, deps, password);
+    await confirmPerson(ctx, deps, password, 'Is required.');
     const context = await commandContext(ctx, deps);
     const codes = await addAuthenticator(deps, holder, given, context);
     const { sessionId } = holder;

@@ -88,6 +88,7 @@ export const Person = Closed({
   name: KnownName,
   role: Role,
   documents: Documents,
+  has_password: Flag('false for somebody who signs in with the identity provider alone.', true),
   operator: Flag(
     'true for an operator of the service: the person whom an account was opened for that is one.',
     false,

@@ -1,6 +1,6 @@
 /** The people of the account: their roles, invitations, and who is asking. */
 import { people, peopleQueries } from '../../../projections/people.ts';
-import { openMemberships, personTexts } from '../../accounts/logins.ts';
+import { loginOf, openMemberships, personTexts } from '../../accounts/logins.ts';
 import { acceptInvitation, invitationOf, inviteMember } from '../../accounts/invitations.ts';
 import {
   accountName,
@@ -148,6 +148,7 @@ async function sendPerson(ctx: HttpContext, deps: RouteDependencies): Promise<vo
     name,
     role,
     documents,
+    has_password: (await loginOf(deps, person))?.passwordHash !== '',
     operator,
     acts_as_operator: operator && !mustChangePassword,
     accounts: await Promise.all(accounts),

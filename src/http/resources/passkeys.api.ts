@@ -109,14 +109,18 @@ export const PasskeyCreation = Closed({
   attestation: Type.Literal('none'),
 });
 
-/** One of both: a stolen session must not add a passkey, or remove one. */
+/** A stolen session must not add a passkey, or remove one. */
 const Confirmation = Closed({
   password: Type.Optional(
-    Text('correct horse battery', 'Your password. One of password and passkey is needed.', {
-      format: 'password',
-      minLength: 1,
-      maxLength: 1024,
-    }),
+    Text(
+      'correct horse battery',
+      'Your password. One of password and passkey is needed, but for people without a password who have signed in with the identity provider in the last 5 minutes.',
+      {
+        format: 'password',
+        minLength: 1,
+        maxLength: 1024,
+      },
+    ),
   ),
   passkey: Type.Optional(Assertion),
 });

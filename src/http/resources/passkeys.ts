@@ -15,14 +15,14 @@ import {
   renamePasskey,
 } from '../../accounts/passkeys.ts';
 import { confirmPasskey } from '../../accounts/passkey-sign-in.ts';
-import { confirmPassword } from '../../accounts/sign-in.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { PASSKEY_ID } from '../../domain/ids.ts';
-import { fieldError, ServiceError } from '../../errors/errors.ts';
+import { ServiceError } from '../../errors/errors.ts';
 import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { signedInOf } from '../middleware/sessions-only.ts';
 import type { Endpoint } from '../openapi/operation.ts';
+import { confirmPerson } from './confirm.ts';
 import { WRONG_PASSWORD } from './operator-accounts.api.ts';
 import {
   checkConfirmation,
@@ -46,7 +46,7 @@ function holderOf(ctx: HttpContext) {
   return { personId, accountId: caller.accountId, sessionId };
 }
 
-/** Judges the password or the passkey in the body. @throws {ServiceError} `validation_error`, `rate_limit_exceeded` */
+/** Judges the passkey in the body, or what `confirmPerson` takes. @throws {ServiceError} `validation_error`, `rate_limit_exceeded` */
 async function confirm(ctx: HttpContext, deps: RouteDependencies): Promise<void> {
   const { password, passkey } = await deps.bodies.readSmall(ctx, deps.config, checkConfirmation);
   const actor = signedInOf(callerOf(ctx));
@@ -58,9 +58,10 @@ async function confirm(ctx: HttpContext, deps: RouteDependencies): Promise<void>
     const presented = { assertion: passkey, party: partyOf(ctx, deps), purpose };
     const context = await commandContext(ctx, deps);
     await confirmPasskey(deps, personId, { ...request, presented }, { accountId, context });
-  } else if (password !== undefined) {
-    await confirmPassword(deps, actor.person, { ...request, password }, WRONG_PASSWORD);
-  } else throw fieldError('password', 'Give your password, or one of your passkeys.');
+  } else {
+    const missing = 'Give your password, or one of your passkeys.';
+    await confirmPerson(ctx, deps, password, missing, WRONG_PASSWORD);
+  }
 }
 
 export const listPasskeys: Endpoint = {

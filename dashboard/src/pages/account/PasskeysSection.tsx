@@ -16,7 +16,7 @@ import { Checkbox } from '../../ui/Checkbox.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { PresentPassword } from '../../ui/passwords.tsx';
+import { passwordIn, PresentPassword } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
@@ -49,7 +49,7 @@ function useProof() {
     </>
   );
   const proofOf = async (textOf: TextOf) =>
-    byPasskey ? await confirmWithPasskey() : { password: textOf('password') };
+    byPasskey ? await confirmWithPasskey() : passwordIn(textOf);
   return { fields, proofOf };
 }
 

@@ -31,6 +31,7 @@ async function rename(textOf: TextOf): Promise<string> {
 function Switch({ account, email }: { readonly account: OwnAccount; readonly email: string }) {
   const navigate = useNavigate();
   const { provider = null } = useQuery(offersQuery).data ?? {};
+  const hasPassword = usePerson().data?.has_password ?? true;
   const name = account.name ?? account.id;
   const goThere = async () => {
     session.forget();
@@ -47,9 +48,11 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
     >
       {(close) => (
         <>
-          <SignInForm email={email} account={account.id} onSignedIn={goThere} onCancel={close}>
-            <PresentPassword label="Your password" email={email} autoFocus />
-          </SignInForm>
+          {hasPassword && (
+            <SignInForm email={email} account={account.id} onSignedIn={goThere} onCancel={close}>
+              <PresentPassword label="Your password" email={email} autoFocus />
+            </SignInForm>
+          )}
           {provider !== null && (
             <ButtonAnchor
               href={`/dashboard/oidc/start?account=${account.id}`}

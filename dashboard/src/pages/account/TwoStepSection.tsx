@@ -8,7 +8,7 @@ import { Code } from '../../ui/Code.tsx';
 import { DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { OtpField, PresentPassword } from '../../ui/passwords.tsx';
+import { OtpField, passwordIn, PresentPassword } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
@@ -33,7 +33,7 @@ function SetUp({ email, onAdded, onCancel }: SetUpProps) {
     retry: false,
   });
   const confirm = async (textOf: TextOf, setup: string) => {
-    const body = { setup, otp: textOf('otp'), password: textOf('password') };
+    const body = { setup, otp: textOf('otp'), ...passwordIn(textOf) };
     const added = await dataOf(api.POST('/api/v1/account/person/totp/confirm/', { body }));
     onAdded(added.recovery_codes);
     onCancel();
@@ -66,7 +66,7 @@ function SetUp({ email, onAdded, onCancel }: SetUpProps) {
 }
 
 async function remove(textOf: TextOf): Promise<string> {
-  const body = { password: textOf('password') };
+  const body = passwordIn(textOf);
   await dataOf(api.POST('/api/v1/account/person/totp/remove/', { body }));
   await refresh();
   return 'Signing in takes the password alone from now on.';
@@ -78,7 +78,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
   const isOn = typeof query.data?.since === 'string';
   const password = <PresentPassword label="Your password" email={email} autoFocus />;
   const renew = async (textOf: TextOf) => {
-    const body = { password: textOf('password') };
+    const body = passwordIn(textOf);
     const made = await dataOf(api.POST('/api/v1/account/person/recovery-codes/', { body }));
     setCodes(made.recovery_codes);
     return undefined;
