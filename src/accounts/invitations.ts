@@ -135,7 +135,8 @@ async function orGone<T>(work: Promise<T>): Promise<T> {
 }
 
 export interface Acceptance extends Omit<SignInRequest, 'email' | 'password'> {
-  readonly name: string;
+  /** Needed, as the password is, without a session. */
+  readonly name?: string;
   readonly password?: string;
   /** The person whose session came with the request, if one did. */
   readonly signedIn?: string;
@@ -156,8 +157,7 @@ export async function acceptInvitation(
   contextFor: ContextFor,
 ): Promise<string> {
   const { accountId, role, tokenHash } = invitation;
-  const name = nameOfPerson(request.name);
-  const personId = await personFor(deps, invitation, { ...request, name }, contextFor);
+  const personId = await personFor(deps, invitation, request, contextFor);
   const context = await contextFor({ kind: 'account', id: accountId, person: personId, role });
   const now = context.metadata.time;
   await sendToAccount(deps, { type: 'JoinAccount', accountId, personId, tokenHash, now }, context);
@@ -173,6 +173,8 @@ async function personFor(
 ): Promise<string> {
   const { email } = invitation;
   const { signedIn, password } = request;
+  // Whoever is signed in has one, which stays.
+  const name = signedIn === undefined ? nameOfPerson(request.name ?? '') : '';
   const login = await findLogin(deps, email);
   if (signedIn !== undefined) {
     if (login?.personId === signedIn) return signedIn;
@@ -185,7 +187,7 @@ async function personFor(
   if (password === undefined) throw fieldError('password', 'This field is required.');
   checkPassword(password);
   if (login !== undefined) return await proven(deps, { ...request, email, password });
-  return await registered(deps, invitation, { ...request, password }, contextFor);
+  return await registered(deps, invitation, { ...request, name, password }, contextFor);
 }
 
 /** @throws {ServiceError} `unauthorized`, `rate_limit_exceeded` */
@@ -201,7 +203,7 @@ async function proven(deps: SignInDependencies, request: SignInRequest): Promise
 async function registered(
   deps: SignInDependencies,
   { id: personId, accountId, email, role }: Invitation,
-  request: Acceptance & { readonly password: string },
+  request: Acceptance & { readonly name: string; readonly password: string },
   contextFor: ContextFor,
 ): Promise<string> {
   const { vault } = deps;

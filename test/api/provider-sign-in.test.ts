@@ -1,7 +1,7 @@
 /** Signing in with a real identity provider: who is matched, who may come, and as what. */
 import { type Test, test } from 'tap';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
-import { bearerOf, joined } from '../support/every-people-answer.ts';
+import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { openIdentityProvider } from '../../src/oidc/provider.ts';
 import { codeOf } from '../support/one-time-codes.ts';
 import { CLIENT, startProvider, TestBrowser, type TestProvider } from '../support/oidc-provider.ts';
@@ -154,6 +154,35 @@ void test('who has no password confirms with a sign-in a few minutes ago, and no
     t.match(answer, { status: 400, body: { details: { password: [/Give your password/] } } });
     t.equal((await confirm(headers)).status, 400);
   }
+});
+
+void test('a session of the provider accepts an invitation of its address alone, once, as who it is', async (t) => {
+  const all = await open(t, { OIDC_DOMAINS: 'example.com' });
+  const { api, provider } = all;
+  await api.newAccount();
+  const inviting = await api.newAccount();
+  const owner = await bearerOf(api, inviting.email);
+  provider.people.set('bob', { email: 'bob@example.com', email_verified: true, name: 'Bob' });
+  const bob = await personOf(api, (await signInAs(all, 'bob')).browser);
+  // The address that he has at the provider by now is not the one that he signs in with here.
+  provider.people.set('bob', { email: 'carol@example.com', email_verified: true });
+  const renamed = await personOf(api, (await signInAs(all, 'bob')).browser);
+  t.equal(renamed.person['id'], bob.person['id']);
+  const carols = await invite(api, owner, 'carol@example.com', 'owner');
+  t.equal((await accept(api, carols, {}, renamed.headers)).status, 403);
+  const token = await invite(api, owner, 'BOB@example.com', 'auditor');
+  const answers = await Promise.all([1, 2, 3].map(() => accept(api, token, {}, renamed.headers)));
+  t.strictSame(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [200, 410, 410],
+  );
+  const { person } = await personOf(
+    api,
+    (await signInAs(all, 'bob', `?account=${inviting.id}`)).browser,
+  );
+  t.match(person, { id: bob.person['id'], name: 'Bob', role: 'auditor' });
+  const missing = await accept(api, carols, { password: PASSWORD });
+  t.match(missing, { status: 400, body: { details: { name: [/1 to 100/] } } });
 });
 
 void test('an address that the provider gave to somebody else does not give them the person', async (t) => {

@@ -8,7 +8,7 @@ import { startProvider } from '../support/oidc-provider.ts';
 void test('signing in with the provider leads to the page that was asked for, or says why not', async (t) => {
   const provider = await startProvider(t);
   const port = String(await freePort());
-  const { page, service, complaints } = await startDashboard(t, {
+  const { page, service, account, complaints } = await startDashboard(t, {
     ...provider.env,
     PORT: port,
     PUBLIC_URL: `http://127.0.0.1:${port}`,
@@ -48,5 +48,21 @@ void test('signing in with the provider leads to the page that was asked for, or
     await signIn(page, { email: 'ann@example.com', password: 'battery staple horse' }, '/account');
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
   });
+
+  await t.test(
+    'who is signed in accepts an invitation with one click, as who they are',
+    async (sub) => {
+      const invite = ['members', 'invite', account.email, 'ann@example.com', '--role', 'auditor'];
+      const made = (await cliJson(service.place, invite)) as {
+        link: string;
+      };
+      await page.goto(made.link);
+      await page.getByText('You are signed in with this address').waitFor();
+      sub.strictSame(await inspectPage(page, 'invitation-signed-in'), []);
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.getByRole('link', { name: 'Your accounts' }).click();
+      await page.getByRole('row', { name: /auditor/ }).waitFor();
+    },
+  );
   t.strictSame(complaints, []);
 });

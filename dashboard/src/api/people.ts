@@ -1,7 +1,8 @@
 /** The person who is signed in, and the people of the account. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
-import { ACCOUNT } from './queries.ts';
+import { session } from '../session/session.ts';
+import { ACCOUNT, queryClient } from './queries.ts';
 import type { components } from './schema.d.ts';
 
 export type Person = components['schemas']['Person'];
@@ -31,6 +32,19 @@ export const membersQuery = queryOptions({
   queryFn: ({ signal }) =>
     dataOf(api.GET('/api/v1/account/members/', { params: { query: { page_size: 100 } }, signal })),
 });
+
+/** The person whose session this browser has open; null: nobody's. */
+export const openPersonQuery = queryOptions({
+  queryKey: [...PERSON, 'open'],
+  queryFn: async () =>
+    (await session.isOpen()) ? await queryClient.fetchQuery(personQuery) : null,
+});
+
+/** Joins the account that the link of an invitation is for, as who is signed in. */
+export const joinSignedIn = (token: string) => {
+  const params = { path: { token } };
+  return dataOf(api.POST('/api/v1/invitations/{token}/accept/', { params, body: {} }));
+};
 
 /** The second factor of the person who is signed in. */
 export const authenticatorQuery = queryOptions({

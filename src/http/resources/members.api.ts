@@ -71,7 +71,7 @@ const InvitationRequest = Closed({ email: Email, role: Role, documents: Type.Opt
 const MemberChange = Closed({ role: Type.Optional(Role), documents: Type.Optional(Documents) });
 const PersonChange = Closed({ name: Name });
 const Acceptance = Closed({
-  name: Name,
+  name: Type.Optional(Name),
   password: Type.Optional(
     Text(
       'correct horse battery',
@@ -247,7 +247,7 @@ export const acceptInvitationDoc: OperationDoc = {
   tag: 'People',
   summary: 'Accept an invitation',
   description:
-    'The person joins the account. A new address gets the password that is given; an address that signs in already has to prove it, by its password or by an access token of the person. It opens no session: sign in afterwards.',
+    'The person joins the account. A new address gets the password that is given; an address that signs in already has to prove it, by its password or by an access token of the person, which needs neither name nor password and may be of a sign-in with the identity provider. It opens no session: sign in afterwards.',
   parameters: [IN_PATH],
   body: { schema: Acceptance },
   answers: { 200: { description: 'The person belongs to the account.', schema: Accepted } },

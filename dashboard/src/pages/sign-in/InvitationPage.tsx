@@ -1,8 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { acceptInvitation, invitationOf } from '../../api/without-sign-in.ts';
+import { joinSignedIn, openPersonQuery, PERSON } from '../../api/people.ts';
+import { queryClient } from '../../api/queries.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
@@ -12,24 +15,37 @@ import { Time } from '../../ui/Time.tsx';
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
 export default function InvitationPage() {
   const [token] = useState(() => globalThis.location.hash.slice(1));
-  const [isDone, setDone] = useState(false);
+  const [joined, setJoined] = useState<'signed in' | 'by password'>();
   const query = useQuery({
     queryKey: ['invitation', token],
     queryFn: ({ signal }) => invitationOf(token, signal),
     retry: false,
-    enabled: !isDone,
+    enabled: joined === undefined,
   });
   const send = async (textOf: TextOf) => {
     await acceptInvitation(token, { name: textOf('name'), password: textOf('password') });
-    setDone(true);
+    setJoined('by password');
     return undefined;
   };
-  if (isDone) {
+  const person = useQuery(openPersonQuery).data ?? null;
+  const isTheirs = (email: string) => person?.email?.toLowerCase() === email.toLowerCase();
+  const sendSignedIn = async () => {
+    await joinSignedIn(token);
+    await queryClient.invalidateQueries({ queryKey: PERSON });
+    setJoined('signed in');
+    return undefined;
+  };
+  if (joined !== undefined) {
+    const isSignedIn = joined === 'signed in';
     return (
       <LonePage title="Welcome" heading="You have joined the account">
-        <p role="status">Sign in with your address and your password.</p>
-        <ButtonLink to="/sign-in" look="primary">
-          Sign in
+        <p role="status">
+          {isSignedIn
+            ? 'It is among your accounts on the page Account.'
+            : 'Sign in with your address and your password.'}
+        </p>
+        <ButtonLink to={isSignedIn ? '/account' : '/sign-in'} look="primary">
+          {isSignedIn ? 'Your accounts' : 'Sign in'}
         </ButtonLink>
       </LonePage>
     );
@@ -43,19 +59,37 @@ export default function InvitationPage() {
               <bdi>{account ?? 'An account'}</bdi> invites <bdi>{email}</bdi> as {role}. The
               invitation ends <Time iso={end} />.
             </p>
-            <SendForm action="Join" onSend={send}>
-              <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-              <TextField label="Your name" name="name" autoComplete="name" isRequired autoFocus />
-              <TextField
-                label="Password"
-                name="password"
-                type="password"
-                autoComplete="new-password"
-                minLength={SHORTEST_PASSWORD}
-                hint={`If this address signs in here already, its password. Else a new one of at least ${SHORTEST_PASSWORD} characters.`}
-                isRequired
-              />
-            </SendForm>
+            {isTheirs(email) ? (
+              <SendForm action="Join" onSend={sendSignedIn}>
+                <p>You are signed in with this address: nothing else is needed.</p>
+              </SendForm>
+            ) : (
+              <SendForm action="Join" onSend={send}>
+                {typeof person?.email === 'string' && (
+                  <Notice kind="info">
+                    This browser is signed in as <bdi>{person.email}</bdi>. The invitation is for
+                    another address.
+                  </Notice>
+                )}
+                <input
+                  type="hidden"
+                  name="username"
+                  autoComplete="username"
+                  value={email}
+                  readOnly
+                />
+                <TextField label="Your name" name="name" autoComplete="name" isRequired autoFocus />
+                <TextField
+                  label="Password"
+                  name="password"
+                  type="password"
+                  autoComplete="new-password"
+                  minLength={SHORTEST_PASSWORD}
+                  hint={`If this address signs in here already, its password. Else a new one of at least ${SHORTEST_PASSWORD} characters.`}
+                  isRequired
+                />
+              </SendForm>
+            )}
           </>
         )}
       </Loaded>
