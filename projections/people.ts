@@ -38,15 +38,21 @@ CREATE TABLE members (
 CREATE TABLE sign_ups (
   account_id TEXT PRIMARY KEY,
   person_id TEXT NOT NULL,
+  email TEXT NOT NULL,
+  plan TEXT NOT NULL,
+  credits INTEGER NOT NULL,
+  by_mail INTEGER NOT NULL,
+  offered_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX sign_up_links ON sign_ups (account_id) WHERE by_mail = 0;
 CREATE INDEX sign_ups_by_end ON sign_ups (expires_at);
 CREATE INDEX invitations ON members (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND ended = 0;`;
 
 export const people: Projection = {
   name: 'people',
-  version: 5,
+  version: 6,
   tables: ['people', 'identities', 'members', 'sign_ups'],
   ddl,
   handlers(db) {
@@ -59,7 +65,8 @@ export const people: Projection = {
     const link = db.prepare('INSERT OR IGNORE INTO identities (identity, person_id) VALUES (?, ?)');
     const unlink = db.prepare('DELETE FROM identities WHERE person_id = ?');
     const offer = db.prepare(
-      'INSERT INTO sign_ups (account_id, person_id, expires_at) VALUES (?, ?, ?)',
+      `INSERT INTO sign_ups (account_id, person_id, email, plan, credits, by_mail, offered_at, expires_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     const endOffer = db.prepare('DELETE FROM sign_ups WHERE account_id = ?');
     const add = db.prepare(
@@ -99,8 +106,10 @@ export const people: Projection = {
       MemberRemoved({ accountId, personId }) {
         remove.run(accountId, personId);
       },
-      SignUpOffered({ accountId, personId, expiresAt }) {
-        offer.run(accountId, personId, expiresAt);
+      SignUpOffered({ accountId, personId, email, plan, credits, byMail, ...times }) {
+        const { offeredAt, expiresAt } = times;
+        const terms = [email, plan, credits, Number(byMail ?? false)];
+        offer.run(accountId, personId, ...terms, offeredAt, expiresAt);
       },
       SignUpEnded({ accountId }) {
         endOffer.run(accountId);
@@ -163,6 +172,18 @@ export interface MemberRow {
   readonly expiresAt?: number;
 }
 
+/** A link of an operator that opens an account. The address is sealed with the key of the person. */
+export interface SignUpRow {
+  readonly accountId: string;
+  readonly personId: string;
+  readonly email: string;
+  readonly plan: string;
+  readonly credits: number;
+  /** Milliseconds since the Unix epoch, as is `expiresAt`. */
+  readonly offeredAt: number;
+  readonly expiresAt: number;
+}
+
 export interface PeopleQueries {
   /** The id of the person who has the identity, an HMAC, at a provider. */
   withIdentity(identity: string): string | undefined;
@@ -176,6 +197,10 @@ export interface PeopleQueries {
   expired(now: number): readonly MemberRow[];
   /** Accounts that may be opened by links which have expired, with their founders, at most a hundred. */
   expiredSignUps(now: number): readonly { readonly accountId: string; readonly personId: string }[];
+  /** Links of operators that are open, newest first. */
+  signUpLinks(now: number, page: Slice): Page<SignUpRow>;
+  /** Undefined for a link that has ended, and for one that somebody asked for by mail. */
+  signUpLink(accountId: string): SignUpRow | undefined;
   /** The accounts that the person belongs to, by the time of joining. */
   memberships(personId: string): readonly MemberRow[];
 }
@@ -216,7 +241,22 @@ export function peopleQueries(db: Database): PeopleQueries {
     `SELECT account_id AS accountId, person_id AS personId FROM sign_ups
      WHERE expires_at <= ? ORDER BY expires_at LIMIT 100`,
   );
+  const selectLink = `SELECT account_id AS accountId, person_id AS personId, email, plan, credits,
+     offered_at AS offeredAt, expires_at AS expiresAt FROM sign_ups WHERE by_mail = 0`;
+  const link = db.prepare<[string], SignUpRow>(`${selectLink} AND account_id = ?`);
+  // Ids are in the order of time.
+  const links = db.prepare<[number, number, number], SignUpRow>(
+    `${selectLink} AND expires_at > ? ORDER BY account_id DESC LIMIT ? OFFSET ?`,
+  );
+  const countLinks = db
+    .prepare<[number], number>('SELECT count(*) FROM sign_ups WHERE by_mail = 0 AND expires_at > ?')
+    .pluck();
   return {
+    signUpLinks: (now, { limit, offset }) => ({
+      rows: links.all(now, limit, offset),
+      total: countLinks.get(now) ?? 0,
+    }),
+    signUpLink: (accountId) => link.get(accountId),
     expiredSignUps: (now) => signUps.all(now),
     withIdentity: (hmac) => identity.get(hmac),
     expired: (now) => expired.all(now).map(rowOf),

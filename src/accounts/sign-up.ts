@@ -56,7 +56,7 @@ async function offer(
   deps: SignInDependencies,
   { lifetimeMs, email, ...terms }: Offer,
   context: CommandContext,
-): Promise<{ readonly token: string; readonly expiresAt: number }> {
+): Promise<{ readonly id: string; readonly token: string; readonly expiresAt: number }> {
   const { time: now } = context.metadata;
   const accountId = newAccountId(now);
   const personId = founderOf(accountId);
@@ -72,7 +72,7 @@ async function offer(
     expiresAt,
   } as const;
   orThrow(await deps.actors.send(signUpAggregate, accountId, command, context));
-  return { token: await signUpToken(deps, personId), expiresAt };
+  return { id: accountId, token: await signUpToken(deps, personId), expiresAt };
 }
 
 /**
@@ -86,7 +86,7 @@ export async function inviteToSignUp(
     ...terms
   }: { readonly email: string; readonly plan: Plan; readonly credits: number },
   context: CommandContext,
-): Promise<{ readonly email: string; readonly token: string; readonly expiresAt: number }> {
+): Promise<Awaited<ReturnType<typeof offer>> & { readonly email: string }> {
   const email = addressIn(given);
   const made = await offer(
     deps,

@@ -3,6 +3,7 @@ import type { CommandContext, Output, Run } from './command.ts';
 import { termsOf } from './account.ts';
 import { neededReason } from './on-account.ts';
 import type { Link } from './operator-api.ts';
+import { take } from './service.ts';
 
 /** Asks for a link, and shows it this once. */
 async function show(
@@ -36,4 +37,28 @@ export const accountResetLink: Run = async (invocation, context) => {
   const which = 'why somebody is to set the password. Each account of the person reads it.';
   const asked = { email, ...neededReason(invocation, which) };
   await show(context, '/operator/reset-links/', asked, 'sets a password');
+};
+
+export const accountInvitations: Run = async (_, { open, output }) => {
+  await open.withOperator(async (api) => {
+    const links = await take(Infinity, () => api.signUpLinks());
+    output.json(links);
+    output.table(
+      ['ID', 'ADDRESS', 'PLAN', 'CREDITS', 'VALID UNTIL'],
+      links.map(({ id, email, plan, credits, expires_at: end }) => [
+        id,
+        email,
+        plan,
+        credits,
+        new Date(end),
+      ]),
+      'No link that opens an account is open.',
+    );
+  });
+};
+
+export const accountUninvite: Run = async ({ positionals: [id = ''] }, { open, output }) => {
+  await open.withOperator((api) => api.delete(`/operator/sign-ups/${encodeURIComponent(id)}/`));
+  output.json({ id });
+  output.line('The link opens nothing any more.');
 };

@@ -8,6 +8,7 @@ import { ServiceError } from '../errors/errors.ts';
 import type { Account as AccountSchema } from '../http/resources/account.ts';
 import type { AccountActivity } from '../http/resources/operator-activity.ts';
 import type { ResetLink } from '../http/resources/password-reset.ts';
+import type { OpenSignUpLink } from '../http/resources/sign-up.ts';
 import type { AccountDetails } from '../http/resources/operator-accounts.api.ts';
 
 /** An account as `GET /operator/accounts/` lists it. */
@@ -16,6 +17,8 @@ export type Account = Static<typeof AccountSchema>;
 export type Details = Static<typeof AccountDetails>;
 export type Activity = Static<typeof AccountActivity>;
 export type Link = Static<typeof ResetLink>;
+/** A link as `GET /operator/sign-ups/` lists it. */
+export type SignUpLink = Static<typeof OpenSignUpLink>;
 
 /** Its address leads nowhere: the requests go to the store of the settings. */
 const SERVER = 'http://localhost';
@@ -94,19 +97,23 @@ export class OperatorApi {
 
   /** All open accounts, newest first. */
   accounts(): AsyncGenerator<Account> {
-    return everyItem((page) => this.#accountsOn(page, 100));
+    return everyItem((page) => this.#pageOf<Account>('accounts', page, 100));
+  }
+
+  /** Links that open accounts and that nobody has used, newest first. */
+  signUpLinks(): AsyncGenerator<SignUpLink> {
+    return everyItem((page) => this.#pageOf<SignUpLink>('sign-ups', page, 100));
   }
 
   /** The oldest open account. */
   async firstAccount(): Promise<Account | undefined> {
-    const { total } = await this.#accountsOn(1, 1);
-    return total === 0 ? undefined : (await this.#accountsOn(total, 1)).items[0];
+    const { total } = await this.#pageOf<Account>('accounts', 1, 1);
+    return total === 0 ? undefined : (await this.#pageOf<Account>('accounts', total, 1)).items[0];
   }
 
-  #accountsOn(number: number, size: number): Promise<Page<Account>> {
+  #pageOf<T>(list: 'accounts' | 'sign-ups', number: number, size: number): Promise<Page<T>> {
     const { page, pageSize, query } = pageQuery({ page: number, pageSize: size }, {});
-    const read = pageReader<Account>(page, pageSize);
-    return this.#send('GET', `/operator/accounts/?${query}`, read);
+    return this.#send('GET', `/operator/${list}/?${query}`, pageReader<T>(page, pageSize));
   }
 
   #send<T>(

@@ -155,10 +155,9 @@ function signedIn(right: Right, method: Method, path: string, endpoint: Endpoint
 const settingUp = (route: Route): Route => ({ ...route, setsUpSignIn: true });
 
 /** A route that changes what the person signs in with. */
-const factor = (path: string, endpoint: Endpoint): Route => ({
-  ...signedIn('any', 'post', `/account/person/${path}`, endpoint),
-  changesFactors: true,
-});
+function factor(path: string, endpoint: Endpoint): Route {
+  return { ...signedIn('any', 'post', `/account/person/${path}`, endpoint), changesFactors: true };
+}
 
 /** A route of callers, with what they need for it: a line of the table in `access.ts`. */
 function by(right: Right, method: Method, path: string, endpoint: Endpoint) {
@@ -301,7 +300,9 @@ export const ROUTES: readonly Route[] = [
   api('get', '/operator/projections/', 'operator', listProjections),
   api('post', '/operator/projections/rebuild/', 'operator', postRebuild),
   api('get', '/operator/checkpoints/', 'operator', listCheckpoints),
+  api('get', '/operator/sign-ups/', 'operator', signUp.listSignUpLinks),
   api('post', '/operator/sign-ups/', 'operator', signUp.postSignUpInvitation),
+  api('delete', '/operator/sign-ups/{id}/', 'operator', signUp.deleteSignUpLink),
   api('post', '/operator/reset-links/', 'operator', postResetLink),
   api('post', '/operator/second-factors/remove/', 'operator', authenticator.postLostAuthenticator),
   api('get', '/operator/accounts/', 'operator', listOperatorAccounts),

@@ -2,7 +2,9 @@
 import { test } from 'tap';
 import { forgetEnded } from '../../src/accounts/erase-people.ts';
 import { BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { founderOf } from '../../src/domain/members.ts';
 import { linkIn, startMailApi } from '../support/mail.ts';
+import { newOperator } from '../support/operator.ts';
 
 const SIGN_UP = `${BASE}/sign-up/`;
 const tokenIn = (link: unknown): string => String(link).split('#').at(-1) ?? '';
@@ -49,6 +51,37 @@ void test('an operator’s link opens an account once, with the password of whoe
   t.match(refusal(await api.call('POST', SIGN_UP, { body: { email: 'b@example.com' } })), {
     status: 403,
   });
+});
+
+void test('an operator lists the links that nobody has used, and revokes them', async (t) => {
+  const { api, mailNumber } = await startMailApi(t, { SIGN_UP: 'open' });
+  const operator = await newOperator(api);
+  const made = await invite(api, { email: 'ann@example.com', plan: 'pro', credits: 7 });
+  await invite(api, { email: 'bob@example.com' });
+  await api.call('POST', SIGN_UP, { body: { email: 'carol@example.com' } });
+  const mailed = tokenIn(linkIn(await mailNumber(1)));
+  const list = async () => (await operator.call('GET', '/sign-ups/')).body as unknown as object[];
+  t.match(await list(), [
+    { email: 'bob@example.com', plan: 'free' },
+    { id: made.body['id'], email: 'ann@example.com', plan: 'pro', credits: 7 },
+  ]);
+  t.equal((await list()).length, 2, 'who asked by mail is not listed');
+  t.notMatch(JSON.stringify(await list()), tokenIn(made.body['link']).split('-')[1]);
+  const revoke = (id: string) => operator.call('DELETE', `/sign-ups/${id}/`);
+  const id = String(made.body['id']);
+  const both = await Promise.all([revoke(id), revoke(id)]);
+  t.ok(both.some(({ status }) => status === 204));
+  t.equal((await revoke(id)).status, 404);
+  t.equal((await revoke(`acct_${mailed.slice(0, 26)}`)).status, 404);
+  t.match(await list(), [{ email: 'bob@example.com' }]);
+  const token = tokenIn(made.body['link']);
+  t.equal((await open(api, token)).status, 410);
+  await t.rejects(api.vault.dataKey(founderOf(id)), 'nothing is left of the address');
+  const ended = (await api.log()).findLast(({ type }) => type === 'SignUpEnded');
+  t.match(ended?.metadata, new RegExp(operator.id), 'the log says who it was');
+  t.equal((await open(api, mailed)).status, 201);
+  api.clock.time += 7 * 24 * 60 * 60 * 1000;
+  t.strictSame((await operator.call('GET', '/sign-ups/')).status, 401, 'the session has ended');
 });
 
 void test('a link ends after its time, and nothing of it is left', async (t) => {

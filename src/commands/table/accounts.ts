@@ -38,6 +38,19 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account-links.ts')).accountInvite(...given),
   },
   {
+    name: 'account invitations',
+    summary: 'List the links that open accounts and that nobody has used.',
+    examples: ['account invitations'],
+    run: async (...given) => (await import('../account-links.ts')).accountInvitations(...given),
+  },
+  {
+    name: 'account uninvite',
+    summary: 'Revoke a link that opens an account.',
+    positionals: { id: "the id of the link, as 'account invitations' shows it" },
+    examples: ['account uninvite acct_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    run: async (...given) => (await import('../account-links.ts')).accountUninvite(...given),
+  },
+  {
     name: 'account list',
     summary: 'List all accounts, oldest first.',
     examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],

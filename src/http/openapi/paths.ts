@@ -89,6 +89,12 @@ const NAMED: Readonly<Record<string, Named>> = {
     'The account has no session with this id, or it has ended before.',
     'There is no such session.',
   ),
+  'sign-ups': named(
+    'link',
+    ACCOUNT,
+    'There is no link with this id, or it was used, was revoked or has expired.',
+    'There is no such link.',
+  ),
   accounts: named(
     'account',
     ACCOUNT,

@@ -43,6 +43,7 @@ import {
 } from '../resources/password-reset.ts';
 import {
   OpenSignUp,
+  OpenSignUpLink,
   SignedUp,
   SignUpAcceptance,
   SignUpInvitation,
@@ -154,6 +155,7 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   AccountActivity,
   SignUpRequest,
   OpenSignUp,
+  OpenSignUpLink,
   SignUpAcceptance,
   SignedUp,
   SignUpInvitation,

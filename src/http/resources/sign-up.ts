@@ -1,15 +1,19 @@
 /** Opening an account by a link: an operator invites, or somebody asks for it and confirms the address by mail. */
+import { peopleQueries } from '../../../projections/people.ts';
 import { assertPlan, networkKey } from '../../accounts/rate-limits.ts';
 import {
   askToSignUp,
+  endSignUp,
   inviteToSignUp,
   openBySignUp,
   SIGN_UP_GONE,
   signUpOf,
 } from '../../accounts/sign-up.ts';
 import { firstCommand } from '../../actors/command-context.ts';
+import { unlessErased } from '../../documents/keys/vault.ts';
 import { ServiceError } from '../../errors/errors.ts';
-import { compile } from '../../requests/validation.ts';
+import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { compile, validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
@@ -17,6 +21,7 @@ import { Closed, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, type ErrorDoc, wrongField } from '../openapi/operation.ts';
 import { NOT_AN_OPERATOR, operatorOf } from '../operator.ts';
 import { pageLinks } from '../page-links.ts';
+import { PAGE_PARAMETERS, pageOf, pageOfItems, sendPage } from '../pagination.ts';
 import { AccountOpening, OpenedAccount } from './operator-accounts.api.ts';
 
 const TOKEN = '06f3k8r1v2w9x4y5z6a7b8c9d0-T0q5vXw2Yh8sKd4fLm9pRz1uBn6cGj3eAi7oQtWyVxE';
@@ -50,11 +55,28 @@ export const SignedUp = Closed({ id, email, plan: openedPlan, credits: openedCre
 /** The body of `POST /operator/sign-ups/`. */
 export const SignUpInvitation = Closed({ email, plan, credits });
 
+const ExpiresAt = Timestamp('The time until which it is valid: seven days.');
+const LinkId = Text(
+  'acct_06f3k8r1v2w9x4y5z6a7b8c9d0',
+  'The link, by the id that the account will have.',
+);
+
 /** The answer. */
 export const SignUpLink = Closed({
+  id: LinkId,
   email,
   link: Text(`https://pdf.example.com/sign-up#${TOKEN}`, 'The link. It is shown only this once.'),
-  expires_at: Timestamp('The time until which it is valid: seven days.'),
+  expires_at: ExpiresAt,
+});
+
+/** An item of `GET /operator/sign-ups/`. */
+export const OpenSignUpLink = Closed({
+  id: LinkId,
+  email,
+  plan: openedPlan,
+  credits: openedCredits,
+  created_at: Timestamp('The time when it was made.'),
+  expires_at: ExpiresAt,
 });
 
 const checkRequest = compile(SignUpRequest);
@@ -189,9 +211,53 @@ export const postSignUpInvitation: Endpoint = {
     },
   },
   handler: (deps) => async (ctx) => {
-    const { email: address, token, expiresAt } = await invite(ctx, deps);
+    const { id: madeFor, email: address, token, expiresAt } = await invite(ctx, deps);
     const link = pageLinks(() => deps.publicUrl).signUp(token);
-    ctx.body = { email: address, link, expires_at: isoTime(expiresAt) };
+    ctx.body = { id: madeFor, email: address, link, expires_at: isoTime(expiresAt) };
     ctx.status = 201;
+  },
+};
+
+export const listSignUpLinks: Endpoint = {
+  doc: {
+    id: 'listSignUpLinks',
+    tag: 'Operators',
+    summary: 'List links that open an account',
+    description:
+      'Those that operators made and nobody has used, newest first. Their secrets are not shown again.',
+    parameters: PAGE_PARAMETERS,
+    answers: { 200: pageOfItems(OpenSignUpLink) },
+  },
+  handler: (deps) => async (ctx) => {
+    const page = validated((issues) => pageOf(ctx, issues));
+    const queries = await consistentQuery(deps, peopleQueries);
+    const { rows, total } = queries.signUpLinks(deps.clock.now(), page);
+    const records = rows.map(async (row) => ({
+      id: row.accountId,
+      email: (await unlessErased(deps.vault.unseal(row.personId, row.email))) ?? '',
+      plan: row.plan,
+      credits: row.credits,
+      created_at: isoTime(row.offeredAt),
+      expires_at: isoTime(row.expiresAt),
+    }));
+    sendPage(ctx, deps.publicUrl, page, total, await Promise.all(records));
+  },
+};
+
+export const deleteSignUpLink: Endpoint = {
+  doc: {
+    id: 'revokeSignUpLink',
+    tag: 'Operators',
+    summary: 'Revoke a link that opens an account',
+    description: 'The link opens nothing from then on, and its address is forgotten.',
+    answers: { 204: { description: 'The link was revoked. There is no body.' } },
+  },
+  handler: (deps) => async (ctx) => {
+    const queries = await consistentQuery(deps, peopleQueries);
+    const link = queries.signUpLink(pathParameter(ctx, 'id'));
+    if (link === undefined) throw new ServiceError('not_found', 'There is no such link.');
+    const context = firstCommand(deps.clock.now(), operatorOf(ctx));
+    await endSignUp(deps, link.accountId, link.personId, context);
+    ctx.status = 204;
   },
 };

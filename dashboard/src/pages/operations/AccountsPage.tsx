@@ -7,16 +7,16 @@ import type { components } from '../../api/schema.d.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/Checkbox.tsx';
-import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
+import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { NumberField } from '../../ui/NumberField.tsx';
-import { Page } from '../../ui/Page.tsx';
+import { Page, Section } from '../../ui/Page.tsx';
 import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { planName } from '../../ui/plans.ts';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { EmptyState } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
+import { type Column, Records, Table } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
@@ -107,8 +107,56 @@ export default function AccountsPage() {
           </EmptyState>
         }
       />
+      <SignUpLinks />
       <OpenAccountDialog isOpen={isOpening} onClose={() => setOpening(false)} />
     </Page>
+  );
+}
+
+type SignUpLink = components['schemas']['OpenSignUpLink'];
+
+const LINK_COLUMNS: readonly Column<SignUpLink>[] = [
+  { header: 'For', isRowHeader: true, cell: ({ email }) => <bdi>{email}</bdi> },
+  { header: 'Plan', cell: ({ plan }) => planName(plan) },
+  { header: 'Credits', align: 'end', cell: ({ credits }) => formatCredits(credits) },
+  { header: 'Valid until', cell: ({ expires_at: at }) => <Time iso={at} /> },
+  {
+    header: 'Actions',
+    isActions: true,
+    cell: ({ id, email }) => (
+      <ConfirmButton
+        small
+        text="Revoke"
+        aria-label={`Revoke the link for ${email}`}
+        title={`Revoke the link for ${email}?`}
+        action="Revoke the link"
+        onConfirm={async () => {
+          const params = { path: { id } };
+          await dataOf(api.DELETE('/api/v1/operator/sign-ups/{id}/', { params }));
+          announce('The link is revoked.');
+        }}
+        onClosed={() => void forgetAccounts()}
+      >
+        <p>It opens no account from then on.</p>
+      </ConfirmButton>
+    ),
+  },
+];
+
+/** The newest hundred: links end after seven days. */
+function SignUpLinks() {
+  const { data: links = [] } = useQuery({
+    queryKey: [...ACCOUNTS, 'sign-ups'],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/api/v1/operator/sign-ups/', { params: { query: { page_size: 100 } }, signal }),
+      ),
+  });
+  if (links.length === 0) return null;
+  return (
+    <Section title="Links that nobody has used" lead="Each opens an account, once.">
+      <Table label="Links" columns={LINK_COLUMNS} rows={links} rowKey={({ id }) => id} />
+    </Section>
   );
 }
 
@@ -221,6 +269,7 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
         if (isInvited) {
           const made = await dataOf(api.POST('/api/v1/operator/sign-ups/', { body: terms }));
           onInvited(email, made.link);
+          await forgetAccounts();
           return undefined;
         }
         const body = { ...terms, ...(password !== '' && { password }) };
