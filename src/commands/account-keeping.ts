@@ -3,7 +3,9 @@ import { normalAddress } from '../accounts/accounts.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import type { Erasure } from '../http/operator-routes.ts';
 import { isoTime, systemClock, timeIn } from '../time/clock.ts';
+import { OPTIONAL_MAILS, type OptionalMail } from '../domain/choices.ts';
 import {
+  choiceOf,
   counted,
   type Invocation,
   type Run,
@@ -94,6 +96,36 @@ export const accountLowCredits: Run = async (invocation, context) => {
         ? `Owners of ${email} get no mail about low credits.`
         : `Owners of ${email} get a mail ${when}.`,
     );
+  });
+};
+
+/** The kinds of an option, separated by commas. @throws {UsageError} */
+function mailsIn(invocation: Invocation, option: 'on' | 'off'): readonly OptionalMail[] {
+  const given = textOption(invocation, option)?.split(',') ?? [];
+  return given.map((text) => {
+    const kind = choiceOf(text.trim(), OPTIONAL_MAILS);
+    if (kind !== undefined) return kind;
+    throw new UsageError(`--${option} takes ${OPTIONAL_MAILS.join(', ')}, not ${text}.`);
+  });
+}
+
+export const accountMails: Run = async (invocation, context) => {
+  const [on, off] = [mailsIn(invocation, 'on'), mailsIn(invocation, 'off')];
+  const both = on.find((kind) => off.includes(kind));
+  if (both !== undefined) throw new UsageError(`Give ${both} to --on or --off, not both.`);
+  const change = Object.fromEntries([
+    ...on.map((kind) => [kind, true] as const),
+    ...off.map((kind) => [kind, false] as const),
+  ]);
+  await onAccount(invocation, context, async (api, id, email) => {
+    const { members } = api.as(id);
+    const isChange = on.length + off.length > 0;
+    const mails = isChange ? await members.changeMails(change) : await members.mails();
+    context.output.json({ id, email, ...mails });
+    for (const kind of OPTIONAL_MAILS) {
+      context.output.line(`${kind}: ${mails[kind] ? 'on' : 'off'}`);
+    }
+    if (!mails.sends_mail) context.output.line('This service sends no mail: set SMTP_URL.');
   });
 };
 

@@ -21,11 +21,7 @@ import {
   listConversions,
 } from './resources/conversions.ts';
 import { createDocument } from './resources/documents.ts';
-import {
-  endDashboardSession,
-  openDashboardSession,
-  renewDashboardSession,
-} from './resources/dashboard-session.ts';
+import * as dashboardSession from './resources/dashboard-session.ts';
 import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEvents, listBatchEvents, listConversionEvents } from './resources/history.ts';
@@ -287,10 +283,10 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/passkey/create/', 'address', createTokenPairByPasskey),
   api('post', '/auth/password/reset/', 'address', postPasswordReset),
   { ...api('post', '/auth/password/forgot/', 'address', postForgottenPassword), needs: 'smtpUrl' },
-  internal('post', '/dashboard/session', 'page', openDashboardSession),
+  internal('post', '/dashboard/session', 'page', dashboardSession.openDashboardSession),
   internal('post', '/dashboard/session/passkey', 'page', openDashboardSessionByPasskey),
-  internal('get', '/dashboard/session', 'cookie', renewDashboardSession),
-  internal('delete', '/dashboard/session', 'cookie', endDashboardSession),
+  internal('get', '/dashboard/session', 'cookie', dashboardSession.renewDashboardSession),
+  internal('delete', '/dashboard/session', 'cookie', dashboardSession.endDashboardSession),
   ...PROVIDER_ROUTES,
   internal('get', '/dashboard/offers', 'none', getOffers),
   api('get', '/operator/status/', 'operator', getStatus),

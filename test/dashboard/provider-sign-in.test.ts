@@ -38,6 +38,12 @@ void test('signing in with the provider leads to the page that was asked for, or
   await t.test('an invited person opens an account with a link', async (sub) => {
     const invite = ['account', 'invite', 'ann@example.com', '--plan', 'pro'];
     const made = (await cliJson(service.place, invite)) as { link: string };
+    const wrong = ['account', 'invite', 'anne@example.com'];
+    const { id } = (await cliJson(service.place, wrong)) as { id: string };
+    const links = () => cliJson(service.place, ['account', 'invitations']);
+    sub.match(await links(), [{ email: 'anne@example.com' }, { email: 'ann@example.com' }]);
+    await cliJson(service.place, ['account', 'uninvite', id]);
+    sub.match(await links(), [{ email: 'ann@example.com', plan: 'pro' }]);
     await page.context().clearCookies();
     await page.goto(made.link);
     await page.getByText('The link opens an account for ann@example.com').waitFor();

@@ -38,6 +38,12 @@ void test('the first account looks after the service, once its password is chang
   t.equal((await status()).status, 401, 'the session of the first password has ended');
   access = await signIn(password);
 
+  const mails = ['account', 'mails', email];
+  t.match(await cliJson(service.place, [...mails, '--off', 'credits_low']), {
+    credits_low: false,
+    key_expiring: true,
+  });
+  t.match(await cliJson(service.place, [...mails, '--on', 'credits_low']), { credits_low: true });
   t.match(await status(), {
     status: 200,
     body: { ready: true, leads: true, led: true, nodes: [{ id: 'here', slots: 1 }] },

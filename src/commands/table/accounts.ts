@@ -1,5 +1,5 @@
 /** The commands that administrate accounts and their keys. */
-import { PLANS } from '../../domain/choices.ts';
+import { OPTIONAL_MAILS, PLANS } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
 import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON } from '../options.ts';
 
@@ -207,6 +207,20 @@ export const ACCOUNTS: readonly Command[] = [
     ],
     options: { reset: { help: 'below a tenth of what was granted last' } },
     run: async (...given) => (await import('../account-keeping.ts')).accountLowCredits(...given),
+  },
+  {
+    name: 'account mails',
+    summary: 'Show or change which mails the person gets whom an account was opened for.',
+    positionals: { email: ACCOUNT },
+    examples: [
+      'account mails ann@example.com',
+      'account mails ann@example.com --off credits_low,key_expiring --on webhook_disabled',
+    ],
+    options: {
+      on: { value: 'kinds', help: `those that they get: ${OPTIONAL_MAILS.join(', ')}` },
+      off: { value: 'kinds', help: 'those that they do not get, separated by commas' },
+    },
+    run: async (...given) => (await import('../account-keeping.ts')).accountMails(...given),
   },
   {
     name: 'account export',

@@ -3,8 +3,9 @@ import Type from 'typebox';
 import { mailsOf, chooseMails } from '../../accounts/mail-choices.ts';
 import { sendToAccount } from '../../accounts/accounts.ts';
 import { accountAggregate } from '../../domain/account.ts';
+import { founderOf } from '../../domain/members.ts';
 import { compile } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpContext } from '../context.ts';
+import { callerOf, commandContext, type HttpContext, isByOperatorSocket } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { signedInOf } from '../middleware/sessions-only.ts';
 import { Closed, Flag, OrNull } from '../openapi/fields.ts';
@@ -42,8 +43,14 @@ export const LowCreditsChange = Closed({ below: Below });
 const checkMails = compile(MailsChange);
 const checkLow = compile(LowCreditsChange);
 
+/** Who is signed in; for the command line, the person whom the account was opened for. */
+function personOf(ctx: HttpContext): string {
+  const caller = callerOf(ctx);
+  return isByOperatorSocket(ctx) ? founderOf(caller.accountId) : signedInOf(caller).person;
+}
+
 async function sendMails(ctx: HttpContext, deps: RouteDependencies): Promise<void> {
-  const { person } = signedInOf(callerOf(ctx));
+  const person = personOf(ctx);
   const sends = deps.config.smtpUrl !== undefined;
   ctx.body = { sends_mail: sends, ...(await mailsOf(deps, person)) };
 }
@@ -70,10 +77,9 @@ export const patchMails: Endpoint = {
     answers: { 200: { description: 'The mails, as they are now.', schema: Mails } },
   },
   handler: (deps) => async (ctx) => {
-    const caller = callerOf(ctx);
-    const { person } = signedInOf(caller);
+    const { accountId } = callerOf(ctx);
     const asked = await deps.bodies.readSmall(ctx, deps.config, checkMails);
-    await chooseMails(deps, person, caller.accountId, asked, await commandContext(ctx, deps));
+    await chooseMails(deps, personOf(ctx), accountId, asked, await commandContext(ctx, deps));
     await sendMails(ctx, deps);
   },
 };
