@@ -60,7 +60,9 @@ CREATE TABLE mail_ends (
   outcome TEXT PRIMARY KEY,
   count INTEGER NOT NULL,
   last_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;`;
+) STRICT, WITHOUT ROWID;
+CREATE TABLE reset_asks (address TEXT PRIMARY KEY, asked_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX reset_asks_by_age ON reset_asks (asked_at);`;
 
 /** The same for an event and a person wherever the log is read: it is in the Message-ID. */
 export const mailIdOf = (eventId: string, kind: MailKind, personId: string): string =>
@@ -85,8 +87,9 @@ export type Tell = (told: Told, event: RecordedEvent) => void;
 
 export const mails: Projection = {
   name: 'mails',
-  version: 2,
+  version: 3,
   tables: [
+    'reset_asks',
     'mails',
     'mail_switch',
     'mail_owners',
@@ -124,6 +127,8 @@ export const mails: Projection = {
     const offOf = db
       .prepare<[string], string>('SELECT off FROM mails_off WHERE person_id = ?')
       .pluck();
+    const ask = db.prepare('INSERT OR REPLACE INTO reset_asks (address, asked_at) VALUES (?, ?)');
+    const endAsk = db.prepare('DELETE FROM reset_asks WHERE address = ?');
     const tell = teller(db);
     const wants = (personId: string, kind: OptionalMail): boolean =>
       !(offOf.get(personId) ?? '').split(',').includes(kind);
@@ -191,6 +196,12 @@ export const mails: Projection = {
       },
       PersonErased({ personId }) {
         forget(personId);
+      },
+      PasswordResetAsked({ address, askedAt }) {
+        ask.run(address, askedAt);
+      },
+      PasswordResetAnswered({ address }) {
+        endAsk.run(address);
       },
       PasswordResetOffered({ accountId, byMail }, event) {
         const told = { kind: 'password_reset', accountId, personId: founderOf(accountId) } as const;

@@ -47,14 +47,19 @@ export async function loginOf(
   return { personId, sealedBy: home, epoch: founderEpoch(state, home), ...state };
 }
 
+/** The person who signs in with the address of this HMAC, hex. */
+export async function loginOfAddress(deps: Readers, address: string): Promise<Login | undefined> {
+  const { state } = await deps.actors.read(emailAggregate, address);
+  return state.holder === undefined ? undefined : await loginOf(deps, personOf(state.holder));
+}
+
 /** The person who signs in with the address, with the hash of the password opened, if they have one. */
 export async function findLogin(
   deps: Readers &
     Pick<AccountDependencies, 'addressKey'> & { readonly vault: Pick<Vault, 'unsealExactly'> },
   email: string,
 ): Promise<(Login & { readonly hash?: string }) | undefined> {
-  const { state } = await deps.actors.read(emailAggregate, addressHmac(deps, email));
-  const login = state.holder && (await loginOf(deps, personOf(state.holder)));
+  const login = await loginOfAddress(deps, addressHmac(deps, email));
   if (!login) return undefined;
   const { sealedBy, passwordHash } = login;
   if (passwordHash === '') return login;

@@ -1,10 +1,11 @@
 /** Other passwords for people who have forgotten theirs: an operator sets one, or a link does, once, handed over or mailed. */
-import { orThrow } from '../actors/command-context.ts';
+import { firstCommand, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { personAggregate } from '../domain/person.ts';
+import { resetAskAggregate } from '../domain/reset-asks.ts';
 import {
   isResetOffered,
   RESET_GONE,
@@ -14,8 +15,8 @@ import {
 import { ServiceError } from '../errors/errors.ts';
 import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import { randomAlphanumeric, tokenHashOf } from '../time/ids.ts';
-import { type AccountDependencies, sendToAccount } from './accounts.ts';
-import { findLogin, type Login, loginOf, openMemberships } from './logins.ts';
+import { type AccountDependencies, addressHmac, sendToAccount } from './accounts.ts';
+import { findLogin, type Login, loginOf, loginOfAddress, openMemberships } from './logins.ts';
 import { mayMail } from './mail-budget.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 
@@ -101,20 +102,55 @@ export async function mailedReset(
 }
 
 /**
- * Has a link mailed to the person who signs in with the address, if anybody does. One that was mailed lately is mailed again:
- * a stranger who asks, too, ends no link.
- * @param contextFor as for `offerPasswordReset`
+ * Records that a link is asked for, in the same way for every address, so that the time tells nothing: what follows is
+ * done even if this process dies.
+ * @returns the HMAC of the address, for `mailPasswordReset`; undefined: there were too many requests for it
  */
-export async function mailPasswordReset(
+export async function askForReset(
   deps: Dependencies & Parameters<typeof mayMail>[0],
   email: string,
   now: number,
+): Promise<string | undefined> {
+  if (!(await mayMail(deps, { email }))) return undefined;
+  const address = addressHmac(deps, email);
+  await sendAsk(deps, 'AskReset', address, now);
+  return address;
+}
+
+/** The address has no key that texts could be sealed with. */
+const sendAsk = async (
+  { actors }: { readonly actors: ActorSystem },
+  type: 'AskReset' | 'AnswerReset',
+  address: string,
+  now: number,
+) => {
+  const context = firstCommand(now, { kind: type === 'AskReset' ? 'anonymous' : 'service' });
+  orThrow(await actors.send(resetAskAggregate, address, { type, address, now }, context));
+};
+
+/**
+ * Has a link mailed to the person who signs in with the address, if anybody does. One that was mailed lately is mailed again:
+ * a stranger who asks, too, ends no link. It may be repeated.
+ * @param address what `askForReset` has returned
+ * @param contextFor as for `offerPasswordReset`
+ */
+export async function mailPasswordReset(
+  deps: Omit<Dependencies, 'passwords'>,
+  address: string,
+  now: number,
   contextFor: ContextFor,
 ): Promise<void> {
-  // Counted for every address, so that the count tells nothing.
-  const may = await mayMail(deps, { email });
-  const login = await findLogin(deps, email);
-  if (!may || login === undefined) return;
+  const login = await loginOfAddress(deps, address);
+  if (login !== undefined) await offerByMail(deps, login, now, contextFor);
+  await sendAsk(deps, 'AnswerReset', address, now);
+}
+
+async function offerByMail(
+  deps: Omit<Dependencies, 'passwords'>,
+  login: Login,
+  now: number,
+  contextFor: ContextFor,
+): Promise<void> {
   const { personId, sealedBy } = login;
   const [first] = await openMemberships(deps, personId);
   // Who belongs to no account has nothing to sign in to.

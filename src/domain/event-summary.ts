@@ -280,6 +280,8 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   UnknownSignInRefused: refusedUnknownSignIn,
   SignInsLeftOut: (data) =>
     `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`,
+  PasswordResetAsked: () => 'A link that sets a password was asked for.',
+  PasswordResetAnswered: () => 'The request for a link that sets a password was followed.',
   EmailReserved: (data) =>
     `The sign-in address was reserved for ${data.personId === undefined ? 'the account' : 'an invited person'}.`,
   WebhookCreated: (data) =>

@@ -147,11 +147,13 @@ async function startSending(
   core: Core,
   { fileUrl, pages }: ServiceLinks,
 ): Promise<readonly Stoppable[]> {
-  const [{ startWebhooks }, { createPoster }, { startMails, switchMail }] = await Promise.all([
-    import('../process-managers/webhooks.ts'),
-    import('../webhooks/poster.ts'),
-    import('../process-managers/mails.ts'),
-  ]);
+  const [{ startWebhooks }, { createPoster }, { startMails, switchMail }, resets] =
+    await Promise.all([
+      import('../process-managers/webhooks.ts'),
+      import('../webhooks/poster.ts'),
+      import('../process-managers/mails.ts'),
+      import('../process-managers/password-resets.ts'),
+    ]);
   const mailer = await createMailer(core.config);
   if (mailer === undefined) await switchMail(core, false);
   const { allowPrivateNetwork, egressPorts: extraPorts } = core.config;
@@ -159,7 +161,9 @@ async function startSending(
   const poster = createPoster({ policy, version: readVersion() });
   return [
     startWebhooks({ ...core, fileUrl, poster }),
-    ...(mailer === undefined ? [] : [startMails({ ...core, links: pages, mailer })]),
+    ...(mailer === undefined
+      ? []
+      : [startMails({ ...core, links: pages, mailer }), resets.startPasswordResets(core)]),
   ];
 }
 

@@ -1,9 +1,14 @@
 /** Mails: what goes out, to whom, what the log says of it, and what no server can make of it. */
 import { test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
-import { loginByAddress, offerPasswordReset } from '../../src/accounts/password-reset.ts';
+import {
+  askForReset,
+  loginByAddress,
+  offerPasswordReset,
+} from '../../src/accounts/password-reset.ts';
 import { GIVEN_UP_AFTER_MS } from '../../src/domain/mail.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
+import { startPasswordResets } from '../../src/process-managers/password-resets.ts';
 import { webhooksAggregate } from '../../src/domain/webhooks.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { eraseAccount } from '../support/erase-account.ts';
@@ -259,13 +264,41 @@ void test('the answer to a forgotten password does not wait for what is known of
       actors: Object.assign(Object.create(actors) as ActorSystem, {
         read: (...given: Parameters<ActorSystem['read']>) =>
           isHeld ? never : actors.read(...given),
-        send: () => never,
+        // What is recorded of the request knows nothing of who has the address.
+        send: (...given: Parameters<ActorSystem['send']>) =>
+          isHeld && given[0].name !== 'reset-ask' ? never : actors.send(...given),
       }),
     }),
   });
   const { email } = await api.newAccount();
   isHeld = true;
   t.equal((await api.call('POST', FORGOTTEN, { body: { email } })).status, 202);
+});
+
+void test('a link that was asked for is mailed, also where the process ended right after its answer', async (t) => {
+  const { api, logged, mailNumber, server } = await startMailApi(t);
+  const { email } = await api.newAccount();
+  // What the API records before it answers, and nothing of what follows.
+  for (const each of ['nobody@example.com', email, 'nobody-else@example.com']) {
+    t.ok(await askForReset(api, each, api.clock.now()));
+  }
+  const asks = (await api.log()).filter(({ type }) => type === 'PasswordResetAsked');
+  t.same(
+    asks.map(({ metadata, data }) => [Object.keys(JSON.parse(data)), JSON.parse(metadata).actor]),
+    Array.from({ length: 3 }, () => [['address', 'askedAt'], { kind: 'anonymous' }]),
+    'the same for all',
+  );
+  api.clock.time += 31_000;
+  const follower = startPasswordResets(api);
+  t.teardown(() => follower.stop());
+  await logged('PasswordResetAnswered', 3);
+  await logged('MailSent', 1);
+  const token = linkIn(await mailNumber(1)).split('#')[1];
+  const body = { token, password: 'quite another password' };
+  t.equal((await api.call('POST', RESET, { body })).status, 204);
+  follower.wake();
+  await follower.stop();
+  t.equal(server.received.length, 1);
 });
 
 void test('the link of an operator stays when a stranger asks for a mail', async (t) => {

@@ -1,5 +1,6 @@
 /** A link that sets a password, once: an operator makes it, and who has it needs no credential. */
 import {
+  askForReset,
   loginByAddress,
   mailPasswordReset,
   offerPasswordReset,
@@ -162,13 +163,18 @@ export const postForgottenPassword: Endpoint = {
     const asker = `forgotten:${addressKey(ctx.state.clientAddress)}`;
     const status = await deps.rateLimiter.consume(asker, ASKED);
     assertAllowed(status, 'There were too many requests for mails from your address.', deps.clock);
-    // Nobody is promised a mail while the log cannot be reached.
-    await deps.store.head();
-    const actor = { kind: 'anonymous' } as const;
-    // Not waited for: the time would tell a known address from an unknown one.
-    mailPasswordReset(deps, email, deps.clock.now(), (owner) =>
-      commandContext(ctx, deps, { accountId: owner, actor }),
-    ).catch((err: unknown) => ctx.state.log.error({ err }, 'A link is not mailed.'));
+    // Each is kept in the log for ever.
+    const all = await deps.rateLimiter.consume('forgotten:all', { ...ASKED, limit: 1000 });
+    assertAllowed(all, 'There were too many requests for mails.', deps.clock);
+    const now = deps.clock.now();
+    const address = await askForReset(deps, email, now);
+    if (address !== undefined) {
+      const actor = { kind: 'anonymous' } as const;
+      // Not waited for: the time would tell a known address from an unknown one.
+      mailPasswordReset(deps, address, now, (owner) =>
+        commandContext(ctx, deps, { accountId: owner, actor }),
+      ).catch((err: unknown) => ctx.state.log.error({ err }, 'A link is not mailed yet.'));
+    }
     ctx.status = 202;
     ctx.body = { message: SENT };
   },

@@ -19,6 +19,7 @@ import { founderOf } from '../../../src/domain/members.ts';
 import { type OperatorsEvent, operatorsAggregate } from '../../../src/domain/operators.ts';
 import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
+import { type ResetAskEvent, resetAskAggregate } from '../../../src/domain/reset-asks.ts';
 import { type SignUpEvent, signUpAggregate } from '../../../src/domain/sign-up.ts';
 import { type SignInEvent, signInTrailAggregate } from '../../../src/domain/sign-in-trail.ts';
 import { type DeliveryEvent, deliveryAggregate } from '../../../src/domain/webhook-delivery.ts';
@@ -314,6 +315,10 @@ const operatorsEvents = fc.constantFrom<OperatorsEvent>(
   { type: 'OperatorSetAside', data: owner },
   { type: 'OperatorRestored', data: owner },
 );
+const resetAskEvents = fc.constantFrom<ResetAskEvent>(
+  { type: 'PasswordResetAsked', data: { address: sha256(1), askedAt: NOW } },
+  { type: 'PasswordResetAnswered', data: { address: sha256(1) } },
+);
 const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
 const offered = { ...owner, personId: personId(1), email: 'v1.e', plan: 'free', credits: 1 };
 const signUpEvents = fc.constantFrom<SignUpEvent>(
@@ -389,6 +394,7 @@ void test('a snapshot and the events after it give the state that all events giv
   t.doesNotThrow(() => survives(operatorsAggregate, operatorsEvents), 'operators');
   t.doesNotThrow(() => survives(personAggregate, personEvents), 'person');
   t.doesNotThrow(() => survives(emailAggregate, emailEvents), 'email');
+  t.doesNotThrow(() => survives(resetAskAggregate, resetAskEvents), 'reset asks');
   t.doesNotThrow(() => survives(logAggregate, logEvents), 'log');
   t.doesNotThrow(() => survives(signInTrailAggregate, signInEvents), 'sign-ins');
   t.doesNotThrow(() => survives(webhooksAggregate, webhookEvents), 'webhooks');
@@ -427,11 +433,12 @@ void test('a state of another form has snapshots of another version', (t) => {
     '5: status,accountId,personId,expiresAt,epoch,passwords,kind,methods',
   );
   t.equal(formOf(emailAggregate), '2: holder');
+  t.equal(formOf(resetAskAggregate), '1: isOpen');
   t.equal(formOf(signUpAggregate), '1: status,email,plan,credits,expiresAt');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(
     formOf(personAggregate),
-    '6: status,email,passwordHash,name,identities,passwords,reset,mailedReset,mailsOff,passkeys,usedChallenges,authenticator',
+    '7: status,email,passwordHash,name,identities,passwords,reset,mailedReset,mailsOff,passkeys,usedChallenges,authenticator,wrongCodes',
   );
   t.equal(formOf(operatorsAggregate), '1: setAside');
   t.equal(
