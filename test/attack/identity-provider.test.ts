@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type Test, test } from 'tap';
-import { type Api, startApi } from '../support/api.ts';
-import { ownPage } from '../support/dashboard.ts';
+import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
+import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
 import { countingListener } from '../support/listener.ts';
 import { startProvider, TestBrowser } from '../support/oidc-provider.ts';
 
@@ -149,6 +149,33 @@ void test('what the provider said holds once, and in the browser that began alon
 
   provider.atBrowser = undefined;
   t.equal(await new TestBrowser(api).signIn(), '/sign-in?provider=refused');
+});
+
+void test('a session that was planted in the browser is not the one that the provider opens', async (t) => {
+  const provider = await startProvider(t);
+  const api = await startApi(t, { env: provider.env });
+  provider.serve(api.origin);
+  const [ada, mallory] = [await api.newAccount(), await api.newAccount()];
+  provider.people.set('ada', { email: ada.email, email_verified: true });
+  provider.atBrowser = 'ada';
+  const planted = await api.call('POST', SESSION, {
+    headers: ownPage(),
+    body: { email: mallory.email, password: PASSWORD },
+  });
+  const browser = new TestBrowser(api);
+  browser.jar(api.origin).take(planted.headers);
+  const personOf = async (headers: Readonly<Record<string, string>>) =>
+    (await api.call('GET', `${BASE}/account/person/`, { headers })).body;
+  t.match(await personOf((await browser.session()).headers), { email: mallory.email });
+  t.equal(await browser.signIn(), '/');
+  const hers = await browser.session();
+  t.match(await personOf(hers.headers), { email: ada.email });
+  // Mallory, who kept a copy of the cookie, is still Mallory alone.
+  const copy = await api.call('GET', SESSION, { headers: ownPage(sessionCookie(planted)) });
+  const still = { Authorization: `Bearer ${String(copy.body['access'])}` };
+  t.match(await personOf(still), { email: mallory.email });
+  const sessions = await api.call('GET', `${BASE}/sessions/`, hers);
+  t.equal((sessions.body as unknown as object[]).length, 1, 'she has one session, of the provider');
 });
 
 void test('a sign-in leads to pages of the dashboard alone, and begins on them alone', async (t) => {
