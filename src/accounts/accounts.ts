@@ -87,6 +87,8 @@ export async function openAccount(
     readonly asker?: Asker;
     /** The id that it was offered with; absent: a new one. */
     readonly accountId?: string;
+    /** Asked once the password is hashed, which takes long: it throws where the account is not to be opened any more. */
+    readonly assertStill?: () => Promise<unknown>;
     /** It is the account of the first start. */
     readonly isFirst?: boolean;
   },
@@ -102,6 +104,7 @@ export async function openAccount(
   }
   const password = request.password ?? randomAlphanumeric(GENERATED_PASSWORD_CHARACTERS);
   const passwordHash = await deps.passwords.hash(password, request.asker);
+  await request.assertStill?.();
 
   const address = addressHmac(deps, email);
   const { holder } = (await actors.read(emailAggregate, address)).state;

@@ -174,7 +174,8 @@ export async function openBySignUp(
   checkPassword(password);
   const { accountId, personId, email, plan, credits } = await signUpOf(deps, token);
   const context = firstCommand(deps.clock.now(), { kind: 'anonymous' });
-  const request = { accountId, email, plan, credits, password, asker };
+  const assertStill = () => signUpOf(deps, token);
+  const request = { accountId, email, plan, credits, password, asker, assertStill };
   const opened = await openAccount(deps, request, context);
   await endSignUp(deps, accountId, personId, firstCommand(deps.clock.now(), { kind: 'anonymous' }));
   return opened;

@@ -57,6 +57,7 @@ void test('an operator lists the links that nobody has used, and revokes them', 
   const { api, mailNumber } = await startMailApi(t, { SIGN_UP: 'open' });
   const operator = await newOperator(api);
   const made = await invite(api, { email: 'ann@example.com', plan: 'pro', credits: 7 });
+  api.clock.time += 1;
   await invite(api, { email: 'bob@example.com' });
   await api.call('POST', SIGN_UP, { body: { email: 'carol@example.com' } });
   const mailed = tokenIn(linkIn(await mailNumber(1)));
@@ -82,6 +83,28 @@ void test('an operator lists the links that nobody has used, and revokes them', 
   t.equal((await open(api, mailed)).status, 201);
   api.clock.time += 7 * 24 * 60 * 60 * 1000;
   t.strictSame((await operator.call('GET', '/sign-ups/')).status, 401, 'the session has ended');
+});
+
+void test('a link that is revoked while somebody opens an account with it opens none', async (t) => {
+  let whileHashing: (() => Promise<unknown>) | undefined;
+  const api = await startApi(t, {
+    env: { SIGN_UP: 'invitation' },
+    replace: ({ passwords }) => {
+      const hash = passwords.hash.bind(passwords);
+      passwords.hash = async (...given) => {
+        await whileHashing?.();
+        return await hash(...given);
+      };
+      return { passwords };
+    },
+  });
+  const operator = await newOperator(api);
+  const { body } = await invite(api, { email: 'ann@example.com' });
+  whileHashing = () => operator.call('DELETE', `/sign-ups/${String(body['id'])}/`);
+  t.equal((await open(api, tokenIn(body['link']))).status, 410);
+  whileHashing = undefined;
+  const again = await invite(api, { email: 'ann@example.com' });
+  t.equal((await open(api, tokenIn(again.body['link']))).status, 201, 'the address is free');
 });
 
 void test('a link ends after its time, and nothing of it is left', async (t) => {

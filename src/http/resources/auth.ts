@@ -177,7 +177,7 @@ export const createTokenPair: Endpoint = {
       unauthorized: SIGN_IN_REFUSED,
       ...CHOICE_REFUSED,
       rate_limit_exceeded:
-        'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own.',
+        'The rate limit was exceeded, or there were too many failed sign-ins in 15 minutes: for this email address, from this client, from its network, or in total. A client from which the owner has signed in before is counted on its own. Or there were 20 wrong codes of a second factor that day (UTC): a recovery code is taken then.',
     },
   },
   handler: (deps) => async (ctx) => {
