@@ -22,6 +22,7 @@ CREATE TABLE batches (
   message TEXT,
   ended_at INTEGER,
   last_event_id TEXT,
+  is_test INTEGER,
   erased INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
@@ -45,7 +46,7 @@ CREATE TABLE batch_totals (
 
 export const batches: Projection = {
   name: 'batches',
-  version: 3,
+  version: 4,
   tables: ['batches', 'batch_conversions', 'batch_totals'],
   ddl,
   handlers(db) {
@@ -58,6 +59,7 @@ export const batches: Projection = {
       `INSERT INTO batch_conversions
        SELECT ?, 1 + coalesce(max(number), 0), ? FROM batch_conversions WHERE batch_id = ?`,
     );
+    const markTest = db.prepare('UPDATE batches SET is_test = 1 WHERE id = ? AND is_test IS NULL');
     const countEnd = (column: 'completed' | 'failed') =>
       db.prepare(
         `UPDATE batches SET ${column} = ${column} + 1, pending = pending - 1, last_event_id = ?
@@ -76,8 +78,11 @@ export const batches: Projection = {
         const { total: number } = count.get(accountId, requestedAt) ?? {};
         insert.run(accountId, number, batchId, total, total, requestedAt, reference, tags, key);
       },
-      ConversionRequested({ conversionId, batchId }) {
-        if (batchId !== undefined) add.run(batchId, conversionId, batchId);
+      ConversionRequested({ conversionId, batchId, isTest }) {
+        if (batchId === undefined) return;
+        add.run(batchId, conversionId, batchId);
+        // One key asks for all of a batch.
+        if (isTest) markTest.run(batchId);
       },
       ConversionCompleted({ conversionId }, { id }) {
         complete.run(id, conversionId);
@@ -115,6 +120,8 @@ export interface BatchRow {
   readonly tags?: string;
   /** The API key that it was asked for with, if it was one. */
   readonly keyId?: string;
+  /** Present if it was asked for with a test key: then all of its conversions are tests. */
+  readonly isTest?: 1;
 }
 
 /** A batch whose conversions have all ended. */
@@ -131,7 +138,7 @@ export interface BatchToCancel extends BatchRow {
 }
 
 const COLUMNS = `id, account_id AS accountId, total, completed, failed, created_at AS createdAt,
-  cancelled_at AS cancelledAt, ended_at AS endedAt, reference, tags, key_id AS keyId`;
+  cancelled_at AS cancelledAt, ended_at AS endedAt, reference, tags, key_id AS keyId, is_test AS isTest`;
 
 export interface BatchQueries {
   byId(id: string): BatchRow | undefined;

@@ -19,6 +19,8 @@ export interface Batch {
   ended_at?: string;
   reference?: string;
   tags?: Record<string, string>;
+  /** Present if a test key asked for it: all of its conversions are tests. */
+  test?: boolean;
   /** The ids of the conversions, in the order of the requests. Lists leave them out. */
   conversions?: string[];
 }

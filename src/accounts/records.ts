@@ -123,6 +123,7 @@ export async function batchRecord<T extends string | undefined>(
     ...(cancelledAt !== undefined && { cancelled_at: isoTime(cancelledAt) }),
     ...(endedAt !== undefined && { ended_at: isoTime(endedAt) }),
     ...(await namingOf(opener, row)),
+    ...(row.isTest && { test: true }),
     ...(conversions && { conversions }),
   };
 }

@@ -63,7 +63,7 @@ export async function checkInPublic(
 ): Promise<PublicAnswer> {
   const conversions = await consistentQuery(deps, conversionQueries);
   const { row, account } = nearest(conversions, deps.readModel.query(accountQueries), sha256);
-  const isKnown = row?.pdf?.sha256 === sha256 && account !== undefined;
+  const isKnown = isReal(row) && row.pdf?.sha256 === sha256 && account !== undefined;
   const event = row && (await completionOf(deps, row));
   // A stranger makes no other news for the log than a checkpoint of what was made here.
   const covered = (isKnown ? event?.position : undefined) ?? 0n;
@@ -90,8 +90,12 @@ export async function checkInPublic(
   return { known: true, created_at: created, ...by, checkpoint: note, entries };
 }
 
+/** The log does not vouch to strangers for what a test key made: they would take it for a document that counts. */
+const isReal = (row: ConversionRow | undefined): row is ConversionRow =>
+  row !== undefined && row.isTest === undefined;
+
 /**
- * The earliest conversion with this PDF of all open accounts; else one with the next hash, or the first one. With none that
+ * The earliest conversion with this PDF of all open accounts, but for tests; else one with the next hash, or the first one. With none that
  * is open, the PDF costs as much as one that nobody made.
  */
 function nearest(conversions: ConversionQueries, accounts: AccountQueries, sha256: string) {
@@ -101,7 +105,7 @@ function nearest(conversions: ConversionQueries, accounts: AccountQueries, sha25
   for (; row?.pdf?.sha256 === sha256; row = conversions.fromPdf(sha256, row.accountId)) {
     const account = accounts.byId(row.accountId);
     const isEarlier = (row.completedAt ?? 0) < (earliest?.row.completedAt ?? Infinity);
-    if (account !== undefined && isEarlier) earliest = { row, account };
+    if (account !== undefined && isEarlier && isReal(row)) earliest = { row, account };
   }
   if (earliest !== undefined) return earliest;
   const other = conversions.fromPdf(`${sha256} `) ?? conversions.fromPdf('');

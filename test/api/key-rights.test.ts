@@ -428,6 +428,7 @@ void test('a test key costs nothing, and all that it makes is a test', async (t)
   const record = await call('GET', `/conversions/${id}/`);
   t.match(record.body, { test: true, retention_seconds: 86_400, status: 'completed' });
   const batch = await call('POST', '/batches/', { requests: [html, html] });
+  t.match((await call('GET', `/batches/${String(batch.body['id'])}/`)).body, { test: true });
   await call('POST', '/documents/', { sources: [{ conversion: id }] });
   for (const by of [tester, key]) {
     for (const act of ['retry', 'rerender']) {

@@ -166,6 +166,21 @@ void test('a PDF is known as long as its account is, whatever is deleted of it',
   t.match((await ask(api)).body, { known: false }, 'all of them are erased');
 });
 
+void test('what a test key made is not known to strangers, and a real PDF of the same bytes is', async (t) => {
+  const api = await startApi(t);
+  const account = await api.newAccount();
+  const asked = { key: account.key, body: { name: 'tests', test: true } };
+  const made = await api.call('POST', `${BASE}/api-keys/`, asked);
+  await make(api, { id: account.id, key: String(made.body['key']) });
+  const own = { key: account.key, body: { sha256 } };
+  t.match((await api.call('POST', `${BASE}/verify/`, own)).body, { known: true }, 'its account');
+  t.strictSame(Object.keys((await ask(api)).body), ['known', 'checkpoint']);
+  t.match((await ask(api)).body, { known: false });
+  const other = await api.newAccount();
+  await make(api, other);
+  t.match((await ask(api)).body, { known: true }, 'another account made it for real');
+});
+
 void test('a deployment that does not offer it answers as if there was no such route', async (t) => {
   const api = await startApi(t, { env: { PUBLIC_VERIFY: 'false' } });
   for (const method of ['POST', 'GET', 'OPTIONS']) {

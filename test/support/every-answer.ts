@@ -323,7 +323,11 @@ async function driveSuccesses(t: Test, given: Answered) {
   };
   const asked = { key, body: { name: 'bounded', ...bounds } };
   const bounded = await api.call('POST', `${BASE}/api-keys/`, asked);
-  await api.call('GET', `${BASE}/account/`, { key: String(bounded.body['key']) });
+  const tester = { key: String(bounded.body['key']) };
+  await api.call('GET', `${BASE}/account/`, tester);
+  const tests = { ...tester, body: { requests: [{ html: '<p>x</p>' }] } };
+  const batch = await api.call('POST', `${BASE}/batches/`, tests);
+  await api.call('GET', `${BASE}/batches/${String(batch.body['id'])}/`, { key });
   const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const id = String(created.body['id']);
   await api.call('GET', `${BASE}/conversions/${id}/`, { key, headers: { Prefer: 'wait=0' } });

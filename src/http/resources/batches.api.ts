@@ -2,7 +2,16 @@ import Type from 'typebox';
 import { BATCH_ID } from '../../domain/ids.ts';
 import { BatchRequest } from '../../requests/batch.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
-import { BATCH, Closed, CONVERSION, Count, example, Text, Timestamp } from '../openapi/fields.ts';
+import {
+  BATCH,
+  Closed,
+  CONVERSION,
+  Count,
+  example,
+  Flag,
+  Text,
+  Timestamp,
+} from '../openapi/fields.ts';
 import { inHeader, inQuery, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
@@ -40,6 +49,9 @@ export const Batch = Closed({
       examples: [{ month: '2026-11' }],
     }),
   ),
+  test: Type.Optional(
+    Flag('true if a test key asked for it: all of its conversions are tests.', true),
+  ),
   conversions: Type.Optional(
     Type.Array(Type.String(), {
       description:
@@ -49,7 +61,15 @@ export const Batch = Closed({
   ),
 });
 
-const { cancelled_at, ended_at, conversions, reference, tags, ...running } = {
+const {
+  cancelled_at,
+  ended_at,
+  conversions,
+  reference,
+  tags,
+  test: _test,
+  ...running
+} = {
   ...example(Batch),
   status: 'running',
 } as Record<string, unknown>;

@@ -24,7 +24,7 @@ const PublicEntry = Closed({
 /** The answer of `POST /verify/public`. */
 export const PublicVerification = Closed({
   known: Flag(
-    'true if the service made exactly this PDF, for an account that is not erased.',
+    'true if the service made exactly this PDF, for an account that is not erased, and not by a test key.',
     true,
   ),
   created_at: Type.Optional(Timestamp('When the PDF was requested.')),
@@ -56,7 +56,7 @@ export const verifyInPublic: Endpoint = {
     tag: 'Transparency log',
     summary: 'Verify a PDF without an account',
     description:
-      'Tells anybody whether the service made the PDF with this SHA-256, and when. The PDF itself is not sent. Deployments offer this with PUBLIC_VERIFY alone. The answer about a PDF that is not known takes as long. A PDF of an erased account is not known.',
+      'Tells anybody whether the service made the PDF with this SHA-256, and when. The PDF itself is not sent. Deployments offer this with PUBLIC_VERIFY alone. The answer about a PDF that is not known takes as long. A PDF of an erased account is not known, nor is one that a test key made.',
     body: { schema: VerifyRequest },
     answers: {
       200: {

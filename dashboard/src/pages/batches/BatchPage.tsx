@@ -21,6 +21,7 @@ import { counted, formatNumber } from '../../ui/format.ts';
 import { Page, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
+import { TestBadge } from '../../ui/StatusBadge.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
@@ -60,7 +61,7 @@ export default function BatchPage() {
           <code>{id}</code>
           {batch !== undefined && (
             <span role="status">
-              <BatchBadge status={batch.status} />
+              <BatchBadge status={batch.status} /> {batch.test && <TestBadge />}
             </span>
           )}
         </span>
