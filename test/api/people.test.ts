@@ -1,5 +1,6 @@
 /** The people of an account: roles by every route, invitations, removal, and what history says of them. */
 import { test } from 'tap';
+import { sendToAccount } from '../../src/accounts/accounts.ts';
 import { Credentials } from '../../src/http/middleware/credential.ts';
 import { ROLES } from '../../src/domain/choices.ts';
 import { founderOf } from '../../src/domain/members.ts';
@@ -10,7 +11,7 @@ import { noSnapshots } from '../support/actors.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { drives } from '../support/documented.ts';
 import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
-import { firstAccount } from '../support/operator.ts';
+import { firstAccount, newOperator } from '../support/operator.ts';
 
 const PDF = Buffer.from('%PDF-1.7\n%%EOF\n');
 const MEMBERS = `${BASE}/account/members/`;
@@ -155,6 +156,84 @@ void test('each route lets those roles through that it is for, before the body i
       if (may && drive.body) t.equal(answer.status, 400, `${name} by ${who} is read`);
     }
   }
+});
+
+/** What a session may ask for that lacks what its account requires: what sets that up, and its own end. */
+const SETTING_UP: readonly string[] = [
+  'GET /account/person/',
+  'GET /account/person/passkeys/',
+  'POST /account/person/passkeys/',
+  'POST /account/person/passkeys/creation/',
+  'POST /account/person/passkeys/request/',
+  'GET /account/person/totp/',
+  'POST /account/person/totp/',
+  'POST /account/person/totp/confirm/',
+  'GET /account/sign-in-policy/',
+  'DELETE /sessions/{id}/',
+  'DELETE /sessions/',
+];
+
+void test('operators alone use their routes, and keys none that is for people', async (t) => {
+  const api = await startApi(t);
+  const owner = await ownerOf(api);
+  const operator = await newOperator(api);
+  const invited = await joined(api, operator.headers, 'i@example.com', 'owner');
+  const people = {
+    owner: { headers: owner.headers },
+    member: await joined(api, owner.headers, 'm@example.com', 'member'),
+    auditor: await joined(api, owner.headers, 'a@example.com', 'auditor'),
+    'an owner who was invited by an operator': { headers: invited.headers },
+    'a key with all scopes': { key: owner.key },
+    'a key of an operator': { key: operator.key },
+  };
+  const all = drives(api.document);
+  const asks = async (name: string, by: object) => {
+    const drive = all.find(({ method, template }) => `${method} ${template}` === name);
+    if (drive === undefined) throw new Error(`${name} is not in the document.`);
+    const method = drive.path.endsWith('/stream/') ? 'HEAD' : drive.method;
+    return await api.call(method, drive.path, { ...by, ...(drive.body && { body: '{' }) });
+  };
+  const named = (...auths: readonly string[]) =>
+    ROUTES.filter(({ auth, isInternal }) => auths.includes(auth) && isInternal !== true).map(
+      ({ method, path }) => `${method.toUpperCase()} ${path}`,
+    );
+  const forOperators = named('operator');
+  t.ok(forOperators.length > 20 && forOperators.every((each) => each.includes('/operator/')));
+  for (const name of forOperators) {
+    for (const [who, by] of Object.entries(people)) {
+      t.equal((await asks(name, by)).status, 403, `${name} by ${who}`);
+    }
+    t.not((await asks(name, { headers: operator.headers })).status, 403, `${name} by an operator`);
+  }
+  for (const name of named('session')) {
+    const answer = await asks(name, { key: owner.key });
+    t.equal(answer.status, 403, `${name} by a key`);
+    t.match(answer.body['message'], /^An API key may not do this/, name);
+  }
+
+  const policy = { type: 'ChangeSignInPolicy', require: 'second_factor' } as const;
+  for (const { id: accountId } of [owner, operator]) {
+    await sendToAccount(api, { ...policy, accountId }, api.context());
+  }
+  const lacking = { status: 403, error: 'forbidden', details: ['second_factor'] };
+  const open = SETTING_UP.map((name) => name.replace(' ', ` ${BASE}`));
+  const routes = named('caller', 'session', 'operator');
+  t.strictSame(
+    open.filter((name) => !routes.includes(name)),
+    [],
+    'each of the table is a route',
+  );
+  // Last: it ends the sessions of who asks.
+  for (const name of [...routes.filter((each) => !open.includes(each)), ...open]) {
+    const { headers } = name.includes('/operator/') ? operator : owner;
+    const answer = await asks(name, { headers });
+    if (open.includes(name)) t.not(answer.status, 403, `${name} sets it up`);
+    // A stream is asked for by HEAD, whose answer has no body.
+    else if (name.endsWith('/stream/')) t.equal(answer.status, 403, name);
+    else t.strictSame(refusal(answer), lacking, `${name} by a session without a second factor`);
+  }
+  const reading = await api.call('GET', `${BASE}/account/`, { key: owner.key });
+  t.equal(reading.status, 200, 'keys go on');
 });
 
 void test('an auditor sees records and evidence, and no document until an owner grants it', async (t) => {
