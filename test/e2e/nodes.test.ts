@@ -1,4 +1,5 @@
 /** API nodes and renderer nodes apart: what a client, an operator and an orchestrator see of them. */
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
@@ -13,9 +14,11 @@ import { eventually } from '../support/deadline.ts';
 import { balanceOf, violations } from '../support/invariants.ts';
 import { KINDS, type Kind, Nodes } from '../support/nodes.ts';
 import { openPdf } from '../support/pdf.ts';
+import { createPlace } from '../support/place.ts';
 import { race, tally } from '../support/race.ts';
 import type { Service } from '../support/service.ts';
 import { verifySignature } from '../support/signed-pdf.ts';
+import { Control } from '../crash/points.ts';
 
 const MANY = 1000;
 const CREDITS = 10;
@@ -102,6 +105,115 @@ for (const kind of KINDS) {
     }
     t.strictSame(violations(await deployment.log(), { settled: true }), []);
   });
+
+  nodes(
+    'a removal and a suspension hold on the other node at once, and a month is granted once',
+    async (t, on) => {
+      const control = new Control(join(createPlace(t).tmpDir, 'control'));
+      const monthly = {
+        PLANS: '{"team": {"rate_limit": 100000, "credits_monthly": 7}}',
+        ...control.env,
+      };
+      const deployment = await Nodes.start(t, on, monthly);
+      const [one, other] = [await deployment.api(), await deployment.api()];
+      const call = async (
+        { url }: Service,
+        method: string,
+        path: string,
+        headers: Readonly<Record<string, string>>,
+        body?: object,
+      ) => {
+        const answer = await fetch(`${url}/api/v1${path}`, {
+          method,
+          headers: { ...headers, 'Content-Type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        const text = await answer.text();
+        return {
+          status: answer.status,
+          body: (text === '' ? {} : JSON.parse(text)) as Record<string, string>,
+        };
+      };
+      const signIn = async (at: Service, email: string, password: string, more: object = {}) => {
+        const { body } = await call(
+          at,
+          'POST',
+          '/auth/jwt/create/',
+          {},
+          { email, password, ...more },
+        );
+        return { Authorization: `Bearer ${body['access']}` };
+      };
+      const { email, password } = one.firstStart;
+      const owner = await signIn(one, email, password);
+      const secret = 'a long password of Bob';
+      for (const [here, there] of [
+        [one, other],
+        [other, one],
+      ] as const) {
+        const bob = `bob-${here === one ? 1 : 2}@example.com`;
+        const invited = await call(here, 'POST', '/account/members/', owner, {
+          email: bob,
+          role: 'member',
+        });
+        const token = invited.body['link']?.split('#').at(-1) ?? '';
+        const acceptance = { name: 'Bob', password: secret };
+        const joined = await call(there, 'POST', `/invitations/${token}/accept/`, {}, acceptance);
+        t.equal(joined.status, 200, 'the other node knows the invitation at once');
+        const session = await signIn(there, bob, secret, { account: joined.body['account'] });
+        const made = await call(there, 'POST', '/api-keys/', session, { name: 'of Bob' });
+        const credentials = [session, { 'X-API-Key': made.body['key'] ?? '' }];
+        const statuses = async () =>
+          await Promise.all(
+            [here, there].flatMap((at) =>
+              credentials.map(async (by) => (await call(at, 'GET', '/account/', by)).status),
+            ),
+          );
+        t.strictSame(await statuses(), [200, 200, 200, 200], 'control');
+        const removed = await call(here, 'DELETE', `/account/members/${joined.body['id']}/`, owner);
+        t.equal(removed.status, 204);
+        // The node that did not do it is asked first.
+        t.equal((await call(there, 'GET', '/account/', credentials[0] ?? {})).status, 401);
+        t.strictSame(await statuses(), [401, 401, 401, 401]);
+      }
+
+      const team = await newAccount(one, 'team@example.com', '--plan', 'team', '--credits', '3');
+      const key = { 'X-API-Key': team.key };
+      t.equal((await call(other, 'GET', '/account/', key)).status, 200);
+      await cliJson(one.place, ['account', 'suspend', team.email, '--reason', 'an unpaid bill']);
+      for (const at of [other, one]) {
+        const refused = await call(at, 'POST', '/pdf/', key, { html: '<p>x</p>' });
+        t.equal(refused.status, 403);
+        t.match(refused.body['message'], /an unpaid bill/);
+      }
+      await cliJson(one.place, ['account', 'resume', team.email, '--reason', 'it is paid']);
+      t.equal((await call(other, 'GET', '/account/', key)).status, 200);
+
+      // The month turns while both are stopped, so that both find it due at their start.
+      await Promise.all([one.stop(), other.stop()]);
+      const now = new Date();
+      const then = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12);
+      control.setClock(then - now.getTime());
+      await Promise.all([one.start(), other.start()]);
+      const month = new Date(then).toISOString().slice(0, 7);
+      const grants = async () =>
+        (await deployment.log()).filter(
+          ({ type, stream, data }) =>
+            type === 'CreditGranted' &&
+            stream === `account-${team.id}` &&
+            data.includes(`"month":"${month}"`),
+        );
+      await eventually(
+        'the credits of the month',
+        async () => (await grants()).length > 0 || undefined,
+      );
+      // Each start has a round: the second one finds nothing to do.
+      for (const each of [one, other]) await each.restart();
+      await Promise.all([one.stop(), other.stop()]);
+      t.equal((await grants()).length, 1);
+      t.strictSame(violations(await deployment.log(), { settled: true }), []);
+    },
+  );
 
   nodes('documents are signed, compared and worked on by nodes apart', async (t, on) => {
     const own = makeSigner(t);
