@@ -10,6 +10,7 @@ import { KeyHolders } from '../../src/archive/keys.ts';
 import { noSnapshots } from '../support/actors.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { drives } from '../support/documented.ts';
+import { bundleOf, filesOf, textOf } from '../support/evidence.ts';
 import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { firstAccount, newOperator } from '../support/operator.ts';
 
@@ -173,6 +174,12 @@ const SETTING_UP: readonly string[] = [
   'DELETE /sessions/',
 ];
 
+/** The public routes of these credentials, as `GET /path/`. */
+const named = (...auths: readonly string[]) =>
+  ROUTES.filter(({ auth, isInternal }) => auths.includes(auth) && isInternal !== true).map(
+    ({ method, path }) => `${method.toUpperCase()} ${path}`,
+  );
+
 void test('operators alone use their routes, and keys none that is for people', async (t) => {
   const api = await startApi(t);
   const owner = await ownerOf(api);
@@ -193,10 +200,6 @@ void test('operators alone use their routes, and keys none that is for people', 
     const method = drive.path.endsWith('/stream/') ? 'HEAD' : drive.method;
     return await api.call(method, drive.path, { ...by, ...(drive.body && { body: '{' }) });
   };
-  const named = (...auths: readonly string[]) =>
-    ROUTES.filter(({ auth, isInternal }) => auths.includes(auth) && isInternal !== true).map(
-      ({ method, path }) => `${method.toUpperCase()} ${path}`,
-    );
   const forOperators = named('operator');
   t.ok(forOperators.length > 20 && forOperators.every((each) => each.includes('/operator/')));
   for (const name of forOperators) {
@@ -565,6 +568,50 @@ void test('an invitation does not tell whether its address has a sign-in, and ne
   t.equal((trail.body as unknown as readonly object[]).length, 1, 'it leaves its trail');
   const joinedNow = await accept(api, token, {}, known.headers);
   t.match(joinedNow.body, { id: founderOf(known.id), account: owner.id }, 'a session proves it');
+});
+
+void test('history and evidence keep the person, the key and the role of each act, whatever becomes of them', async (t) => {
+  const api = await startApi(t);
+  const owner = await ownerOf(api);
+  const bob = await joined(api, owner.headers, 'bob@example.com', 'member');
+  const made = await api.call('POST', `${BASE}/api-keys/`, {
+    headers: bob.headers,
+    body: { name: 'of Bob' },
+  });
+  const keyId = String(made.body['id']);
+  const html = { body: { html: '<p>x</p>' } };
+  const asked = await api.call('POST', `${BASE}/pdf/`, { ...html, key: String(made.body['key']) });
+  const id = String(asked.body['id']);
+  await api.complete(owner.id, id, PDF);
+  const moment = (await api.store.head()).toString();
+  const actorsIn = async (query = '') => {
+    const path = `${BASE}/account/events/?page_size=100&conversion_id=${id}${query}`;
+    const { body } = await api.call('GET', path, { headers: owner.headers });
+    return (body as unknown as readonly { type: string; actor: object }[])
+      .filter(({ type }) => type === 'ConversionRequested')
+      .map(({ actor }) => actor);
+  };
+  const reportOf = async () => textOf(filesOf((await bundleOf(api, id)).zip), 'report.html');
+  const then = { kind: 'key', id: keyId, person: bob.id, role: 'member', name: 'Bob' };
+  t.strictSame(await actorsIn(), [then]);
+  const report = await reportOf();
+  for (const part of [keyId, 'Bob (member)']) t.match(report, part, part);
+
+  const change = { headers: owner.headers, body: { role: 'auditor' } };
+  t.equal((await api.call('PATCH', `${MEMBERS}${bob.id}/`, change)).status, 200);
+  t.strictSame(await actorsIn(), [then], 'the role that they had');
+  await api.call('DELETE', `${MEMBERS}${bob.id}/`, { headers: owner.headers });
+  t.strictSame(await actorsIn(), [then], 'removed');
+  t.strictSame(await actorsIn(`&as_of=${moment}`), [then], 'as of then');
+  t.match(await reportOf(), 'Bob (member)');
+  const path = `${BASE}/operator/people/${encodeURIComponent('bob@example.com')}/erase/`;
+  t.equal((await api.fetchAsOperator(`http://x${path}`, { method: 'POST' })).status, 200);
+  const erased = { ...then, name: 'a removed person' };
+  t.strictSame(await actorsIn(), [erased]);
+  t.strictSame(await actorsIn(`&as_of=${moment}`), [erased], 'an earlier moment tells no name');
+  const after = await reportOf();
+  t.notMatch(after, /Bob/);
+  t.match(after, 'a removed person (member)');
 });
 
 void test('a person is erased without the account, and events name a removed person', async (t) => {

@@ -1,4 +1,5 @@
 /** API nodes and renderer nodes apart: what a client, an operator and an orchestrator see of them. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
@@ -12,6 +13,7 @@ import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { cliJson } from '../support/cli.ts';
 import { eventually } from '../support/deadline.ts';
 import { balanceOf, violations } from '../support/invariants.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { KINDS, type Kind, Nodes } from '../support/nodes.ts';
 import { openPdf } from '../support/pdf.ts';
 import { createPlace } from '../support/place.ts';
@@ -49,6 +51,29 @@ const statusOf = async (origin: string, path: string): Promise<number> => {
   const answer = await fetch(origin + path);
   await answer.body?.cancel();
   return answer.status;
+};
+
+const call = async (
+  { url }: Service,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: object,
+) => {
+  const answer = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    body: (text === '' ? {} : JSON.parse(text)) as Record<string, string>,
+  };
+};
+const signIn = async (at: Service, email: string, password: string, more: object = {}) => {
+  const { body } = await call(at, 'POST', '/auth/jwt/create/', {}, { email, password, ...more });
+  return { Authorization: `Bearer ${body['access']}` };
 };
 
 for (const kind of KINDS) {
@@ -116,34 +141,6 @@ for (const kind of KINDS) {
       };
       const deployment = await Nodes.start(t, on, monthly);
       const [one, other] = [await deployment.api(), await deployment.api()];
-      const call = async (
-        { url }: Service,
-        method: string,
-        path: string,
-        headers: Readonly<Record<string, string>>,
-        body?: object,
-      ) => {
-        const answer = await fetch(`${url}/api/v1${path}`, {
-          method,
-          headers: { ...headers, 'Content-Type': 'application/json' },
-          ...(body && { body: JSON.stringify(body) }),
-        });
-        const text = await answer.text();
-        return {
-          status: answer.status,
-          body: (text === '' ? {} : JSON.parse(text)) as Record<string, string>,
-        };
-      };
-      const signIn = async (at: Service, email: string, password: string, more: object = {}) => {
-        const { body } = await call(
-          at,
-          'POST',
-          '/auth/jwt/create/',
-          {},
-          { email, password, ...more },
-        );
-        return { Authorization: `Bearer ${body['access']}` };
-      };
       const { email, password } = one.firstStart;
       const owner = await signIn(one, email, password);
       const secret = 'a long password of Bob';
@@ -211,6 +208,43 @@ for (const kind of KINDS) {
       for (const each of [one, other]) await each.restart();
       await Promise.all([one.stop(), other.stop()]);
       t.equal((await grants()).length, 1);
+      t.strictSame(violations(await deployment.log(), { settled: true }), []);
+    },
+  );
+
+  nodes(
+    'a mail whose node is killed before it is recorded is sent by the other, as the same one',
+    async (t, on) => {
+      const server = await startMailServer(t);
+      const folder = join(createPlace(t).tmpDir, 'control');
+      const control = new Control(folder);
+      const settings = { SMTP_URL: server.url, MAIL_FROM: 'pdf@example.com', ...control.env };
+      const deployment = await Nodes.start(t, on, settings);
+      const [one, other] = [await deployment.api(), await deployment.api()];
+      const { email } = one.firstStart;
+      const invite = async (whom: string): Promise<void> => {
+        await cliJson(other.place, ['members', 'invite', email, whom, '--role', 'member']);
+      };
+      const sent = async (count: number): Promise<void> => {
+        await eventually(`MailSent ${count} times`, async () => {
+          const log = await deployment.log();
+          return log.filter(({ type }) => type === 'MailSent').length === count || undefined;
+        });
+      };
+      await invite('bob@example.com');
+      await sent(1);
+      t.equal(server.received.length, 1, 'by one of the two');
+      writeFileSync(join(folder, 'before MailSent'), '1');
+      await invite('eve@example.com');
+      // The one that leads ends there.
+      t.equal((await one.end()).signal, 'SIGKILL');
+      await sent(2);
+      const [, first, second, ...more] = server.received.map(({ mail }) => mail);
+      t.strictSame(more, []);
+      t.ok(first?.messageId);
+      t.equal(first?.messageId, second?.messageId);
+      t.match(second?.text, /#/, 'with its link');
+      await other.stop();
       t.strictSame(violations(await deployment.log(), { settled: true }), []);
     },
   );
