@@ -1,12 +1,20 @@
 /** A person tries documents in the playground, and runs the samples that it gives, in a real Chrome. */
 import { execFile, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { strToU8, zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
-import { inspectPage, inspectState, signIn, startDashboard } from '../support/dashboard-browser.ts';
+import {
+  dropFiles,
+  inspectPage,
+  inspectState,
+  signIn,
+  startDashboard,
+} from '../support/dashboard-browser.ts';
 import { testDirectory } from '../support/directory.ts';
 
 const run = promisify(execFile);
@@ -28,6 +36,13 @@ async function writeHtml(page: Page, html: string): Promise<void> {
   await editor(page).focus();
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.insertText(html);
+}
+
+/** A file that takes what a browser keeps of a page. */
+function large(folder: string): string {
+  const path = join(folder, 'large.bin');
+  writeFileSync(path, Buffer.alloc(1_500_000));
+  return path;
 }
 
 /** The text of the sample in the language. */
@@ -199,6 +214,57 @@ void test('a document is tried in the playground', async (t) => {
       const { html } = await get<{ html: string }>(`/conversions/${id}/request/`);
       sub.equal(html, HARD, `${language} sent the text`);
     }
+  });
+
+  await t.test('a folder, a ZIP and a page are opened with what lies beside', async (sub) => {
+    const folder = testDirectory(sub, {
+      site: {
+        'index.html': '<link rel="stylesheet" href="css/a.css"><h1>From a folder</h1>',
+        'second.html': '<h1>Second</h1>',
+        css: { 'a.css': 'h1 { color: teal }' },
+        '.hidden': 'never sent',
+      },
+      'bad.zip': Buffer.from(zipSync({ '../out.html': strToU8('<p>') })),
+      'one.zip': Buffer.from(
+        zipSync({
+          'kept/page.html': strToU8('<img src="../logo.svg"><h1>From a ZIP</h1>'),
+          'logo.svg': strToU8('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+        }),
+      ),
+    });
+    const drop = (name: string) =>
+      dropFiles(page, 'or drop one on the editor', [join(folder, name)]);
+    await drop('bad.zip');
+    await page.getByRole('alert').filter({ hasText: 'leads out of it, ../out.html' }).waitFor();
+    await drop('site');
+    await page.getByText('2 HTML files were opened').waitFor();
+    sub.strictSame(await inspectState(page, 'playground-pages'), []);
+    await page.getByRole('button', { name: /Choose the page/ }).click();
+    await page.getByRole('option', { name: 'site/index.html' }).click();
+    await page.getByText('with 2 files beside it').waitFor();
+    const sent = await sample(page, 'curl');
+    sub.match(sent, /"css\/a\.css": "aDE/);
+    sub.notMatch(sent, 'hidden');
+    await drop('one.zip');
+    await page.getByText('page.html is opened, with 1 file beside it').waitFor();
+    sub.match(await editor(page).innerText(), 'From a ZIP');
+    await button(page, 'Convert').click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /The PDF is ready\.$/ })
+      .waitFor();
+    await page.evaluate(() => {
+      // No room is left for the files.
+      sessionStorage.setItem('other', 'x'.repeat(4_000_000));
+    });
+    await dropFiles(page, 'or drop one on the editor', [
+      join(folder, 'site/second.html'),
+      large(folder),
+    ]);
+    await page.getByText('second.html is opened, with 1 file').waitFor();
+    await page.reload();
+    await page.getByText('too large for the browser to keep').waitFor();
+    await page.evaluate(() => sessionStorage.removeItem('other'));
   });
 
   await t.test('signing out forgets what was edited', async (sub) => {

@@ -103,7 +103,9 @@ export async function signIn(page: Page, { email, password }: Credentials, path 
 
 /** Drops files of this machine on a text as the file manager does. */
 export async function dropFiles(page: Page, text: string, paths: readonly string[]): Promise<void> {
-  const { x, y } = (await page.getByText(text).boundingBox()) ?? { x: 0, y: 0 };
+  const place = page.getByText(text);
+  await place.scrollIntoViewIfNeeded();
+  const { x, y } = (await place.boundingBox()) ?? { x: 0, y: 0 };
   const devTools = await page.context().newCDPSession(page);
   const data = { items: [], files: [...paths], dragOperationsMask: 1 };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {

@@ -25,6 +25,7 @@ import { Tabs } from '../../ui/Tabs.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { useDraft } from './draft.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
+import { OpenPage } from './OpenPage.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { TemplateFields } from './TemplateFields.tsx';
@@ -65,7 +66,7 @@ interface PlaygroundProps {
 }
 
 function Playground({ account, fields }: PlaygroundProps) {
-  const { draft, number, change, replace } = useDraft(account.id);
+  const { draft, number, change, replace, lacksFiles } = useDraft(account.id);
   const conversion = useMutation({
     mutationFn: async () => {
       if (draft.source !== 'template') return await convert(requestOf(fields, draft));
@@ -81,13 +82,19 @@ function Playground({ account, fields }: PlaygroundProps) {
     <Workbench
       notice={
         <>
+          {lacksFiles && (
+            <Notice kind="warning">
+              The files of this draft are too large for the browser to keep over a reload. Open or
+              choose them again.
+            </Notice>
+          )}
           <EarlierRequest fields={fields} onLoad={replace} />
           <StoredTemplate fields={fields} onLoad={replace} />
         </>
       }
       source={
         <SourceFields
-          key={number}
+          number={number}
           draft={draft}
           fields={fields}
           change={change}
@@ -141,13 +148,15 @@ function Playground({ account, fields }: PlaygroundProps) {
 
 interface SourceFieldsProps {
   readonly draft: Draft;
+  /** That of the text: editors keep their own, and begin anew with another one. */
+  readonly number: number;
   readonly fields: readonly Field[];
   readonly replace: (draft: Partial<Draft>) => void;
   readonly change: (part: Partial<Draft>) => void;
   readonly errors: FieldErrors;
 }
 
-function SourceFields({ draft, fields, change, replace, errors }: SourceFieldsProps) {
+function SourceFields({ draft, number, fields, change, replace, errors }: SourceFieldsProps) {
   const htmlError = draft.source === 'html' ? errorWithin(errors, 'html') : undefined;
   return (
     <Section title="Source">
@@ -160,10 +169,12 @@ function SourceFields({ draft, fields, change, replace, errors }: SourceFieldsPr
             id: 'html',
             title: 'HTML',
             content: (
-              <>
-                <HtmlEditor html={draft.html} onChange={(html) => change({ html })} />
+              <OpenPage
+                onOpen={(html, files) => replace({ html, options: { ...draft.options, files } })}
+              >
+                <HtmlEditor key={number} html={draft.html} onChange={(html) => change({ html })} />
                 {htmlError !== undefined && <p className="wrong">{htmlError}</p>}
-              </>
+              </OpenPage>
             ),
           },
           {
@@ -186,6 +197,7 @@ function SourceFields({ draft, fields, change, replace, errors }: SourceFieldsPr
             title: 'Template and data',
             content: (
               <TemplateFields
+                key={number}
                 template={draft.template}
                 options={optionsBody(fields, draft)}
                 errors={draft.source === 'template' ? errors : {}}

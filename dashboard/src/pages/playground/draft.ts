@@ -47,12 +47,17 @@ const isDraft = (value: unknown): value is Omit<Draft, 'template'> & Partial<Dra
 /** Each account has its own: another person may sign in in the same tab. */
 const keyOf = (accountId: string): string => `playground ${accountId}`;
 
-function storedDraft(accountId: string): Draft | undefined {
+type Stored = Draft & {
+  /** It had more files than the browser keeps. */
+  readonly lacksFiles?: boolean;
+};
+
+function storedDraft(accountId: string): Stored {
   try {
     const value: unknown = JSON.parse(sessionStorage.getItem(keyOf(accountId)) ?? 'null');
-    return isDraft(value) ? { ...START, ...value } : undefined;
+    return isDraft(value) ? { ...START, ...value } : START;
   } catch {
-    return undefined;
+    return START;
   }
 }
 
@@ -60,7 +65,8 @@ function store(accountId: string, draft: Draft): void {
   const { files: _, ...options } = draft.options;
   const { pdf: __, ...smallest } = options;
   // Browsers keep some megabytes for a page: files, also those within the PDF, may be too much, or all of it.
-  for (const kept of [draft, { ...draft, options }, { ...draft, options: smallest }]) {
+  const lacking = { ...draft, lacksFiles: true };
+  for (const kept of [draft, { ...lacking, options }, { ...lacking, options: smallest }]) {
     try {
       sessionStorage.setItem(keyOf(accountId), JSON.stringify(kept));
       return;
@@ -71,7 +77,8 @@ function store(accountId: string, draft: Draft): void {
 
 /** The draft of the account, kept with each change. Its number changes when another text takes the place of one. */
 export function useDraft(accountId: string) {
-  const [draft, setDraft] = useState(() => storedDraft(accountId) ?? START);
+  const [{ lacksFiles = false, ...stored }] = useState(() => storedDraft(accountId));
+  const [draft, setDraft] = useState<Draft>(stored);
   const [number, setNumber] = useState(0);
   useEffect(() => store(accountId, draft), [accountId, draft]);
   const change = useCallback(
@@ -85,5 +92,5 @@ export function useDraft(accountId: string) {
     },
     [change],
   );
-  return { draft, number, change, replace };
+  return { draft, number, change, replace, lacksFiles };
 }

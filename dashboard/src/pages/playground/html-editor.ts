@@ -72,6 +72,11 @@ const typedOverSelection = EditorView.domEventHandlers({
   },
 });
 
+/** The page opens files that are dropped. The editor would insert their text, too. */
+const leavesFiles = EditorView.domEventHandlers({
+  drop: ({ dataTransfer }) => dataTransfer?.types.includes('Files') ?? false,
+});
+
 interface EditorOptions {
   readonly text: string;
   readonly onChange: (text: string) => void;
@@ -107,6 +112,7 @@ export function mountEditor(host: HTMLElement, { text, onChange }: EditorOptions
         html(),
         syntaxHighlighting(highlighting),
         typedOverSelection,
+        leavesFiles,
         theme,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({

@@ -1,0 +1,107 @@
+import { type ReactNode, useState } from 'react';
+import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
+import { errorText } from '../../api/error.ts';
+import type { Row } from '../../request/values.ts';
+import { Button } from '../../ui/Button.tsx';
+import { counted } from '../../ui/format.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { type Contents, contentsOf, type Found, isWanted, openedPage, pagesIn } from './opened.ts';
+import styles from './Playground.module.css';
+
+const NO_PAGE = 'There is no HTML file in it. Open one, or a folder or ZIP that has one.';
+
+/** The files of what was dropped, folders with all that is in them. */
+async function* filesIn(
+  items: Iterable<DropItem> | AsyncIterable<DropItem>,
+  folder = '',
+): AsyncGenerator<Found> {
+  for await (const item of items) {
+    if (item.kind === 'text' || !isWanted(item.name)) continue;
+    const path = folder + item.name;
+    if (item.kind === 'directory') yield* filesIn(item.getEntries(), `${path}/`);
+    else yield { path, file: await item.getFile() };
+  }
+}
+
+interface OpenPageProps {
+  readonly onOpen: (html: string, files: readonly Row[]) => void;
+  /** Files can be dropped on it. */
+  readonly children: ReactNode;
+}
+
+/** Opens an HTML file with what lies beside it: from files, a folder or a ZIP. */
+export function OpenPage({ onOpen, children }: OpenPageProps) {
+  const [contents, setContents] = useState<Contents>(new Map());
+  const [page, setPage] = useState<string | null>(null);
+  const [opened, setOpened] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const pages = pagesIn(contents);
+  const show = (path: string, from: Contents) => {
+    const { html, files } = openedPage(from, path);
+    setPage(path);
+    setOpened(
+      `${path} is opened${files.length === 0 ? '' : `, with ${counted(files.length, 'file')} beside it`}.`,
+    );
+    onOpen(html, files);
+  };
+  const attempt = async (act: () => Promise<void> | void) => {
+    try {
+      setProblem(undefined);
+      await act();
+    } catch (error) {
+      setProblem(errorText(error));
+    }
+  };
+  const open = (found: AsyncIterable<Found> | Iterable<Found>) =>
+    void attempt(async () => {
+      const next = await contentsOf(found);
+      const [first, ...others] = pagesIn(next);
+      if (first === undefined) throw new Error(NO_PAGE);
+      setContents(next);
+      setPage(null);
+      setOpened('');
+      if (others.length === 0) show(first, next);
+    });
+  const choose = (files: FileList | null) => {
+    if (files === null || files.length === 0) return;
+    const found = [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+    open(found.filter(({ path }) => isWanted(path)));
+  };
+  return (
+    <DropZone
+      aria-label="Drop an HTML file, a folder or a ZIP here"
+      className={styles.drop}
+      onDrop={({ items }) => open(filesIn(items))}
+    >
+      <div className="line">
+        <FileTrigger acceptedFileTypes={['.html', '.htm', '.zip']} onSelect={choose}>
+          <Button small icon="upload">
+            Open HTML or ZIP
+          </Button>
+        </FileTrigger>
+        <FileTrigger acceptDirectory onSelect={choose}>
+          <Button small icon="upload">
+            Open a folder
+          </Button>
+        </FileTrigger>
+        <span className="note">or drop one on the editor</span>
+      </div>
+      {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
+      {pages.length > 1 && (
+        <Select
+          label="Page"
+          hint={`${pages.length} HTML files were opened. The others lie beside the one that you choose.`}
+          placeholder="Choose the page to print"
+          choices={pages.map((path) => ({ value: path, label: path }))}
+          value={page}
+          onChange={(path) => void attempt(() => show(path, contents))}
+        />
+      )}
+      <p role="status" className="note">
+        {opened}
+      </p>
+      {children}
+    </DropZone>
+  );
+}
