@@ -173,18 +173,18 @@ function configure(command: Commander, json: string = COMMON_OPTIONS.json.help):
 }
 
 /** The arguments and the options that are needed, as the usage line names them. */
-const usageOf = ({ positionals = {}, options = {}, takesMany }: Command): readonly string[] => [
-  ...Object.keys(positionals).map((name) => `<${name}>`),
-  ...(takesMany === true ? ['…'] : []),
+const usageOf = (args: readonly Argument[], { options = {} }: Command): readonly string[] => [
+  ...args.map((argument) => {
+    const term = `<${argument.name()}>${argument.variadic ? ' …' : ''}`;
+    return argument.required ? term : `[${term}]`;
+  }),
   ...Object.entries(options).flatMap(([name, { needed, short, value }]) =>
     needed === true ? `${short === undefined ? `--${name}` : `-${short}`} <${value}>` : [],
   ),
 ];
 
 function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) => void): Commander {
-  const built = new Commander(name)
-    .usage([...usageOf(command), '[options]'].join(' '))
-    .description(command.summary);
+  const built = new Commander(name).description(command.summary);
   // A list has room for the first clause; what stands before a comma is often half of one.
   built.summary(command.summary.replace(/[.:;] .*|\.$/, ''));
   if (command.section) built.helpGroup(`${command.section.heading}:`);
@@ -195,6 +195,7 @@ function buildCommand(command: Command, name: string, onRun: (run: ParsedArgs) =
     const term = isMany ? `${argument}...` : argument;
     built.addArgument(new Argument(index < needed ? `<${term}>` : `[${term}]`, help));
   }
+  built.usage([...usageOf(built.registeredArguments, command), '[options]'].join(' '));
   const options = Object.entries(command.options ?? {}).map(
     ([long, spec]) => [long, buildOption(long, spec, built)] as const,
   );

@@ -90,7 +90,7 @@ export const ACCOUNTS: readonly Command[] = [
   },
   {
     name: 'account remove-second-factor',
-    summary: 'Remove the authenticator of somebody who has lost it and the recovery codes.',
+    summary: 'Remove the authenticator, recovery codes and passkeys of somebody who has lost them.',
     positionals: { email: 'the address that the person signs in with' },
     examples: ["account remove-second-factor ann@example.com --reason 'Her telephone broke.'"],
     options: { reason: { ...REASON, needed: true } },
@@ -155,7 +155,7 @@ export const ACCOUNTS: readonly Command[] = [
     options: {
       reason: {
         value: 'text',
-        help: 'why; its people are told, at most 500 characters',
+        help: 'why, at most 500 characters; the people of the account are told',
         needed: true,
       },
     },
@@ -199,13 +199,13 @@ export const ACCOUNTS: readonly Command[] = [
   {
     name: 'account low-credits',
     summary: 'Show, set or reset below how many credits the owners of an account get a mail.',
-    positionals: { email: ACCOUNT, credits: 'the limit, 0: never; without it, it is shown' },
+    positionals: { email: ACCOUNT, credits: 'the limit, 0: never (default: show the limit)' },
     optionalPositionals: 1,
     examples: [
       'account low-credits ann@example.com 50',
       'account low-credits ann@example.com --reset',
     ],
-    options: { reset: { help: 'below a tenth of what was granted last' } },
+    options: { reset: { help: 'back to a tenth of what was granted last' } },
     run: async (...given) => (await import('../account-keeping.ts')).accountLowCredits(...given),
   },
   {

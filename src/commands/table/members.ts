@@ -18,7 +18,7 @@ export const MEMBERS: readonly Command[] = [
   },
   {
     name: 'members invite',
-    summary: 'Make a link by which the holder of an address joins the account. Send it to them.',
+    summary: 'Make a link by which a person joins the account. A service with mail sends it, too.',
     examples: ['members invite ann@example.com bob@example.com --role auditor --documents'],
     positionals: { email: ACCOUNT, address: 'the address of the person' },
     options: { role: { ...ROLE, needed: true }, documents: DOCUMENTS },
@@ -50,7 +50,7 @@ export const MEMBERS: readonly Command[] = [
   {
     name: 'members erase',
     summary:
-      'Erase a person for good, and no account; asks for the address again, unless --yes is given.',
+      'Erase a person for good, but no account; asks for the address again, unless --yes is given.',
     examples: ['members erase bob@example.com --yes'],
     positionals: { address: 'the sign-in address of the person' },
     options: { yes: { help: 'do not ask' } },

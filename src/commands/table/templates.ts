@@ -38,7 +38,7 @@ export const TEMPLATES: readonly Command[] = [
       header: { value: 'file', help: 'Liquid for the top margin of each page' },
       footer: { value: 'file', help: 'Liquid for the bottom margin of each page' },
       schema: { value: 'file', help: 'the JSON Schema of the data' },
-      sample: { value: 'file', help: 'data to look at the template with' },
+      sample: { value: 'file', help: 'data to try the template with' },
       options: { value: 'file', help: 'a JSON object of options, such as {"page_size": "A5"}' },
       ...SERVICE_OPTIONS,
     },
