@@ -9,6 +9,7 @@ import {
   baseUrlOf,
   type CallOptions,
   type ClientOptions,
+  type ConvertOptions,
   type CreateOptions,
   LONGEST_WAIT_SECONDS,
   randomKey,
@@ -129,13 +130,17 @@ export class PressledgerClient {
    */
   convert(
     options: ConversionOptions,
-    { idempotencyKey = randomKey(), timeoutMs, signal }: CreateOptions & WaitOptions = {},
+    { idempotencyKey = randomKey(), test, timeoutMs, signal }: ConvertOptions & WaitOptions = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     return withTimeout('The PDF is not ready', timeoutMs, signal, async (within) => {
-      const record = await this.#create(options, within, {
-        'Idempotency-Key': idempotencyKey,
-        Prefer: `wait=${this.#longestHold}`,
-      });
+      const record = await this.#create(
+        options,
+        { test, signal: within },
+        {
+          'Idempotency-Key': idempotencyKey,
+          Prefer: `wait=${this.#longestHold}`,
+        },
+      );
       const ended = hasEnded(record) ? record : await this.#ended(record.id, within);
       if (ended.status === 'completed') return await this.#download(ended.file_url, within, bytes);
       const answer = { status: 422, headers: new Headers() };
@@ -153,10 +158,10 @@ export class PressledgerClient {
    */
   create(
     options: ConversionOptions,
-    { idempotencyKey, signal }: CreateOptions = {},
+    { idempotencyKey, ...call }: ConvertOptions = {},
   ): Promise<AcceptedConversion> {
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
-    return this.#create(options, signal, headers);
+    return this.#create(options, call, headers);
   }
 
   /** Retrieves the record as it is now or was at `asOf`, or as soon as it has ended within `waitSeconds` (at most 30). */
@@ -388,11 +393,12 @@ export class PressledgerClient {
 
   #create<T extends AcceptedConversion | EndedConversion>(
     body: ConversionOptions,
-    signal: AbortSignal | undefined,
+    { test = false, signal }: ConvertOptions,
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
     const repeatable = 'Idempotency-Key' in headers;
-    return this.#json({ method: 'POST', path: '/pdf/', body, headers, repeatable, signal });
+    const path = test ? '/pdf/?test=true' : '/pdf/';
+    return this.#json({ method: 'POST', path, body, headers, repeatable, signal });
   }
 
   #ended(id: string, signal: AbortSignal | undefined): Promise<EndedConversion> {

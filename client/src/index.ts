@@ -22,7 +22,14 @@ export type {
   SignInPolicy,
   SignInRequirement,
 } from './members.ts';
-export type { AsOf, CallOptions, ClientOptions, CreateOptions, WaitOptions } from './options.ts';
+export type {
+  AsOf,
+  CallOptions,
+  ClientOptions,
+  ConvertOptions,
+  CreateOptions,
+  WaitOptions,
+} from './options.ts';
 export type { ConversionFilter, Page, PageQuery } from './pages.ts';
 export type { SignatureCertificate } from './signature.ts';
 export type {

@@ -82,6 +82,11 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+export interface ConvertOptions extends CreateOptions {
+  /** Makes a test: it costs no credit, has a watermark and is deleted after a day at most. */
+  readonly test?: boolean | undefined;
+}
+
 /**
  * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
  * @param server may be missing where a program in JavaScript read it from its environment

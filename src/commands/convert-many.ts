@@ -23,6 +23,7 @@ export interface PreparedPage {
 export interface Places {
   readonly prepare: (page: string) => Promise<PreparedPage>;
   readonly convert: (job: Job) => Promise<Converted>;
+  readonly test: boolean;
   readonly strict: boolean;
   /** The ending of the files' names. */
   readonly format: string;
@@ -109,7 +110,7 @@ function nameOf(file: string): Pick<ConversionOptions, 'filename'> {
 }
 
 /** The same as long as the page, its files and its options are the same: a second run costs nothing twice. */
-const keyOf = (page: string, options: ConversionOptions): string =>
+const keyOf = (page: string, options: object): string =>
   createHash('sha256')
     .update(`${basename(page)}\n${JSON.stringify(options)}`)
     .digest('hex');
@@ -121,7 +122,7 @@ const keyOf = (page: string, options: ConversionOptions): string =>
 export async function convertMany(
   pages: readonly string[],
   folder: string,
-  { prepare, convert, strict, format }: Places,
+  { prepare, convert, test, strict, format }: Places,
   context: CommandContext,
   interrupt: Interrupt,
 ): Promise<void> {
@@ -134,7 +135,7 @@ export async function convertMany(
   const asked = new Map<string, Interrupt>();
   const one = async (page: string): Promise<Outcome> => {
     const { options, beside } = await prepare(page);
-    const idempotencyKey = keyOf(page, options);
+    const idempotencyKey = keyOf(page, test ? { ...options, test } : options);
     const file = targets.get(page) ?? '';
     const named = options.url === undefined ? { ...nameOf(file), ...options } : options;
     const own: Interrupt = { signal: interrupt.signal, left: '' };
@@ -142,7 +143,7 @@ export async function convertMany(
     const { record, notLoaded, others, open } = await whenFree(
       () =>
         convert({
-          create: (client, call) => client.create(named, call),
+          create: (client, call) => client.create(named, { ...call, test }),
           beside,
           context: quiet,
           interrupt: own,

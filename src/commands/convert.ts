@@ -184,6 +184,7 @@ export const convert: Run = async (invocation, context) => {
   const remote = await findServiceUnlessAccount(invocation, context);
   const base = textOption(invocation, 'base');
   const strict = invocation.values['strict'] === true;
+  const test = invocation.values['test'] === true;
   const email = textOption(invocation, 'account');
   const prepare = async (page: string) => {
     const source = template ?? (await sourceOf(page));
@@ -198,11 +199,11 @@ export const convert: Run = async (invocation, context) => {
   const { format = 'pdf' } = conversionOptions(invocation);
   type By = (job: Job) => Promise<Converted>;
   const convertSeveral = async (several: readonly string[]) => (by: By, interrupt: Interrupt) =>
-    convertMany(several, path, { prepare, convert: by, strict, format }, context, interrupt);
+    convertMany(several, path, { prepare, convert: by, test, strict, format }, context, interrupt);
   const convertOne = async () => {
     const target = await pdfTarget(path, context);
     const { options, beside } = await prepare(fileOrUrl);
-    const create: Job['create'] = (client, call) => client.create(options, call);
+    const create: Job['create'] = (client, call) => client.create(options, { ...call, test });
     return async (by: By, interrupt: Interrupt) =>
       finish(await by({ create, beside, context, interrupt }), target, strict, context);
   };

@@ -8,7 +8,7 @@ import { idempotencyKeyHash, idempotencyKeyOf } from './idempotency-key.ts';
 
 /** A signature says that its signer stands by the document. */
 const TESTS_UNSIGNED =
-  'A test is not signed. Leave it out, or send the request with a key that is not for tests.';
+  'A test is not signed. Leave it out, or send the request without test, with a key that is not for tests.';
 
 /**
  * The rules of requests, with those of the account.

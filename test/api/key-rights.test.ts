@@ -456,6 +456,20 @@ void test('a test key costs nothing, and all that it makes is a test', async (t)
   const live = await call('POST', '/pdf/', html, key);
   await api.complete(accountId, String(live.body['id']), Buffer.concat([PDF, PDF]));
   t.notOk('test' in (await call('GET', `/conversions/${String(live.body['id'])}/`)).body);
+  const asked = await call('POST', '/pdf/?test=true', html, key);
+  const askedId = String(asked.body['id']);
+  await api.complete(accountId, askedId, PDF);
+  t.match((await call('GET', `/conversions/${askedId}/`, undefined, key)).body, {
+    test: true,
+    retention_seconds: 86_400,
+  });
+  const signed = { ...html, pdf: { sign: true } };
+  t.match((await call('POST', '/pdf/?test=true', signed, key)).body, {
+    details: { 'pdf.sign': [/without test/] },
+  });
+  t.match((await call('POST', '/pdf/?test=1', html, key)).body, {
+    details: { test: ['Must be true or false.'] },
+  });
   const compared = await call('POST', `/conversions/${String(live.body['id'])}/rerender/`);
   t.strictSame(refusal(compared), { status: 403, error: 'forbidden' });
   t.equal((await call('POST', '/pdf/', html)).status, 202, 'also without credits');

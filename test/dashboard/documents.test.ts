@@ -172,7 +172,7 @@ void test('finished PDFs are worked on', async (t) => {
     await button(page, 'Make the PDF').click();
     await page.getByText('The credit was given back.').waitFor();
     sub.match(await page.getByRole('alert').innerText(), /damaged/);
-    await page.getByRole('link', { name: 'Open the conversion' }).click();
+    await page.getByRole('link', { name: 'View details' }).click();
     await page.getByRole('link', { name: 'Try again in Documents' }).click();
     await listed(page).getByText('PDF 1.pdf').waitFor();
     sub.strictSame(await names(page), ['PDF 1.pdf'], 'its work is taken over');

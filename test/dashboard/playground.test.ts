@@ -160,6 +160,34 @@ void test('a document is tried in the playground', async (t) => {
     sub.strictSame(await inspectState(page, 'playground-converted'), []);
   });
 
+  await t.test(
+    'the PDF is shown as one types, free, and a failure covers no good one',
+    async (sub) => {
+      const toggle = page.getByRole('switch', { name: 'Preview as I type' });
+      await toggle.press('Space');
+      await page.getByText('Test', { exact: true }).waitFor();
+      await writeHtml(page, '<h1>Two</h1><p style="break-before: page">pages');
+      await page.getByText(/^2 pages · /).waitFor();
+      sub.ok(await editor(page).evaluate((element) => element.matches(':focus')));
+      sub.strictSame(await inspectState(page, 'playground-preview'), []);
+      await writeHtml(page, 'no element');
+      await page.getByText('Must be HTML with at least one element').first().waitFor();
+      await page.getByText(/^2 pages · /).waitFor();
+      sub.strictSame(await inspectState(page, 'playground-preview-wrong'), []);
+      // Each takes the place of the one before, which is cancelled.
+      const cancelled = page.waitForRequest((request) => request.method() === 'DELETE');
+      const accepted = page.waitForResponse((answer) => answer.url().includes('test=true'));
+      await writeHtml(page, '<script>for (;;);</script><p>slow');
+      await accepted;
+      await writeHtml(page, '<h1>One</h1><img src="http://127.0.0.1:1/none.png">');
+      await cancelled;
+      await page.getByText(/^1 page · /).waitFor();
+      await toggle.press('Space');
+      const { credits } = await get<{ credits: number }>('/account/');
+      sub.equal(credits, 98);
+    },
+  );
+
   await t.test('only what differs from the default is sent', async (sub) => {
     await page.getByRole('switch', { name: 'Landscape' }).focus();
     await page.keyboard.press('Space');
@@ -181,7 +209,8 @@ void test('a document is tried in the playground', async (t) => {
   await t.test('the request of a conversion is taken over', async (sub) => {
     await writeHtml(page, '<p>Another</p>');
     await button(page, 'Reset').click();
-    const [{ id }] = await get<[{ id: string }]>('/conversions/');
+    const all = await get<{ id: string; test?: true }[]>('/conversions/');
+    const { id } = all.find(({ test: isTest }) => isTest === undefined) ?? { id: 'none' };
     await page.goto(`/playground?from=${id}`);
     await page.getByText('This is the request of').waitFor();
     sub.match(await editor(page).innerText(), /<h1>One<\/h1>/);

@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import { nounOf } from '../api/conversions.ts';
 import { ApiError, errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
-import { formatBytes } from '../ui/format.ts';
+import { counted, formatBytes, formatDuration } from '../ui/format.ts';
 import { Notice } from '../ui/Notice.tsx';
 import { canShowFile, isPicture, PdfFrame } from '../ui/PdfFrame.tsx';
-import { StatusBadge } from '../ui/StatusBadge.tsx';
+import { StatusBadge, TestBadge } from '../ui/StatusBadge.tsx';
 import { saveFile } from '../ui/SaveButton.tsx';
 import { Loading } from '../ui/states.tsx';
 import type { Converted } from './convert.ts';
@@ -19,25 +19,24 @@ interface ResultProps {
   readonly labelOf: (path: string) => string;
   /** Says what came of it, for screen readers. */
   readonly summary: string;
+  /** What is shown stays while the next is made, and below why it was not. */
+  readonly isKept?: boolean;
   /** What came of it, or what is to be done first. */
   readonly children: ReactNode;
 }
 
 /** The outcome of the last request. */
-export function Result({ isPending, failure, labelOf, summary, children }: ResultProps) {
+export function Result(props: ResultProps) {
+  const { isPending, failure, labelOf, summary, isKept = false, children } = props;
   return (
-    <>
-      <div role="status" className="visually-hidden">
+    <div className="stack">
+      <div role="status" className={isKept ? 'note' : 'visually-hidden'}>
         {isPending ? 'The document is being converted.' : summary}
       </div>
-      {isPending ? (
-        <Loading label="Converting" lines={10} />
-      ) : failure === null ? (
-        children
-      ) : (
-        <Refusal error={failure} labelOf={labelOf} />
-      )}
-    </>
+      {failure !== null && !isPending && <Refusal error={failure} labelOf={labelOf} />}
+      {isPending && !isKept && <Loading label="Converting" lines={10} />}
+      {(isKept || (!isPending && failure === null)) && children}
+    </div>
   );
 }
 
@@ -80,14 +79,20 @@ function Refusal({ error, labelOf }: RefusalProps) {
 
 /** What a conversion that has ended made, or why it made nothing. */
 export function Ended({ converted: { record, pdf } }: { readonly converted: Converted }) {
-  const { id, status, error_message: reason, warnings = [] } = record;
+  const { id, status, error_message: reason, warnings = [], pages, duration_ms: ms } = record;
+  const facts = [
+    pages !== undefined && counted(pages, 'page'),
+    pdf !== undefined && formatBytes(pdf.size),
+    ms !== undefined && formatDuration(ms),
+  ];
   return (
     <div className="stack">
       <div className={styles.inline}>
         <StatusBadge status={status} failure={record.failure_code} />
-        {pdf !== undefined && <span>{formatBytes(pdf.size)}</span>}
+        {record.test && <TestBadge />}
+        <span>{facts.filter((fact) => fact !== false).join(' · ')}</span>
         <Link to="/conversions/$id" params={{ id }}>
-          Open the conversion
+          View details
         </Link>
         {pdf !== undefined && (
           <Button
@@ -101,7 +106,11 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
           </Button>
         )}
       </div>
-      {status === 'failed' && <Notice kind="danger">{reason} The credit was given back.</Notice>}
+      {status === 'failed' && (
+        <Notice kind="danger">
+          {reason} {record.test ? '' : 'The credit was given back.'}
+        </Notice>
+      )}
       {warnings.length > 0 && (
         <Notice kind="warning">
           <p>

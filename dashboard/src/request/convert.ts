@@ -5,6 +5,7 @@ import { ApiError } from '../api/error.ts';
 import type { IdempotencyKeys } from '../api/idempotency-keys.ts';
 import { queryClient } from '../api/queries.ts';
 import { FIELDS } from './fields-query.ts';
+import { type Values, valuesOf } from './values.ts';
 
 export interface Converted {
   readonly record: Conversion;
@@ -45,9 +46,33 @@ export async function untilEnded(started: Conversion): Promise<Converted> {
   let record = started;
   while (record.status === 'pending' || record.status === 'processing') {
     const params = { path: { id: record.id }, header: HELD };
-    record = await dataOf(api.GET('/api/v1/conversions/{id}/', { params }));
+    // Chrome lets another request for this address, as to cancel it, wait 20 s for this one in its cache.
+    const waiting = api.GET('/api/v1/conversions/{id}/', { params, cache: 'no-store' });
+    record = await dataOf(waiting);
   }
   return record.status === 'completed' ? { record, pdf: await fileOf(record.id) } : { record };
+}
+
+/**
+ * Makes a test, which costs nothing and whose PDF the service deletes when it was fetched.
+ * @param signal cancels it
+ */
+export async function preview(body: Values, signal: AbortSignal): Promise<Converted> {
+  const params = { query: { test: 'true' } } as const;
+  const pdf = 'pdf' in body ? { ...valuesOf(body['pdf']), sign: undefined } : undefined;
+  // A test is not signed, and no program waits for it.
+  const shown = { ...body, pdf, webhook_url: undefined, retention_seconds: 0 };
+  const sent = JSON.parse(JSON.stringify(shown)) as Values;
+  const started = await dataOf(api.POST('/api/v1/pdf/', { params, body: sent }));
+  const cancel = () =>
+    void api.DELETE('/api/v1/conversions/{id}/', { params: { path: { id: started.id } } });
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel);
+  try {
+    return await untilEnded(started);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
 }
 
 /** Asks again for what shows a conversion: credits, lists and the history. */

@@ -92,6 +92,7 @@ export const CONVERT: readonly Command[] = [
         value: 'dir',
         help: "the folder whose files go with the HTML (default: the HTML file's own)",
       },
+      test: { help: 'a test: it costs nothing, has a watermark and is deleted after a day' },
       strict: {
         help: 'exit with 1 and write no PDF if a resource could not be loaded',
       },

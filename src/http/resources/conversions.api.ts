@@ -1,8 +1,9 @@
+import Type from 'typebox';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { inHeader, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
+import { inHeader, inQuery, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { CONVERSION_FILTER_PARAMETERS } from './conversion-filter.ts';
@@ -54,6 +55,11 @@ export const createConversionDoc: OperationDoc = {
   description:
     'Converts HTML or a web page to a PDF. The response comes at once; the PDF is made afterwards: retrieve the conversion until its status is completed or failed. A conversion costs one credit, which is refunded if it fails. To get the PDF with this one request, send `Prefer: wait=30` and `Accept: application/pdf`. To send style sheets, images, fonts or scripts with the page, use `files`, or send a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
   parameters: [
+    inQuery(
+      'test',
+      'Makes a test, as with a key for tests: it costs no credit, has a watermark and is deleted after a day at most. false unless given.',
+      Type.Enum(['true', 'false']),
+    ),
     idempotencyKeyParameter('gets the same response, and no further credit is taken'),
     prefer(
       'With Accept: application/pdf, the response is the PDF itself. If the conversion takes longer, the response is 202 and the conversion goes on.',

@@ -13,7 +13,7 @@ import {
   type AcceptedConversion,
   requestConversion,
 } from '../../conversions/request-conversion.ts';
-import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
+import { type ErrorCode, fieldError, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues, validated } from '../../requests/validation.ts';
@@ -184,12 +184,19 @@ export async function answerRequested(
   ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
 }
 
+/** @throws {ServiceError} `validation_error` */
+function isTestAsked({ query: { test = 'false' } }: HttpContext): boolean {
+  if (test === 'true' || test === 'false') return test === 'true';
+  throw fieldError('test', 'Must be true or false.');
+}
+
 export const createConversion: Endpoint = {
   doc: createConversionDoc,
   handler: (deps) => {
     const untilEnded = createUntilEnded(deps);
     return async (ctx) => {
       await countAgainstPlan(deps, ctx);
+      ctx.state.isTest = isTestAsked(ctx);
       assertRoom(ctx, deps);
       await deps.bounds.admit();
       const requested = await deps.bodies.read(

@@ -1,16 +1,13 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import { useAccount } from '../../api/account.ts';
-import { api } from '../../api/client.ts';
 import { conversionRequestQuery } from '../../api/conversion-documents.ts';
 import { ApiError, errorText } from '../../api/error.ts';
-import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import type { components } from '../../api/schema.d.ts';
 import { templateQuery, templateVersionQuery } from '../../api/templates.ts';
-import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import { fieldsQuery } from '../../request/fields-query.ts';
@@ -18,6 +15,7 @@ import type { Field } from '../../request/schema.ts';
 import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
 import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
+import { Switch } from '../../ui/Checkbox.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
@@ -27,22 +25,14 @@ import { useDraft } from './draft.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OpenPage } from './OpenPage.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
+import { useOutcome } from './outcome.ts';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { TemplateFields } from './TemplateFields.tsx';
-import { draftOf, fill } from './template.ts';
+import { draftOf } from './template.ts';
 
 type Account = components['schemas']['Account'];
 
 const LEAD = 'Try a document and its options, then copy the same request for your program.';
-
-const keys = new IdempotencyKeys();
-
-async function convert(request: Values): Promise<Converted> {
-  const record = await sendOnce(keys, JSON.stringify(request), (header) =>
-    api.POST('/api/v1/pdf/', { params: { header }, body: request }),
-  );
-  return await untilEnded(record);
-}
 
 export default function PlaygroundPage() {
   const account = useAccount();
@@ -67,16 +57,10 @@ interface PlaygroundProps {
 
 function Playground({ account, fields }: PlaygroundProps) {
   const { draft, number, change, replace, lacksFiles } = useDraft(account.id);
-  const conversion = useMutation({
-    mutationFn: async () => {
-      if (draft.source !== 'template') return await convert(requestOf(fields, draft));
-      const options = optionsBody(fields, draft);
-      return await convert({ ...options, ...(await fill(draft.template, options)) });
-    },
-    onSettled: refresh,
-  });
-  const { data: converted, error, isPending } = conversion;
-  const shown = useDeferredValue(draft);
+  const { made, last, error, isPreviewing, ...outcome } = useOutcome(fields, draft);
+  // A preview that failed stands above the last good one.
+  const shown = [...new Set([made, last])].filter((each) => each !== undefined);
+  const sampled = useDeferredValue(draft);
   const errors: FieldErrors = error instanceof ApiError ? error.details : {};
   return (
     <Workbench
@@ -123,25 +107,35 @@ function Playground({ account, fields }: PlaygroundProps) {
       paid="A conversion"
       credits={account.credits}
       action="Convert"
-      isPending={isPending}
-      onSend={conversion.mutate}
+      isPending={outcome.isConverting}
+      onSend={outcome.convert}
       result={
-        <Result
-          isPending={isPending}
-          failure={error}
-          labelOf={(path) => labelOfPath(fields, path)}
-          summary={converted === undefined ? '' : summaryOf(converted)}
-        >
-          {converted === undefined ? (
-            <EmptyState icon="document" title="The result appears here">
-              Edit the HTML or choose options, then convert.
-            </EmptyState>
-          ) : (
-            <Ended converted={converted} />
-          )}
-        </Result>
+        <>
+          <div>
+            <Switch isSelected={isPreviewing} onChange={outcome.setPreviewing}>
+              Preview as I type
+            </Switch>
+            <p className="note">Free, with a watermark. The history keeps each as a test.</p>
+          </div>
+          <Result
+            isPending={outcome.isPending}
+            failure={error}
+            labelOf={(path) => labelOfPath(fields, path)}
+            summary={made === undefined ? '' : summaryOf(made)}
+            isKept={last !== undefined}
+          >
+            {shown.length === 0 && (
+              <EmptyState icon="document" title="The result appears here">
+                Edit the HTML or choose options, then convert.
+              </EmptyState>
+            )}
+            {shown.map((each) => (
+              <Ended key={each.record.id} converted={each} />
+            ))}
+          </Result>
+        </>
       }
-      samples={<Samples request={requestOf(fields, shown)} />}
+      samples={<Samples request={requestOf(fields, sampled)} />}
     />
   );
 }
