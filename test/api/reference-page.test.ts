@@ -28,12 +28,15 @@ void test('the reference page asks nobody but this service, and tries a request'
   t.equal(await page.$eval('nav a', (link) => link.textContent), 'Dashboard');
   await page.locator('input[placeholder]').fill(key);
   const answered = page.waitForResponse(
-    (response) => response.request().method() === 'POST' && response.url().endsWith(`${BASE}/pdf/`),
+    (response) =>
+      response.request().method() === 'POST' && new URL(response.url()).pathname === `${BASE}/pdf/`,
   );
   await press(page, 'button.show-api-client-button[method=post]');
   await press(page, '::-p-xpath(//div[@role="dialog"]//button[contains(., "Send")])');
   t.equal((await answered).status(), 202);
-  t.ok((await api.log()).some(({ type }) => type === 'ConversionRequested'));
+  const requested = (await api.log()).find(({ type }) => type === 'ConversionRequested');
+  t.ok(requested);
+  t.notMatch(requested?.data, '"isTest"', 'what is tried is no test, unless it is asked for');
   await page.waitForNetworkIdle();
   t.strictSame([...origins], [api.origin]);
   t.strictSame(complaints, []);

@@ -58,7 +58,8 @@ export const createConversionDoc: OperationDoc = {
     inQuery(
       'test',
       'Makes a test, as with a key for tests: it costs no credit, has a watermark and is deleted after a day at most. false unless given.',
-      Type.Enum(['true', 'false']),
+      // The reference page sends the first where a person chooses none.
+      Type.Enum(['false', 'true']),
     ),
     idempotencyKeyParameter('gets the same response, and no further credit is taken'),
     prefer(
