@@ -6,12 +6,15 @@ import { queryClient } from './api/queries.ts';
 import { router } from './router.tsx';
 import './ui/tokens.css';
 import './ui/base.css';
-import { applyTheme } from './ui/kept.ts';
+import { applyTheme } from './ui/theme.ts';
+import { language } from './words/words.ts';
+import { t } from './words/words.ts';
 
 applyTheme();
+document.documentElement.lang = language;
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('index.html has no element #root.');
+if (root === null) throw new Error(t('index.html has no element #root.'));
 
 createRoot(root).render(
   <StrictMode>

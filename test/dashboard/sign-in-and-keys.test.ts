@@ -34,6 +34,17 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
   await page.waitForURL(/\/sign-in\?from=%2Fkeys$/);
   t.strictSame(await inspectPage(page, 'sign-in'), []);
 
+  await t.test('another language is chosen, and kept', async (sub) => {
+    await page.getByLabel('Language').selectOption('de');
+    await button(page, 'Anmelden').first().waitFor();
+    sub.equal(await page.locator('html').getAttribute('lang'), 'de');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Bei Pressledger anmelden' }).waitFor();
+    sub.strictSame(await inspectPage(page, 'sign-in-german'), []);
+    await page.getByLabel('Sprache').selectOption('en');
+    await button(page, 'Sign in').first().waitFor();
+  });
+
   await t.test('a wrong password is refused in words', async (sub) => {
     await page.getByLabel('Email').fill(account.email);
     await page.getByLabel('Password').fill('not the password');

@@ -1,3 +1,4 @@
+import { t } from '../words/words.ts';
 /** An answer of the service that is not a success. */
 interface ErrorBody {
   readonly error: string;
@@ -23,7 +24,9 @@ export class ApiError extends Error {
     super(
       isErrorBody(body)
         ? body.message
-        : `The service answered with status ${response.status} and no reason.`,
+        : t('The service answered with status {status} and no reason.', {
+            status: response.status,
+          }),
     );
     this.status = response.status;
     this.code = isErrorBody(body) ? body.error : 'unknown';
@@ -43,11 +46,13 @@ export function errorText(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   // Every browser has words of its own for the file of a page that is not there any more.
   if (error instanceof TypeError && /\bmodule\b/i.test(error.message)) {
-    return 'A file of this page could not be loaded. The service was updated, or the connection is lost.';
+    return t(
+      'A file of this page could not be loaded. The service was updated, or the connection is lost.',
+    );
   }
   // `fetch` gives no other reason for a connection that failed.
   if (error instanceof TypeError && /fetch|network/i.test(error.message)) {
-    return 'The service cannot be reached. Check the connection, then try again.';
+    return t('The service cannot be reached. Check the connection, then try again.');
   }
-  return error instanceof Error ? error.message : 'An unknown error occurred.';
+  return error instanceof Error ? error.message : t('An unknown error occurred.');
 }

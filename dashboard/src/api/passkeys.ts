@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from './client.ts';
 import type { components } from './schema.d.ts';
+import { t } from '../words/words.ts';
 
 export type Passkey = components['schemas']['Passkey'];
 /** What a browser writes of a passkey that it has used. */
@@ -12,28 +13,30 @@ export type Proof = { readonly password?: string } | { readonly passkey: UsedPas
 
 /** Says why this browser uses no passkeys; undefined: it does. */
 export function whyNone(): string | undefined {
-  if (!globalThis.isSecureContext) return 'Passkeys need HTTPS. Open this page over HTTPS.';
+  if (!globalThis.isSecureContext) return t('Passkeys need HTTPS. Open this page over HTTPS.');
   const { PublicKeyCredential: known } = globalThis as {
     PublicKeyCredential?: Partial<typeof PublicKeyCredential>;
   };
   if (known?.parseCreationOptionsFromJSON !== undefined) return undefined;
-  return 'This browser cannot use passkeys here: it lacks PublicKeyCredential.parseCreationOptionsFromJSON(). Update it, or use another.';
+  return t(
+    'This browser cannot use passkeys here: it lacks PublicKeyCredential.parseCreationOptionsFromJSON(). Update it, or use another.',
+  );
 }
 
 /** True where a browser offers passkeys in the list of what it fills into a field. */
 export const fillsInPasskeys = async (): Promise<boolean> =>
   whyNone() === undefined && (await PublicKeyCredential.isConditionalMediationAvailable?.());
 
-const NONE = 'No passkey was used: it was stopped, there is none here, or it took too long.';
+const NONE = t('No passkey was used: it was stopped, there is none here, or it took too long.');
 
 async function answerOf(asked: Promise<Credential | null>): Promise<PublicKeyCredential> {
   const answer = await asked.catch((cause: unknown) => {
     const isRefused = cause instanceof DOMException && cause.name === 'NotAllowedError';
-    if (isRefused) throw new Error(`${NONE} Try again.`, { cause });
+    if (isRefused) throw new Error(t('{NONE} Try again.', { NONE }), { cause });
     throw cause;
   });
   if (answer instanceof PublicKeyCredential) return answer;
-  throw new Error(`${NONE} Try again.`);
+  throw new Error(t('{NONE} Try again.', { NONE }));
 }
 
 /** Has the browser ask for a passkey. @throws {Error} none was used; with `AbortError` after `signal` */
@@ -69,7 +72,7 @@ export async function addPasskey(name: string, proof: Proof): Promise<Passkey> {
   const made = await answerOf(
     navigator.credentials.create({ publicKey }).catch((cause: unknown) => {
       const isThere = cause instanceof DOMException && cause.name === 'InvalidStateError';
-      if (isThere) throw new Error('This device has a passkey of yours already.', { cause });
+      if (isThere) throw new Error(t('This device has a passkey of yours already.'), { cause });
       throw cause;
     }),
   );

@@ -4,15 +4,16 @@ import { api, dataOf } from './client.ts';
 import { session } from '../session/session.ts';
 import { ACCOUNT, queryClient } from './queries.ts';
 import type { components } from './schema.d.ts';
+import { t } from '../words/words.ts';
 
 export type Person = components['schemas']['Person'];
 export type Member = components['schemas']['Member'];
 export type Role = Person['role'];
 
 export const ROLES = [
-  { value: 'owner', label: 'Owner: everything' },
-  { value: 'member', label: 'Member: converts, makes own keys' },
-  { value: 'auditor', label: 'Auditor: reads' },
+  { value: 'owner', label: t('Owner: everything') },
+  { value: 'member', label: t('Member: converts, makes own keys') },
+  { value: 'auditor', label: t('Auditor: reads') },
 ] as const satisfies readonly { value: Role; label: string }[];
 
 /** The key of all lists of members. */

@@ -10,6 +10,8 @@ import { assertCanCheck, keeper } from './browser.ts';
 import styles from './ProofSection.module.css';
 import { findingOf, isCompared, meaningOf, titleOf } from './step-texts.tsx';
 import { type Check, type Step as DoneStep, type Failed, runCheck } from './steps.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface CheckState {
   /** `interrupted`: something prevented the check; what was checked says nothing about the rest. */
@@ -66,11 +68,11 @@ export function ProofSection({ lead, checking, isAsked = false, children }: Proo
   const { check, state, run } = checking;
   const failed = state.steps.find((step) => !step.holds);
   return (
-    <Section title="Proof" lead={lead}>
+    <Section title={t('Proof')} lead={lead}>
       {isAsked && (
         <div className="line">
           <Button icon="shield" isPending={state.status === 'running'} onPress={() => void run()}>
-            {state.status === 'idle' ? 'Check the proof in this browser' : 'Check again'}
+            {state.status === 'idle' ? t('Check the proof in this browser') : t('Check again')}
           </Button>
           {children}
         </div>
@@ -95,8 +97,9 @@ export function ProofSection({ lead, checking, isAsked = false, children }: Proo
       {failed !== undefined && isOfBrowser(failed) && (
         <div className={styles.forget}>
           <p>
-            If the operator has told you why, let this browser forget what it kept. It then compares
-            with the log of today.
+            {t(
+              'If the operator has told you why, let this browser forget what it kept. It then compares with the log of today.',
+            )}
           </p>
           <Button
             icon="trash"
@@ -105,7 +108,7 @@ export function ProofSection({ lead, checking, isAsked = false, children }: Proo
               void run();
             }}
           >
-            Forget what was kept, and check again
+            {t('Forget what was kept, and check again')}
           </Button>
         </div>
       )}
@@ -114,17 +117,17 @@ export function ProofSection({ lead, checking, isAsked = false, children }: Proo
 }
 
 const WORDS = {
-  fails: 'Does not hold',
-  holds: 'Checked',
-  noted: 'Nothing to compare with',
-  running: 'Checking',
+  fails: t('Does not hold'),
+  holds: t('Checked'),
+  noted: t('Nothing to compare with'),
+  running: t('Checking'),
 } as const;
 
 /** How a step stands, by its place in the plan. */
 function lookAt({ steps, status }: CheckState, place: number) {
   const step = steps[place];
   if (step === undefined && (status !== 'running' || place > steps.length)) {
-    const word = status === 'running' ? 'Waiting' : 'Not checked';
+    const word = status === 'running' ? t('Waiting') : t('Not checked');
     return { look: 'waiting', word } as const;
   }
   const look =
@@ -139,12 +142,18 @@ const isOfBrowser = ({ name, difference }: Failed): boolean =>
 function Outcome({ check, state }: Pick<ProofSectionProps['checking'], 'check' | 'state'>) {
   const { status, steps, error } = state;
   if (status === 'interrupted') {
-    return <Notice kind="danger">The check could not be finished. {errorText(error)}</Notice>;
+    return (
+      <Notice kind="danger">
+        {rich('The check could not be finished. {error}', { error: errorText(error) })}
+      </Notice>
+    );
   }
   if (status !== 'ended') return null;
   if (steps.length < check.plan.length || steps.some(({ holds }) => !holds)) {
     return (
-      <Notice kind="danger">This does not hold. The first step that fails is marked below.</Notice>
+      <Notice kind="danger">
+        {t('This does not hold. The first step that fails is marked below.')}
+      </Notice>
     );
   }
   const [size = 0] = steps.flatMap((step) =>
@@ -152,7 +161,9 @@ function Outcome({ check, state }: Pick<ProofSectionProps['checking'], 'check' |
   );
   return (
     <Notice kind="ok">
-      Everything that was checked holds, under a checkpoint of {formatNumber(size)} events.
+      {rich('Everything that was checked holds, under a checkpoint of {size} events.', {
+        size: formatNumber(size),
+      })}
     </Notice>
   );
 }
@@ -165,9 +176,9 @@ function Failure({ step }: { readonly step: Failed }) {
       <p>{meaningOf(step)}</p>
       <Facts
         facts={{
-          Where: of === '' ? file : `${file}: ${of}`,
-          Expected: <code>{expected}</code>,
-          Found: <code>{found}</code>,
+          [t('Where')]: of === '' ? file : `${file}: ${of}`,
+          [t('Expected')]: <code>{expected}</code>,
+          [t('Found')]: <code>{found}</code>,
         }}
       />
     </>

@@ -7,6 +7,7 @@ import { decodedBytes, formatBytes } from '../ui/format.ts';
 import { errorWithin, Notes, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
 import { textOf } from './values.ts';
+import { t } from '../words/words.ts';
 
 /** The content of one file, chosen from this machine. */
 export function FileOption({ field, path, value, onChange, errors }: OptionProps) {
@@ -35,14 +36,14 @@ export function FileOption({ field, path, value, onChange, errors }: OptionProps
       <div className="line">
         <FileTrigger onSelect={(files) => void take(files?.[0])}>
           <Button small icon="upload">
-            {content === '' ? 'Choose a file' : 'Choose another file'}
+            {content === '' ? t('Choose a file') : t('Choose another file')}
           </Button>
         </FileTrigger>
         {content !== '' && (
           <>
             <span>{formatBytes(decodedBytes(content))}</span>
             <Button small icon="trash" onPress={() => onChange(undefined)}>
-              Remove the file
+              {t('Remove the file')}
             </Button>
           </>
         )}

@@ -10,6 +10,8 @@ import styles from './request.module.css';
 import { RowsField } from './RowsField.tsx';
 import { isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
 import { type Field, labelOf } from './schema.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField(props: OptionProps) {
@@ -97,7 +99,7 @@ function ItemsOption({ field, path, value, onChange, errors }: OptionProps) {
             errors={errors}
           />
           <Button small icon="trash" onPress={() => onChange(items.toSpliced(at, 1))}>
-            Remove {at + 1}
+            {rich('Remove {value}', { value: at + 1 })}
           </Button>
         </div>
       ))}
@@ -107,7 +109,7 @@ function ItemsOption({ field, path, value, onChange, errors }: OptionProps) {
         isDisabled={items.length >= field.most}
         onPress={() => onChange([...items, {}])}
       >
-        Add to {field.label.toLowerCase()}
+        {rich('Add to {value}', { value: field.label.toLowerCase() })}
       </Button>
     </Framed>
   );
@@ -162,7 +164,7 @@ const NONE = '';
 
 function ChoiceOption({ field, path, value, onChange, errors }: OptionProps) {
   const shown = value ?? field.usual ?? NONE;
-  const none = field.usual === undefined ? [{ value: NONE, label: 'Not set' }] : [];
+  const none = field.usual === undefined ? [{ value: NONE, label: t('Not set') }] : [];
   const choices = field.choices.map((choice) => ({ value: choice, label: choice }));
   return (
     <Select
@@ -217,7 +219,7 @@ function NumberOption({ field, path, value, onChange, errors }: OptionProps) {
 
 function TextOption({ field, path, value, onChange, errors }: OptionProps) {
   const isList = field.kind === 'texts';
-  const note = isList ? 'One a line.' : '';
+  const note = isList ? t('One a line.') : '';
   const hint = [field.description ?? '', note].join(' ').trim();
   const common = {
     label: field.label,

@@ -6,6 +6,7 @@ import { OptionFields } from './OptionField.tsx';
 import styles from './request.module.css';
 import type { Field } from './schema.ts';
 import { changedCount, type Values, valuesOf } from './values.ts';
+import { rich } from '../words/rich.ts';
 
 interface OptionGroupProps {
   readonly title: string;
@@ -32,7 +33,9 @@ export function OptionGroup(props: OptionGroupProps) {
         <Button slot="trigger" className={styles.groupButton}>
           <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={16} />
           {title}
-          {changed > 0 && <span className={styles.changed}>{changed} set</span>}
+          {changed > 0 && (
+            <span className={styles.changed}>{rich('{changed} set', { changed })}</span>
+          )}
         </Button>
       </Heading>
       <DisclosurePanel className={styles.groupPanel}>

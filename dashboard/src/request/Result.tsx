@@ -11,6 +11,7 @@ import { saveFile } from '../ui/SaveButton.tsx';
 import { Loading } from '../ui/states.tsx';
 import type { Converted } from './convert.ts';
 import styles from './request.module.css';
+import { t } from '../words/words.ts';
 
 interface ResultProps {
   readonly isPending: boolean;
@@ -31,10 +32,10 @@ export function Result(props: ResultProps) {
   return (
     <div className="stack">
       <div role="status" className={isKept ? 'note' : 'visually-hidden'}>
-        {isPending ? 'The document is being converted.' : summary}
+        {isPending ? t('The document is being converted.') : summary}
       </div>
       {failure !== null && !isPending && <Refusal error={failure} labelOf={labelOf} />}
-      {isPending && !isKept && <Loading label="Converting" lines={10} />}
+      {isPending && !isKept && <Loading label={t('Converting')} lines={10} />}
       {(isKept || (!isPending && failure === null)) && children}
     </div>
   );
@@ -44,8 +45,10 @@ export function Result(props: ResultProps) {
 export function summaryOf({ record }: Converted): string {
   const { status, warnings = [] } = record;
   const what = nounOf(record);
-  if (status === 'failed') return 'The conversion failed.';
-  return warnings.length === 0 ? `The ${what} is ready.` : `The ${what} is ready, with warnings.`;
+  if (status === 'failed') return t('The conversion failed.');
+  return warnings.length === 0
+    ? t('The {what} is ready.', { what })
+    : t('The {what} is ready, with warnings.', { what });
 }
 
 interface RefusalProps extends Pick<ResultProps, 'labelOf'> {
@@ -62,7 +65,7 @@ function Refusal({ error, labelOf }: RefusalProps) {
         <p>{error.message}</p>
       ) : (
         <>
-          <p>Nothing was converted, and no credit was taken. Correct this first:</p>
+          <p>{t('Nothing was converted, and no credit was taken. Correct this first:')}</p>
           <ul className="bullets">
             {details.map(([path, messages = []]) => (
               <li key={path}>
@@ -72,7 +75,7 @@ function Refusal({ error, labelOf }: RefusalProps) {
           </ul>
         </>
       )}
-      {error.code === 'insufficient_credits' && <Link to="/usage">Credits and usage</Link>}
+      {error.code === 'insufficient_credits' && <Link to="/usage">{t('Credits and usage')}</Link>}
     </Notice>
   );
 }
@@ -92,7 +95,7 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
         {record.test && <TestBadge />}
         <span>{facts.filter((fact) => fact !== false).join(' · ')}</span>
         <Link to="/conversions/$id" params={{ id }}>
-          View details
+          {t('View details')}
         </Link>
         {pdf !== undefined && (
           <Button
@@ -102,21 +105,21 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
               saveFile(pdf, `${id}.${isPicture(pdf) ? pdf.type.replace('image/', '') : 'pdf'}`)
             }
           >
-            Download
+            {t('Download')}
           </Button>
         )}
       </div>
       {status === 'failed' && (
         <Notice kind="danger">
-          {reason} {record.test ? '' : 'The credit was given back.'}
+          {reason} {record.test ? '' : t('The credit was given back.')}
         </Notice>
       )}
       {warnings.length > 0 && (
         <Notice kind="warning">
           <p>
             {record.kind === 'document'
-              ? 'The PDF was made, and differs from what may be expected:'
-              : 'Something was missing when the page was printed:'}
+              ? t('The PDF was made, and differs from what may be expected:')
+              : t('Something was missing when the page was printed:')}
           </p>
           <ul className="bullets">
             {warnings.map((warning) => (
@@ -127,10 +130,10 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
       )}
       {pdf !== undefined &&
         (canShowFile(pdf) ? (
-          <PdfFrame title={isPicture(pdf) ? 'The picture' : 'The PDF'} pdf={pdf} />
+          <PdfFrame title={isPicture(pdf) ? t('The picture') : t('The PDF')} pdf={pdf} />
         ) : (
           <Notice kind="info">
-            This browser does not show a PDF inside a page. Download it instead.
+            {t('This browser does not show a PDF inside a page. Download it instead.')}
           </Notice>
         ))}
     </div>

@@ -8,6 +8,8 @@ import { TextField } from '../ui/TextField.tsx';
 import { errorWithin, Framed, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
 import { type Row, rowsOf } from './values.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 const rowOf = async (file: File): Promise<Row> => ({
   name: file.name,
@@ -22,7 +24,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
   const isFull = rows.length >= field.most;
   const errorOf = ({ name }: Row): string | undefined =>
     !isFiles && name !== '' && rows.filter((row) => row.name === name).length > 1
-      ? 'This name is given twice. Only the last value is sent.'
+      ? t('This name is given twice. Only the last value is sent.')
       : errorWithin(errors, `${path}.${name}`);
   const addFiles = async (files: readonly File[]) => {
     try {
@@ -40,7 +42,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
         // Rows have no identity but their place.
         <div key={at} className={isFiles ? styles.file : styles.row}>
           <TextField
-            label={isFiles ? 'Name in the HTML' : 'Name'}
+            label={isFiles ? t('Name in the HTML') : t('Name')}
             hint={isFiles ? formatBytes(decodedBytes(row.value)) : undefined}
             value={row.name}
             error={errorOf(row)}
@@ -48,13 +50,17 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
           />
           {!isFiles && (
             <TextField
-              label="Value"
+              label={t('Value')}
               value={row.value}
               onChange={(next) => onChange(rows.with(at, { ...row, value: next }))}
             />
           )}
           <IconButton
-            label={row.name === '' ? `Remove line ${at + 1}` : `Remove ${row.name}`}
+            label={
+              row.name === ''
+                ? t('Remove line {value}', { value: at + 1 })
+                : t('Remove {name}', { name: row.name })
+            }
             icon="trash"
             onPress={() => onChange(rows.toSpliced(at, 1))}
           />
@@ -63,7 +69,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
       {isFiles ? (
         <FileTrigger allowsMultiple onSelect={(files) => void addFiles([...(files ?? [])])}>
           <Button small icon="upload" isDisabled={isFull}>
-            Choose files
+            {t('Choose files')}
           </Button>
         </FileTrigger>
       ) : (
@@ -73,7 +79,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
           isDisabled={isFull}
           onPress={() => onChange([...rows, { name: '', value: '' }])}
         >
-          Add to {field.label.toLowerCase()}
+          {rich('Add to {value}', { value: field.label.toLowerCase() })}
         </Button>
       )}
     </Framed>

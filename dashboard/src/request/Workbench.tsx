@@ -6,6 +6,8 @@ import { Section } from '../ui/Page.tsx';
 import { saveFile } from '../ui/SaveButton.tsx';
 import { Tabs } from '../ui/Tabs.tsx';
 import styles from './request.module.css';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface WorkbenchProps {
   /** What a person has to know first. */
@@ -43,11 +45,14 @@ export function Workbench(props: WorkbenchProps) {
         {source}
         <div className={styles.beside}>
           <Section
-            title="Result"
+            title={t('Result')}
             lead={
               credits === null
-                ? `${paid} costs nothing.`
-                : `${paid} costs 1 credit. You have ${formatNumber(credits)}.`
+                ? t('{paid} costs nothing.', { paid })
+                : t('{paid} costs 1 credit. You have {credits}.', {
+                    paid,
+                    credits: formatNumber(credits),
+                  })
             }
             actions={
               <Button look="primary" icon="play" isPending={isPending} onPress={send}>
@@ -61,8 +66,8 @@ export function Workbench(props: WorkbenchProps) {
         {options}
       </div>
       <Section
-        title="The same request in a program"
-        lead="Keep an API key in the environment variable PRESSLEDGER_API_KEY."
+        title={t('The same request in a program')}
+        lead={t('Keep an API key in the environment variable PRESSLEDGER_API_KEY.')}
       >
         {samples}
       </Section>
@@ -89,24 +94,26 @@ export function CodeSamples({ samples, long }: CodeSamplesProps) {
       {long !== undefined && (
         <div className={styles.inline}>
           <p>
-            {long.what} too long to be shown here. The samples read it from <code>{long.file}</code>
-            .
+            {rich('{what} too long to be shown here. The samples read it from {code}.', {
+              what: long.what,
+              code: <code>{long.file}</code>,
+            })}
           </p>
           <Button
             small
             icon="download"
             onPress={() => saveFile(new Blob([long.json], { type: 'application/json' }), long.file)}
           >
-            Download {long.file}
+            {rich('Download {file}', { file: long.file })}
           </Button>
         </div>
       )}
       <Tabs
-        label="Languages"
+        label={t('Languages')}
         tabs={samples.map(({ id, title, code }) => ({
           id,
           title,
-          content: <Code code={code} copyLabel={`Copy the ${title} sample`} />,
+          content: <Code code={code} copyLabel={t('Copy the {title} sample', { title })} />,
         }))}
       />
     </>

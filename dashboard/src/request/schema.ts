@@ -1,5 +1,6 @@
 /** The fields of a request, as its schema in the service's OpenAPI document has them. */
 import { conformanceName } from '../ui/format.ts';
+import { t } from '../words/words.ts';
 
 type Plain = string | number | boolean;
 
@@ -162,7 +163,7 @@ export type RequestName = 'ConversionRequest' | 'DocumentRequest';
 /** @returns the fields of the body of a request */
 export function fieldsOf(document: ApiDocument, name: RequestName): readonly Field[] {
   const schema = document.components.schemas[name];
-  if (schema === undefined) throw new Error(`The OpenAPI document has no ${name}.`);
+  if (schema === undefined) throw new Error(t('The OpenAPI document has no {name}.', { name }));
   return new FieldReader(document).fieldsOf(schema);
 }
 

@@ -3,6 +3,7 @@
  * access token that the service gives for it, in memory.
  */
 import { ApiError } from '../api/error.ts';
+import { t } from '../words/words.ts';
 
 const PATH = '/dashboard/session';
 /** Tells the other tabs of the browser that the person has signed out, so that they show nothing any more. */
@@ -164,7 +165,7 @@ export class Session {
     if (response.ok) return await this.#take(response);
     if (response.status !== 401) throw await ApiError.from(response);
     this.end('ended');
-    throw new SessionEndedError('The session has ended. Sign in again.');
+    throw new SessionEndedError(t('The session has ended. Sign in again.'));
   }
 
   /** @throws {SessionEndedError} the token is for another account: somebody signed in to it in another tab */
@@ -173,7 +174,7 @@ export class Session {
     const account = accountOf(body.access);
     if (this.#account !== undefined && this.#account !== account) {
       this.end('other-account');
-      throw new SessionEndedError('Another account is signed in. Sign in again.');
+      throw new SessionEndedError(t('Another account is signed in. Sign in again.'));
     }
     this.#account = account;
     this.#token = { access: body.access, expiresAt: Date.parse(body.expires_at) };

@@ -10,31 +10,35 @@ import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
 import type { Place } from './GoTo.tsx';
 import { Icon } from './icons.tsx';
-import { applyTheme, chosenTheme, kept, type Theme, THEMES } from './kept.ts';
+import { kept } from './kept.ts';
+import { LanguageChoice } from './LanguageChoice.tsx';
+import { applyTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
 import { Notice } from './Notice.tsx';
 import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 const PLACES: readonly Place[] = [
-  { to: '/', label: 'Home', icon: 'home', exact: true },
-  { to: '/conversions', label: 'Conversions', icon: 'document' },
-  { to: '/batches', label: 'Batches', icon: 'stack' },
-  { to: '/playground', label: 'Playground', icon: 'play', toWork: true },
-  { to: '/templates', label: 'Templates', icon: 'edit' },
-  { to: '/documents', label: 'Documents', icon: 'pages', toWork: true },
-  { to: '/verify', label: 'Verify', icon: 'shield' },
-  { to: '/keys', label: 'Keys', icon: 'key' },
-  { to: '/webhooks', label: 'Webhooks', icon: 'send' },
-  { to: '/usage', label: 'Credits and usage', icon: 'chart' },
-  { to: '/history', label: 'History', icon: 'history' },
-  { to: '/members', label: 'Members', icon: 'people' },
-  { to: '/account', label: 'Account', icon: 'person' },
+  { to: '/', label: t('Home'), icon: 'home', exact: true },
+  { to: '/conversions', label: t('Conversions'), icon: 'document' },
+  { to: '/batches', label: t('Batches'), icon: 'stack' },
+  { to: '/playground', label: t('Playground'), icon: 'play', toWork: true },
+  { to: '/templates', label: t('Templates'), icon: 'edit' },
+  { to: '/documents', label: t('Documents'), icon: 'pages', toWork: true },
+  { to: '/verify', label: t('Verify'), icon: 'shield' },
+  { to: '/keys', label: t('Keys'), icon: 'key' },
+  { to: '/webhooks', label: t('Webhooks'), icon: 'send' },
+  { to: '/usage', label: t('Credits and usage'), icon: 'chart' },
+  { to: '/history', label: t('History'), icon: 'history' },
+  { to: '/members', label: t('Members'), icon: 'people' },
+  { to: '/account', label: t('Account'), icon: 'person' },
 ];
 
 const OPERATOR_PLACES: readonly Place[] = [
-  { to: '/operations', label: 'Operations', icon: 'server', exact: true },
-  { to: '/operations/accounts', label: 'Accounts', icon: 'people' },
-  { to: '/operations/log', label: 'Log', icon: 'list' },
+  { to: '/operations', label: t('Operations'), icon: 'server', exact: true },
+  { to: '/operations/accounts', label: t('Accounts'), icon: 'people' },
+  { to: '/operations/log', label: t('Log'), icon: 'list' },
 ];
 
 function Places({ places }: { readonly places: readonly Place[] }) {
@@ -67,19 +71,19 @@ function SignOut() {
       queries.clear();
       await navigate({ to: '/sign-in' });
     } catch (error) {
-      announce(`You are still signed in. ${errorText(error)}`, 'danger');
+      announce(t('You are still signed in. {error}', { error: errorText(error) }), 'danger');
     }
   };
   return (
     <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void send(signOut)}>
-      Sign out
+      {t('Sign out')}
     </Button>
   );
 }
 
 const TEXTS = {
-  lost: 'Connection lost; reconnecting…',
-  refused: 'Too many pages are open for live updates. This page asks again by itself.',
+  lost: t('Connection lost; reconnecting…'),
+  refused: t('Too many pages are open for live updates. This page asks again by itself.'),
 } as const;
 
 /** Says while the pages do not hear of changes, and when they do again. */
@@ -91,7 +95,7 @@ function ConnectionLine() {
     if (state === 'lost') wasLost.current = true;
     if (state !== 'live' || !wasLost.current) return;
     wasLost.current = false;
-    announce('Connected again.');
+    announce(t('Connected again.'));
   }, [state]);
   const text = state === 'lost' || state === 'refused' ? TEXTS[state] : undefined;
   return (
@@ -116,7 +120,7 @@ function Appearance() {
   };
   return (
     <label className={styles.appearance}>
-      Appearance{' '}
+      {t('Appearance')}{' '}
       <select value={theme} onChange={({ target }) => choose(target.value as Theme)}>
         {Object.entries(THEMES).map(([value, name]) => (
           <option key={value} value={value}>
@@ -174,45 +178,48 @@ export function AppShell() {
   return (
     <div className={styles.shell}>
       <a href="#content" className={styles.skip}>
-        Skip to the content
+        {t('Skip to the content')}
       </a>
       <header className={styles.bar}>
         <IconButton
-          label={isOpen ? 'Close the menu' : 'Open the menu'}
+          label={isOpen ? t('Close the menu') : t('Open the menu')}
           icon={isOpen ? 'close' : 'menu'}
           aria-expanded={isOpen}
           aria-controls="menu"
           onPress={() => setOpen(!isOpen)}
         />
-        <span className={styles.name}>Pressledger</span>
+        <span className={styles.name}>{t('Pressledger')}</span>
       </header>
       <nav
         id="menu"
-        aria-label="Pages"
+        aria-label={t('Pages')}
         className={styles.side}
         data-open={isOpen}
         onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
       >
         <Link to="/" className={styles.brand}>
-          Pressledger
+          {t('Pressledger')}
         </Link>
         <Button icon="search" aria-keyshortcuts="Control+K" onPress={() => setAsked('go')}>
-          Go to… <kbd className={styles.keys}>{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>
+          {rich('Go to… {kbd}', {
+            kbd: <kbd className={styles.keys}>{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>,
+          })}
         </Button>
         <div className={styles.nav}>
           <Places places={places} />
           {isOperator && (
             <>
-              <p className={styles.group}>For operators</p>
+              <p className={styles.group}>{t('For operators')}</p>
               <Places places={OPERATOR_PLACES} />
             </>
           )}
         </div>
         <div className={styles.person}>
           <a href="/docs" className={styles.reference}>
-            API reference
+            {t('API reference')}
           </a>
           <Appearance />
+          <LanguageChoice className={styles.appearance} />
           <span className={styles.email}>{person?.name ?? person?.email}</span>
           <SignOut />
         </div>
@@ -220,8 +227,10 @@ export function AppShell() {
       <main id="content" tabIndex={-1} className={styles.content}>
         {lacks && (
           <Notice kind="warning">
-            This account requires a second factor of everybody who signs in. Set one up on the page{' '}
-            <Link to="/account">Account</Link>: until then the other pages stay closed.
+            {rich(
+              'This account requires a second factor of everybody who signs in. Set one up on the page <link>Account</link>: until then the other pages stay closed.',
+              { link: <Link to="/account" /> },
+            )}
           </Notice>
         )}
         <Outlet />

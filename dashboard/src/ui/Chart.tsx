@@ -2,6 +2,9 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import styles from './Chart.module.css';
 import { type Column, Table } from './Table.tsx';
 import type { Plot, Plotted, Series } from './plot.ts';
+import { LOCALE } from '../words/words.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface ChartProps extends Plotted {
   readonly title: string;
@@ -10,7 +13,7 @@ interface ChartProps extends Plotted {
   readonly table?: ReactNode;
 }
 
-const MINUTE = new Intl.DateTimeFormat('en-GB', {
+const MINUTE = new Intl.DateTimeFormat(LOCALE, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -86,7 +89,7 @@ export function Chart(chart: ChartProps) {
                 label={title}
                 columns={[
                   {
-                    header: 'From',
+                    header: t('From'),
                     isRowHeader: true,
                     cell: (index) => timeName(times[index] ?? 0),
                   },
@@ -117,7 +120,7 @@ export function Numbers({ title, children }: NumbersProps) {
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>
-        View as table<span className="visually-hidden">: {title}</span>
+        {rich('View as table{span}', { span: <span className="visually-hidden">: {title}</span> })}
       </summary>
       {isOpen && children()}
     </details>

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { Button } from './Button.tsx';
 import styles from './Code.module.css';
 import { announce } from './Toasts.tsx';
+import { t } from '../words/words.ts';
 
 interface CodeProps {
   readonly code: string;
@@ -47,12 +48,15 @@ export function CopyButton({ text, label }: CopyButtonProps) {
       setCopied(true);
     } catch {
       // Browsers give the clipboard to pages over HTTPS or of localhost alone.
-      announce('The browser does not allow copying here. Select the text and copy it.', 'danger');
+      announce(
+        t('The browser does not allow copying here. Select the text and copy it.'),
+        'danger',
+      );
     }
   };
   return (
     <Button small icon={isCopied ? 'check' : 'copy'} onPress={() => void copy()}>
-      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+      <span aria-live="polite">{isCopied ? t('Copied') : label}</span>
     </Button>
   );
 }

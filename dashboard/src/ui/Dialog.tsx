@@ -6,6 +6,8 @@ import styles from './Dialog.module.css';
 import { FailureNotice, Notice } from './Notice.tsx';
 import { saveFile } from './SaveButton.tsx';
 import { useSending } from './sending.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -31,7 +33,7 @@ export function Dialog({ title, isOpen, onClose, keep = false, children }: Dialo
             <Heading slot="title" className={styles.title}>
               {title}
             </Heading>
-            {!keep && <IconButton label="Close" icon="close" onPress={onClose} />}
+            {!keep && <IconButton label={t('Close')} icon="close" onPress={onClose} />}
           </header>
           {children}
         </AriaDialog>
@@ -100,7 +102,14 @@ export function ConfirmButton(props: Omit<DialogButtonProps, 'children'> & Confi
 }
 
 function Confirm(props: ConfirmProps & { readonly close: () => void }) {
-  const { children, action, actionLook = 'danger', keepText = 'Cancel', onConfirm, close } = props;
+  const {
+    children,
+    action,
+    actionLook = 'danger',
+    keepText = t('Cancel'),
+    onConfirm,
+    close,
+  } = props;
   const { isPending, failure, send } = useSending();
   const confirm = async () => {
     if (await send(onConfirm)) close();
@@ -136,14 +145,14 @@ export function SecretDialog(props: SecretDialogProps) {
   const { title, children, secret, what, file, onCopied } = props;
   return (
     <Dialog title={title} isOpen onClose={onCopied} keep>
-      <Notice kind="warning">{children} It is shown only this once.</Notice>
-      <Code code={secret} copyLabel={`Copy the ${what}`} wrap />
+      <Notice kind="warning">{rich('{children} It is shown only this once.', { children })}</Notice>
+      <Code code={secret} copyLabel={t('Copy the {what}', { what })} wrap />
       <DialogActions>
         {file !== undefined && (
-          <Button onPress={() => saveFile(new Blob([`${secret}\n`]), file)}>Download</Button>
+          <Button onPress={() => saveFile(new Blob([`${secret}\n`]), file)}>{t('Download')}</Button>
         )}
         <Button look="primary" onPress={onCopied}>
-          I have copied the {what}
+          {rich('I have copied the {what}', { what })}
         </Button>
       </DialogActions>
     </Dialog>

@@ -3,6 +3,7 @@ import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
 import { Button } from './Button.tsx';
 import styles from './FileDrop.module.css';
 import { Icon } from './icons.tsx';
+import { t } from '../words/words.ts';
 
 interface FileDropProps {
   /** Says what is to be dropped here. */
@@ -23,14 +24,15 @@ export function FileDrop(props: FileDropProps) {
   const { title, what, several = false, accept, onFiles, onProblem, children } = props;
   const drop = async (items: readonly DropItem[]) => {
     const files = items.filter((item) => item.kind === 'file');
-    if (!several && items.length !== 1) onProblem('Drop one file at a time.');
-    else if (files.length < items.length) onProblem(`This is not a file. Drop ${what}.`);
+    if (!several && items.length !== 1) onProblem(t('Drop one file at a time.'));
+    else if (files.length < items.length)
+      onProblem(t('This is not a file. Drop {what}.', { what }));
     else onFiles(await Promise.all(files.map((item) => item.getFile())));
   };
   return (
     <DropZone
       className={styles.drop}
-      aria-label={several ? 'Drop files here' : 'Drop a file here'}
+      aria-label={several ? t('Drop files here') : t('Drop a file here')}
       onDrop={({ items }) => void drop(items)}
     >
       <Icon name="upload" size={28} />
@@ -43,7 +45,7 @@ export function FileDrop(props: FileDropProps) {
             if (files !== null && files.length > 0) onFiles([...files]);
           }}
         >
-          <Button look="primary">{several ? 'Choose files' : 'Choose a file'}</Button>
+          <Button look="primary">{several ? t('Choose files') : t('Choose a file')}</Button>
         </FileTrigger>
         {children}
       </div>

@@ -10,6 +10,7 @@ import { Dialog } from './Dialog.tsx';
 import fields from './fields.module.css';
 import styles from './GoTo.module.css';
 import { Icon, type IconName } from './icons.tsx';
+import { t } from '../words/words.ts';
 
 export interface Place {
   readonly to: string;
@@ -54,21 +55,21 @@ function useTargets(text: string, places: readonly Place[]) {
     ...places.map(({ to, label, icon }) => ({
       id: to,
       name: label,
-      kind: 'Page',
+      kind: t('Page'),
       icon,
       link: { to } as NavigateOptions,
     })),
     ...keys.map(({ id, name }) => ({
       id,
       name,
-      kind: 'Key',
+      kind: t('Key'),
       icon: 'key' as const,
       link: { to: '/keys' } as const,
     })),
     ...members.map(({ id, name, email }) => ({
       id,
       name: [name, email].filter((each) => each !== null).join(', '),
-      kind: 'Member',
+      kind: t('Member'),
       icon: 'person' as const,
       link: { to: '/members' } as const,
     })),
@@ -86,7 +87,7 @@ function useTargets(text: string, places: readonly Place[]) {
         ({ id, name = id }): Target => ({
           id,
           name,
-          kind: 'Document',
+          kind: t('Document'),
           icon: 'document',
           link: { to: '/conversions/$id', params: { id } },
         }),
@@ -129,16 +130,16 @@ export function GoTo({ places, onClose }: GoToProps) {
     event.preventDefault();
   };
   return (
-    <Dialog title="Go to" isOpen onClose={onClose}>
+    <Dialog title={t('Go to')} isOpen onClose={onClose}>
       <input
         className={fields.input}
         role="combobox"
-        aria-label="A page, or words of a document, key or member"
+        aria-label={t('A page, or words of a document, key or member')}
         aria-expanded
         aria-controls={listId}
         aria-autocomplete="list"
         aria-activedescendant={marked && optionId(marked)}
-        placeholder="A page, or words of a document, key or member"
+        placeholder={t('A page, or words of a document, key or member')}
         autoComplete="off"
         maxLength={300}
         // biome-ignore lint/a11y/noAutofocus: the dialog is opened to type in it
@@ -150,7 +151,7 @@ export function GoTo({ places, onClose }: GoToProps) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div role="listbox" id={listId} aria-label="Where to go" className={styles.list}>
+      <div role="listbox" id={listId} aria-label={t('Where to go')} className={styles.list}>
         {targets.map((target) => (
           <div
             key={target.id}
@@ -168,18 +169,18 @@ export function GoTo({ places, onClose }: GoToProps) {
         ))}
       </div>
       <p role="status" className="note">
-        {targets.length > 0 && `${targets.length} found`}
-        {targets.length === 0 && (isSearching ? 'Searching…' : 'Nothing has such a name.')}
+        {targets.length > 0 && t('{length} found', { length: targets.length })}
+        {targets.length === 0 && (isSearching ? t('Searching…') : t('Nothing has such a name.'))}
       </p>
     </Dialog>
   );
 }
 
 const KEYS = [
-  [['Ctrl', 'K'], 'Go to a page, or find a document, key or member'],
-  [['?'], 'Show this list'],
-  [['Ctrl', 'Enter'], 'Send what the playground or the page Documents has'],
-  [['Esc'], 'Close a dialog, a list or the menu'],
+  [['Ctrl', 'K'], t('Go to a page, or find a document, key or member')],
+  [['?'], t('Show this list')],
+  [['Ctrl', 'Enter'], t('Send what the playground or the page Documents has')],
+  [['Esc'], t('Close a dialog, a list or the menu')],
 ] as const;
 
 /** @param isMac its keyboards have another key in the place of Ctrl */
@@ -191,7 +192,7 @@ export function KeyList({
   readonly onClose: () => void;
 }) {
   return (
-    <Dialog title="Keys" isOpen onClose={onClose}>
+    <Dialog title={t('Keys')} isOpen onClose={onClose}>
       <dl className={styles.keys}>
         {KEYS.map(([keys, effect]) => (
           <div key={effect}>

@@ -1,8 +1,10 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { ButtonLink } from './Button.tsx';
+import { LanguageChoice } from './LanguageChoice.tsx';
 import styles from './LonePage.module.css';
 import { ErrorState } from './states.tsx';
+import { t } from '../words/words.ts';
 
 interface LonePageProps {
   /** The title of the window. */
@@ -14,7 +16,7 @@ interface LonePageProps {
 /** A page outside the frame of those that one is signed in to see. */
 export function LonePage({ title, heading, children }: LonePageProps) {
   useEffect(() => {
-    document.title = `${title} · Pressledger`;
+    document.title = t('{title} · Pressledger', { title });
   }, [title]);
   return (
     <main className={styles.page}>
@@ -24,6 +26,7 @@ export function LonePage({ title, heading, children }: LonePageProps) {
           <h1 className={styles.title}>{heading}</h1>
         </header>
         {children}
+        <LanguageChoice className="note" />
       </div>
     </main>
   );
@@ -31,12 +34,14 @@ export function LonePage({ title, heading, children }: LonePageProps) {
 
 export function NotFoundPage() {
   return (
-    <LonePage title="No such page" heading="There is no such page">
+    <LonePage title={t('No such page')} heading={t('There is no such page')}>
       <p>
-        Nothing is at this address of Pressledger. It may be misspelt, or what it showed is gone.
+        {t(
+          'Nothing is at this address of Pressledger. It may be misspelt, or what it showed is gone.',
+        )}
       </p>
       <ButtonLink to="/" look="primary">
-        Go to the home page
+        {t('Go to the home page')}
       </ButtonLink>
     </LonePage>
   );
@@ -48,7 +53,7 @@ export function NotFoundPage() {
  */
 export function PageError({ error }: ErrorComponentProps) {
   return (
-    <LonePage title="Not shown" heading="This page cannot be shown">
+    <LonePage title={t('Not shown')} heading={t('This page cannot be shown')}>
       <ErrorState error={error} onRetry={() => globalThis.location.reload()} />
     </LonePage>
   );

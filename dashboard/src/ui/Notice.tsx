@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiError, errorText } from '../api/error.ts';
 import { Icon } from './icons.tsx';
 import styles from './Notice.module.css';
+import { t } from '../words/words.ts';
 
 const KINDS = {
   info: { icon: 'info', tone: 'accent' },
@@ -33,7 +34,7 @@ export function FailureNotice({ error }: { readonly error: unknown }) {
     <Notice kind="danger">
       {errorText(error)}{' '}
       {error instanceof ApiError && error.code === 'insufficient_credits' && (
-        <Link to="/usage">See the credits</Link>
+        <Link to="/usage">{t('See the credits')}</Link>
       )}
     </Notice>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { IconButton } from './Button.tsx';
 import { Icon } from './icons.tsx';
 import styles from './OrderedList.module.css';
+import { t } from '../words/words.ts';
 
 interface Item {
   /** Tells it from the others while they change their places. */
@@ -33,7 +34,13 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
     const item = items[from];
     if (item === undefined || from === to) return;
     onChange(items.toSpliced(from, 1).toSpliced(to, 0, item));
-    setSaid(`${nameOf(item)} is now number ${to + 1} of ${items.length}.`);
+    setSaid(
+      t('{item} is now number {value} of {length}.', {
+        item: nameOf(item),
+        value: to + 1,
+        length: items.length,
+      }),
+    );
   };
   // A button that was pressed may be disabled now, at an end of the list: the other one takes the focus.
   useEffect(() => {
@@ -49,7 +56,7 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
   const remove = (at: number) => {
     const next = items[at + 1] ?? items[at - 1];
     const [item] = items.slice(at, at + 1);
-    if (item !== undefined) setSaid(`${nameOf(item)} is removed.`);
+    if (item !== undefined) setSaid(t('{item} is removed.', { item: nameOf(item) }));
     onChange(items.toSpliced(at, 1));
     if (next === undefined) return;
     list.current
@@ -110,20 +117,24 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
               <div className={styles.buttons}>
                 <span data-moves className={styles.moves}>
                   <IconButton
-                    label={`Move ${name} up`}
+                    label={t('Move {name} up', { name })}
                     icon="chevronUp"
                     isDisabled={at === 0}
                     onPress={() => step(-1)}
                   />
                   <IconButton
-                    label={`Move ${name} down`}
+                    label={t('Move {name} down', { name })}
                     icon="chevronDown"
                     isDisabled={at === items.length - 1}
                     onPress={() => step(1)}
                   />
                 </span>
                 <span data-removes>
-                  <IconButton label={`Remove ${name}`} icon="trash" onPress={() => remove(at)} />
+                  <IconButton
+                    label={t('Remove {name}', { name })}
+                    icon="trash"
+                    onPress={() => remove(at)}
+                  />
                 </span>
               </div>
               <div className={styles.body}>{children(item, at)}</div>

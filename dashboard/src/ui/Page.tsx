@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } fro
 import { Button } from 'react-aria-components';
 import { Icon } from './icons.tsx';
 import styles from './Page.module.css';
+import { t } from '../words/words.ts';
 
 interface PageProps {
   readonly title: string;
@@ -22,7 +23,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
   // The page before is still shown while the next one loads: it must not take the focus.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   useEffect(() => {
-    document.title = `${title} · Pressledger`;
+    document.title = t('{title} · Pressledger', { title });
   }, [title]);
   useEffect(() => {
     if (pathname === undefined) return;

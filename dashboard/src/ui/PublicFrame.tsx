@@ -2,7 +2,9 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { session } from '../session/session.ts';
 import { AppShell } from './AppShell.tsx';
 import { ButtonLink } from './Button.tsx';
+import { LanguageChoice } from './LanguageChoice.tsx';
 import styles from './PublicFrame.module.css';
+import { t } from '../words/words.ts';
 
 /** The frame of a page that serves people without an account, too. */
 export function FrameOfAnybody() {
@@ -15,10 +17,11 @@ function PublicFrame() {
       <header className={styles.bar}>
         <Link to="/" className={styles.name}>
           <img src="/favicon.svg" alt="" width="28" height="28" />
-          Pressledger
+          {t('Pressledger')}
         </Link>
+        <LanguageChoice className="note" />
         <ButtonLink to="/sign-in" search={{ from: '/verify' }} look="quiet">
-          Sign in
+          {t('Sign in')}
         </ButtonLink>
       </header>
       <main className={styles.content}>

@@ -2,6 +2,7 @@ import { errorText } from '../api/error.ts';
 import { Button, type ButtonProps } from './Button.tsx';
 import { useSending } from './sending.ts';
 import { announce } from './Toasts.tsx';
+import { t } from '../words/words.ts';
 
 /** How long a browser may need to begin to save. */
 const KEEP_MS = 60_000;
@@ -31,7 +32,10 @@ export function SaveButton({ what, load, ...props }: SaveButtonProps) {
         const { file, name } = await load();
         saveFile(file, name);
       } catch (error) {
-        announce(`The ${what} was not downloaded. ${errorText(error)}`, 'danger');
+        announce(
+          t('The {what} was not downloaded. {error}', { what, error: errorText(error) }),
+          'danger',
+        );
       }
     });
   return <Button {...props} isPending={isPending} onPress={() => void save()} />;

@@ -7,6 +7,7 @@ import { FailureNotice } from './Notice.tsx';
 import styles from './SendForm.module.css';
 import { useSending } from './sending.ts';
 import { announce } from './Toasts.tsx';
+import { t } from '../words/words.ts';
 
 /** The text of a field by its name; empty where there is none. */
 export type TextOf = (name: string) => string;
@@ -89,7 +90,7 @@ export function SendForm(props: SendFormProps) {
         button
       ) : (
         <DialogActions>
-          <Button onPress={onCancel}>Cancel</Button>
+          <Button onPress={onCancel}>{t('Cancel')}</Button>
           {button}
         </DialogActions>
       )}

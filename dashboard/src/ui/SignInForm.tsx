@@ -3,6 +3,7 @@ import { ApiError } from '../api/error.ts';
 import { session } from '../session/session.ts';
 import { OtpField } from './passwords.tsx';
 import { SendForm } from './SendForm.tsx';
+import { t } from '../words/words.ts';
 
 interface SignInFormProps {
   /** Undefined: a field of the form has it. */
@@ -24,7 +25,7 @@ export function SignInForm({ email, account, onCancel, onSignedIn, children }: S
   return (
     <SendForm
       key={isFirst ? 'password' : 'code'}
-      action={isFirst ? 'Sign in' : 'Check the code'}
+      action={isFirst ? t('Sign in') : t('Check the code')}
       {...(onCancel && { onCancel })}
       onSend={async (textOf) => {
         const given = pair ?? { email: email ?? textOf('email'), password: textOf('password') };
@@ -44,7 +45,7 @@ export function SignInForm({ email, account, onCancel, onSignedIn, children }: S
       ) : (
         <OtpField
           autoFocus
-          hint="The six digits that your authenticator shows now, or a recovery code."
+          hint={t('The six digits that your authenticator shows now, or a recovery code.')}
         />
       )}
     </SendForm>

@@ -1,5 +1,6 @@
 import { Icon, type IconName } from './icons.tsx';
 import styles from './StatusBadge.module.css';
+import { t } from '../words/words.ts';
 
 type Tone = 'neutral' | 'accent' | 'ok' | 'warning' | 'danger';
 
@@ -22,19 +23,19 @@ export function Badge({ tone, icon, children }: BadgeProps) {
 /** What a test key made. */
 export const TestBadge = () => (
   <Badge tone="warning" icon="info">
-    Test
+    {t('Test')}
   </Badge>
 );
 
 export const STATUS_TEXTS = {
-  pending: { tone: 'neutral', icon: 'clock', text: 'Pending' },
-  processing: { tone: 'accent', icon: 'progress', text: 'Processing' },
-  completed: { tone: 'ok', icon: 'check', text: 'Completed' },
-  failed: { tone: 'danger', icon: 'cross', text: 'Failed' },
+  pending: { tone: 'neutral', icon: 'clock', text: t('Pending') },
+  processing: { tone: 'accent', icon: 'progress', text: t('Processing') },
+  completed: { tone: 'ok', icon: 'check', text: t('Completed') },
+  failed: { tone: 'danger', icon: 'cross', text: t('Failed') },
 } as const;
 
 /** It has failed for programs. For people it is as it should be. */
-const CANCELLED = { tone: 'neutral', icon: 'cross', text: 'Cancelled' } as const;
+const CANCELLED = { tone: 'neutral', icon: 'cross', text: t('Cancelled') } as const;
 
 interface StatusBadgeProps {
   readonly status: keyof typeof STATUS_TEXTS;

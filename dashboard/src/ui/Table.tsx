@@ -5,6 +5,7 @@ import { formatNumber } from './format.ts';
 import { Icon } from './icons.tsx';
 import { Loaded } from './states.tsx';
 import styles from './Table.module.css';
+import { t } from '../words/words.ts';
 
 export interface Column<Row> {
   readonly header: string;
@@ -102,7 +103,7 @@ export function Records<Row>(props: RecordsProps<Row>) {
   const { list, of, onPage, empty, shows = () => true, ...table } = props;
   const { query, page, size } = list;
   return (
-    <Loaded query={query} what={`the ${of}`} lines={8}>
+    <Loaded query={query} what={t('the {of}', { of })} lines={8}>
       {({ items, total }) => (
         <>
           {items.length === 0 ? (
@@ -130,27 +131,32 @@ function Pagination({ of, page, size, total, onPage }: PaginationProps) {
   const first = (page - 1) * size + 1;
   const end = Math.min(page * size, total);
   return (
-    <nav aria-label={`Pages of ${of}`} className={styles.pagination}>
+    <nav aria-label={t('Pages of {of}', { of })} className={styles.pagination}>
       <span className={styles.shown} aria-live="polite">
         {first > total
-          ? `None of ${formatNumber(total)} ${of}`
-          : `${formatNumber(first)} to ${formatNumber(end)} of ${formatNumber(total)} ${of}`}
+          ? t('None of {total} {of}', { total: formatNumber(total), of })
+          : t('{first} to {end} of {total} {of}', {
+              first: formatNumber(first),
+              end: formatNumber(end),
+              total: formatNumber(total),
+              of,
+            })}
       </span>
       {last > 2 && (
         <Button small look="quiet" isDisabled={page <= 1} onPress={() => onPage(1)}>
-          Newest
+          {t('Newest')}
         </Button>
       )}
       <Button small icon="chevronLeft" isDisabled={page <= 1} onPress={() => onPage(page - 1)}>
-        Newer
+        {t('Newer')}
       </Button>
       <Button small isDisabled={page >= last} onPress={() => onPage(page + 1)}>
-        Older
+        {t('Older')}
         <Icon name="chevronRight" size={16} />
       </Button>
       {last > 2 && (
         <Button small look="quiet" isDisabled={page >= last} onPress={() => onPage(last)}>
-          Oldest
+          {t('Oldest')}
         </Button>
       )}
     </nav>

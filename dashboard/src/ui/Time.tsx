@@ -1,11 +1,13 @@
 import { useSyncExternalStore } from 'react';
 import styles from './Time.module.css';
+import { LOCALE } from '../words/words.ts';
+import { t } from '../words/words.ts';
 
 const TICK_MS = 15_000;
 /** The clock of the service may be ahead of the browser's. */
 const CLOCK_SKEW_SECONDS = 5;
 
-const ABSOLUTE = new Intl.DateTimeFormat('en-GB', {
+const ABSOLUTE = new Intl.DateTimeFormat(LOCALE, {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
@@ -15,7 +17,7 @@ const ABSOLUTE = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 });
 /** Whole units, and no words such as "yesterday": a day and a half ago may be two calendar days ago. */
-const RELATIVE = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
+const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'always' });
 
 const UNITS = [
   ['year', 31_536_000],
@@ -31,7 +33,7 @@ export const formatTime = (iso: string): string => ABSOLUTE.format(new Date(iso)
 function formatRelative(iso: string): string {
   const seconds = Math.round((Date.parse(iso) - Date.now()) / 1000);
   const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
-  if (unit === undefined) return seconds > CLOCK_SKEW_SECONDS ? 'in a moment' : 'just now';
+  if (unit === undefined) return seconds > CLOCK_SKEW_SECONDS ? t('in a moment') : t('just now');
   return RELATIVE.format(Math.trunc(seconds / unit[1]), unit[0]);
 }
 

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { IconButton } from './Button.tsx';
 import { Icon } from './icons.tsx';
 import styles from './Toasts.module.css';
+import { t } from '../words/words.ts';
 
 type Kind = 'ok' | 'danger';
 
@@ -45,7 +46,7 @@ export function Toasts() {
         <div key={id} className={styles.toast} data-tone={kind}>
           <Icon name={kind === 'ok' ? 'check' : 'warning'} />
           <span className={styles.text}>{text}</span>
-          <IconButton label="Dismiss" icon="close" onPress={() => dismiss(id)} />
+          <IconButton label={t('Dismiss')} icon="close" onPress={() => dismiss(id)} />
         </div>
       ))}
     </div>

@@ -1,5 +1,6 @@
 /** Files that a person has chosen from this machine. */
 import { base64 } from '../../../verifier/verify-evidence.mjs';
+import { t } from '../words/words.ts';
 
 export type FileKind = 'pdf' | 'bundle' | 'other' | 'empty';
 
@@ -20,7 +21,10 @@ export async function contentOf(file: File, bytes = file.size): Promise<Uint8Arr
     return new Uint8Array(await file.slice(0, bytes).arrayBuffer());
   } catch {
     throw new Error(
-      `The browser cannot read ${file.name}. It may have been moved or changed since it was chosen, or be too large. Choose it again.`,
+      t(
+        'The browser cannot read {name}. It may have been moved or changed since it was chosen, or be too large. Choose it again.',
+        { name: file.name },
+      ),
     );
   }
 }

@@ -1,6 +1,8 @@
 /** Numbers, sizes, durations and names of standards as the pages write them. */
-const NUMBER = new Intl.NumberFormat('en-GB');
-const ONE_DECIMAL = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
+import { LOCALE, t, translated } from '../words/words.ts';
+
+const NUMBER = new Intl.NumberFormat(LOCALE);
+const ONE_DECIMAL = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -10,7 +12,7 @@ export const formatNumber = (value: number): string => NUMBER.format(value);
 
 /** @param credits null: the service runs without credits */
 export const formatCredits = (credits: number | null): string =>
-  credits === null ? 'Not counted' : formatNumber(credits);
+  credits === null ? t('Not counted') : formatNumber(credits);
 
 /** 820 B, 12.3 kB, 4.1 MB: in powers of 1000, on one line. */
 export function formatBytes(bytes: number): string {
@@ -32,9 +34,9 @@ export function formatDuration(ms: number): string {
   return `${NUMBER.format(big)}\u00a0${bigUnit}${rest}`;
 }
 
-/** 1 page, 1,200 pages. */
+/** 1 page, 1,200 pages. Both words are in the catalogues. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${formatNumber(count)} ${count === 1 ? one : many}`;
+  `${formatNumber(count)} ${translated(count === 1 ? one : many)}`;
 
 /** The number of bytes that a text in base64 stands for. */
 export const decodedBytes = (base64: string): number =>

@@ -17,17 +17,3 @@ export const kept = {
     }
   },
 };
-
-/** Light or dark as the person chooses, else as their system is. */
-export const THEMES = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
-export type Theme = keyof typeof THEMES;
-
-export function chosenTheme(): Theme {
-  const name = kept.read('theme') ?? '';
-  return Object.hasOwn(THEMES, name) ? (name as Theme) : 'system';
-}
-
-/** Every colour of the pages follows this property. */
-export function applyTheme(theme = chosenTheme()): void {
-  document.documentElement.style.colorScheme = theme === 'system' ? '' : theme;
-}

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { authenticatorQuery, usePerson } from '../api/people.ts';
 import type { TextOf } from './SendForm.tsx';
 import { TextField } from './TextField.tsx';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 /** The fewest characters that the service takes. */
 export const SHORTEST_PASSWORD = 12;
@@ -21,8 +23,10 @@ export function PresentPassword({ label, email, autoFocus = false }: PresentPass
     const account = person.accounts.find(({ current }) => current)?.id ?? '';
     return (
       <p>
-        You have no password: a sign-in with the identity provider in the last 5 minutes is needed.{' '}
-        <a href={`/dashboard/oidc/start?from=%2Faccount&account=${account}`}>Sign in again</a>
+        {rich(
+          'You have no password: a sign-in with the identity provider in the last 5 minutes is needed. <value>Sign in again</value>',
+          { value: <a href={`/dashboard/oidc/start?from=%2Faccount&account=${account}`} /> },
+        )}
       </p>
     );
   }
@@ -57,7 +61,7 @@ export function OtpField({
 }) {
   return (
     <TextField
-      label="Code"
+      label={t('Code')}
       name="otp"
       autoComplete="one-time-code"
       hint={hint}
@@ -73,8 +77,8 @@ export function OwnProof() {
   const hasCodes = typeof useQuery(authenticatorQuery).data?.since === 'string';
   return (
     <>
-      <PresentPassword label="Your own password" email={email} />
-      {hasCodes && <OtpField hint="Of your own authenticator, or a recovery code." />}
+      <PresentPassword label={t('Your own password')} email={email} />
+      {hasCodes && <OtpField hint={t('Of your own authenticator, or a recovery code.')} />}
     </>
   );
 }

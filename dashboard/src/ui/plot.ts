@@ -1,6 +1,7 @@
 /** Draws the canvas of a chart by uPlot. It is loaded when the first chart is shown. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { LOCALE } from '../words/words.ts';
 
 const HEIGHT = 168;
 const DAY_SECONDS = 86_400;
@@ -8,11 +9,11 @@ const DAY_SECONDS = 86_400;
 const DASH = [7, 4];
 
 const MINUTE = { hour: '2-digit', minute: '2-digit' } as const;
-const CLOCK = new Intl.DateTimeFormat('en-GB', MINUTE);
-const SECONDS = new Intl.DateTimeFormat('en-GB', { ...MINUTE, second: '2-digit' });
+const CLOCK = new Intl.DateTimeFormat(LOCALE, MINUTE);
+const SECONDS = new Intl.DateTimeFormat(LOCALE, { ...MINUTE, second: '2-digit' });
 const DATE = { day: 'numeric', month: 'short' } as const;
-const DAY = new Intl.DateTimeFormat('en-GB', DATE);
-const UTC_DAY = new Intl.DateTimeFormat('en-GB', { ...DATE, timeZone: 'UTC' });
+const DAY = new Intl.DateTimeFormat(LOCALE, DATE);
+const UTC_DAY = new Intl.DateTimeFormat(LOCALE, { ...DATE, timeZone: 'UTC' });
 
 /** Counts have no halves. */
 const COUNTS = Array.from(

@@ -6,6 +6,8 @@ import { Button } from './Button.tsx';
 import { Icon, type IconName } from './icons.tsx';
 import { Notice } from './Notice.tsx';
 import styles from './states.module.css';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface EmptyStateProps {
   readonly icon: IconName;
@@ -51,15 +53,13 @@ export function ErrorState({ error, onRetry }: ErrorStateProps) {
       <span className={styles.icon} data-tone="danger">
         <Icon name="warning" size={28} />
       </span>
-      <p className={styles.title}>This could not be loaded</p>
+      <p className={styles.title}>{t('This could not be loaded')}</p>
       <p className={styles.text}>{errorText(error)}</p>
       {requestId !== undefined && (
-        <p className={styles.text}>
-          Request <code>{requestId}</code>
-        </p>
+        <p className={styles.text}>{rich('Request {code}', { code: <code>{requestId}</code> })}</p>
       )}
       <Button icon="refresh" onPress={onRetry}>
-        Try again
+        {t('Try again')}
       </Button>
     </div>
   );
@@ -103,7 +103,9 @@ export function Loaded<Data>({ query, what, lines, children }: LoadedProps<Data>
       <>
         {error instanceof ApiError && (
           <Notice kind="warning">
-            This could not be renewed and may be out of date. {errorText(error)}
+            {rich('This could not be renewed and may be out of date. {error}', {
+              error: errorText(error),
+            })}
           </Notice>
         )}
         {children(data)}
@@ -111,5 +113,5 @@ export function Loaded<Data>({ query, what, lines, children }: LoadedProps<Data>
     );
   }
   if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  return <Loading label={`Loading ${what}`} lines={lines} />;
+  return <Loading label={t('Loading {what}', { what })} lines={lines} />;
 }

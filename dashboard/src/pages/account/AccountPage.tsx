@@ -22,25 +22,28 @@ import { PersonSections } from './PersonSections.tsx';
 import { SessionsSection } from './SessionsSection.tsx';
 import { SignatureSection } from './SignatureSection.tsx';
 import { TwoStepSection } from './TwoStepSection.tsx';
+import { t } from '../../words/words.ts';
 
 export default function AccountPage() {
   const account = useAccount();
   const { isOwner } = useRights();
   return (
     <Page
-      title="Account"
-      lead="Who you are here and for others, your passkeys and password, what signs your PDFs, and where you are signed in."
+      title={t('Account')}
+      lead={t(
+        'Who you are here and for others, your passkeys and password, what signs your PDFs, and where you are signed in.',
+      )}
     >
-      <Section title="This account">
-        <Loaded query={account} what="the account" lines={3}>
+      <Section title={t('This account')}>
+        <Loaded query={account} what={t('the account')} lines={3}>
           {({ email, plan, credits, created_at: openedAt, id }) => (
             <Facts
               facts={{
-                Email: email,
-                Plan: planName(plan),
-                'Credits left': formatCredits(credits),
-                Opened: <Time iso={openedAt} />,
-                'Account id': <code>{id}</code>,
+                [t('Email')]: email,
+                [t('Plan')]: planName(plan),
+                [t('Credits left')]: formatCredits(credits),
+                [t('Opened')]: <Time iso={openedAt} />,
+                [t('Account id')]: <code>{id}</code>,
               }}
             />
           )}
@@ -94,40 +97,44 @@ function PasswordSection({ account }: PasswordSectionProps) {
     const who = { email, account: account?.id };
     if (!(await changeTo(who, body))) return undefined;
     void queryClient.invalidateQueries();
-    return 'The password is changed. All other sessions have ended.';
+    return t('The password is changed. All other sessions have ended.');
   };
 
   return (
     <Section
-      title="Change the password"
-      lead="A new password ends all your other sessions. API keys stay valid."
+      title={t('Change the password')}
+      lead={t('A new password ends all your other sessions. API keys stay valid.')}
     >
-      <SendForm action="Change the password" layout="narrow" onSend={change}>
+      <SendForm action={t('Change the password')} layout="narrow" onSend={change}>
         {account?.must_change_password === true && (
           <Notice kind="warning">
-            The first start printed the current password. Choose another: that opens the pages for
-            operators.
+            {t(
+              'The first start printed the current password. Choose another: that opens the pages for operators.',
+            )}
           </Notice>
         )}
         <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
         <TextField
-          label="Current password"
+          label={t('Current password')}
           name="current_password"
           type={type}
           autoComplete="current-password"
           isRequired
         />
         <TextField
-          label="New password"
+          label={t('New password')}
           name="new_password"
           type={type}
           autoComplete="new-password"
-          hint={`At least ${SHORTEST_PASSWORD} characters. Several words are easier to remember than signs.`}
+          hint={t(
+            'At least {SHORTEST_PASSWORD} characters. Several words are easier to remember than signs.',
+            { SHORTEST_PASSWORD },
+          )}
           minLength={SHORTEST_PASSWORD}
           isRequired
         />
         <Checkbox isSelected={isShown} onChange={setShown}>
-          Show the passwords
+          {t('Show the passwords')}
         </Checkbox>
       </SendForm>
     </Section>

@@ -13,6 +13,7 @@ import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { SettingSection } from './SettingSection.tsx';
+import { t } from '../../words/words.ts';
 
 type Change = components['schemas']['MailsChange'];
 
@@ -21,19 +22,21 @@ const LOW = '/api/v1/account/low-credits/';
 const KEY = ['mails'];
 
 const KINDS: readonly { readonly kind: keyof Change; readonly label: string }[] = [
-  { kind: 'credits_low', label: 'Credits of an account that you own are low' },
-  { kind: 'webhook_disabled', label: 'A webhook endpoint of such an account was switched off' },
-  { kind: 'key_expiring', label: 'An API key that you made expires in 7 days' },
+  { kind: 'credits_low', label: t('Credits of an account that you own are low') },
+  { kind: 'webhook_disabled', label: t('A webhook endpoint of such an account was switched off') },
+  { kind: 'key_expiring', label: t('An API key that you made expires in 7 days') },
 ];
 
 async function choose(body: Change): Promise<void> {
   queryClient.setQueryData(KEY, await dataOf(api.PATCH(MAILS, { body })));
-  announce('Your mails are changed.');
+  announce(t('Your mails are changed.'));
 }
 
 function lowText(below: number | null): string {
-  if (below === null) return 'Less than a tenth of the last grant is left';
-  return below === 0 ? 'Never' : `Fewer than ${formatNumber(below)} are left`;
+  if (below === null) return t('Less than a tenth of the last grant is left');
+  return below === 0
+    ? t('Never')
+    : t('Fewer than {below} are left', { below: formatNumber(below) });
 }
 
 export function MailSections() {
@@ -45,14 +48,16 @@ export function MailSections() {
   return (
     <>
       <Section
-        title="Mails that you get"
-        lead="In all your accounts. Mails about your sign-in always come."
+        title={t('Mails that you get')}
+        lead={t('In all your accounts. Mails about your sign-in always come.')}
       >
-        <Loaded query={mails} what="your mails" lines={3}>
+        <Loaded query={mails} what={t('your mails')} lines={3}>
           {(choices) => (
             <div className="stack">
               {!choices.sends_mail && (
-                <Notice kind="info">This service has no mail server: nothing is sent now.</Notice>
+                <Notice kind="info">
+                  {t('This service has no mail server: nothing is sent now.')}
+                </Notice>
               )}
               {KINDS.map(({ kind, label }) => (
                 <Checkbox
@@ -69,33 +74,33 @@ export function MailSections() {
       </Section>
       {isOwner && (
         <SettingSection
-          title="Low credits"
-          lead="Owners get a mail once each time that the credits fall below a limit."
-          what="the limit"
+          title={t('Low credits')}
+          lead={t('Owners get a mail once each time that the credits fall below a limit.')}
+          what={t('the limit')}
           queryKey={['low-credits']}
           ask={async (signal) => (await dataOf(api.GET(LOW, { signal }))).below}
-          show={(below) => <Facts facts={{ 'A mail comes when': lowText(below) }} />}
+          show={(below) => <Facts facts={{ [t('A mail comes when')]: lowText(below) }} />}
           lines={1}
           removal={{
-            action: 'Remove the limit',
-            title: 'Remove the limit?',
-            effect: 'Owners get a mail when less than a tenth of the last grant is left.',
+            action: t('Remove the limit'),
+            title: t('Remove the limit?'),
+            effect: t('Owners get a mail when less than a tenth of the last grant is left.'),
             remove: () => dataOf(api.DELETE(LOW)),
-            done: 'Owners get a mail when less than a tenth of the last grant is left.',
+            done: t('Owners get a mail when less than a tenth of the last grant is left.'),
           }}
-          action="Set the limit"
+          action={t('Set the limit')}
           onSend={async (textOf) => {
             const body = { below: Number(textOf('below')) };
             const { below } = await dataOf(api.PUT(LOW, { body }));
-            return `A mail comes when: ${lowText(below)}.`;
+            return t('A mail comes when: {below}.', { below: lowText(below) });
           }}
         >
           <TextField
-            label="Credits"
+            label={t('Credits')}
             name="below"
             inputMode="numeric"
             pattern="[0-9]{1,15}"
-            hint="A whole number; 0: never."
+            hint={t('A whole number; 0: never.')}
             isRequired
           />
         </SettingSection>

@@ -24,6 +24,7 @@ import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { clientName } from './client-name.ts';
 import { SESSIONS } from './SessionsSection.tsx';
+import { t } from '../../words/words.ts';
 
 /** A session that has added a passkey has proved it, too. */
 const refresh = () =>
@@ -40,10 +41,10 @@ function useProof() {
   const [byPasskey, setByPasskey] = useState(false);
   const fields = (
     <>
-      {!byPasskey && <PresentPassword label="Your password" email={email} />}
+      {!byPasskey && <PresentPassword label={t('Your password')} email={email} />}
       {has && (
         <Checkbox isSelected={byPasskey} onChange={setByPasskey}>
-          Use a passkey in place of the password
+          {t('Use a passkey in place of the password')}
         </Checkbox>
       )}
     </>
@@ -59,15 +60,15 @@ function Add({ close }: { readonly close: () => void }) {
     const { name } = await addPasskey(textOf('name'), await proofOf(textOf));
     await refresh();
     close();
-    return `The passkey ${name} is added.`;
+    return t('The passkey {name} is added.', { name });
   };
   return (
-    <SendForm action="Add the passkey" onSend={add} onCancel={close}>
+    <SendForm action={t('Add the passkey')} onSend={add} onCancel={close}>
       <TextField
-        label="Name"
+        label={t('Name')}
         name="name"
         defaultValue={clientName(navigator.userAgent) ?? ''}
-        hint="So that you know later which one it is. Your browser asks next where to keep it."
+        hint={t('So that you know later which one it is. Your browser asks next where to keep it.')}
         isRequired
         autoFocus
       />
@@ -81,11 +82,11 @@ function Rename({ passkey, close }: { readonly passkey: Passkey; readonly close:
     const { name } = await renamePasskey(passkey, textOf('name'));
     await refresh();
     close();
-    return `The passkey is called ${name} now.`;
+    return t('The passkey is called {name} now.', { name });
   };
   return (
-    <SendForm action="Rename" onSend={rename} onCancel={close}>
-      <TextField label="Name" name="name" defaultValue={passkey.name} isRequired autoFocus />
+    <SendForm action={t('Rename')} onSend={rename} onCancel={close}>
+      <TextField label={t('Name')} name="name" defaultValue={passkey.name} isRequired autoFocus />
     </SendForm>
   );
 }
@@ -96,13 +97,14 @@ function Remove({ passkey, close }: { readonly passkey: Passkey; readonly close:
     await removePasskey(passkey, await proofOf(textOf));
     await refresh();
     close();
-    return `The passkey ${passkey.name} is removed.`;
+    return t('The passkey {name} is removed.', { name: passkey.name });
   };
   return (
-    <SendForm action="Remove the passkey" look="danger" onSend={remove} onCancel={close}>
+    <SendForm action={t('Remove the passkey')} look="danger" onSend={remove} onCancel={close}>
       <p>
-        It does not sign in any more. Remove it from the device or password manager too. Sessions
-        that it has opened go on: end them below.
+        {t(
+          'It does not sign in any more. Remove it from the device or password manager too. Sessions that it has opened go on: end them below.',
+        )}
       </p>
       {fields}
     </SendForm>
@@ -110,30 +112,30 @@ function Remove({ passkey, close }: { readonly passkey: Passkey; readonly close:
 }
 
 const COLUMNS: readonly Column<Passkey>[] = [
-  { header: 'Name', isRowHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
-  { header: 'Added', cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: t('Name'), isRowHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { header: t('Added'), cell: ({ created_at: at }) => <Time iso={at} /> },
   {
-    header: 'Last used',
-    cell: ({ last_used_at: at }) => (at === null ? 'Never' : <Time iso={at} />),
+    header: t('Last used'),
+    cell: ({ last_used_at: at }) => (at === null ? t('Never') : <Time iso={at} />),
   },
   {
-    header: 'Actions',
+    header: t('Actions'),
     isActions: true,
     cell: (passkey) => (
       <span className="line">
         <DialogButton
           small
-          text="Rename"
-          aria-label={`Rename ${passkey.name}`}
-          title={`Rename the passkey ${passkey.name}`}
+          text={t('Rename')}
+          aria-label={t('Rename {name}', { name: passkey.name })}
+          title={t('Rename the passkey {name}', { name: passkey.name })}
         >
           {(close) => <Rename passkey={passkey} close={close} />}
         </DialogButton>
         <DialogButton
           small
-          text="Remove"
-          aria-label={`Remove ${passkey.name}`}
-          title={`Remove the passkey ${passkey.name}?`}
+          text={t('Remove')}
+          aria-label={t('Remove {name}', { name: passkey.name })}
+          title={t('Remove the passkey {name}?', { name: passkey.name })}
         >
           {(close) => <Remove passkey={passkey} close={close} />}
         </DialogButton>
@@ -147,23 +149,25 @@ export function PasskeysSection() {
   const lacking = whyNone();
   return (
     <Section
-      title="Passkeys"
-      lead="A passkey signs you in without a password, and counts as a second factor: your device asks for your finger, your face or a PIN."
+      title={t('Passkeys')}
+      lead={t(
+        'A passkey signs you in without a password, and counts as a second factor: your device asks for your finger, your face or a PIN.',
+      )}
       actions={
         lacking === undefined && (
-          <DialogButton small text="Add a passkey" title="Add a passkey">
+          <DialogButton small text={t('Add a passkey')} title={t('Add a passkey')}>
             {(close) => <Add close={close} />}
           </DialogButton>
         )
       }
     >
       {lacking !== undefined && <Notice kind="info">{lacking}</Notice>}
-      <Loaded query={passkeys} what="your passkeys" lines={2}>
+      <Loaded query={passkeys} what={t('your passkeys')} lines={2}>
         {(rows) =>
           rows.length === 0 ? (
-            <p>You have none yet.</p>
+            <p>{t('You have none yet.')}</p>
           ) : (
-            <Table label="Passkeys" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+            <Table label={t('Passkeys')} columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
           )
         }
       </Loaded>

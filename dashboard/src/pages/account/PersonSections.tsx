@@ -17,6 +17,8 @@ import { Loaded } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type OwnAccount = Person['accounts'][number];
 
@@ -24,7 +26,7 @@ async function rename(textOf: TextOf): Promise<string> {
   const body = { name: textOf('name') };
   const { name } = await dataOf(api.PATCH('/api/v1/account/person/', { body }));
   await queryClient.invalidateQueries({ queryKey: PERSON });
-  return `Your name is ${name} now.`;
+  return t('Your name is {name} now.', { name });
 }
 
 /** Signs in to another account. The password is asked for: whoever finds this page open must not get there. */
@@ -37,20 +39,20 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
     session.forget();
     queryClient.clear();
     await navigate({ to: '/' });
-    return `You are signed in to the account ${name}.`;
+    return t('You are signed in to the account {name}.', { name });
   };
   return (
     <DialogButton
       small
-      text="Sign in"
-      aria-label={`Sign in to ${name}`}
-      title={`Sign in to the account ${name}`}
+      text={t('Sign in')}
+      aria-label={t('Sign in to {name}', { name })}
+      title={t('Sign in to the account {name}', { name })}
     >
       {(close) => (
         <>
           {hasPassword && (
             <SignInForm email={email} account={account.id} onSignedIn={goThere} onCancel={close}>
-              <PresentPassword label="Your password" email={email} autoFocus />
+              <PresentPassword label={t('Your password')} email={email} autoFocus />
             </SignInForm>
           )}
           {provider !== null && (
@@ -58,7 +60,7 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
               href={`/dashboard/oidc/start?account=${account.id}`}
               onClick={() => session.forget()}
             >
-              Sign in with {provider}
+              {rich('Sign in with {provider}', { provider })}
             </ButtonAnchor>
           )}
         </>
@@ -69,22 +71,22 @@ function Switch({ account, email }: { readonly account: OwnAccount; readonly ema
 
 const columnsFor = (email: string): readonly Column<OwnAccount>[] => [
   {
-    header: 'Account',
+    header: t('Account'),
     isRowHeader: true,
     cell: ({ name, id, current }) => (
       <span className="line">
         <bdi>{name ?? id}</bdi>
         {current && (
           <Badge tone="ok" icon="check">
-            This one
+            {t('This one')}
           </Badge>
         )}
       </span>
     ),
   },
-  { header: 'Your role', cell: ({ role }) => role },
+  { header: t('Your role'), cell: ({ role }) => role },
   {
-    header: 'Actions',
+    header: t('Actions'),
     isActions: true,
     cell: (account) => !account.current && <Switch account={account} email={email} />,
   },
@@ -94,22 +96,28 @@ export function PersonSections() {
   const person = usePerson();
   return (
     <>
-      <Section title="You" lead="The name that others in your accounts see, also in the history.">
-        <Loaded query={person} what="who you are" lines={2}>
+      <Section
+        title={t('You')}
+        lead={t('The name that others in your accounts see, also in the history.')}
+      >
+        <Loaded query={person} what={t('who you are')} lines={2}>
           {({ name, email, role }) => (
             <>
-              <Facts facts={{ Name: <bdi>{name ?? 'None'}</bdi>, Email: email, Role: role }} />
-              <SendForm action="Change the name" layout="line" onSend={rename}>
-                <TextField label="New name" name="name" autoComplete="name" isRequired />
+              <Facts facts={{ Name: <bdi>{name ?? t('None')}</bdi>, Email: email, Role: role }} />
+              <SendForm action={t('Change the name')} layout="line" onSend={rename}>
+                <TextField label={t('New name')} name="name" autoComplete="name" isRequired />
               </SendForm>
             </>
           )}
         </Loaded>
       </Section>
       {(person.data?.accounts.length ?? 0) > 1 && (
-        <Section title="Your accounts" lead="You belong to several, and sign in to one at a time.">
+        <Section
+          title={t('Your accounts')}
+          lead={t('You belong to several, and sign in to one at a time.')}
+        >
           <Table
-            label="Your accounts"
+            label={t('Your accounts')}
             columns={columnsFor(person.data?.email ?? '')}
             rows={person.data?.accounts ?? []}
             rowKey={({ id }) => id}

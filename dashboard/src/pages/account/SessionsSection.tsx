@@ -11,6 +11,7 @@ import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { clientName } from './client-name.ts';
+import { t } from '../../words/words.ts';
 
 type OpenSession = components['schemas']['Session'];
 
@@ -19,7 +20,7 @@ export const SESSIONS = ['sessions'];
 async function end({ id, current }: OpenSession): Promise<void> {
   await dataOf(api.DELETE('/api/v1/sessions/{id}/', { params: { path: { id } } }));
   if (current) session.end('ended');
-  else announce('The session has ended.');
+  else announce(t('The session has ended.'));
 }
 
 async function endAll(): Promise<void> {
@@ -30,55 +31,55 @@ async function endAll(): Promise<void> {
 /** Firefox on Linux; the first word of what a program calls itself; or the kind of the session. */
 function nameOf({ client, kind }: OpenSession): string {
   const userAgent = client?.user_agent ?? undefined;
-  if (userAgent === undefined) return kind === 'dashboard' ? 'A browser' : 'A program';
+  if (userAgent === undefined) return kind === 'dashboard' ? t('A browser') : t('A program');
   return clientName(userAgent) ?? userAgent.split(' ')[0] ?? userAgent;
 }
 
 const METHODS: Readonly<Record<OpenSession['methods'][number], string>> = {
   password: 'password',
   otp: 'code',
-  recovery_code: 'recovery code',
+  recovery_code: t('recovery code'),
   passkey: 'passkey',
-  oidc: 'identity provider',
+  oidc: t('identity provider'),
 };
 
 const COLUMNS: readonly Column<OpenSession>[] = [
   {
-    header: 'Where',
+    header: t('Where'),
     isRowHeader: true,
     cell: (open) => (
       <span className="line">
         {nameOf(open)}
         {open.current && (
           <Badge tone="ok" icon="check">
-            This one
+            {t('This one')}
           </Badge>
         )}
       </span>
     ),
   },
-  { header: 'Address', cell: ({ client }) => client?.address ?? 'Not recorded' },
-  { header: 'Signed in', cell: ({ opened_at: at }) => <Time iso={at} /> },
-  { header: 'With', cell: ({ methods }) => methods.map((each) => METHODS[each]).join(', ') },
-  { header: 'Ends at the latest', cell: ({ expires_at: at }) => <Time iso={at} /> },
+  { header: t('Address'), cell: ({ client }) => client?.address ?? t('Not recorded') },
+  { header: t('Signed in'), cell: ({ opened_at: at }) => <Time iso={at} /> },
+  { header: t('With'), cell: ({ methods }) => methods.map((each) => METHODS[each]).join(', ') },
+  { header: t('Ends at the latest'), cell: ({ expires_at: at }) => <Time iso={at} /> },
   {
-    header: 'Actions',
+    header: t('Actions'),
     isActions: true,
     cell: (open) => (
       <ConfirmButton
         small
         text="End"
-        aria-label={`End the session ${nameOf(open)}`}
-        title={open.current ? 'End this very session?' : 'End this session?'}
-        action="End the session"
+        aria-label={t('End the session {open}', { open: nameOf(open) })}
+        title={open.current ? t('End this very session?') : t('End this session?')}
+        action={t('End the session')}
         onConfirm={() => end(open)}
         // It may have ended elsewhere: then the list must not go on showing it.
         onClosed={() => void queryClient.invalidateQueries({ queryKey: SESSIONS })}
       >
         <p>
           {open.current
-            ? 'You are signed out here at once.'
-            : 'Anybody who uses it is signed out at once, and needs the password to come back.'}
+            ? t('You are signed out here at once.')
+            : t('Anybody who uses it is signed out at once, and needs the password to come back.')}
         </p>
       </ConfirmButton>
     ),
@@ -95,19 +96,22 @@ export function SessionsSection() {
   });
   return (
     <Section
-      title="Sessions"
-      lead="Where somebody is signed in to this account. End what you do not know, then change the password."
+      title={t('Sessions')}
+      lead={t(
+        'Where somebody is signed in to this account. End what you do not know, then change the password.',
+      )}
       actions={
         <ConfirmButton
           small
-          text="End all sessions"
-          title="End all sessions?"
-          action="End all sessions"
+          text={t('End all sessions')}
+          title={t('End all sessions?')}
+          action={t('End all sessions')}
           onConfirm={endAll}
         >
           <p>
-            Everybody who is signed in to this account is signed out at once, also you, here. API
-            keys stay valid.
+            {t(
+              'Everybody who is signed in to this account is signed out at once, also you, here. API keys stay valid.',
+            )}
           </p>
         </ConfirmButton>
       }
@@ -115,7 +119,7 @@ export function SessionsSection() {
       <Records
         list={list}
         of="sessions"
-        label="Sessions"
+        label={t('Sessions')}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         onPage={setPage}

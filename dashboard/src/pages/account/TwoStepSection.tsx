@@ -13,6 +13,7 @@ import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './TwoStepSection.module.css';
+import { t } from '../../words/words.ts';
 
 // All of it: a session that lacked a second factor sees the other pages from now on.
 const refresh = () => queryClient.invalidateQueries();
@@ -40,24 +41,24 @@ function SetUp({ email, onAdded, onCancel }: SetUpProps) {
     return undefined;
   };
   return (
-    <Loaded query={offer} what="the QR code" lines={6}>
+    <Loaded query={offer} what={t('the QR code')} lines={6}>
       {({ qr, secret, setup }) => (
         <>
-          <p>Scan this with the authenticator app of your telephone or password manager.</p>
+          <p>{t('Scan this with the authenticator app of your telephone or password manager.')}</p>
           <img
             className={styles.qr}
-            alt="QR code of the secret"
+            alt={t('QR code of the secret')}
             src={`data:image/svg+xml,${encodeURIComponent(qr)}`}
           />
-          <p>Or type the secret there:</p>
-          <Code code={secret} copyLabel="Copy the secret" wrap />
+          <p>{t('Or type the secret there:')}</p>
+          <Code code={secret} copyLabel={t('Copy the secret')} wrap />
           <SendForm
-            action="Turn it on"
+            action={t('Turn it on')}
             onCancel={onCancel}
             onSend={(textOf) => confirm(textOf, setup)}
           >
-            <OtpField hint="The six digits that the app shows now." />
-            <PresentPassword label="Your password" email={email} />
+            <OtpField hint={t('The six digits that the app shows now.')} />
+            <PresentPassword label={t('Your password')} email={email} />
           </SendForm>
         </>
       )}
@@ -69,14 +70,14 @@ async function remove(textOf: TextOf): Promise<string> {
   const body = passwordIn(textOf);
   await dataOf(api.POST('/api/v1/account/person/totp/remove/', { body }));
   await refresh();
-  return 'Signing in takes the password alone from now on.';
+  return t('Signing in takes the password alone from now on.');
 }
 
 export function TwoStepSection({ email }: { readonly email: string }) {
   const query = useQuery(authenticatorQuery);
   const [codes, setCodes] = useState<readonly string[]>();
   const isOn = typeof query.data?.since === 'string';
-  const password = <PresentPassword label="Your password" email={email} autoFocus />;
+  const password = <PresentPassword label={t('Your password')} email={email} autoFocus />;
   const renew = async (textOf: TextOf) => {
     const body = passwordIn(textOf);
     const made = await dataOf(api.POST('/api/v1/account/person/recovery-codes/', { body }));
@@ -85,16 +86,22 @@ export function TwoStepSection({ email }: { readonly email: string }) {
   };
   return (
     <Section
-      title="Two-step sign-in"
-      lead="After the password, signing in asks for a code of an app. Whoever learns the password alone stays out."
+      title={t('Two-step sign-in')}
+      lead={t(
+        'After the password, signing in asks for a code of an app. Whoever learns the password alone stays out.',
+      )}
       actions={
         query.data !== undefined &&
         (isOn ? (
           <>
-            <DialogButton small text="New recovery codes" title="Make new recovery codes?">
+            <DialogButton
+              small
+              text={t('New recovery codes')}
+              title={t('Make new recovery codes?')}
+            >
               {(close) => (
                 <SendForm
-                  action="Make them"
+                  action={t('Make them')}
                   onCancel={close}
                   onSend={async (textOf) => {
                     await renew(textOf);
@@ -102,41 +109,52 @@ export function TwoStepSection({ email }: { readonly email: string }) {
                     return undefined;
                   }}
                 >
-                  <p>Those from before are worth nothing from then on.</p>
+                  <p>{t('Those from before are worth nothing from then on.')}</p>
                   {password}
                 </SendForm>
               )}
             </DialogButton>
-            <DialogButton small text="Turn off" title="Turn off two-step sign-in?">
+            <DialogButton small text={t('Turn off')} title={t('Turn off two-step sign-in?')}>
               {(close) => (
-                <SendForm action="Turn it off" look="danger" onCancel={close} onSend={remove}>
-                  <p>The authenticator and the recovery codes are worth nothing from then on.</p>
+                <SendForm action={t('Turn it off')} look="danger" onCancel={close} onSend={remove}>
+                  <p>
+                    {t('The authenticator and the recovery codes are worth nothing from then on.')}
+                  </p>
                   {password}
                 </SendForm>
               )}
             </DialogButton>
           </>
         ) : (
-          <DialogButton look="primary" small text="Set it up" title="Set up two-step sign-in">
+          <DialogButton
+            look="primary"
+            small
+            text={t('Set it up')}
+            title={t('Set up two-step sign-in')}
+          >
             {(close) => <SetUp email={email} onAdded={setCodes} onCancel={close} />}
           </DialogButton>
         ))
       }
     >
-      <Loaded query={query} what="the second factor" lines={2}>
+      <Loaded query={query} what={t('the second factor')} lines={2}>
         {({ since, recovery_codes: left }) => (
           <Facts
             facts={
               since === null
-                ? { State: 'Off' }
-                : { State: 'On', 'Set up': <Time iso={since} />, 'Recovery codes left': left }
+                ? { State: t('Off') }
+                : {
+                    [t('State')]: t('On'),
+                    [t('Set up')]: <Time iso={since} />,
+                    [t('Recovery codes left')]: left,
+                  }
             }
           />
         )}
       </Loaded>
       {codes !== undefined && (
         <SecretDialog
-          title="Your recovery codes"
+          title={t('Your recovery codes')}
           secret={codes.join('\n')}
           what="codes"
           file="pressledger-recovery-codes.txt"
@@ -145,7 +163,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
             void refresh();
           }}
         >
-          Keep them apart from the app. Each takes the place of a code once, if you lose it.
+          {t('Keep them apart from the app. Each takes the place of a code once, if you lose it.')}
         </SecretDialog>
       )}
     </Section>

@@ -29,6 +29,8 @@ import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from '../history/columns.tsx';
 import { BatchBadge, batchName, progressText } from './words.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/batches/$id');
 
@@ -38,24 +40,24 @@ export default function BatchPage() {
   const { data: batch, error } = query;
   if (error instanceof ApiError && error.status === 404) {
     return (
-      <Page title="Batch">
+      <Page title={t('Batch')}>
         <EmptyState
           icon="search"
-          title="This account has no such batch"
+          title={t('This account has no such batch')}
           action={
             <ButtonLink to="/batches" search={{}}>
-              See all batches
+              {t('See all batches')}
             </ButtonLink>
           }
         >
-          The address of this page may be misspelt, or the batch belongs to another account.
+          {t('The address of this page may be misspelt, or the batch belongs to another account.')}
         </EmptyState>
       </Page>
     );
   }
   return (
     <Page
-      title={batch === undefined ? 'Batch' : batchName(batch)}
+      title={batch === undefined ? t('Batch') : batchName(batch)}
       lead={
         <span className="line">
           <code>{id}</code>
@@ -68,7 +70,7 @@ export default function BatchPage() {
       }
       actions={batch !== undefined && <Actions batch={batch} />}
     >
-      <Loaded query={query} what="the batch" lines={6}>
+      <Loaded query={query} what={t('the batch')} lines={6}>
         {(loaded) => <Summary batch={loaded} />}
       </Loaded>
       {/* Another batch starts with a fresh list. */}
@@ -85,7 +87,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
   const isWhole = hasEnded(batch);
   const cancel = async () => {
     await dataOf(api.DELETE('/api/v1/batches/{id}/', { params: { path: { id } } }));
-    announce('The batch is cancelled.');
+    announce(t('The batch is cancelled.'));
     await Promise.all([
       queries.invalidateQueries({ queryKey: BATCHES }),
       queries.invalidateQueries({ queryKey: LISTS }),
@@ -98,25 +100,32 @@ function Actions({ batch }: { readonly batch: Batch }) {
         <SaveButton
           look={isWhole ? 'primary' : 'secondary'}
           icon="download"
-          what="ZIP file"
+          what={t('ZIP file')}
           load={load}
         >
-          {isWhole ? `Download ${counted(completed, 'PDF')} as ZIP` : 'Download what is ready'}
+          {isWhole
+            ? t('Download {completed} as ZIP', { completed: counted(completed, 'PDF') })
+            : t('Download what is ready')}
         </SaveButton>
       )}
       {mayWork && status === 'running' && (
         <ConfirmButton
           icon="cross"
-          text="Cancel the rest"
-          title="Cancel the rest of the batch?"
-          action="Cancel the rest"
-          keepText="Let it go on"
+          text={t('Cancel the rest')}
+          title={t('Cancel the rest of the batch?')}
+          action={t('Cancel the rest')}
+          keepText={t('Let it go on')}
           onConfirm={cancel}
         >
           <p>
-            {counted(pending, 'conversion')} that {pending === 1 ? 'has' : 'have'} not ended will
-            end without a PDF, and {pending === 1 ? 'its credit comes' : 'their credits come'} back.
-            Their requests are deleted. What is completed stays.
+            {rich(
+              '{pending} that {value} not ended will end without a PDF, and {value2} back. Their requests are deleted. What is completed stays.',
+              {
+                pending: counted(pending, 'conversion'),
+                value: pending === 1 ? 'has' : 'have',
+                value2: pending === 1 ? t('its credit comes') : t('their credits come'),
+              },
+            )}
           </p>
         </ConfirmButton>
       )}
@@ -127,23 +136,23 @@ function Actions({ batch }: { readonly batch: Batch }) {
 function Summary({ batch }: { readonly batch: Batch }) {
   const { total, pending, completed, failed, reference, tags } = batch;
   return (
-    <Section title="Progress">
+    <Section title={t('Progress')}>
       <ProgressBar
-        label="Conversions"
+        label={t('Conversions')}
         value={total - pending}
         max={total}
         text={progressText(batch)}
       />
       <Facts
         facts={{
-          Completed: formatNumber(completed),
-          Failed: formatNumber(failed),
-          'Not ended': formatNumber(pending),
-          Created: <Time iso={batch.created_at} />,
-          Cancelled: batch.cancelled_at && <Time iso={batch.cancelled_at} />,
-          Ended: batch.ended_at && <Time iso={batch.ended_at} />,
-          Reference: reference && <bdi>{reference}</bdi>,
-          Tags: tags && <Tags tags={tags} />,
+          [t('Completed')]: formatNumber(completed),
+          [t('Failed')]: formatNumber(failed),
+          [t('Not ended')]: formatNumber(pending),
+          [t('Created')]: <Time iso={batch.created_at} />,
+          [t('Cancelled')]: batch.cancelled_at && <Time iso={batch.cancelled_at} />,
+          [t('Ended')]: batch.ended_at && <Time iso={batch.ended_at} />,
+          [t('Reference')]: reference && <bdi>{reference}</bdi>,
+          [t('Tags')]: tags && <Tags tags={tags} />,
         }}
       />
     </Section>
@@ -155,7 +164,7 @@ function ConversionsOf({ id }: { readonly id: string }) {
   const navigate = route.useNavigate();
   const list = usePage(conversionsPage({ batch: id }, { page }));
   return (
-    <Section title="Conversions">
+    <Section title={t('Conversions')}>
       <Records
         list={list}
         of="conversions"
@@ -169,8 +178,8 @@ function ConversionsOf({ id }: { readonly id: string }) {
           })
         }
         empty={
-          <EmptyState icon="document" title="This page has no conversions">
-            The list has fewer pages than the address of this page says.
+          <EmptyState icon="document" title={t('This page has no conversions')}>
+            {t('The list has fewer pages than the address of this page says.')}
           </EmptyState>
         }
       />
@@ -182,17 +191,17 @@ function HistoryOf({ batch }: { readonly batch: Batch }) {
   const [page, setPage] = useState(1);
   const list = useEventGroups(batchEventsPage(batch.id, page, !hasEnded(batch)), false);
   return (
-    <Section title="History">
+    <Section title={t('History')}>
       <HiddenNote hidden={list.query.data?.hidden} />
       <Records
         list={list}
         of="events"
-        label="Events of the batch and its conversions"
+        label={t('Events of the batch and its conversions')}
         {...EVENT_GROUPS_TABLE}
         onPage={setPage}
         empty={
-          <EmptyState icon="history" title="This page has no events">
-            The list has fewer pages than that.
+          <EmptyState icon="history" title={t('This page has no events')}>
+            {t('The list has fewer pages than that.')}
           </EmptyState>
         }
       />

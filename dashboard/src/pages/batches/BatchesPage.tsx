@@ -8,12 +8,14 @@ import { EmptyState } from '../../ui/states.tsx';
 import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { BatchBadge, batchName } from './words.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/batches');
 
 const COLUMNS: readonly Column<Batch>[] = [
   {
-    header: 'Batch',
+    header: t('Batch'),
     isRowHeader: true,
     cell: (batch) => (
       <Link to="/batches/$id" params={{ id: batch.id }} search={{}}>
@@ -21,20 +23,20 @@ const COLUMNS: readonly Column<Batch>[] = [
       </Link>
     ),
   },
-  { header: 'Status', cell: ({ status }) => <BatchBadge status={status} /> },
+  { header: t('Status'), cell: ({ status }) => <BatchBadge status={status} /> },
   {
-    header: 'Ended',
+    header: t('Ended'),
     align: 'end',
     cell: ({ total, pending }) =>
       `${formatNumber(total - pending)}\u00a0of\u00a0${formatNumber(total)}`,
   },
   {
-    header: 'Failed',
+    header: t('Failed'),
     align: 'end',
     cell: ({ failed }) =>
       failed === 0 ? <span className="muted">0</span> : <strong>{formatNumber(failed)}</strong>,
   },
-  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: t('Created'), cell: ({ created_at: at }) => <Time iso={at} /> },
 ];
 
 export default function BatchesPage() {
@@ -48,20 +50,28 @@ export default function BatchesPage() {
     again: nextLook,
   });
   return (
-    <Page title="Batches" lead="Many conversions that were asked for in one request, newest first.">
+    <Page
+      title={t('Batches')}
+      lead={t('Many conversions that were asked for in one request, newest first.')}
+    >
       <Records
         list={list}
         of="batches"
-        label="Batches"
+        label={t('Batches')}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         onPage={(next) =>
           void navigate({ to: '/batches', search: { page: next }, resetScroll: false })
         }
         empty={
-          <EmptyState icon="stack" title={page > 1 ? 'This page has no batches' : 'No batches yet'}>
-            A program sends a batch to <code>/api/v1/batches/</code>;{' '}
-            <code>pressledger convert</code> converts a folder.
+          <EmptyState
+            icon="stack"
+            title={page > 1 ? t('This page has no batches') : t('No batches yet')}
+          >
+            {rich('A program sends a batch to {code}; {code2} converts a folder.', {
+              code: <code>/api/v1/batches/</code>,
+              code2: <code>pressledger convert</code>,
+            })}
           </EmptyState>
         }
       />

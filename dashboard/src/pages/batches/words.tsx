@@ -2,11 +2,12 @@
 import type { Batch } from '../../api/batches.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
+import { t } from '../../words/words.ts';
 
 const STATUS_TEXTS = {
-  running: { tone: 'accent', icon: 'progress', text: 'Running' },
-  ended: { tone: 'ok', icon: 'check', text: 'Ended' },
-  cancelled: { tone: 'neutral', icon: 'cross', text: 'Cancelled' },
+  running: { tone: 'accent', icon: 'progress', text: t('Running') },
+  ended: { tone: 'ok', icon: 'check', text: t('Ended') },
+  cancelled: { tone: 'neutral', icon: 'cross', text: t('Cancelled') },
 } as const;
 
 export function BatchBadge({ status }: Pick<Batch, 'status'>) {
@@ -20,7 +21,10 @@ export function BatchBadge({ status }: Pick<Batch, 'status'>) {
 
 /** The name of a batch: its reference, else how many it has. */
 export const batchName = ({ reference, total }: Batch): string =>
-  reference ?? `Batch of ${counted(total, 'conversion')}`;
+  reference ?? t('Batch of {total}', { total: counted(total, 'conversion') });
 
 export const progressText = ({ total, pending }: Batch): string =>
-  `${formatNumber(total - pending)} of ${formatNumber(total)} have ended`;
+  t('{formatNumber} of {total} have ended', {
+    formatNumber: formatNumber(total - pending),
+    total: formatNumber(total),
+  });

@@ -12,6 +12,8 @@ import { conformanceName, formatBytes, formatDuration, formatNumber } from '../.
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Hex digits of a hash, by which people tell files apart. */
 const SHOWN_DIGITS = 12;
@@ -29,7 +31,7 @@ function sourcesOf(events: readonly ConversionEvent[]): readonly Source[] {
 }
 
 function Sources({ sources }: { readonly sources: readonly Source[] }) {
-  if (sources.length === 0) return 'finished documents';
+  if (sources.length === 0) return t('finished documents');
   return (
     <ol>
       {sources.map(({ sha256, bytes, conversion }, index) => (
@@ -37,8 +39,10 @@ function Sources({ sources }: { readonly sources: readonly Source[] }) {
         <li key={index}>
           {conversion === undefined ? (
             <>
-              a file of {formatBytes(bytes)}, SHA-256{' '}
-              <code title={sha256}>{sha256.slice(0, SHOWN_DIGITS)}…</code>
+              {rich('a file of {bytes}, SHA-256 {code}', {
+                bytes: formatBytes(bytes),
+                code: <code title={sha256}>{sha256.slice(0, SHOWN_DIGITS)}…</code>,
+              })}
             </>
           ) : (
             <Link to="/conversions/$id" params={{ id: conversion }}>
@@ -56,20 +60,20 @@ const formatted = (value: number | undefined, format: (value: number) => string)
 
 /** `['pdfa-3b', 'pdfua-1']` → `PDF/A-3b, PDF/UA-1`. */
 const conformances = (names: readonly string[]): string =>
-  names.map(conformanceName).join(', ') || 'nothing that was asked for';
+  names.map(conformanceName).join(', ') || t('nothing that was asked for');
 
 /** What only those ask for who look for a fault, or compare files. */
 function machineFacts({ id, sha256 }: Conversion, events: readonly ConversionEvent[]) {
   const started = events.filter(({ type }) => type === 'ConversionStarted').at(-1);
   const { renderer, attempt } = started?.data ?? {};
   return {
-    Id: <code>{id}</code>,
-    Attempts: typeof attempt === 'number' ? attempt : undefined,
-    Renderer: typeof renderer === 'string' ? renderer : undefined,
+    [t('Id')]: <code>{id}</code>,
+    [t('Attempts')]: typeof attempt === 'number' ? attempt : undefined,
+    [t('Renderer')]: typeof renderer === 'string' ? renderer : undefined,
     'SHA-256': sha256 && (
       <span className={styles.sha256}>
         <code>{sha256}</code>
-        <CopyButton text={sha256} label="Copy the hash" />
+        <CopyButton text={sha256} label={t('Copy the hash')} />
       </span>
     ),
   };
@@ -90,12 +94,12 @@ export function ConversionFacts({ record, isDetailed }: ConversionFactsProps) {
   return (
     <Facts
       facts={{
-        Reference: record.reference && (
+        [t('Reference')]: record.reference && (
           <Link to="/conversions" search={{ reference: record.reference }}>
             <bdi>{record.reference}</bdi>
           </Link>
         ),
-        Tags: record.tags && (
+        [t('Tags')]: record.tags && (
           <Tags
             tags={record.tags}
             link={(tag, text) => (
@@ -105,40 +109,46 @@ export function ConversionFacts({ record, isDetailed }: ConversionFactsProps) {
             )}
           />
         ),
-        Template: record.template && (
+        [t('Template')]: record.template && (
           <Link to="/templates/$id" params={{ id: record.template.id }} search={{}}>
-            Version {record.template.version}
+            {rich('Version {version}', { version: record.template.version })}
           </Link>
         ),
-        Batch: record.batch && (
+        [t('Batch')]: record.batch && (
           <Link to="/batches/$id" params={{ id: record.batch }} search={{}}>
             <code>{record.batch}</code>
           </Link>
         ),
-        'Made from': record.kind && <Sources sources={sourcesOf(events)} />,
-        'Retry of': record.retry_of && (
+        [t('Made from')]: record.kind && <Sources sources={sourcesOf(events)} />,
+        [t('Retry of')]: record.retry_of && (
           <Link to="/conversions/$id" params={{ id: record.retry_of }}>
             <code>{record.retry_of}</code>
           </Link>
         ),
-        'Compared with': record.rerender_of && (
+        [t('Compared with')]: record.rerender_of && (
           <Link to="/conversions/$id" params={{ id: record.rerender_of }}>
             <code>{record.rerender_of}</code>
           </Link>
         ),
-        'Comparison found': record.rerender && comparisonText(record.rerender),
-        Created: <Time iso={created_at} />,
-        'Total time': formatted(duration_ms, formatDuration),
-        Format: format,
-        Pages: format === undefined ? formatted(pages, formatNumber) : undefined,
-        'Conforms to': record.pdf?.conformance && conformances(record.pdf.conformance),
-        Signed: signature && (
+        [t('Comparison found')]: record.rerender && comparisonText(record.rerender),
+        [t('Created')]: <Time iso={created_at} />,
+        [t('Total time')]: formatted(duration_ms, formatDuration),
+        [t('Format')]: format,
+        [t('Pages')]: format === undefined ? formatted(pages, formatNumber) : undefined,
+        [t('Conforms to')]: record.pdf?.conformance && conformances(record.pdf.conformance),
+        [t('Signed')]: signature && (
           <span className={styles.sha256}>
-            PAdES {signature.level}, with the certificate <code>{signature.certificate}</code>
-            <CopyButton text={signature.certificate} label="Copy the hash of the certificate" />
+            {rich('PAdES {level}, with the certificate {code}', {
+              level: signature.level,
+              code: <code>{signature.certificate}</code>,
+            })}
+            <CopyButton
+              text={signature.certificate}
+              label={t('Copy the hash of the certificate')}
+            />
           </span>
         ),
-        Size: formatted(bytes, formatBytes),
+        [t('Size')]: formatted(bytes, formatBytes),
         ...(isDetailed && machineFacts(record, events)),
       }}
     />

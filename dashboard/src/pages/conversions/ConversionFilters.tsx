@@ -11,18 +11,20 @@ import { TextField } from '../../ui/TextField.tsx';
 import styles from './conversions.module.css';
 import { SearchField } from './SearchField.tsx';
 import { type ConversionsSearch, isDay, SOURCES, STATUSES } from './search.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 
 const ALL = 'all';
 const STATUS_CHOICES: readonly Choice<ConversionStatus | typeof ALL>[] = [
-  { value: ALL, label: 'All' },
+  { value: ALL, label: t('All') },
   ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
 ];
 
-const SOURCE_TEXTS = { html: 'HTML', url: 'URL', document: 'Documents' } as const;
+const SOURCE_TEXTS = { html: 'HTML', url: 'URL', document: t('Documents') } as const;
 const SOURCE_CHOICES: readonly Choice<keyof typeof SOURCE_TEXTS | typeof ALL>[] = [
-  { value: ALL, label: 'All' },
+  { value: ALL, label: t('All') },
   ...SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[value] })),
 ];
 
@@ -30,11 +32,11 @@ const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
 
 const CHOSEN = 'chosen';
 const PERIODS = [
-  { value: ALL, label: 'Any time' },
-  { value: 'today', label: 'Today' },
-  { value: 'week', label: 'Last 7 days' },
-  { value: 'month', label: 'Last 30 days' },
-  { value: CHOSEN, label: 'Choose days' },
+  { value: ALL, label: t('Any time') },
+  { value: 'today', label: t('Today') },
+  { value: 'week', label: t('Last 7 days') },
+  { value: 'month', label: t('Last 30 days') },
+  { value: CHOSEN, label: t('Choose days') },
 ] as const;
 type Period = (typeof PERIODS)[number]['value'];
 const DAYS: Partial<Record<Period, number>> = { today: 1, week: 7, month: 30 };
@@ -71,7 +73,7 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
   const { canFold, isShown, toggle } = useFold(true);
   const active = Object.keys(others).length;
   return (
-    <div role="search" aria-label="Conversions" className={styles.filters}>
+    <div role="search" aria-label={t('Conversions')} className={styles.filters}>
       <div className={styles.search}>
         <SearchField
           query={q}
@@ -83,7 +85,7 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
       {canFold && (
         <div>
           <Button icon="filter" aria-expanded={isShown} onPress={toggle}>
-            Filters{active > 0 && ` (${active} in force)`}
+            {rich('Filters{value}', { value: active > 0 && t(' ({active} in force)', { active }) })}
           </Button>
         </div>
       )}
@@ -99,13 +101,13 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
   return (
     <>
       <Select
-        label="Status"
+        label={t('Status')}
         choices={STATUS_CHOICES}
         value={status}
         onChange={(next) => onChange({ ...filters, status: next === ALL ? undefined : next })}
       />
       <Select
-        label="Source"
+        label={t('Source')}
         choices={SOURCE_CHOICES}
         value={source}
         onChange={(next) => onChange({ ...filters, source: next === ALL ? undefined : next })}
@@ -115,7 +117,7 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
         onChange={(next) => onChange({ ...filters, key: next === ALL ? undefined : next })}
       />
       <Select
-        label="Created"
+        label={t('Created')}
         choices={PERIODS}
         value={period}
         onChange={(next) => {
@@ -131,21 +133,21 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
           isSelected={warnings}
           onChange={(next) => onChange({ ...filters, warnings: next || undefined })}
         >
-          With warnings
+          {t('With warnings')}
         </Checkbox>
       </div>
       {period === CHOSEN && (
         <>
           <DayField
-            label="From day"
+            label={t('From day')}
             day={from}
-            hint={`Days in ${ZONE}.`}
+            hint={t('Days in {ZONE}.', { ZONE })}
             onChange={(day) => onChange({ ...filters, from: day })}
           />
           <DayField
-            label="To day"
+            label={t('To day')}
             day={to}
-            error={isBackwards ? 'The last day is before the first.' : undefined}
+            error={isBackwards ? t('The last day is before the first.') : undefined}
             onChange={(day) => onChange({ ...filters, to: day })}
           />
         </>
@@ -166,9 +168,9 @@ function KeyField({ id, onChange }: KeyFieldProps) {
   const isKnown = id === ALL || keys.some((key) => key.id === id);
   return (
     <Select
-      label="Key"
+      label={t('Key')}
       choices={[
-        { value: ALL, label: 'All' },
+        { value: ALL, label: t('All') },
         ...named,
         ...(isKnown ? [] : [{ value: id, label: id }]),
       ]}

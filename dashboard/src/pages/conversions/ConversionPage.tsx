@@ -34,6 +34,8 @@ import { RequestSection } from './RequestSection.tsx';
 import { Share } from './Share.tsx';
 import { TakeBack } from './TakeBack.tsx';
 import { Timeline } from './Timeline.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/conversions/$id');
 
@@ -47,22 +49,24 @@ export default function ConversionPage() {
   const person = usePerson();
   if (error instanceof ApiError && error.status === 404) {
     return (
-      <Page title="Conversion">
+      <Page title={t('Conversion')}>
         <EmptyState
           icon="search"
-          title="This account has no such conversion"
-          action={<ButtonLink to="/conversions">See all conversions</ButtonLink>}
+          title={t('This account has no such conversion')}
+          action={<ButtonLink to="/conversions">{t('See all conversions')}</ButtonLink>}
         >
-          No conversion of this account has the id {id}. It may be misspelt, or belong to another
-          account.
+          {rich(
+            'No conversion of this account has the id {id}. It may be misspelt, or belong to another account.',
+            { id },
+          )}
         </EmptyState>
       </Page>
     );
   }
   if (data === undefined || isPending || person.isPending) {
     return (
-      <Page title="Conversion" lead={<code>{id}</code>}>
-        <Loaded query={query} what="the conversion" lines={10}>
+      <Page title={t('Conversion')} lead={<code>{id}</code>}>
+        <Loaded query={query} what={t('the conversion')} lines={10}>
           {() => null}
         </Loaded>
       </Page>
@@ -98,7 +102,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
   });
   return (
     <Page
-      title={name === id ? 'Conversion' : name}
+      title={name === id ? t('Conversion') : name}
       lead={
         <span className="line">
           <span role="status">
@@ -119,7 +123,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
           {mayWork && status === 'failed' && <OpenRequest id={id} />}
           {hasEnded && (
             <Button icon="shield" onPress={verify}>
-              Verify
+              {t('Verify')}
             </Button>
           )}
           {mayWork && !hasEnded && <TakeBack record={record} />}
@@ -129,7 +133,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
               {isCompleted && <ConvertAgain id={id} compares />}
               {isCompleted && nounOf(record) === 'PDF' && (
                 <ButtonLink to="/documents" search={{ add: id }} icon="pages">
-                  Use in a new document
+                  {t('Use in a new document')}
                 </ButtonLink>
               )}
               <TakeBack record={record} />
@@ -139,14 +143,14 @@ function ConversionView({ record, name }: ConversionViewProps) {
       }
     >
       <div className={styles.columns} data-failed={status === 'failed'}>
-        <section aria-label="Result" className={styles.result}>
+        <section aria-label={t('Result')} className={styles.result}>
           <Result record={record} />
         </section>
         <div className={styles.column}>
-          <Section title="Timeline" fold={hasEnded ? 'closed' : 'open'}>
+          <Section title={t('Timeline')} fold={hasEnded ? 'closed' : 'open'}>
             <Timeline id={id} isDetailed={isDetailed} />
           </Section>
-          <Section title="Summary">
+          <Section title={t('Summary')}>
             <ConversionFacts record={record} isDetailed={isDetailed} />
           </Section>
         </div>
@@ -154,20 +158,22 @@ function ConversionView({ record, name }: ConversionViewProps) {
       {hasEnded && (
         <div ref={proof}>
           <ProofSection
-            lead="The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself; the evidence bundle lets anybody do so without this service."
+            lead={t(
+              'The events of this conversion are in a log that nobody can change unnoticed. Your browser checks that by itself; the evidence bundle lets anybody do so without this service.',
+            )}
             checking={checking}
             isAsked
           >
-            <SaveButton icon="download" what="evidence bundle" load={loadEvidence}>
-              Evidence bundle
+            <SaveButton icon="download" what={t('evidence bundle')} load={loadEvidence}>
+              {t('Evidence bundle')}
             </SaveButton>
           </ProofSection>
         </div>
       )}
       {mayReadDocuments && (
         <Section
-          title="Request"
-          lead="The document, and the options that were set."
+          title={t('Request')}
+          lead={t('The document, and the options that were set.')}
           fold={isCompleted ? 'closed' : 'open'}
         >
           <RequestSection id={id} />
@@ -175,13 +181,13 @@ function ConversionView({ record, name }: ConversionViewProps) {
       )}
       <div>
         <Switch isSelected={isDetailed} onChange={setDetailed}>
-          Technical details
+          {t('Technical details')}
         </Switch>
       </div>
       {isDetailed && isCompleted && mayReadDocuments && (
         <Section
-          title="Manifest"
-          lead="How the file was made, as the renderer recorded it. Its hash is in the log."
+          title={t('Manifest')}
+          lead={t('How the file was made, as the renderer recorded it. Its hash is in the log.')}
         >
           <ManifestSection id={id} />
         </Section>
@@ -193,7 +199,7 @@ function ConversionView({ record, name }: ConversionViewProps) {
 /** What is done less often. */
 const More = ({ children }: { readonly children: ReactNode }) => (
   <details className={styles.more}>
-    <summary>More</summary>
+    <summary>{t('More')}</summary>
     <div>{children}</div>
   </details>
 );
@@ -204,11 +210,11 @@ function OpenRequest({ id }: { readonly id: string }) {
   if (data === undefined) return null;
   return data.document === undefined ? (
     <ButtonLink to="/playground" search={{ from: id }} look="primary" icon="play">
-      Try again in the playground
+      {t('Try again in the playground')}
     </ButtonLink>
   ) : (
     <ButtonLink to="/documents" search={{ from: id }} look="primary" icon="pages">
-      Try again in Documents
+      {t('Try again in Documents')}
     </ButtonLink>
   );
 }
@@ -230,14 +236,14 @@ function Result({ record }: { readonly record: Conversion }) {
   switch (record.status) {
     case 'pending':
       return (
-        <EmptyState icon="clock" title="Waiting for a renderer">
-          The request is stored. The file appears here by itself, usually within seconds.
+        <EmptyState icon="clock" title={t('Waiting for a renderer')}>
+          {t('The request is stored. The file appears here by itself, usually within seconds.')}
         </EmptyState>
       );
     case 'processing':
       return (
-        <EmptyState icon="progress" title="A renderer makes the file">
-          It appears here by itself, usually within seconds.
+        <EmptyState icon="progress" title={t('A renderer makes the file')}>
+          {t('It appears here by itself, usually within seconds.')}
         </EmptyState>
       );
     case 'failed':
@@ -249,9 +255,13 @@ function Result({ record }: { readonly record: Conversion }) {
           {mayReadDocuments ? (
             <PdfPreview record={record} />
           ) : (
-            <EmptyState icon="document" title={`The ${nounOf(record)} is ready`}>
-              Auditors read documents only where an owner of the account has granted it. The events
-              and the evidence are open to you.
+            <EmptyState
+              icon="document"
+              title={t('The {record} is ready', { record: nounOf(record) })}
+            >
+              {t(
+                'Auditors read documents only where an owner of the account has granted it. The events and the evidence are open to you.',
+              )}
             </EmptyState>
           )}
         </>
@@ -268,22 +278,24 @@ function Failure({ record }: { readonly record: Conversion }) {
     <div className={styles.failure} data-tone={code === 'cancelled' ? undefined : 'danger'}>
       <h2>{failureTitle(code)}</h2>
       <p className={styles.quoted}>{reason}</p>
-      <h3>What to do</h3>
+      <h3>{t('What to do')}</h3>
       <p>
         {isRequestGone && code !== 'cancelled'
-          ? 'Its request is deleted, so send it again from where it came from.'
+          ? t('Its request is deleted, so send it again from where it came from.')
           : failureAction(code)}
       </p>
       {mayReadDocuments && <FailurePicture id={id} />}
       <p className="note">
-        The credit came back to the account. For programs this is <code>{code}</code>.
+        {rich('The credit came back to the account. For programs this is {code}.', {
+          code: <code>{code}</code>,
+        })}
       </p>
     </div>
   );
 }
 
 /** How the warning begins that the service gives where it stopped a script, too. */
-const STILL_DRAWN = 'The page was still being drawn';
+const STILL_DRAWN = t('The page was still being drawn');
 
 function Warnings({ record }: { readonly record: Conversion }) {
   const { warnings = [] } = record;
@@ -293,8 +305,8 @@ function Warnings({ record }: { readonly record: Conversion }) {
     <Notice kind="warning">
       <p>
         {record.kind === 'document'
-          ? 'The PDF was made, and differs from what may be expected:'
-          : `The ${what} was made, but the page lacked something:`}
+          ? t('The PDF was made, and differs from what may be expected:')
+          : t('The {what} was made, but the page lacked something:', { what })}
       </p>
       <ul className="bullets">
         {warnings.map((warning) => (
@@ -303,8 +315,10 @@ function Warnings({ record }: { readonly record: Conversion }) {
       </ul>
       {warnings.some((warning) => warning.startsWith(STILL_DRAWN)) && (
         <p>
-          “{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that
-          does not end is stopped. The {what} shows what was drawn until then.
+          {rich(
+            '“{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that does not end is stopped. The {what} shows what was drawn until then.',
+            { STILL_DRAWN, what },
+          )}
         </p>
       )}
     </Notice>

@@ -6,6 +6,8 @@ import { StatusBadge, TestBadge } from '../../ui/StatusBadge.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversions.module.css';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Stands where a conversion has no number, or none yet. */
 const NONE = <span className="muted">–</span>;
@@ -23,10 +25,12 @@ function Name(record: Conversion) {
         <bdi>{name}</bdi>
       </Link>
       {name !== id && <span className={styles.small}>{id}</span>}
-      {format !== undefined && <span className={styles.reason}>{format} picture</span>}
+      {format !== undefined && (
+        <span className={styles.reason}>{rich('{format} picture', { format })}</span>
+      )}
       {reference !== undefined && (
         <span className={styles.reason}>
-          Reference <bdi>{reference}</bdi>
+          {rich('Reference {bdi}', { bdi: <bdi>{reference}</bdi> })}
         </span>
       )}
       {reason !== undefined && <span className={styles.reason}>{reason}</span>}
@@ -41,20 +45,20 @@ function Name(record: Conversion) {
 }
 
 const COLUMNS: readonly Column<Conversion>[] = [
-  { header: 'Conversion', cell: Name, isRowHeader: true },
+  { header: t('Conversion'), cell: Name, isRowHeader: true },
   {
-    header: 'Status',
+    header: t('Status'),
     cell: ({ status, failure_code: code, test }) => (
       <>
         <StatusBadge status={status} failure={code} /> {test && <TestBadge />}
       </>
     ),
   },
-  { header: 'Created', cell: ({ created_at }) => <Time iso={created_at} look="short" /> },
-  { header: 'Pages', align: 'end', cell: ({ pages }) => shown(pages, formatNumber) },
-  { header: 'Size', align: 'end', cell: ({ bytes }) => shown(bytes, formatBytes) },
+  { header: t('Created'), cell: ({ created_at }) => <Time iso={created_at} look="short" /> },
+  { header: t('Pages'), align: 'end', cell: ({ pages }) => shown(pages, formatNumber) },
+  { header: t('Size'), align: 'end', cell: ({ bytes }) => shown(bytes, formatBytes) },
   {
-    header: 'Total time',
+    header: t('Total time'),
     align: 'end',
     cell: ({ duration_ms }) => shown(duration_ms, formatDuration),
   },
@@ -62,7 +66,7 @@ const COLUMNS: readonly Column<Conversion>[] = [
 
 /** How a list of conversions is shown as a table. */
 export const CONVERSIONS_TABLE = {
-  label: 'Conversions',
+  label: t('Conversions'),
   columns: COLUMNS,
   rowKey: ({ id }: Conversion): string => id,
 };

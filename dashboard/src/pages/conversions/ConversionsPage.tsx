@@ -14,6 +14,8 @@ import { ConversionFilters } from './ConversionFilters.tsx';
 import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
 import styles from './conversions.module.css';
 import { conversionsSearch, type ConversionsSearch, filterOf, isListed } from './search.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */
@@ -91,12 +93,12 @@ export default function ConversionsPage() {
     });
   return (
     <Page
-      title="Conversions"
-      lead="Newest first. Updates live."
+      title={t('Conversions')}
+      lead={t('Newest first. Updates live.')}
       actions={
         mayWork && (
           <ButtonLink to="/playground" icon="plus">
-            New conversion
+            {t('New conversion')}
           </ButtonLink>
         )
       }
@@ -110,7 +112,9 @@ export default function ConversionsPage() {
         <span className="note" role="status">
           {isLate &&
             isFiltered &&
-            'Still searching. The first search among very many conversions takes longer, each later one is quick.'}
+            t(
+              'Still searching. The first search among very many conversions takes longer, each later one is quick.',
+            )}
         </span>
         {(['reference', 'tag', 'template'] as const).map(
           (name) =>
@@ -119,7 +123,7 @@ export default function ConversionsPage() {
                 key={name}
                 small
                 icon="close"
-                aria-label={`Remove the filter ${name} ${filters[name]}`}
+                aria-label={t('Remove the filter {name} {name2}', { name, name2: filters[name] })}
                 onPress={() => show({ ...filters, [name]: undefined })}
               >
                 <bdi>{filters[name]}</bdi>
@@ -128,13 +132,13 @@ export default function ConversionsPage() {
         )}
         {isFiltered && (
           <Button small look="quiet" icon="close" onPress={() => show({})}>
-            Clear the filters
+            {t('Clear the filters')}
           </Button>
         )}
         <span role="status" className={styles.offer}>
           {added.size > 0 && !isEmpty && (
             <Button small icon="refresh" onPress={() => void refetch()}>
-              Show {counted(added.size, 'new conversion')}
+              {rich('Show {size}', { size: counted(added.size, 'new conversion') })}
             </Button>
           )}
         </span>
@@ -164,28 +168,30 @@ function Nothing({ isFiltered, page, onReset }: NothingProps) {
     return (
       <EmptyState
         icon="search"
-        title={page > 1 ? 'This page has no conversions' : 'No conversion matches'}
-        action={<Button onPress={onReset}>Show all conversions</Button>}
+        title={page > 1 ? t('This page has no conversions') : t('No conversion matches')}
+        action={<Button onPress={onReset}>{t('Show all conversions')}</Button>}
       >
         {page > 1
-          ? 'The list has fewer pages than the address of this page says.'
-          : 'No conversion of this account fits the search and all filters.'}
+          ? t('The list has fewer pages than the address of this page says.')
+          : t('No conversion of this account fits the search and all filters.')}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon="document"
-      title="No conversions yet"
+      title={t('No conversions yet')}
       action={
         mayWork && (
           <ButtonLink to="/playground" look="primary">
-            Try one in the playground
+            {t('Try one in the playground')}
           </ButtonLink>
         )
       }
     >
-      Conversions appear here as soon as they are asked for, from the playground or with a key.
+      {t(
+        'Conversions appear here as soon as they are asked for, from the playground or with a key.',
+      )}
     </EmptyState>
   );
 }

@@ -12,6 +12,7 @@ import { ACCOUNT } from '../../api/queries.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { counted } from '../../ui/format.ts';
 import { announce } from '../../ui/Toasts.tsx';
+import { t } from '../../words/words.ts';
 
 interface Act {
   readonly icon: 'refresh' | 'shield';
@@ -27,23 +28,26 @@ interface Act {
 
 const AGAIN: Act = {
   icon: 'refresh',
-  text: 'Convert again',
-  title: 'Convert again?',
-  action: 'Convert for one credit',
-  accepted: 'The new conversion was accepted. This page shows it.',
+  text: t('Convert again'),
+  title: t('Convert again?'),
+  action: t('Convert for one credit'),
+  accepted: t('The new conversion was accepted. This page shows it.'),
   ask: convertAgain,
-  explained: 'This makes a new conversion of the same document with the same options.',
+  explained: t('This makes a new conversion of the same document with the same options.'),
 };
 
 const COMPARED: Act = {
   icon: 'shield',
-  text: 'Render again and compare',
-  title: 'Render again and compare?',
-  action: 'Render for one credit',
-  accepted: 'The new conversion was accepted. This page shows it, and later how the PDFs compare.',
+  text: t('Render again and compare'),
+  title: t('Render again and compare?'),
+  action: t('Render for one credit'),
+  accepted: t(
+    'The new conversion was accepted. This page shows it, and later how the PDFs compare.',
+  ),
   ask: renderAgain,
-  explained:
+  explained: t(
     'This makes a new conversion of the same document with the same options, and says whether its PDF is equal to this one or which pages differ. A web page is fetched again.',
+  ),
 };
 
 interface ConvertAgainProps {
@@ -82,10 +86,10 @@ export function ConvertAgain({ id, compares = false }: ConvertAgainProps) {
       <p>
         {act.explained}
         {account?.credits !== null &&
-          ' It costs one credit, which comes back if the conversion fails.'}
+          t(' It costs one credit, which comes back if the conversion fails.')}
         {account &&
           account.credits !== null &&
-          ` The account has ${counted(account.credits, 'credit')} left.`}
+          t(' The account has {credits} left.', { credits: counted(account.credits, 'credit') })}
       </p>
     </ConfirmButton>
   );

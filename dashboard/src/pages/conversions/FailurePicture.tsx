@@ -6,6 +6,7 @@ import { ApiError } from '../../api/error.ts';
 import { Loaded } from '../../ui/states.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
+import { t } from '../../words/words.ts';
 
 /** The page at the moment of its failure, if the log names a picture of it. */
 export function FailurePicture({ id }: { readonly id: string }) {
@@ -15,11 +16,11 @@ export function FailurePicture({ id }: { readonly id: string }) {
   const deletion = deletionOf(events);
   return (
     <>
-      <h3>The page when it failed</h3>
+      <h3>{t('The page when it failed')}</h3>
       {deletion === undefined ? (
         <StoredPicture id={id} />
       ) : (
-        <p>{deletionText('The picture', deletion)}</p>
+        <p>{deletionText(t('The picture'), deletion)}</p>
       )}
     </>
   );
@@ -30,9 +31,12 @@ function StoredPicture({ id }: { readonly id: string }) {
   const { error } = query;
   if (error instanceof ApiError && error.code === 'gone') return <p>{error.message}</p>;
   return (
-    <Loaded query={query} what="the picture" lines={8}>
+    <Loaded query={query} what={t('the picture')} lines={8}>
       {(picture) => (
-        <Picture picture={picture} alt="The upper part of the page, as the browser showed it" />
+        <Picture
+          picture={picture}
+          alt={t('The upper part of the page, as the browser showed it')}
+        />
       )}
     </Loaded>
   );

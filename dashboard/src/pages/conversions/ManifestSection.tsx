@@ -8,16 +8,18 @@ import { Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import styles from './conversion.module.css';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Resource = RenderRecord['resources'][number] & { readonly key: string };
 
 const PHASES = [
-  ['queue', 'Waiting in the queue'],
-  ['start', 'Opening a tab'],
-  ['load', 'Loading the page'],
-  ['ready', 'Waiting for its content'],
-  ['print', 'Printing'],
-  ['store', 'Storing'],
+  ['queue', t('Waiting in the queue')],
+  ['start', t('Opening a tab')],
+  ['load', t('Loading the page')],
+  ['ready', t('Waiting for its content')],
+  ['print', t('Printing')],
+  ['store', t('Storing')],
 ] as const;
 
 /** How the PDF was made: times, fonts, resources and errors of the page. All of it is text. */
@@ -26,13 +28,14 @@ export function ManifestSection({ id }: { readonly id: string }) {
   if (query.error instanceof ApiError && query.error.code === 'gone') {
     return (
       <Notice kind="info">
-        The manifest is not stored any more: it was deleted together with the PDF. Its hash stays in
-        the log.
+        {t(
+          'The manifest is not stored any more: it was deleted together with the PDF. Its hash stays in the log.',
+        )}
       </Notice>
     );
   }
   return (
-    <Loaded query={query} what="the manifest" lines={6}>
+    <Loaded query={query} what={t('the manifest')} lines={6}>
       {(record) => <Manifest record={record} />}
     </Loaded>
   );
@@ -43,7 +46,7 @@ function Manifest({ record }: { readonly record: RenderRecord }) {
   const resourceCount = resources.length + record.resources_left_out;
   const errorCount = errors.length + record.console_errors_left_out;
   const tabs = [
-    { id: 'rendering', title: 'Rendering', content: <Rendering record={record} /> },
+    { id: 'rendering', title: t('Rendering'), content: <Rendering record={record} /> },
     { id: 'fonts', title: `Fonts (${fonts.length})`, content: <Fonts fonts={fonts} /> },
     {
       id: 'resources',
@@ -56,15 +59,15 @@ function Manifest({ record }: { readonly record: RenderRecord }) {
       content: <Console record={record} />,
     },
   ];
-  return <Tabs label="Manifest" tabs={tabs} />;
+  return <Tabs label={t('Manifest')} tabs={tabs} />;
 }
 
 /** Waits whose names say too little; the others are words already. */
 const WAITS: Readonly<Record<string, string>> = {
-  drawing: 'scripts and animations that still drew',
-  network_idle: 'a quiet network',
-  requests: 'data that the page was fetching',
-  view: 'showing all of the page to its scripts',
+  drawing: t('scripts and animations that still drew'),
+  network_idle: t('a quiet network'),
+  requests: t('data that the page was fetching'),
+  view: t('showing all of the page to its scripts'),
 };
 
 function Rendering({ record }: { readonly record: RenderRecord }) {
@@ -77,10 +80,13 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
       <Phases timings={timings} />
       <Facts
         facts={{
-          Renderer: `${renderer}, attempt ${attempt}`,
-          Browser: `${chrome.product}, revision ${chrome.revision}`,
-          Sandbox: chrome.sandboxed ? 'on' : 'off',
-          'Unfinished at print time': givenUp.length === 0 ? 'none' : givenUp.join(', '),
+          [t('Renderer')]: t('{renderer}, attempt {attempt}', { renderer, attempt }),
+          [t('Browser')]: t('{product}, revision {revision}', {
+            product: chrome.product,
+            revision: chrome.revision,
+          }),
+          [t('Sandbox')]: chrome.sandboxed ? 'on' : 'off',
+          [t('Unfinished at print time')]: givenUp.length === 0 ? 'none' : givenUp.join(', '),
         }}
       />
     </>
@@ -115,7 +121,7 @@ function Phases({ timings }: { readonly timings: RenderRecord['timings'] }) {
 }
 
 function Fonts({ fonts }: { readonly fonts: readonly string[] }) {
-  if (fonts.length === 0) return <p className="note">The PDF has no text.</p>;
+  if (fonts.length === 0) return <p className="note">{t('The PDF has no text.')}</p>;
   return (
     <ul className="bullets">
       {fonts.map((font) => (
@@ -127,13 +133,13 @@ function Fonts({ fonts }: { readonly fonts: readonly string[] }) {
 
 const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
   {
-    header: 'Address',
+    header: t('Address'),
     isRowHeader: true,
     cell: ({ url, redirects = [], error }) => (
       <span className={styles.address}>
         {redirects.map((each) => (
           <span key={each.url} className="note">
-            {each.url} ({each.status}), then
+            {rich('{url} ({status}), then', { url: each.url, status: each.status })}
           </span>
         ))}
         <span>{url}</span>
@@ -141,9 +147,9 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
       </span>
     ),
   },
-  { header: 'Answer', cell: ({ status }) => status ?? 'none' },
-  { header: 'Type', cell: ({ type, kind }) => type ?? kind ?? '–' },
-  { header: 'Size', align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
+  { header: t('Answer'), cell: ({ status }) => status ?? 'none' },
+  { header: t('Type'), cell: ({ type, kind }) => type ?? kind ?? '–' },
+  { header: t('Size'), align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
   {
     header: 'SHA-256',
     cell: ({ sha256, hashed }) =>
@@ -159,28 +165,32 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
 ];
 
 const HASHED = {
-  received: 'as it was received',
-  decoded: 'without its content coding',
-  text: 'as text in UTF-8',
+  received: t('as it was received'),
+  decoded: t('without its content coding'),
+  text: t('as text in UTF-8'),
 } as const;
 
 function Resources({ record }: { readonly record: RenderRecord }) {
   const { resources, resources_left_out: leftOut, tunnels } = record;
   if (resources.length === 0 && leftOut === 0) {
-    return <p className="note">The document asked for nothing else.</p>;
+    return <p className="note">{t('The document asked for nothing else.')}</p>;
   }
   return (
     <>
       <Table
-        label="Resources"
+        label={t('Resources')}
         columns={RESOURCE_COLUMNS}
         rows={resources.map((each, index) => ({ ...each, key: String(index) }))}
         rowKey={({ key }) => key}
       />
-      {leftOut > 0 && <p className="note">{formatNumber(leftOut)} more are not listed.</p>}
+      {leftOut > 0 && (
+        <p className="note">
+          {rich('{leftOut} more are not listed.', { leftOut: formatNumber(leftOut) })}
+        </p>
+      )}
       {tunnels.map(({ host, bytes }, index) => (
         <p key={index}>
-          Encrypted to {host}, {formatBytes(bytes)}
+          {rich('Encrypted to {host}, {bytes}', { host, bytes: formatBytes(bytes) })}
         </p>
       ))}
     </>
@@ -190,7 +200,7 @@ function Resources({ record }: { readonly record: RenderRecord }) {
 function Console({ record }: { readonly record: RenderRecord }) {
   const { console_errors: errors, console_errors_left_out: leftOut } = record;
   if (errors.length === 0 && leftOut === 0) {
-    return <p className="note">The page reported no errors.</p>;
+    return <p className="note">{t('The page reported no errors.')}</p>;
   }
   return (
     <>
@@ -203,7 +213,11 @@ function Console({ record }: { readonly record: RenderRecord }) {
           </li>
         ))}
       </ul>
-      {leftOut > 0 && <p className="note">{formatNumber(leftOut)} more are not listed.</p>}
+      {leftOut > 0 && (
+        <p className="note">
+          {rich('{leftOut} more are not listed.', { leftOut: formatNumber(leftOut) })}
+        </p>
+      )}
     </>
   );
 }

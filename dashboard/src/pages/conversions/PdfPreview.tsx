@@ -17,6 +17,8 @@ import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
 import { Picture } from './FailurePicture.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 function sizeText(record: Conversion): string {
   const { pages, bytes = 0 } = record;
@@ -31,14 +33,15 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
   const { data: events, isPending } = useQuery(conversionEventsQuery(record.id));
   const [isShown, setShown] = useState(false);
   const what = nounOf(record);
-  if (isPending) return <Loading label={`Loading the state of the ${what}`} lines={4} />;
+  if (isPending)
+    return <Loading label={t('Loading the state of the {what}', { what })} lines={4} />;
   const deletion = deletionOf(events);
-  if (deletion !== undefined) return <Gone what={what} reason={deletionText('It', deletion)} />;
+  if (deletion !== undefined) return <Gone what={what} reason={deletionText(t('It'), deletion)} />;
   if (isShown) return <StoredFile id={record.id} what={what} />;
   const canShow = canShowHere(record);
   const noteText = canShow
-    ? 'Showing it here is a download, which the timeline records.'
-    : 'This browser shows no PDF within a page: download it. The timeline records that.';
+    ? t('Showing it here is a download, which the timeline records.')
+    : t('This browser shows no PDF within a page: download it. The timeline records that.');
   return (
     <>
       {what === 'PDF' && <FirstPage id={record.id} />}
@@ -47,7 +50,7 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
       </p>
       {canShow && (
         <Button icon="document" onPress={() => setShown(true)}>
-          Show the {what}
+          {rich('Show the {what}', { what })}
         </Button>
       )}
     </>
@@ -57,8 +60,8 @@ export function PdfPreview({ record }: { readonly record: Conversion }) {
 /** The first page; nothing if it cannot be drawn, as where it needs a password. */
 function FirstPage({ id }: { readonly id: string }) {
   const { data, isPending } = useQuery(thumbnailQuery(id));
-  if (isPending) return <Loading label="Loading the first page" lines={10} />;
-  return data && <Picture picture={data} alt="The first page of the PDF" />;
+  if (isPending) return <Loading label={t('Loading the first page')} lines={10} />;
+  return data && <Picture picture={data} alt={t('The first page of the PDF')} />;
 }
 
 /** True if this browser shows the file of the conversion within a page: pictures always. */
@@ -72,8 +75,8 @@ interface GoneProps {
 
 function Gone({ what, reason }: GoneProps) {
   return (
-    <EmptyState icon="trash" title={`The ${what} is not stored any more`}>
-      {reason} Its events, its hash and the proof of them stay in the log.
+    <EmptyState icon="trash" title={t('The {what} is not stored any more', { what })}>
+      {rich('{reason} Its events, its hash and the proof of them stay in the log.', { reason })}
     </EmptyState>
   );
 }
@@ -85,9 +88,9 @@ function StoredFile({ id, what }: Omit<GoneProps, 'reason'> & { readonly id: str
     return <Gone what={what} reason={error.message} />;
   return (
     <div className={styles.shown}>
-      <Loaded query={query} what={`the ${what}`} lines={12}>
+      <Loaded query={query} what={t('the {what}', { what })} lines={12}>
         {({ pdf, name }) => (
-          <PdfFrame title={`${what === 'PDF' ? what : 'Picture'}: ${name}`} pdf={pdf} />
+          <PdfFrame title={`${what === 'PDF' ? what : t('Picture')}: ${name}`} pdf={pdf} />
         )}
       </Loaded>
     </div>
@@ -105,7 +108,7 @@ export function DownloadFile({ record }: { readonly record: Conversion }) {
   };
   return (
     <SaveButton look="primary" icon="download" what={what} load={load}>
-      Download {what}
+      {rich('Download {what}', { what })}
     </SaveButton>
   );
 }

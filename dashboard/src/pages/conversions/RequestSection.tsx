@@ -15,6 +15,8 @@ import { Loaded, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** More HTML than this makes a page slow, and nobody reads it here. */
 const MOST_SHOWN_CHARACTERS = 20_000;
@@ -25,7 +27,7 @@ export function RequestSection({ id }: { readonly id: string }) {
   const { error } = query;
   if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest id={id} />;
   return (
-    <Loaded query={query} what="the request" lines={6}>
+    <Loaded query={query} what={t('the request')} lines={6}>
       {(request) => <StoredRequestView id={id} request={request} />}
     </Loaded>
   );
@@ -56,14 +58,14 @@ function StoredRequestView({ id, request }: SourceProps) {
       {hasPasswords && (
         <div>
           <Button small onPress={() => setOpen(!isOpen)}>
-            {isOpen ? 'Hide passwords' : 'Show passwords'}
+            {isOpen ? t('Hide passwords') : t('Show passwords')}
           </Button>
         </div>
       )}
       <Source request={shown} id={id} />
       {shown.document === undefined && (
         <>
-          <h3>Options that were set</h3>
+          <h3>{t('Options that were set')}</h3>
           <Options options={shown.options} />
         </>
       )}
@@ -80,31 +82,39 @@ function DeletedRequest({ id }: { readonly id: string }) {
   return (
     <>
       <Notice kind="info">
-        {deletion === undefined
-          ? 'The request is not stored any more.'
-          : deletionText('The request', deletion)}{' '}
-        Its events and their proof stay in the log.
+        {rich('{value} Its events and their proof stay in the log.', {
+          value:
+            deletion === undefined
+              ? t('The request is not stored any more.')
+              : deletionText(t('The request'), deletion),
+        })}
       </Notice>
       {request !== undefined && (
         <>
-          <h3>What its client can look for</h3>
-          <p className="note">The sender may have a record of the request, under one of these.</p>
+          <h3>{t('What its client can look for')}</h3>
+          <p className="note">
+            {t('The sender may have a record of the request, under one of these.')}
+          </p>
           <Facts
             facts={{
               Document:
-                source === 'document' ? 'finished documents' : source === 'url' ? 'a URL' : 'HTML',
-              Sent: <Time iso={request.time} relative={false} />,
-              Conversion: <code>{id}</code>,
-              'Request id': request.request_id && <code>{request.request_id}</code>,
-              'Idempotency key':
+                source === 'document'
+                  ? t('finished documents')
+                  : source === 'url'
+                    ? t('a URL')
+                    : 'HTML',
+              [t('Sent')]: <Time iso={request.time} relative={false} />,
+              [t('Conversion')]: <code>{id}</code>,
+              [t('Request id')]: request.request_id && <code>{request.request_id}</code>,
+              [t('Idempotency key')]:
                 idempotencyKey === undefined
-                  ? 'none was sent'
-                  : 'one was sent; the log keeps its hash alone',
+                  ? t('none was sent')
+                  : t('one was sent; the log keeps its hash alone'),
             }}
           />
-          <h3>Options that the log keeps</h3>
+          <h3>{t('Options that the log keeps')}</h3>
           <p className="note">
-            Those that may quote the document, such as its header, were deleted with it.
+            {t('Those that may quote the document, such as its header, were deleted with it.')}
           </p>
           <Options options={(options ?? {}) as StoredRequest['options']} />
         </>
@@ -125,22 +135,24 @@ function Source({ request: { html = '', url, document }, id }: SourceProps) {
     const shown = steps.length === 0 ? [{ type: 'merge' }] : steps;
     return (
       <>
-        <h3>Work on documents</h3>
+        <h3>{t('Work on documents')}</h3>
         <p className="note">
-          {sources.length === 1
-            ? 'One PDF'
-            : `${formatNumber(sources.length)} PDFs, joined in order`}
-          . The history names each by its SHA-256.
+          {rich('{value}. The history names each by its SHA-256.', {
+            value:
+              sources.length === 1
+                ? t('One PDF')
+                : t('{length} PDFs, joined in order', { length: formatNumber(sources.length) }),
+          })}
         </p>
-        <Code code={JSON.stringify(shown, null, 2)} copyLabel="Copy the steps" />
+        <Code code={JSON.stringify(shown, null, 2)} copyLabel={t('Copy the steps')} />
       </>
     );
   }
   if (url !== undefined) {
     return (
       <>
-        <h3>URL</h3>
-        <Code code={url} copyLabel="Copy the URL" wrap />
+        <h3>{t('URL')}</h3>
+        <Code code={url} copyLabel={t('Copy the URL')} wrap />
       </>
     );
   }
@@ -148,18 +160,21 @@ function Source({ request: { html = '', url, document }, id }: SourceProps) {
   const save = () => saveFile(new Blob([html], { type: 'text/plain' }), `${id}.html.txt`);
   return (
     <>
-      <h3>HTML</h3>
+      <h3>{t('HTML')}</h3>
       <div className={styles.source}>
         <Code
           code={isCut ? html.slice(0, MOST_SHOWN_CHARACTERS) : html}
-          copyLabel={isCut ? 'Copy this part' : 'Copy the HTML'}
+          copyLabel={isCut ? t('Copy this part') : t('Copy the HTML')}
         />
       </div>
       {isCut && (
         <p className="line note">
-          The first {formatNumber(MOST_SHOWN_CHARACTERS)} of {formatNumber(html.length)} characters.{' '}
+          {rich('The first {MOST_SHOWN_CHARACTERS} of {length} characters.', {
+            MOST_SHOWN_CHARACTERS: formatNumber(MOST_SHOWN_CHARACTERS),
+            length: formatNumber(html.length),
+          })}{' '}
           <Button small icon="download" onPress={save}>
-            Download all of it as text
+            {t('Download all of it as text')}
           </Button>
         </p>
       )}
@@ -191,12 +206,12 @@ const SHOWN_ABOVE: readonly string[] = ['filename', 'reference', 'tags'];
 /** The options that differ from what the service does by itself, under the names that the playground has for them. */
 function Options({ options }: { readonly options: StoredRequest['options'] }) {
   const { data: fields, isPending } = useQuery(fieldsQuery('ConversionRequest'));
-  if (isPending) return <Loading label="Loading the options" />;
+  if (isPending) return <Loading label={t('Loading the options')} />;
   const usual = new Map(fields?.map((field) => [field.name, field.usual]));
   const set = Object.entries(options).filter(
     ([name, value]) => value !== usual.get(name) && !SHOWN_ABOVE.includes(name),
   );
-  if (set.length === 0) return <p className="note">None was set.</p>;
+  if (set.length === 0) return <p className="note">{t('None was set.')}</p>;
   const shown = set.map(([name, value]) => [labelOf(name), valueOf(name, value)]);
   return <Facts facts={Object.fromEntries(shown)} wide />;
 }

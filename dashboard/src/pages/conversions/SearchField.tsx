@@ -2,6 +2,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { TextField } from '../../ui/TextField.tsx';
 import { MAX_QUERY_CHARACTERS, queryOf } from './search.ts';
+import { t } from '../../words/words.ts';
 
 /** The pause after a sign that is typed, before it is searched for. */
 const PAUSE_MS = 250;
@@ -32,13 +33,13 @@ export function SearchField({ query, onChange }: SearchFieldProps) {
   }, [wanted]);
   return (
     <TextField
-      label="Search"
+      label={t('Search')}
       type="search"
       value={text}
       autoComplete="off"
       spellCheck="false"
       maxLength={MAX_QUERY_CHARACTERS}
-      hint="File name, title, URL, reference, tag or id: the beginning of each word is enough."
+      hint={t('File name, title, URL, reference, tag or id: the beginning of each word is enough.')}
       onChange={setText}
     />
   );

@@ -5,6 +5,8 @@ import { Code } from '../../ui/Code.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { formatTime } from '../../ui/Time.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** The end of a link, which its token says (PASETO v4.public: a JSON document before a signature of 64 bytes). */
 function endOf(link: string): string {
@@ -16,7 +18,7 @@ function endOf(link: string): string {
 /** A link by which anybody can download the file for a while. */
 export function Share({ id }: { readonly id: string }) {
   return (
-    <DialogButton icon="send" text="Share" title="Share by a link">
+    <DialogButton icon="send" text={t('Share')} title={t('Share by a link')}>
       {() => <NewLink id={id} />}
     </DialogButton>
   );
@@ -36,14 +38,16 @@ function NewLink({ id }: { readonly id: string }) {
     gcTime: 0,
   });
   return (
-    <Loaded query={query} what="the link" lines={2}>
+    <Loaded query={query} what={t('the link')} lines={2}>
       {(link) => (
         <>
           <p>
-            Whoever has this link can download the file until {formatTime(endOf(link))}, without
-            signing in. The timeline shows each download.
+            {rich(
+              'Whoever has this link can download the file until {formatTime}, without signing in. The timeline shows each download.',
+              { formatTime: formatTime(endOf(link)) },
+            )}
           </p>
-          <Code code={link} copyLabel="Copy the link" wrap />
+          <Code code={link} copyLabel={t('Copy the link')} wrap />
         </>
       )}
     </Loaded>

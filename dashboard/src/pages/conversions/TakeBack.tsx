@@ -13,13 +13,15 @@ import {
 } from '../../api/conversions.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { announce } from '../../ui/Toasts.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** @param asked as the person saw it: it may have ended in the meantime */
 function doneText(asked: Conversion, now: Conversion): string {
-  if (isEnded(asked)) return 'The documents of the conversion are deleted.';
+  if (isEnded(asked)) return t('The documents of the conversion are deleted.');
   return now.failure_code === 'cancelled'
-    ? 'The conversion is cancelled. Its credit comes back.'
-    : 'The conversion had ended before it was cancelled. Its documents are deleted.';
+    ? t('The conversion is cancelled. Its credit comes back.')
+    : t('The conversion had ended before it was cancelled. Its documents are deleted.');
 }
 
 /** Cancels what is unfinished, or deletes what is stored of a conversion that has ended. */
@@ -44,16 +46,17 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
     return (
       <ConfirmButton
         icon="cross"
-        text="Cancel"
-        title="Cancel this conversion?"
-        action="Cancel the conversion"
-        keepText="Let it go on"
+        text={t('Cancel')}
+        title={t('Cancel this conversion?')}
+        action={t('Cancel the conversion')}
+        keepText={t('Let it go on')}
         key="cancel"
         onConfirm={takeBack}
       >
         <p>
-          It ends without a PDF, its credit comes back, and its request is deleted. This cannot be
-          undone.
+          {t(
+            'It ends without a PDF, its credit comes back, and its request is deleted. This cannot be undone.',
+          )}
         </p>
       </ConfirmButton>
     );
@@ -62,20 +65,26 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
     <ConfirmButton
       icon="trash"
       text="Delete"
-      title="Delete the documents of this conversion?"
-      action="Delete them"
+      title={t('Delete the documents of this conversion?')}
+      action={t('Delete them')}
       key="delete"
       onConfirm={takeBack}
     >
       <p>
-        {status === 'completed'
-          ? 'The PDF, the request and the manifest are deleted at once, and links to the PDF stop working.'
-          : 'What is still stored of it, such as its request, is deleted at once.'}{' '}
-        This cannot be undone.
+        {rich('{value} This cannot be undone.', {
+          value:
+            status === 'completed'
+              ? t(
+                  'The PDF, the request and the manifest are deleted at once, and links to the PDF stop working.',
+                )
+              : t('What is still stored of it, such as its request, is deleted at once.'),
+        })}
       </p>
       <p>
-        Its record, its history and their proof stay. The credit does not come back
-        {status === 'failed' && ' again'}.
+        {rich(
+          'Its record, its history and their proof stay. The credit does not come back{value}.',
+          { value: status === 'failed' && t(' again') },
+        )}
       </p>
     </ConfirmButton>
   );

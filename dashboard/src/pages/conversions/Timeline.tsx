@@ -11,6 +11,7 @@ import { actorText } from '../history/words.ts';
 import { outcomeText } from '../webhooks/words.tsx';
 import styles from './conversion.module.css';
 import { failureTitle } from './failure-advice.ts';
+import { t } from '../../words/words.ts';
 
 /** An event, or downloads of one person that follow each other. */
 interface Moment {
@@ -48,18 +49,19 @@ type Words = (event: ConversionEvent, receiver: string) => string;
 
 /** What happened, as of a letter. `receiver`: whom a delivery is for. */
 const WAY: Partial<Record<ConversionEvent['type'], Words>> = {
-  ConversionRequested: () => 'Sent',
+  ConversionRequested: () => t('Sent'),
   ConversionCompleted: ({ summary }) => summary.replace('The file was stored', 'Made'),
   ConversionFailed: ({ data }) => failureTitle(String(data['code'])),
-  CreditRefunded: () => 'The credit came back',
+  CreditRefunded: () => t('The credit came back'),
   DocumentDownloaded: ({ data }) =>
-    data['link'] === undefined ? 'Downloaded' : 'Downloaded by a link',
-  ConversionExpired: () => 'What was stored of it is deleted',
+    data['link'] === undefined ? t('Downloaded') : t('Downloaded by a link'),
+  ConversionExpired: () => t('What was stored of it is deleted'),
   DeliveryAttempted: ({ data }, receiver) => {
     const { outcome, status, failure } = data as unknown as Tried;
-    if (outcome === 'delivered') return `Delivered to ${receiver}`;
-    const next = outcome === 'retry' ? 'it is tried again' : 'there is no other try';
-    return `Not delivered to ${receiver}: ${outcomeText(status, failure) ?? 'no answer'}; ${next}`;
+    if (outcome === 'delivered') return t('Delivered to {receiver}', { receiver });
+    const next = outcome === 'retry' ? t('it is tried again') : t('there is no other try');
+    const why = outcomeText(status, failure) ?? t('no answer');
+    return t('Not delivered to {receiver}: {why}; {next}', { receiver, why, next });
   },
 };
 
@@ -70,7 +72,7 @@ function useReceiver({ type, data }: ConversionEvent): string {
   const endpoints = useQuery({ ...webhooksQuery, enabled: isKnown }).data ?? [];
   const endpoint = endpoints.find((each) => each.id === id);
   if (endpoint !== undefined) return endpoint.description || new URL(endpoint.url).host;
-  return isKnown ? 'a webhook' : 'the webhook of the request';
+  return isKnown ? t('a webhook') : t('the webhook of the request');
 }
 
 interface MomentItemProps extends Moment {
@@ -94,13 +96,16 @@ function MomentItem({ events, since, isDetailed }: MomentItemProps) {
       </span>
       {isDetailed && since !== undefined && since >= 0 && (
         <span className={styles.since}>
-          <span className="visually-hidden">After </span>+{formatDuration(since)}
+          <span className="visually-hidden">{t('After')}</span>+{formatDuration(since)}
         </span>
       )}
       <p>
         {isDetailed ? summary : way}
         {events.length > 1 &&
-          ` ${counted(events.length, 'time')}, last on ${formatTime(last.time)}`}
+          t(' {length}, last on {time}', {
+            length: counted(events.length, 'time'),
+            time: formatTime(last.time),
+          })}
       </p>
       <p className="note">
         <time dateTime={time}>{formatTime(time)}</time>
@@ -120,7 +125,7 @@ interface TimelineProps {
 /** The way of a conversion, from its request on. */
 export function Timeline({ id, isDetailed }: TimelineProps) {
   return (
-    <Loaded query={useQuery(conversionEventsQuery(id))} what="the timeline" lines={6}>
+    <Loaded query={useQuery(conversionEventsQuery(id))} what={t('the timeline')} lines={6}>
       {(events) => (
         <ol>
           {momentsOf(events.filter((each) => isDetailed || !isOfMachines(each))).map((moment) => (

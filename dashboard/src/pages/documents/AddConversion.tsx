@@ -8,6 +8,8 @@ import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { SearchField } from '../conversions/SearchField.tsx';
 import styles from './documents.module.css';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Those that are shown of what a search finds. */
 const MOST_SHOWN = 8;
@@ -24,8 +26,8 @@ export function AddConversion({ count, isDisabled, onAdd }: AddConversionProps) 
   return (
     <DialogButton
       icon="search"
-      text="Add one made here"
-      title="Add a PDF that was made here"
+      text={t('Add one made here')}
+      title={t('Add a PDF that was made here')}
       isDisabled={isDisabled}
     >
       {(close) => (
@@ -33,10 +35,10 @@ export function AddConversion({ count, isDisabled, onAdd }: AddConversionProps) 
           <Found onAdd={onAdd} />
           <DialogActions>
             <span role="status" className="note">
-              {counted(count, 'PDF')} so far.
+              {rich('{count} so far.', { count: counted(count, 'PDF') })}
             </span>
             <Button look="primary" onPress={close}>
-              Done
+              {t('Done')}
             </Button>
           </DialogActions>
         </>
@@ -52,19 +54,19 @@ function Found({ onAdd }: Pick<AddConversionProps, 'onAdd'>) {
   return (
     <>
       <SearchField query={query} onChange={setQuery} />
-      <Loaded query={list} what="the conversions" lines={6}>
+      <Loaded query={list} what={t('the conversions')} lines={6}>
         {({ items, total }) => {
           const pdfs = items.filter((item) => nounOf(item) === 'PDF');
           return (
             <div aria-busy={list.isPlaceholderData} className="stack">
               {pdfs.length === 0 ? (
-                <EmptyState icon="search" title="No PDF is found">
+                <EmptyState icon="search" title={t('No PDF is found')}>
                   {query === undefined
-                    ? 'Completed conversions appear here.'
-                    : 'No completed conversion has these words.'}
+                    ? t('Completed conversions appear here.')
+                    : t('No completed conversion has these words.')}
                 </EmptyState>
               ) : (
-                <ul aria-label="PDFs that were made here" className={styles.found}>
+                <ul aria-label={t('PDFs that were made here')} className={styles.found}>
                   {pdfs.map((item) => (
                     <FoundItem key={item.id} item={item} onAdd={onAdd} />
                   ))}
@@ -72,7 +74,10 @@ function Found({ onAdd }: Pick<AddConversionProps, 'onAdd'>) {
               )}
               {total > items.length && (
                 <p className="note">
-                  The newest {items.length} of {counted(total, 'conversion')}. Search for others.
+                  {rich('The newest {length} of {total}. Search for others.', {
+                    length: items.length,
+                    total: counted(total, 'conversion'),
+                  })}
                 </p>
               )}
             </div>
@@ -99,8 +104,8 @@ function FoundItem({ item, onAdd }: FoundItemProps) {
           <Time iso={created} look="short" />
         </span>
       </div>
-      <Button small icon="plus" aria-label={`Add ${name}`} onPress={() => onAdd(item)}>
-        Add
+      <Button small icon="plus" aria-label={t('Add {name}', { name })} onPress={() => onAdd(item)}>
+        {t('Add')}
       </Button>
     </li>
   );

@@ -40,18 +40,21 @@ import {
   workFields,
   workOf,
 } from './work.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
-const LEAD =
-  'Join, split, turn, stamp, encrypt or otherwise change PDFs that you have, or that were made here.';
+const LEAD = t(
+  'Join, split, turn, stamp, encrypt or otherwise change PDFs that you have, or that were made here.',
+);
 
 export default function DocumentsPage() {
   const account = useAccount();
   const fields = useQuery({ ...fieldsQuery('DocumentRequest'), select: workFields });
   return (
-    <Page title="Documents" lead={LEAD}>
-      <Loaded query={account} what="the account" lines={10}>
+    <Page title={t('Documents')} lead={LEAD}>
+      <Loaded query={account} what={t('the account')} lines={10}>
         {(owner) => (
-          <Loaded query={fields} what="the steps" lines={10}>
+          <Loaded query={fields} what={t('the steps')} lines={10}>
             {(known) => <Documents key={owner.id} account={owner} fields={known} />}
           </Loaded>
         )}
@@ -145,9 +148,9 @@ function Documents({ account, fields }: DocumentsProps) {
           />
         </div>
       }
-      paid={isSplit ? 'Each part' : 'The new PDF'}
+      paid={isSplit ? t('Each part') : t('The new PDF')}
       credits={account.credits}
-      action={isSplit ? 'Make the parts' : 'Make the PDF'}
+      action={isSplit ? t('Make the parts') : t('Make the PDF')}
       isPending={isPending}
       onSend={work.mutate}
       result={
@@ -168,15 +171,15 @@ function Documents({ account, fields }: DocumentsProps) {
 function madeText(made: Made | undefined): string {
   if (made === undefined) return '';
   return 'batch' in made
-    ? `${counted(made.conversions.length, 'part')} are being made.`
+    ? t('{length} are being made.', { length: counted(made.conversions.length, 'part') })
     : summaryOf(made);
 }
 
 function Shown({ made }: { readonly made: Made | undefined }) {
   if (made === undefined) {
     return (
-      <EmptyState icon="pages" title="The result appears here">
-        Add PDFs and steps, then make the new PDF.
+      <EmptyState icon="pages" title={t('The result appears here')}>
+        {t('Add PDFs and steps, then make the new PDF.')}
       </EmptyState>
     );
   }
@@ -201,22 +204,22 @@ const FILE_NAME = 'filename';
 function NamedFields({ fields, named, onChange, onReset, errors }: NamedFieldsProps) {
   return (
     <Section
-      title="Name and more"
+      title={t('Name and more')}
       actions={
         <Button small onPress={onReset}>
-          Start afresh
+          {t('Start afresh')}
         </Button>
       }
     >
       <TextField
-        label="File name"
-        hint="Such as Report. “.pdf” is added where it is missing."
+        label={t('File name')}
+        hint={t('Such as Report. “.pdf” is added where it is missing.')}
         value={textOf(named[FILE_NAME])}
         error={errorWithin(errors, FILE_NAME)}
         onChange={(name) => onChange({ ...named, [FILE_NAME]: name })}
       />
       <OptionGroup
-        title="Reference, tags, priority, webhook and retention"
+        title={t('Reference, tags, priority, webhook and retention')}
         fields={fields.filter(({ name }) => name !== FILE_NAME)}
         values={named}
         onChange={onChange}
@@ -241,7 +244,9 @@ function Samples({ draft, fields }: SamplesProps) {
         { id: 'typescript', title: 'TypeScript', code: typescriptOfWork(work) },
       ]}
       long={
-        isLong ? { what: 'The steps are', file: STEPS_FILE, json: jsonOf(work.steps) } : undefined
+        isLong
+          ? { what: t('The steps are'), file: STEPS_FILE, json: jsonOf(work.steps) }
+          : undefined
       }
     />
   );
@@ -266,24 +271,27 @@ function NamedSource({ onAdd }: NamedSourceProps) {
     lastAdded.current = add;
     const source = sourceOf(data);
     onAdd([source]);
-    announce(`${source.name} is added.`);
+    announce(t('{name} is added.', { name: source.name }));
     // A reload must not add it again.
     void navigate({ to: '/documents', search: {}, replace: true });
   }, [add, data, isUsable, navigate, onAdd]);
   if (add !== undefined && error !== null) {
     return (
       <Notice kind="danger">
-        The PDF of {add} could not be added. {errorText(error)}
+        {rich('The PDF of {add} could not be added. {error}', { add, error: errorText(error) })}
       </Notice>
     );
   }
   if (add !== undefined && data !== undefined && !isUsable) {
     return (
       <Notice kind="danger">
-        <Link to="/conversions/$id" params={{ id: add }}>
-          {add}
-        </Link>{' '}
-        has no PDF that can be added: it has not completed, or made a picture.
+        {rich('{link} has no PDF that can be added: it has not completed, or made a picture.', {
+          link: (
+            <Link to="/conversions/$id" params={{ id: add }}>
+              {add}
+            </Link>
+          ),
+        })}
       </Notice>
     );
   }
@@ -308,14 +316,14 @@ function EarlierWork({ onLoad }: EarlierWorkProps) {
     if (from === undefined || data?.document === undefined || lastLoaded.current === from) return;
     lastLoaded.current = from;
     onLoad(data);
-    announce('This is the earlier work. Making it again makes a new conversion.');
+    announce(t('This is the earlier work. Making it again makes a new conversion.'));
     // A reload must show what was edited since.
     void navigate({ to: '/documents', search: {}, replace: true });
   }, [from, data, navigate, onLoad]);
   if (from === undefined || error === null) return null;
   return (
     <Notice kind="danger">
-      The work of {from} could not be loaded. {errorText(error)}
+      {rich('The work of {from} could not be loaded. {error}', { from, error: errorText(error) })}
     </Notice>
   );
 }

@@ -9,6 +9,8 @@ import { SaveButton } from '../../ui/SaveButton.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { StatusBadge } from '../../ui/StatusBadge.tsx';
 import styles from './documents.module.css';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** How often parts that have not ended are asked for, beside the live stream. */
 const POLL_MS = 2000;
@@ -32,7 +34,7 @@ export function Parts({ id, conversions }: PartsProps) {
   );
   const load = async () => ({ file: await getZip(id, false), name: `${id}.zip` });
   return (
-    <Loaded query={query} what="the parts" lines={4}>
+    <Loaded query={query} what={t('the parts')} lines={4}>
       {({ items }) => {
         const ended = items.filter(isEnded);
         const completed = items.filter(({ status }) => status === 'completed');
@@ -40,16 +42,22 @@ export function Parts({ id, conversions }: PartsProps) {
         return (
           <div className="stack">
             <ProgressBar
-              label="Parts"
+              label={t('Parts')}
               value={ended.length}
               max={conversions.length}
-              text={`${ended.length} of ${conversions.length} have ended`}
+              text={t('{length} of {length2} have ended', {
+                length: ended.length,
+                length2: conversions.length,
+              })}
             />
             <div role="status" className="visually-hidden">
               {isWhole &&
-                `${counted(completed.length, 'part')} of ${conversions.length} are ready.`}
+                t('{length} of {length2} are ready.', {
+                  length: counted(completed.length, 'part'),
+                  length2: conversions.length,
+                })}
             </div>
-            <ol aria-label="Parts" className={styles.found}>
+            <ol aria-label={t('Parts')} className={styles.found}>
               {conversions.map((conversion) => {
                 const part = items.find((item) => item.id === conversion);
                 if (part === undefined) return null;
@@ -70,7 +78,9 @@ export function Parts({ id, conversions }: PartsProps) {
                         </span>
                       )}
                       {reason !== undefined && (
-                        <p className="wrong">{reason} The credit was given back.</p>
+                        <p className="wrong">
+                          {rich('{reason} The credit was given back.', { reason })}
+                        </p>
                       )}
                     </div>
                     <StatusBadge status={status} failure={part.failure_code} />
@@ -80,12 +90,12 @@ export function Parts({ id, conversions }: PartsProps) {
             </ol>
             <div className="line">
               {isWhole && completed.length > 0 && (
-                <SaveButton small icon="download" what="ZIP file" load={load}>
-                  Download {counted(completed.length, 'PDF')} as ZIP
+                <SaveButton small icon="download" what={t('ZIP file')} load={load}>
+                  {rich('Download {length} as ZIP', { length: counted(completed.length, 'PDF') })}
                 </SaveButton>
               )}
               <Link to="/batches/$id" params={{ id }}>
-                Open the batch
+                {t('Open the batch')}
               </Link>
             </div>
           </div>

@@ -12,6 +12,7 @@ import { AddConversion } from './AddConversion.tsx';
 import { sourceOf, sourcesOf } from './draft.ts';
 import styles from './documents.module.css';
 import type { SourceDraft } from './work.ts';
+import { t } from '../../words/words.ts';
 
 interface SourceListProps {
   readonly sources: readonly SourceDraft[];
@@ -29,7 +30,7 @@ export function SourceList(props: SourceListProps) {
   const [problems, setProblems] = useState<readonly string[]>([]);
   const add = (added: readonly SourceDraft[], others: readonly string[]) => {
     const room = most - sources.length;
-    const tooMany = `There are at most ${most} PDFs. The others were not added.`;
+    const tooMany = t('There are at most {most} PDFs. The others were not added.', { most });
     setProblems(added.length > room ? [...others, tooMany] : others);
     onAdd(added.slice(0, room));
   };
@@ -43,12 +44,15 @@ export function SourceList(props: SourceListProps) {
       title="PDFs"
       lead={
         sources.length < 2
-          ? 'Several PDFs are joined in their order.'
-          : `${counted(sources.length, 'PDF')}, ${formatBytes(bytes)}. They are joined in this order.`
+          ? t('Several PDFs are joined in their order.')
+          : t('{length}, {bytes}. They are joined in this order.', {
+              length: counted(sources.length, 'PDF'),
+              bytes: formatBytes(bytes),
+            })
       }
     >
       <FileDrop
-        title="Drop PDFs here"
+        title={t('Drop PDFs here')}
         what="PDFs"
         several
         accept={['application/pdf', '.pdf']}
@@ -69,7 +73,7 @@ export function SourceList(props: SourceListProps) {
         </Notice>
       )}
       <OrderedList
-        label="PDFs in their order"
+        label={t('PDFs in their order')}
         items={sources}
         nameOf={({ name }) => name}
         onChange={onOrder}
@@ -113,16 +117,16 @@ function SourceFacts({ source, onPassword }: SourceFactsProps) {
       <div className="line note">
         {pages !== undefined && <span>{counted(pages, 'page')}</span>}
         {bytes !== undefined && <span>{formatBytes(bytes)}</span>}
-        {conversion !== undefined && <span>made here</span>}
+        {conversion !== undefined && <span>{t('made here')}</span>}
         {password === undefined && (
           <Button
             small
             look="quiet"
             icon="key"
-            aria-label={`Password of ${name}`}
+            aria-label={t('Password of {name}', { name })}
             onPress={onPassword}
           >
-            Password
+            {t('Password')}
           </Button>
         )}
       </div>
@@ -147,7 +151,7 @@ function SourceNotes({ source, error, onChange }: SourceNotesProps) {
       )}
       {password !== undefined && (
         <TextField
-          label={`Password that opens ${name}`}
+          label={t('Password that opens {name}', { name })}
           type="password"
           autoComplete="off"
           value={password}

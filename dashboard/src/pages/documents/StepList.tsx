@@ -19,6 +19,7 @@ import {
   STEPS,
   type StepType,
 } from './steps.ts';
+import { t } from '../../words/words.ts';
 
 interface StepListProps {
   readonly steps: readonly StepDraft[];
@@ -39,9 +40,9 @@ export function StepList({ steps, field, onAdd, onChange, onOrder, errors }: Ste
     onAdd(step);
   };
   return (
-    <Section title="Steps" lead="They are done in this order, once the PDFs are joined.">
+    <Section title={t('Steps')} lead={t('They are done in this order, once the PDFs are joined.')}>
       <OrderedList
-        label="Steps in their order"
+        label={t('Steps in their order')}
         items={steps}
         nameOf={({ type }) => STEPS[type].title}
         onChange={onOrder}
@@ -58,7 +59,7 @@ export function StepList({ steps, field, onAdd, onChange, onOrder, errors }: Ste
           />
         )}
       </OrderedList>
-      <div role="group" aria-label="Add a step" className="line">
+      <div role="group" aria-label={t('Add a step')} className="line">
         {STEP_TYPES.map((type) => (
           <Button
             key={type}
@@ -130,8 +131,8 @@ function StepFields(props: StepFieldsProps) {
 
 /** A stamp shows one of these. */
 const KINDS = [
-  { value: 'text', label: 'A text' },
-  { value: 'image', label: 'A picture' },
+  { value: 'text', label: t('A text') },
+  { value: 'image', label: t('A picture') },
   { value: 'html', label: 'HTML' },
 ] as const;
 
@@ -151,7 +152,7 @@ function StampFields({ values, onChange, error }: StampFieldsProps) {
   return (
     <div className={styles.stamp}>
       <Select
-        label="Stamp with"
+        label={t('Stamp with')}
         choices={KINDS}
         value={kind}
         onChange={(what) => onChange({ ...values, what })}
@@ -159,14 +160,14 @@ function StampFields({ values, onChange, error }: StampFieldsProps) {
       {kind === 'text' && (
         <>
           <TextField
-            label="Text"
-            hint="Such as Draft or Copy."
+            label={t('Text')}
+            hint={t('Such as Draft or Copy.')}
             value={textOf(values['text'])}
             error={error}
             onChange={(text) => onChange({ ...values, text })}
           />
           <Select
-            label="Place"
+            label={t('Place')}
             choices={places.map(([value, { label }]) => ({ value, label }))}
             value={values['place'] as Place}
             onChange={(place) => onChange({ ...values, place, opacity: PLACES[place].opacity })}

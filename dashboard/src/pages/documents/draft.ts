@@ -8,6 +8,7 @@ import { session } from '../../session/session.ts';
 import { contentOf, kindOf, PDF_MARK_WITHIN } from '../../ui/chosen-files.ts';
 import { shownStep, type StepDraft, STEPS, type StepType, withStep } from './steps.ts';
 import type { SourceDraft, WorkDraft, WorkFields } from './work.ts';
+import { t } from '../../words/words.ts';
 
 const EMPTY: WorkDraft = { sources: [], steps: [], named: {} };
 
@@ -56,7 +57,7 @@ export function draftOf(
   const { sources = [], steps = [] } = document ?? {};
   return {
     sources: sources.map(({ file = '', password }, at) => {
-      const name = `PDF ${at + 1}.pdf`;
+      const name = t('PDF {value}.pdf', { value: at + 1 });
       const taken = new File([Uint8Array.from(fromBase64(file))], name);
       const opens = password === undefined ? {} : { password };
       return { key: nextKey(), file: taken, name, bytes: taken.size, ...opens };
@@ -80,7 +81,12 @@ export async function sourcesOf(
       const kind = kindOf(await contentOf(file, PDF_MARK_WITHIN));
       if (kind === 'pdf') sources.push({ key: nextKey(), file, name, bytes: size });
       else
-        problems.push(`${name} ${kind === 'empty' ? 'is empty' : 'is not a PDF'}. Choose a PDF.`);
+        problems.push(
+          t('{name} {value}. Choose a PDF.', {
+            name,
+            value: kind === 'empty' ? t('is empty') : t('is not a PDF'),
+          }),
+        );
     } catch (error) {
       problems.push((error as Error).message);
     }

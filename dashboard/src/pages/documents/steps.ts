@@ -2,6 +2,7 @@
 import type { components } from '../../api/schema.d.ts';
 import type { Field } from '../../request/schema.ts';
 import { optionsOf, textOf, type Values } from '../../request/values.ts';
+import { t } from '../../words/words.ts';
 
 /** `merge` is left out: several PDFs are joined anyway. */
 export type StepType = Exclude<components['schemas']['DocumentStep']['type'], 'merge'>;
@@ -25,26 +26,26 @@ interface Step {
 
 const WHICH_PAGES: StepField = {
   name: 'pages',
-  label: 'Pages',
-  description: 'Such as 1-3, 8. All of them if left empty.',
+  label: t('Pages'),
+  description: t('Such as 1-3, 8. All of them if left empty.'),
 };
 
 /** Where a text is stamped, its usual opacity there, and the styles of its box and of the text itself. */
 export const PLACES = {
   across: {
-    label: 'Across the page',
+    label: t('Across the page'),
     opacity: 0.3,
     box: 'align-items: center; justify-content: center',
     text: 'color: red; rotate: -45deg; white-space: nowrap',
   },
   top: {
-    label: 'Small, at the top',
+    label: t('Small, at the top'),
     opacity: 1,
     box: 'align-items: start; justify-content: center; padding: 8mm',
     text: 'font-size: 11pt',
   },
   bottom: {
-    label: 'Small, at the bottom',
+    label: t('Small, at the bottom'),
     opacity: 1,
     box: 'align-items: end; justify-content: center; padding: 8mm',
     text: 'font-size: 11pt',
@@ -55,57 +56,59 @@ export type Place = keyof typeof PLACES;
 
 export const STEPS: Readonly<Record<StepType, Step>> = {
   pages: {
-    title: 'Choose pages',
+    title: t('Choose pages'),
     fields: [
       {
         name: 'pages',
-        label: 'Pages to keep',
-        description: 'In the order that they are to have, such as 3, 1-2.',
+        label: t('Pages to keep'),
+        description: t('In the order that they are to have, such as 3, 1-2.'),
       },
     ],
     start: {},
     isLast: false,
   },
   rotate: {
-    title: 'Turn pages',
-    fields: [{ name: 'rotate', label: 'Degrees', description: 'Clockwise.' }, WHICH_PAGES],
+    title: t('Turn pages'),
+    fields: [{ name: 'rotate', label: t('Degrees'), description: t('Clockwise.') }, WHICH_PAGES],
     start: { rotate: 90 },
     isLast: false,
   },
   stamp: {
-    title: 'Stamp',
+    title: t('Stamp'),
     fields: [
-      { name: 'html', label: 'HTML', description: 'Its first page is laid over each page.' },
-      { name: 'image', label: 'Picture', description: 'PNG, JPEG or WebP.' },
-      { name: 'opacity', description: '0 cannot be seen, 1 hides what lies below.' },
+      { name: 'html', label: 'HTML', description: t('Its first page is laid over each page.') },
+      { name: 'image', label: t('Picture'), description: t('PNG, JPEG or WebP.') },
+      { name: 'opacity', description: t('0 cannot be seen, 1 hides what lies below.') },
       WHICH_PAGES,
     ],
     start: { what: 'text', place: 'across', opacity: PLACES.across.opacity },
     isLast: false,
   },
   attach: {
-    title: 'Attach files',
-    fields: [{ name: 'attachments', label: 'Files', description: 'They lie within the PDF.' }],
+    title: t('Attach files'),
+    fields: [
+      { name: 'attachments', label: t('Files'), description: t('They lie within the PDF.') },
+    ],
     start: { attachments: [{}] },
     isLast: false,
   },
   metadata: {
-    title: 'Set title and author',
-    note: 'What is left empty stays as it is.',
+    title: t('Set title and author'),
+    note: t('What is left empty stays as it is.'),
     fields: ['title', 'author', 'subject', 'keywords'].map((name) => ({ name })),
     start: {},
     isLast: false,
   },
   encrypt: {
-    title: 'Encrypt with passwords',
+    title: t('Encrypt with passwords'),
     fields: [
       {
         name: 'user_password',
-        description: 'Opens the PDF. Without it, the PDF opens for everybody.',
+        description: t('Opens the PDF. Without it, the PDF opens for everybody.'),
       },
       {
         name: 'owner_password',
-        description: 'Lifts the restrictions below. Without it, nobody can.',
+        description: t('Lifts the restrictions below. Without it, nobody can.'),
       },
       { name: 'permissions' },
     ],
@@ -113,16 +116,20 @@ export const STEPS: Readonly<Record<StepType, Step>> = {
     isLast: true,
   },
   optimize: {
-    title: 'Make it smaller',
-    note: 'Packs the PDF, so that a browser shows its first page sooner. Pictures stay as they are.',
+    title: t('Make it smaller'),
+    note: t(
+      'Packs the PDF, so that a browser shows its first page sooner. Pictures stay as they are.',
+    ),
     fields: [],
     start: {},
     isLast: true,
   },
   split: {
-    title: 'Split into parts',
-    note: 'Each part becomes a conversion of its own. Its name is the file name below, with the number of the part.',
-    fields: [{ name: 'parts', label: 'Pages of each part', description: 'Such as 1-2.' }],
+    title: t('Split into parts'),
+    note: t(
+      'Each part becomes a conversion of its own. Its name is the file name below, with the number of the part.',
+    ),
+    fields: [{ name: 'parts', label: t('Pages of each part'), description: t('Such as 1-2.') }],
     start: {},
     isLast: true,
   },

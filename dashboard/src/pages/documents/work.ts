@@ -4,6 +4,7 @@ import type { components } from '../../api/schema.d.ts';
 import type { Field } from '../../request/schema.ts';
 import { bodyOfFields, labelOfPath, type Values } from '../../request/values.ts';
 import { fieldsOfStep, type StepDraft, STEPS, stampValues } from './steps.ts';
+import { t } from '../../words/words.ts';
 
 export type SourceDraft = {
   /** Tells it from the others while they change their places. */
@@ -38,7 +39,7 @@ export function workFields(fields: readonly Field[]): WorkFields {
     fields.find((field) => field.name === name),
   );
   if (sources === undefined || steps === undefined) {
-    throw new Error('The OpenAPI document has no sources or no steps of POST /documents/.');
+    throw new Error(t('The OpenAPI document has no sources or no steps of POST /documents/.'));
   }
   return { sources, steps, named: fields.filter((field) => field !== sources && field !== steps) };
 }
@@ -108,5 +109,5 @@ export function labelOf({ sources, steps }: WorkDraft, fields: WorkFields, path:
   if (rest.length === 0) return title;
   const isText = step.type === 'stamp' && step.values['what'] === 'text' && rest[0] === 'html';
   const field = labelOfPath(fieldsOfStep(step.type, fields.steps.fields), rest.join('.'));
-  return `${title}: ${isText ? 'Text' : field}`;
+  return `${title}: ${isText ? t('Text') : field}`;
 }

@@ -8,12 +8,13 @@ import { TextField } from '../../ui/TextField.tsx';
 import styles from './History.module.css';
 import type { HistorySearch } from './search.ts';
 import { ACTOR_KINDS, typesOfAccount, typeText } from './words.ts';
+import { t } from '../../words/words.ts';
 
 /** Stands for no filter. */
 const ALL = '';
 
 const ACTORS: readonly Choice<string>[] = [
-  { value: ALL, label: 'Everybody' },
+  { value: ALL, label: t('Everybody') },
   ...Object.entries(ACTOR_KINDS).map(([value, label]) => ({ value, label })),
 ];
 
@@ -52,9 +53,9 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
       }}
     >
       <Select
-        label="Event"
+        label={t('Event')}
         choices={[
-          { value: ALL, label: 'All events' },
+          { value: ALL, label: t('All events') },
           ...typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) })),
         ]}
         value={search.type ?? ALL}
@@ -62,7 +63,7 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
         onChange={(type) => apply({ type })}
       />
       <Select
-        label="Caused by"
+        label={t('Caused by')}
         choices={ACTORS}
         value={kind}
         error={errors['actor']?.join(' ')}
@@ -70,32 +71,37 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
       />
       {people.length > 1 && (
         <Select
-          label="Person"
-          choices={[{ value: ALL, label: 'All people' }, ...people]}
+          label={t('Person')}
+          choices={[{ value: ALL, label: t('All people') }, ...people]}
           value={search.person ?? ALL}
           error={errors['person']?.join(' ')}
           onChange={(person) => apply({ person })}
         />
       )}
       <TextField
-        label="Conversion"
+        label={t('Conversion')}
         placeholder="conv_…"
         {...text('conversion')}
         error={errors['conversion_id']?.join(' ')}
       />
       <TextField
-        label="From"
+        label={t('From')}
         type="datetime-local"
         {...text('from')}
         error={errors['from']?.join(' ')}
       />
-      <TextField label="To" type="datetime-local" {...text('to')} error={errors['to']?.join(' ')} />
+      <TextField
+        label={t('To')}
+        type="datetime-local"
+        {...text('to')}
+        error={errors['to']?.join(' ')}
+      />
       <div className={styles.buttons}>
         <Button type="submit" icon="filter">
-          Apply
+          {t('Apply')}
         </Button>
         <Button look="quiet" onPress={clear}>
-          Clear
+          {t('Clear')}
         </Button>
       </div>
     </form>

@@ -15,14 +15,17 @@ import styles from './History.module.css';
 import { HistoryFilters } from './HistoryFilters.tsx';
 import { PastState } from './PastState.tsx';
 import { type HistorySearch, historySearch, isoOf, momentOf } from './search.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/history');
 
 /** As many events as the service sends at once, so that few conversions are cut by the end of a page. */
 const PAGE_SIZE = 100;
 
-const LEAD =
-  'Everything that the log holds about this account, newest first. Nothing in it can be changed.';
+const LEAD = t(
+  'Everything that the log holds about this account, newest first. Nothing in it can be changed.',
+);
 
 /** Leads to the account as it was after the newest event of the group. */
 function Then({ group: { entries } }: { readonly group: EventGroup }) {
@@ -30,14 +33,14 @@ function Then({ group: { entries } }: { readonly group: EventGroup }) {
   const [{ position }] = entries;
   return (
     <Link to="/history" search={{ ...search, asOf: position }} className={styles.then}>
-      After event {position}
+      {rich('After event {position}', { position })}
     </Link>
   );
 }
 
 const COLUMNS: readonly Column<EventGroup>[] = [
   ...EVENT_GROUPS_TABLE.columns,
-  { header: 'The account then', cell: (group) => <Then group={group} /> },
+  { header: t('The account then'), cell: (group) => <Then group={group} /> },
 ];
 
 /** The filters as the API takes them. */
@@ -85,21 +88,23 @@ export default function HistoryPage() {
   const isNoMoment = details['as_of'] !== undefined;
   const areFiltersShown = fold.isShown || isRefused;
   return (
-    <Page title="History" lead={LEAD}>
+    <Page title={t('History')} lead={LEAD}>
       <PastState key={asOf} asOf={asOf} onAsOf={(next) => go({ ...chosen, asOf: next ?? '' })} />
       <Section
-        title="Events"
-        {...(moment !== undefined && { lead: 'Up to the time above: later events are left out.' })}
+        title={t('Events')}
+        {...(moment !== undefined && {
+          lead: t('Up to the time above: later events are left out.'),
+        })}
         actions={
           <Switch isSelected={showsAll} onChange={setShowsAll}>
-            Steps of machines
+            {t('Steps of machines')}
           </Switch>
         }
       >
         {fold.canFold && !isRefused && (
           <div>
             <Button icon="filter" aria-expanded={areFiltersShown} onPress={fold.toggle}>
-              Filters
+              {t('Filters')}
             </Button>
           </div>
         )}
@@ -113,7 +118,7 @@ export default function HistoryPage() {
         )}
         {isNoMoment ? null : isRefused ? (
           <Notice kind="danger">
-            The filters cannot be applied. What is wrong is said below each.
+            {t('The filters cannot be applied. What is wrong is said below each.')}
           </Notice>
         ) : (
           <>
@@ -121,13 +126,13 @@ export default function HistoryPage() {
             <Records
               list={list}
               of="events"
-              label="Events of the account"
+              label={t('Events of the account')}
               {...EVENT_GROUPS_TABLE}
               columns={COLUMNS}
               onPage={(next) => go({ ...search, page: next })}
               empty={
-                <EmptyState icon="search" title="No event matches">
-                  Choose other filters, another page, or show the steps of machines, too.
+                <EmptyState icon="search" title={t('No event matches')}>
+                  {t('Choose other filters, another page, or show the steps of machines, too.')}
                 </EmptyState>
               }
             />

@@ -13,6 +13,8 @@ import { TextField } from '../../ui/TextField.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import styles from './History.module.css';
 import { isoOf, momentOf } from './search.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** The account with its keys as it was, and the place in the log that the moment stands for. */
 async function readState(moment: string, signal: AbortSignal) {
@@ -46,25 +48,27 @@ export function PastState({ asOf, onAsOf }: PastStateProps) {
   };
   return (
     <Section
-      title="The account at an earlier time"
-      lead="Its credits, its plan and its keys as they were then."
+      title={t('The account at an earlier time')}
+      lead={t('Its credits, its plan and its keys as they were then.')}
       fold={asOf === undefined ? 'closed' : 'open'}
     >
       <form className={styles.filters} onSubmit={show}>
         <TextField
-          label="Time"
+          label={t('Time')}
           type="datetime-local"
-          hint={`In your zone, ${new Intl.DateTimeFormat().resolvedOptions().timeZone}.`}
+          hint={t('In your zone, {timeZone}.', {
+            timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+          })}
           value={text}
           onChange={setText}
         />
         <div className={styles.buttons}>
           <Button type="submit" icon="history">
-            Show
+            {t('Show')}
           </Button>
           {asOf !== undefined && (
             <Button look="quiet" onPress={() => onAsOf(undefined)}>
-              Back to the present
+              {t('Back to the present')}
             </Button>
           )}
         </div>
@@ -76,9 +80,9 @@ export function PastState({ asOf, onAsOf }: PastStateProps) {
 
 /** The API's words for a moment name its parameter; these are of the page. Others are for people already. */
 const REFUSALS = [
-  [/^Lies in the future/, 'This time is in the future. Choose one that has passed.'],
-  [/^Lies beyond the end/, 'The log has no event of this number yet. Choose a time instead.'],
-  [/^Must be/, 'This is not a time that the log can have. Choose another one.'],
+  [/^Lies in the future/, t('This time is in the future. Choose one that has passed.')],
+  [/^Lies beyond the end/, t('The log has no event of this number yet. Choose a time instead.')],
+  [/^Must be/, t('This is not a time that the log can have. Choose another one.')],
 ] as const;
 
 function refusalText({ message, details }: ApiError): string {
@@ -95,12 +99,12 @@ function StateAt({ asOf }: { readonly asOf: string }) {
     // The past does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (moment === undefined) return <Notice kind="danger">This is not a time.</Notice>;
+  if (moment === undefined) return <Notice kind="danger">{t('This is not a time.')}</Notice>;
   if (state.error instanceof ApiError && state.error.status < 500) {
     return <Notice kind="danger">{refusalText(state.error)}</Notice>;
   }
   return (
-    <Loaded query={state} what="the account as it was">
+    <Loaded query={state} what={t('the account as it was')}>
       {(then) => <Past moment={moment} {...then} />}
     </Loaded>
   );
@@ -110,23 +114,28 @@ type PastProps = Awaited<ReturnType<typeof readState>> & { readonly moment: stri
 
 function Past({ moment, account, keys, keyCount, position }: PastProps) {
   const then = /^\d+$/.test(moment)
-    ? `after event ${moment} of the log`
-    : `on ${formatTime(moment)}`;
+    ? t('after event {moment} of the log', { moment })
+    : t('on {moment}', { moment: formatTime(moment) });
   return (
     <div className={styles.past}>
       <p className={styles.pastTitle}>
-        This is the past: the account as it was {then}
-        {position !== null && position !== moment && `, after event ${position} of the log`}.
+        {rich('This is the past: the account as it was {moment}{value}.', {
+          moment: then,
+          value:
+            position !== null &&
+            position !== moment &&
+            t(', after event {position} of the log', { position }),
+        })}
       </p>
       <Facts
         facts={{
-          Credits: formatCredits(account.credits),
-          Plan: planName(account.plan),
-          Email: account.email,
-          Opened: <Time iso={account.created_at} relative={false} />,
-          'Keys that worked':
+          [t('Credits')]: formatCredits(account.credits),
+          [t('Plan')]: planName(account.plan),
+          [t('Email')]: account.email,
+          [t('Opened')]: <Time iso={account.created_at} relative={false} />,
+          [t('Keys that worked')]:
             keyCount === 0 ? (
-              'None'
+              t('None')
             ) : (
               <ul>
                 {keys.map(({ id, name, prefix }) => (
@@ -134,7 +143,13 @@ function Past({ moment, account, keys, keyCount, position }: PastProps) {
                     {name} (<code>{prefix}…</code>)
                   </li>
                 ))}
-                {keyCount > keys.length && <li>and {formatNumber(keyCount - keys.length)} more</li>}
+                {keyCount > keys.length && (
+                  <li>
+                    {rich('and {formatNumber} more', {
+                      formatNumber: formatNumber(keyCount - keys.length),
+                    })}
+                  </li>
+                )}
               </ul>
             ),
         }}

@@ -12,6 +12,8 @@ import { formatTime, Time } from '../../ui/Time.tsx';
 import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
 import { actorText } from './words.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** A page of a list of events, in groups. @param showsAll steps of machines, too */
 export function useEventGroups(
@@ -65,7 +67,7 @@ function Group({ group }: { readonly group: EventGroup }) {
                 <li key={id}>
                   {summary}
                   <span className="note">
-                    {formatTime(time)} · event {position}
+                    {rich('{time} · event {position}', { time: formatTime(time), position })}
                   </span>
                 </li>
               ))}
@@ -83,10 +85,12 @@ function Cause({ entry }: { readonly entry: ConversionEvent }) {
   return (
     <div className={styles.cause}>
       <span>{actorText(actor, name)}</span>
-      {address !== undefined && <span className={styles.address}>from {address}</span>}
+      {address !== undefined && (
+        <span className={styles.address}>{rich('from {address}', { address })}</span>
+      )}
       {reason !== undefined && (
         <span className={styles.address}>
-          Reason: <bdi>{reason}</bdi>
+          {rich('Reason: {bdi}', { bdi: <bdi>{reason}</bdi> })}
         </span>
       )}
     </div>
@@ -97,12 +101,12 @@ function Cause({ entry }: { readonly entry: ConversionEvent }) {
 export const EVENT_GROUPS_TABLE = {
   columns: [
     {
-      header: 'Time',
+      header: t('Time'),
       cell: ({ entries: [{ time }] }) => <Time iso={time} look="short" />,
       isRowHeader: true,
     },
-    { header: 'What happened', cell: (group) => <Group group={group} />, isText: true },
-    { header: 'Who', cell: (group) => <Cause entry={leadOf(group).by} />, isText: true },
+    { header: t('What happened'), cell: (group) => <Group group={group} />, isText: true },
+    { header: t('Who'), cell: (group) => <Cause entry={leadOf(group).by} />, isText: true },
   ] satisfies readonly Column<EventGroup>[] as readonly Column<EventGroup>[],
   rowKey: ({ key }: EventGroup): string => key,
 };
@@ -112,6 +116,9 @@ export const HiddenNote = ({ hidden }: { readonly hidden: number | undefined }):
   hidden !== undefined &&
   hidden > 0 && (
     <span className="note">
-      {formatNumber(hidden)} {hidden === 1 ? 'step' : 'steps'} of machines left out on this page.
+      {rich('{hidden} {value} of machines left out on this page.', {
+        hidden: formatNumber(hidden),
+        value: hidden === 1 ? t('step') : t('steps'),
+      })}
     </span>
   );

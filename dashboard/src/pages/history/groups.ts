@@ -2,6 +2,7 @@
 import type { components } from '../../api/schema.d.ts';
 import { counted } from '../../ui/format.ts';
 import { typeText } from './words.ts';
+import { t } from '../../words/words.ts';
 
 type ConversionEvent = components['schemas']['HistoryEntry'];
 type Type = ConversionEvent['type'];
@@ -77,7 +78,7 @@ const DONE: Partial<Record<Type, string>> = {
   CreditDebited: 'paid',
   CreditRefunded: 'refunded',
   DocumentDownloaded: 'downloaded',
-  ConversionDeleted: 'taken back',
+  ConversionDeleted: t('taken back'),
   ConversionExpired: 'deleted',
   BatchRequested: 'requested',
   BatchCancelled: 'cancelled',
@@ -87,7 +88,7 @@ const DONE: Partial<Record<Type, string>> = {
 function doneText({ type, data }: ConversionEvent): string {
   if (type === 'ConversionFailed' && data['code'] === 'cancelled') return 'cancelled';
   if (type === 'DeliveryAttempted') {
-    return data['outcome'] === 'delivered' ? 'delivered' : 'not delivered';
+    return data['outcome'] === 'delivered' ? 'delivered' : t('not delivered');
   }
   return DONE[type] ?? typeText(type).toLowerCase();
 }

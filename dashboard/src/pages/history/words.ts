@@ -1,24 +1,25 @@
 /** Events and those who caused them, in words. */
 import type { components } from '../../api/schema.d.ts';
+import { t } from '../../words/words.ts';
 
 type Entry = components['schemas']['HistoryEntry'];
 type Actor = Entry['actor'];
 
 /** ConversionRequested → Conversion requested. */
 export function typeText(type: string): string {
-  if (type === 'SignInsLeftOut') return 'Refused sign-ins, not listed one by one';
+  if (type === 'SignInsLeftOut') return t('Refused sign-ins, not listed one by one');
   const words = type.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export const ACTOR_KINDS = {
   key: 'An API key',
-  session: 'A person who is signed in',
-  account: 'A person with the password',
-  renderer: 'A renderer',
-  operator: 'The operator of the service',
-  service: 'The service itself',
-  anonymous: 'Somebody who is not signed in',
+  session: t('A person who is signed in'),
+  account: t('A person with the password'),
+  renderer: t('A renderer'),
+  operator: t('The operator of the service'),
+  service: t('The service itself'),
+  anonymous: t('Somebody who is not signed in'),
 } as const satisfies Record<Actor['kind'], string>;
 
 /** The member who acted, with the role of that time; older events name none. */
@@ -32,9 +33,13 @@ export const memberText = ({ name, role }: Actor): string | undefined =>
 export function actorText(actor: Actor, name = actor.id): string {
   const { kind, id } = actor;
   const who = memberText(actor);
-  if (kind === 'renderer' && id !== undefined) return `Renderer ${id.replace(/^renderer-/, '')}`;
+  if (kind === 'renderer' && id !== undefined)
+    return t('Renderer {value}', { value: id.replace(/^renderer-/, '') });
   if (kind === 'key' && id !== undefined) {
-    return `The API key ${name}${who === undefined ? '' : ` of ${who}`}`;
+    return t('The API key {name}{value}', {
+      name,
+      value: who === undefined ? '' : t(' of {who}', { who }),
+    });
   }
   return who ?? ACTOR_KINDS[kind];
 }

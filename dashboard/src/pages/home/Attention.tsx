@@ -15,6 +15,8 @@ import { failureTitle } from '../conversions/failure-advice.ts';
 import { webhookName, WebhookTrouble } from '../webhooks/words.tsx';
 import styles from './home.module.css';
 import { USAGE_DAYS } from './RecentUsage.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const DAY_MS = 86_400_000;
 const FAILURE_DAYS = 7;
@@ -96,11 +98,13 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
     daysLeft === undefined && concerns.length === 0 && failed === 0 && troubled.length === 0;
   if (isCalm && (isNew || failures.data === undefined)) return null;
   return (
-    <Section title="Needs attention">
+    <Section title={t('Needs attention')}>
       {isCalm && (
         <Calm>
-          Nothing. No conversion failed in the last {FAILURE_DAYS} days, and no key is old or long
-          unused.
+          {rich(
+            'Nothing. No conversion failed in the last {FAILURE_DAYS} days, and no key is old or long unused.',
+            { FAILURE_DAYS },
+          )}
         </Calm>
       )}
       <ul>
@@ -149,34 +153,37 @@ interface CreditsItemProps {
 }
 
 function CreditsItem({ daysLeft, account: { id, credits, operator } }: CreditsItemProps) {
-  const days = daysLeft === 1 ? 'a day' : `${daysLeft} days`;
+  const days = daysLeft === 1 ? t('a day') : t('{daysLeft} days', { daysLeft });
   return (
     <Item
       tone={credits === 0 ? 'danger' : 'warning'}
       icon="chart"
       title={
         credits === 0
-          ? 'No credits are left'
+          ? t('No credits are left')
           : daysLeft === 0
-            ? 'The credits last less than a day'
-            : `The credits last about ${days}`
+            ? t('The credits last less than a day')
+            : t('The credits last about {days}', { days })
       }
       action={
         <ButtonLink to="/usage" small>
-          See the credits
+          {t('See the credits')}
         </ButtonLink>
       }
     >
       <p>
         {credits === 0
-          ? 'New conversions are refused.'
-          : `${formatCredits(credits)} are left, by the use of the last ${USAGE_DAYS} days.`}{' '}
+          ? t('New conversions are refused.')
+          : t('{credits} are left, by the use of the last {USAGE_DAYS} days.', {
+              credits: formatCredits(credits),
+              USAGE_DAYS,
+            })}{' '}
         {operator ? (
           <Link to="/operations/accounts/$id" params={{ id }}>
-            Add credits
+            {t('Add credits')}
           </Link>
         ) : (
-          'Ask the operator of the service for more.'
+          t('Ask the operator of the service for more.')
         )}
       </p>
     </Item>
@@ -201,10 +208,13 @@ function FailuresItem({ failed, newest, from }: FailuresItemProps) {
     <Item
       tone="danger"
       icon="cross"
-      title={`${counted(failed, 'conversion')} failed in the last ${FAILURE_DAYS} days`}
+      title={t('{failed} failed in the last {FAILURE_DAYS} days', {
+        failed: counted(failed, 'conversion'),
+        FAILURE_DAYS,
+      })}
       action={
         <ButtonLink to="/conversions" search={{ status: 'failed', from }} small>
-          See the failures
+          {t('See the failures')}
         </ButtonLink>
       }
     >
@@ -215,7 +225,10 @@ function FailuresItem({ failed, newest, from }: FailuresItemProps) {
               <Link to="/conversions/$id" params={{ id: last.id }}>
                 {failureTitle(code)}
               </Link>
-              {others.length > 0 && `, ${formatNumber(others.length + 1)} times, last `}
+              {others.length > 0 &&
+                t(', {formatNumber} times, last ', {
+                  formatNumber: formatNumber(others.length + 1),
+                })}
             </span>
             <Time iso={last.created_at} />
             <span className={styles.reason}>
@@ -240,10 +253,13 @@ function WebhookItem({ webhook }: { readonly webhook: Webhook }) {
     <Item
       tone={webhook.enabled ? 'warning' : 'danger'}
       icon="send"
-      title={`The endpoint ${webhookName(webhook)} ${webhook.enabled ? 'does not answer' : 'is switched off'}`}
+      title={t('The endpoint {webhook} {value}', {
+        webhook: webhookName(webhook),
+        value: webhook.enabled ? t('does not answer') : t('is switched off'),
+      })}
       action={
         <ButtonLink to="/webhooks/$id" params={{ id: webhook.id }} search={{}} small>
-          See the endpoint
+          {t('See the endpoint')}
         </ButtonLink>
       }
     >
@@ -254,16 +270,16 @@ function WebhookItem({ webhook }: { readonly webhook: Webhook }) {
 
 const KEY_TEXTS: Readonly<Record<KeyConcern, { readonly title: string; readonly text: string }>> = {
   'never used': {
-    title: 'was never used',
-    text: 'Revoke it unless a program is about to use it.',
+    title: t('was never used'),
+    text: t('Revoke it unless a program is about to use it.'),
   },
   unused: {
-    title: `was not used for ${KEY_DAYS} days`,
-    text: 'Revoke it if no program needs it any more.',
+    title: t('was not used for {KEY_DAYS} days', { KEY_DAYS }),
+    text: t('Revoke it if no program needs it any more.'),
   },
   old: {
-    title: `is older than ${KEY_DAYS} days`,
-    text: 'Create another key, give it to the program, then revoke this one.',
+    title: t('is older than {KEY_DAYS} days', { KEY_DAYS }),
+    text: t('Create another key, give it to the program, then revoke this one.'),
   },
 };
 
@@ -278,15 +294,19 @@ function KeyItem({ apiKey: { name, prefix, created_at: at }, concern }: KeyItemP
     <Item
       tone="warning"
       icon="key"
-      title={`The key ${name} ${title}`}
+      title={t('The key {name} {title}', { name, title })}
       action={
         <ButtonLink to="/keys" small>
-          See the keys
+          {t('See the keys')}
         </ButtonLink>
       }
     >
       <p>
-        {text} It begins with <code>{prefix}</code> and was made on <Time iso={at} />.
+        {rich('{text} It begins with {code} and was made on {time}.', {
+          text,
+          code: <code>{prefix}</code>,
+          time: <Time iso={at} />,
+        })}
       </p>
     </Item>
   );

@@ -5,6 +5,8 @@ import { Code } from '../../ui/Code.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { kept } from '../../ui/kept.ts';
 import { Step, Steps } from '../../ui/Steps.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface FirstStepsProps {
   readonly hasKey: boolean;
@@ -15,7 +17,7 @@ interface FirstStepsProps {
 /** Waits for the PDF and saves it, so that one command shows the whole service. */
 const curlFor = (origin: string): string =>
   [
-    `curl -fsS ${origin}/api/v1/pdf/ \\`,
+    t('curl -fsS {origin}/api/v1/pdf/ \\', { origin }),
     `  -H 'X-API-Key: YOUR_KEY' \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -H 'Prefer: wait=30' -H 'Accept: application/pdf' \\`,
@@ -33,34 +35,38 @@ export function FirstSteps({ hasKey, hasUsedKey, hasPdf }: FirstStepsProps) {
   };
   return (
     <Section
-      title="First steps"
-      lead={`${done} of 3 done.`}
+      title={t('First steps')}
+      lead={t('{done} of 3 done.', { done })}
       actions={
         <Button small onPress={hide}>
-          Hide
+          {t('Hide')}
         </Button>
       }
     >
       <Steps>
-        <FirstStep isDone={hasKey} title="Create a key">
-          <p>A key lets your programs use the service. It is shown once.</p>
+        <FirstStep isDone={hasKey} title={t('Create a key')}>
+          <p>{t('A key lets your programs use the service. It is shown once.')}</p>
           <ButtonLink to="/keys" icon="key" look="primary">
-            Create a key
+            {t('Create a key')}
           </ButtonLink>
         </FirstStep>
-        <FirstStep isDone={hasUsedKey} title="Send a request">
+        <FirstStep isDone={hasUsedKey} title={t('Send a request')}>
           <p>
-            Put your key in the place of YOUR_KEY. The command saves hello.pdf. A key that you have
-            lost is never shown again: create another under <Link to="/keys">Keys</Link>.
+            {rich(
+              'Put your key in the place of YOUR_KEY. The command saves hello.pdf. A key that you have lost is never shown again: create another under <link>Keys</link>.',
+              { link: <Link to="/keys" /> },
+            )}
           </p>
-          <Code code={curlFor(location.origin)} copyLabel="Copy the command" />
+          <Code code={curlFor(location.origin)} copyLabel={t('Copy the command')} />
         </FirstStep>
-        <FirstStep isDone={hasPdf} title="Get the first PDF">
+        <FirstStep isDone={hasPdf} title={t('Get the first PDF')}>
           <p>
-            It appears on this page as soon as it is made. The playground makes one without a key.
+            {t(
+              'It appears on this page as soon as it is made. The playground makes one without a key.',
+            )}
           </p>
           <ButtonLink to="/playground" icon="play">
-            Open the playground
+            {t('Open the playground')}
           </ButtonLink>
         </FirstStep>
       </Steps>
@@ -76,7 +82,7 @@ interface FirstStepProps {
 
 function FirstStep({ isDone, title, children }: FirstStepProps) {
   return (
-    <Step look={isDone ? 'holds' : 'next'} title={title} word={isDone ? 'Done' : ''}>
+    <Step look={isDone ? 'holds' : 'next'} title={title} word={isDone ? t('Done') : ''}>
       {!isDone && children}
     </Step>
   );

@@ -19,6 +19,8 @@ import { Attention } from './Attention.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import styles from './home.module.css';
 import { RecentUsage } from './RecentUsage.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const RECENT = 5;
 /** Many conversions may end in a short time, and every question counts in the rate limit. */
@@ -65,7 +67,7 @@ export default function HomePage() {
   if (keys.data === undefined || recent.data === undefined || completed.data === undefined) {
     return (
       <Page title="Home">
-        <Loading label="Loading the state of the account" lines={10} />
+        <Loading label={t('Loading the state of the account')} lines={10} />
       </Page>
     );
   }
@@ -82,20 +84,24 @@ export default function HomePage() {
       lead={
         account && (
           <>
-            {planName(account.plan)} plan
-            {account.credits !== null && (
-              <>
-                , <Link to="/usage">{counted(account.credits, 'credit')} left</Link>
-              </>
-            )}
-            .
+            {rich('{plan} plan{value}.', {
+              plan: planName(account.plan),
+              value: account.credits !== null && (
+                <>
+                  ,{' '}
+                  <Link to="/usage">
+                    {rich('{credits} left', { credits: counted(account.credits, 'credit') })}
+                  </Link>
+                </>
+              ),
+            })}
           </>
         )
       }
       actions={
         mayWork && (
           <ButtonLink to="/playground" icon="plus" look={isNew ? 'secondary' : 'primary'}>
-            New conversion
+            {t('New conversion')}
           </ButtonLink>
         )
       }
@@ -109,9 +115,9 @@ export default function HomePage() {
         <>
           <section className={styles.recent}>
             <header className={styles.recentHeader}>
-              <h2>Recent conversions</h2>
+              <h2>{t('Recent conversions')}</h2>
               <ButtonLink to="/conversions" small>
-                All conversions
+                {t('All conversions')}
               </ButtonLink>
             </header>
             <Table {...CONVERSIONS_TABLE} rows={recent.data.items} />
@@ -121,8 +127,8 @@ export default function HomePage() {
       )}
       {isNew && (
         <div className={styles.nothing}>
-          <EmptyState icon="chart" title="No conversions yet">
-            Conversions, what needs attention and the usage of the last days appear here.
+          <EmptyState icon="chart" title={t('No conversions yet')}>
+            {t('Conversions, what needs attention and the usage of the last days appear here.')}
           </EmptyState>
         </div>
       )}
@@ -141,19 +147,20 @@ function OperatorsNext({ actsAlready, hasAllSteps }: OperatorsNextProps) {
   if (!actsAlready) {
     return (
       <Notice kind="warning">
-        <Link to="/account">Change the first password</Link> to open the pages for operators. There
-        you add credits, and open an account for each customer.
+        {rich(
+          '<link>Change the first password</link> to open the pages for operators. There you add credits, and open an account for each customer.',
+          { link: <Link to="/account" /> },
+        )}
       </Notice>
     );
   }
   if (hasAllSteps) return null;
   return (
     <Notice kind="info">
-      You are an operator of this service. Under{' '}
-      <Link to="/operations/accounts" search={{}}>
-        Accounts
-      </Link>{' '}
-      you add credits, and open an account for each customer.
+      {rich(
+        'You are an operator of this service. Under <link>Accounts</link> you add credits, and open an account for each customer.',
+        { link: <Link to="/operations/accounts" search={{}} /> },
+      )}
     </Notice>
   );
 }

@@ -6,6 +6,7 @@ import { counted, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { EndedDays } from '../usage/UsageDays.tsx';
+import { t } from '../../words/words.ts';
 
 export const USAGE_DAYS = 14;
 
@@ -15,15 +16,15 @@ export function RecentUsage() {
   const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
   return (
     <Section
-      title={`Last ${USAGE_DAYS} days`}
-      lead="Days are in UTC."
+      title={t('Last {USAGE_DAYS} days', { USAGE_DAYS })}
+      lead={t('Days are in UTC.')}
       actions={
         <ButtonLink to="/usage" small>
-          Credits and usage
+          {t('Credits and usage')}
         </ButtonLink>
       }
     >
-      <Loaded query={usage} what="the usage" lines={3}>
+      <Loaded query={usage} what={t('the usage')} lines={3}>
         {(days) => <Days days={days} />}
       </Loaded>
     </Section>
@@ -36,10 +37,14 @@ const sum = (
 ): number => days.reduce((total, day) => total + day[of], 0);
 
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  const totals = (['completed', 'failed', 'cancelled'] as const)
-    .map((of) => [of, sum(days, of)] as const)
-    .filter(([of, total]) => of !== 'cancelled' || total > 0)
-    .map(([of, total]) => `${formatNumber(total)} ${of}`);
+  const [completed, failed, cancelled] = (['completed', 'failed', 'cancelled'] as const).map((of) =>
+    sum(days, of),
+  );
+  const totals = [
+    t('{completed} completed', { completed: formatNumber(completed ?? 0) }),
+    t('{failed} failed', { failed: formatNumber(failed ?? 0) }),
+    ...(cancelled ? [t('{cancelled} cancelled', { cancelled: formatNumber(cancelled) })] : []),
+  ];
   return (
     <>
       <p>{[...totals, counted(sum(days, 'pages'), 'page')].join(' · ')}</p>

@@ -8,6 +8,7 @@ import { Select } from '../../ui/Select.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { ENDS, type End, endAt, SCOPES, type Scope, USUAL_SCOPES } from './words.ts';
+import { t } from '../../words/words.ts';
 
 type CreatedKey = components['schemas']['CreatedApiKey'];
 
@@ -27,17 +28,17 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   if (created !== undefined) {
     return (
       <SecretDialog
-        title={`The key ${created.name}`}
+        title={t('The key {name}', { name: created.name })}
         secret={created.key}
         what="key"
         onCopied={close}
       >
-        Copy the key now and keep it where secrets are kept.
+        {t('Copy the key now and keep it where secrets are kept.')}
       </SecretDialog>
     );
   }
   return (
-    <Dialog title="Create a key" isOpen={isOpen} onClose={close}>
+    <Dialog title={t('Create a key')} isOpen={isOpen} onClose={close}>
       <CreateKeyForm
         onCancel={close}
         onCreated={async (key) => {
@@ -83,49 +84,57 @@ function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     return undefined;
   };
   return (
-    <SendForm action="Create a key" onCancel={onCancel} keeps onSend={create}>
+    <SendForm action={t('Create a key')} onCancel={onCancel} keeps onSend={create}>
       <TextField
-        label="Name"
+        label={t('Name')}
         name="name"
-        hint="The program that will use the key, such as build server."
+        hint={t('The program that will use the key, such as build server.')}
         maxLength={100}
         autoComplete="off"
         isRequired
         autoFocus
       />
       <CheckboxGroup
-        label="It may"
+        label={t('It may')}
         name="scopes"
         choices={SCOPES}
         value={scopes}
         onChange={setScopes}
       />
-      <Select label="It expires" name="expires_at" choices={ENDS} value={end} onChange={setEnd} />
+      <Select
+        label={t('It expires')}
+        name="expires_at"
+        choices={ENDS}
+        value={end}
+        onChange={setEnd}
+      />
       <details>
-        <summary>Addresses, limits and tests</summary>
+        <summary>{t('Addresses, limits and tests')}</summary>
         <div className="stack">
           <TextField
-            label="Only from these addresses"
+            label={t('Only from these addresses')}
             name="addresses"
-            hint="Addresses or networks, one a line, such as 203.0.113.0/24. Empty: from everywhere."
+            hint={t(
+              'Addresses or networks, one a line, such as 203.0.113.0/24. Empty: from everywhere.',
+            )}
             rows={2}
             mono
             autoComplete="off"
           />
           <NumberField
-            label="Requests a minute"
+            label={t('Requests a minute')}
             name="rate_limit"
-            hint="Empty: as many as the account may send."
+            hint={t('Empty: as many as the account may send.')}
             minValue={1}
           />
           <NumberField
-            label="Credits a month"
+            label={t('Credits a month')}
             name="credit_limit"
-            hint="Empty: all that the account has."
+            hint={t('Empty: all that the account has.')}
             minValue={1}
           />
           <Checkbox isSelected={isTest} onChange={setTest}>
-            For tests: nothing is charged, and each page has a watermark
+            {t('For tests: nothing is charged, and each page has a watermark')}
           </Checkbox>
         </div>
       </details>

@@ -13,19 +13,20 @@ import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CreateKeyDialog } from './CreateKeyDialog.tsx';
 import { boundsOf, scopesText } from './words.ts';
+import { t } from '../../words/words.ts';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
 
 async function revoke({ id, name }: ApiKey): Promise<void> {
   await dataOf(api.DELETE('/api/v1/api-keys/{id}/', { params: { path: { id } } }));
-  announce(`The key ${name} is revoked.`);
+  announce(t('The key {name} is revoked.', { name }));
 }
 
 const COLUMNS: readonly Column<ApiKey>[] = [
-  { header: 'Name', cell: ({ name }) => name, isRowHeader: true },
-  { header: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
+  { header: t('Name'), cell: ({ name }) => name, isRowHeader: true },
+  { header: t('Begins with'), cell: ({ prefix }) => <code>{prefix}…</code> },
   {
-    header: 'May',
+    header: t('May'),
     cell: (key) => (
       <>
         {scopesText(key)}
@@ -38,36 +39,41 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     ),
   },
   {
-    header: 'Expires',
+    header: t('Expires'),
     cell: ({ expires_at: at }) =>
-      at === undefined ? <span className="muted">Never</span> : <Time iso={at} />,
+      at === undefined ? <span className="muted">{t('Never')}</span> : <Time iso={at} />,
   },
-  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} look="short" /> },
+  { header: t('Created'), cell: ({ created_at: at }) => <Time iso={at} look="short" /> },
   {
-    header: 'Last used',
+    header: t('Last used'),
     cell: ({ last_used_at: at }) =>
-      at === null ? <span className="muted">Never</span> : <Time iso={at} look="short" />,
+      at === null ? <span className="muted">{t('Never')}</span> : <Time iso={at} look="short" />,
   },
   {
-    header: 'Actions',
+    header: t('Actions'),
     isActions: true,
     cell: (key) => (
       <ConfirmButton
         small
         icon="trash"
-        text="Revoke"
-        aria-label={`Revoke ${key.name}`}
-        title={`Revoke the key ${key.name}?`}
-        action="Revoke the key"
+        text={t('Revoke')}
+        aria-label={t('Revoke {name}', { name: key.name })}
+        title={t('Revoke the key {name}?', { name: key.name })}
+        action={t('Revoke the key')}
         onConfirm={() => revoke(key)}
         // A refusal may say that it was revoked elsewhere: then the list must not go on showing it.
         onClosed={() => void forgetKeys()}
       >
         <p>
-          Requests with this key are refused at once, with status 401. Programs that still use it
-          stop working until they are given another.
+          {t(
+            'Requests with this key are refused at once, with status 401. Programs that still use it stop working until they are given another.',
+          )}
         </p>
-        <p>Conversions that it requested are not touched. A revoked key cannot be brought back.</p>
+        <p>
+          {t(
+            'Conversions that it requested are not touched. A revoked key cannot be brought back.',
+          )}
+        </p>
       </ConfirmButton>
     ),
   },
@@ -79,24 +85,26 @@ export default function KeysPage() {
   const { mayWork } = useRights();
   const create = mayWork && (
     <Button look="primary" icon="plus" onPress={() => setCreating(true)}>
-      Create a key
+      {t('Create a key')}
     </Button>
   );
   const columns = mayWork ? COLUMNS : COLUMNS.filter(({ isActions }) => !isActions);
   return (
     <Page
-      title="Keys"
-      lead="A program sends an API key with each request. Give every program a key of its own: then each can be revoked by itself."
+      title={t('Keys')}
+      lead={t(
+        'A program sends an API key with each request. Give every program a key of its own: then each can be revoked by itself.',
+      )}
       actions={keys.data?.length === 0 ? undefined : create}
     >
-      <Loaded query={keys} what="the keys">
+      <Loaded query={keys} what={t('the keys')}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState icon="key" title="There is no key yet" action={create}>
-              Create one for the first program that makes PDFs with this account.
+            <EmptyState icon="key" title={t('There is no key yet')} action={create}>
+              {t('Create one for the first program that makes PDFs with this account.')}
             </EmptyState>
           ) : (
-            <Table label="API keys" columns={columns} rows={rows} rowKey={({ id }) => id} />
+            <Table label={t('API keys')} columns={columns} rows={rows} rowKey={({ id }) => id} />
           )
         }
       </Loaded>

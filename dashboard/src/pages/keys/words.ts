@@ -1,6 +1,7 @@
 /** What API keys are bounded by, in words for people. */
 import type { ApiKey } from '../../api/account.ts';
 import type { Choice } from '../../ui/Select.tsx';
+import { t } from '../../words/words.ts';
 
 export type Scope = NonNullable<ApiKey['scopes']>[number];
 
@@ -8,34 +9,36 @@ export type Scope = NonNullable<ApiKey['scopes']>[number];
 export const USUAL_SCOPES: readonly Scope[] = ['convert', 'read', 'history', 'webhooks'];
 
 export const SCOPES: readonly Choice<Scope>[] = [
-  { value: 'convert', label: 'Make, repeat and delete PDFs, and read those that it made' },
-  { value: 'read', label: 'Read all conversions, their PDFs, credits and usage' },
-  { value: 'history', label: 'Read the history, with proofs and evidence' },
-  { value: 'webhooks', label: 'Set up webhooks, and read what they were sent' },
-  { value: 'templates', label: 'Save and delete templates' },
-  { value: 'keys', label: 'Create and revoke keys, and change the certificate' },
+  { value: 'convert', label: t('Make, repeat and delete PDFs, and read those that it made') },
+  { value: 'read', label: t('Read all conversions, their PDFs, credits and usage') },
+  { value: 'history', label: t('Read the history, with proofs and evidence') },
+  { value: 'webhooks', label: t('Set up webhooks, and read what they were sent') },
+  { value: 'templates', label: t('Save and delete templates') },
+  { value: 'keys', label: t('Create and revoke keys, and change the certificate') },
 ];
 
 const SHORT: Readonly<Record<Scope, string>> = {
-  convert: 'Convert',
-  read: 'Read',
-  history: 'History',
-  webhooks: 'Webhooks',
-  keys: 'Keys',
-  templates: 'Templates',
+  convert: t('Convert'),
+  read: t('Read'),
+  history: t('History'),
+  webhooks: t('Webhooks'),
+  keys: t('Keys'),
+  templates: t('Templates'),
 };
 
 export const scopesText = ({ scopes }: ApiKey): string =>
-  scopes === undefined ? 'Everything' : scopes.map((each) => SHORT[each]).join(', ');
+  scopes === undefined ? t('Everything') : scopes.map((each) => SHORT[each]).join(', ');
 
 /** Its other bounds, one a line. */
 export function boundsOf(key: ApiKey): readonly string[] {
   const { addresses, rate_limit: rate, credit_limit: credits, credits_used: used } = key;
   return [
-    ...(key.test ? ['For tests'] : []),
-    ...(addresses ? [`From ${addresses.join(', ')}`] : []),
-    ...(rate === undefined ? [] : [`${rate} requests a minute`]),
-    ...(credits === undefined ? [] : [`${used ?? 0} of ${credits} credits this month`]),
+    ...(key.test ? [t('For tests')] : []),
+    ...(addresses ? [t('From {value}', { value: addresses.join(', ') })] : []),
+    ...(rate === undefined ? [] : [t('{rate} requests a minute', { rate })]),
+    ...(credits === undefined
+      ? []
+      : [t('{value} of {credits} credits this month', { value: used ?? 0, credits })]),
   ];
 }
 
@@ -43,10 +46,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The ends that the form offers, in days; 0: none. */
 export const ENDS = [
-  { value: '0', label: 'Never' },
-  { value: '30', label: 'In 30 days' },
-  { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
+  { value: '0', label: t('Never') },
+  { value: '30', label: t('In 30 days') },
+  { value: '90', label: t('In 90 days') },
+  { value: '365', label: t('In a year') },
 ] as const satisfies readonly Choice<string>[];
 
 export type End = (typeof ENDS)[number]['value'];

@@ -19,13 +19,15 @@ import { type Column, Records } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const refresh = async () => {
   await queryClient.invalidateQueries({ queryKey: MEMBERS });
   await queryClient.invalidateQueries({ queryKey: PERSON });
 };
 
-const nameOf = ({ name, email }: Member): string => name ?? email ?? 'A removed person';
+const nameOf = ({ name, email }: Member): string => name ?? email ?? t('A removed person');
 
 interface RightsProps {
   readonly role: Role;
@@ -38,10 +40,10 @@ interface RightsProps {
 function Rights({ role, documents, onRole, onDocuments }: RightsProps) {
   return (
     <>
-      <Select label="Role" choices={ROLES} value={role} onChange={onRole} />
+      <Select label={t('Role')} choices={ROLES} value={role} onChange={onRole} />
       {role === 'auditor' && (
         <Checkbox isSelected={documents} onChange={onDocuments}>
-          May read the text of documents
+          {t('May read the text of documents')}
         </Checkbox>
       )}
     </>
@@ -61,24 +63,27 @@ function InviteSection() {
   };
   return (
     <Section
-      title="Invite somebody"
-      lead="You get a link for them. It works once, within 7 days. Where the service has mail, it sends the link, too."
+      title={t('Invite somebody')}
+      lead={t(
+        'You get a link for them. It works once, within 7 days. Where the service has mail, it sends the link, too.',
+      )}
     >
-      <SendForm action="Make the link" layout="narrow" onSend={invite}>
-        <TextField label="Email" name="email" type="email" autoComplete="off" isRequired />
+      <SendForm action={t('Make the link')} layout="narrow" onSend={invite}>
+        <TextField label={t('Email')} name="email" type="email" autoComplete="off" isRequired />
         <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
       </SendForm>
       {made !== undefined && (
         <SecretDialog
-          title="The link is made"
+          title={t('The link is made')}
           secret={made.link}
           what="link"
           onCopied={() => setMade(undefined)}
         >
-          {made.sends_mail
-            ? 'The service sends it to the address. You can hand it over, too.'
-            : 'Send it to the person in a way that you trust.'}{' '}
-          Whoever opens it joins as the person with that address.
+          {rich('{value} Whoever opens it joins as the person with that address.', {
+            value: made.sends_mail
+              ? t('The service sends it to the address. You can hand it over, too.')
+              : t('Send it to the person in a way that you trust.'),
+          })}
         </SecretDialog>
       )}
     </Section>
@@ -86,9 +91,9 @@ function InviteSection() {
 }
 
 const REQUIREMENTS = [
-  { value: 'none', label: 'Nothing more than the password' },
-  { value: 'second_factor', label: 'A second factor' },
-  { value: 'oidc', label: 'The identity provider alone' },
+  { value: 'none', label: t('Nothing more than the password') },
+  { value: 'second_factor', label: t('A second factor') },
+  { value: 'oidc', label: t('The identity provider alone') },
 ] as const satisfies readonly { value: Requirement; label: string }[];
 type Requirement = components['schemas']['SignInPolicy']['require'];
 
@@ -107,7 +112,7 @@ function PolicySection() {
     void sending.send(async () => {
       try {
         await dataOf(api.PATCH('/api/v1/account/sign-in-policy/', { body: { require } }));
-        announce('It holds at once, for everybody.');
+        announce(t('It holds at once, for everybody.'));
       } finally {
         setChosen(undefined);
         await queryClient.invalidateQueries({ queryKey: POLICY });
@@ -116,13 +121,15 @@ function PolicySection() {
   };
   return (
     <Section
-      title="Signing in"
-      lead="What everybody has to prove who signs in to this account. Sessions that lack it may do nothing but set it up. API keys go on."
+      title={t('Signing in')}
+      lead={t(
+        'What everybody has to prove who signs in to this account. Sessions that lack it may do nothing but set it up. API keys go on.',
+      )}
     >
-      <Loaded query={query} what="what is required" lines={2}>
+      <Loaded query={query} what={t('what is required')} lines={2}>
         {({ require }) => (
           <Select
-            label="Required"
+            label={t('Required')}
             choices={REQUIREMENTS}
             value={chosen ?? require}
             onChange={change}
@@ -142,16 +149,16 @@ function Change({ member }: { readonly member: Member }) {
     const params = { path: { id: member.id } };
     const body = { role, ...(role === 'auditor' && { documents }) };
     await dataOf(api.PATCH('/api/v1/account/members/{id}/', { params, body }));
-    announce(`${nameOf(member)} is ${role} now.`);
+    announce(t('{member} is {role} now.', { member: nameOf(member), role }));
   };
   return (
     <ConfirmButton
       small
-      text="Change"
+      text={t('Change')}
       actionLook="primary"
-      aria-label={`Change the role of ${nameOf(member)}`}
-      title={`Change the role of ${nameOf(member)}`}
-      action="Change the role"
+      aria-label={t('Change the role of {member}', { member: nameOf(member) })}
+      title={t('Change the role of {member}', { member: nameOf(member) })}
+      action={t('Change the role')}
       onConfirm={change}
       onClosed={() => void refresh()}
     >
@@ -162,27 +169,32 @@ function Change({ member }: { readonly member: Member }) {
 
 function Remove({ member, isSelf }: { readonly member: Member; readonly isSelf: boolean }) {
   const isInvitation = member.status === 'invited';
-  const act = isInvitation ? 'Revoke' : isSelf ? 'Leave' : 'Remove';
+  const act = isInvitation ? t('Revoke') : isSelf ? t('Leave') : t('Remove');
   const remove = async () => {
     const params = { path: { id: member.id } };
     await dataOf(api.DELETE('/api/v1/account/members/{id}/', { params }));
     if (isSelf) session.end('ended');
-    else announce(isInvitation ? 'The invitation is revoked.' : `${nameOf(member)} is removed.`);
+    else
+      announce(
+        isInvitation
+          ? t('The invitation is revoked.')
+          : t('{member} is removed.', { member: nameOf(member) }),
+      );
   };
   return (
     <ConfirmButton
       small
       text={act}
-      aria-label={isSelf ? 'Leave the account' : `${act} ${nameOf(member)}`}
-      title={isSelf ? 'Leave this account?' : `${act} ${nameOf(member)}?`}
-      action={isInvitation ? 'Revoke the invitation' : isSelf ? 'Leave' : 'Remove'}
+      aria-label={isSelf ? t('Leave the account') : `${act} ${nameOf(member)}`}
+      title={isSelf ? t('Leave this account?') : `${act} ${nameOf(member)}?`}
+      action={isInvitation ? t('Revoke the invitation') : isSelf ? t('Leave') : t('Remove')}
       onConfirm={remove}
       onClosed={() => void refresh()}
     >
       <p>
         {isInvitation
-          ? 'The link is no use any more.'
-          : 'The sessions of this person here and the API keys that they made end at once.'}
+          ? t('The link is no use any more.')
+          : t('The sessions of this person here and the API keys that they made end at once.')}
       </p>
     </ConfirmButton>
   );
@@ -191,47 +203,45 @@ function Remove({ member, isSelf }: { readonly member: Member; readonly isSelf: 
 function columnsFor(own: string | undefined, isOwner: boolean): readonly Column<Member>[] {
   return [
     {
-      header: 'Person',
+      header: t('Person'),
       isRowHeader: true,
       cell: (member) => (
         <span className="line">
           <bdi>{nameOf(member)}</bdi>
           {member.id === own && (
             <Badge tone="ok" icon="check">
-              You
+              {t('You')}
             </Badge>
           )}
         </span>
       ),
     },
-    { header: 'Email', cell: ({ email }) => <bdi>{email ?? ''}</bdi> },
+    { header: t('Email'), cell: ({ email }) => <bdi>{email ?? ''}</bdi> },
     {
-      header: 'Role',
+      header: t('Role'),
       cell: ({ role, documents }) =>
-        role === 'auditor' && documents ? 'auditor, with documents' : role,
+        role === 'auditor' && documents ? t('auditor, with documents') : role,
     },
     ...(isOwner
       ? [
           {
-            header: 'Second factor',
+            header: t('Second factor'),
             cell: ({ second_factor: has, status }: Member) =>
-              status === 'invited' ? '' : has === true ? 'Yes' : 'No',
+              status === 'invited' ? '' : has === true ? t('Yes') : t('No'),
           },
         ]
       : []),
     {
-      header: 'Since',
+      header: t('Since'),
       cell: ({ status, since, expires_at: end }) =>
         status === 'invited' && end !== undefined ? (
-          <>
-            Invited, until <Time iso={end} />
-          </>
+          <>{rich('Invited, until {time}', { time: <Time iso={end} /> })}</>
         ) : (
           <Time iso={since} />
         ),
     },
     {
-      header: 'Actions',
+      header: t('Actions'),
       isActions: true,
       cell: (member) => (
         <span className="line">
@@ -254,12 +264,15 @@ export default function MembersPage() {
     ask: (query, signal) => api.GET('/api/v1/account/members/', { params: { query }, signal }),
   });
   return (
-    <Page title="Members" lead="Who belongs to this account, and what each of them may do.">
-      <Section title="People">
+    <Page
+      title={t('Members')}
+      lead={t('Who belongs to this account, and what each of them may do.')}
+    >
+      <Section title={t('People')}>
         <Records
           list={list}
           of="members"
-          label="Members"
+          label={t('Members')}
           columns={columnsFor(person?.id, isOwner)}
           rowKey={({ id }) => id}
           onPage={setPage}

@@ -24,6 +24,8 @@ import type { AccountsSearch } from './accounts-search.ts';
 import styles from './operations.module.css';
 import { PlanSelect } from './PlanSelect.tsx';
 import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Account = components['schemas']['Account'];
 
@@ -31,7 +33,7 @@ const route = getRouteApi('/signed-in/operations/accounts');
 
 const COLUMNS: readonly Column<Account>[] = [
   {
-    header: 'Account',
+    header: t('Account'),
     isRowHeader: true,
     cell: ({ id, email, operator, suspended }) => (
       <span className="line">
@@ -40,21 +42,21 @@ const COLUMNS: readonly Column<Account>[] = [
         </Link>
         {operator && (
           <Badge tone="accent" icon="server">
-            Operator
+            {t('Operator')}
           </Badge>
         )}
         {suspended && (
           <Badge tone="warning" icon="warning">
-            Suspended
+            {t('Suspended')}
           </Badge>
         )}
       </span>
     ),
   },
-  { header: 'Plan', cell: ({ plan }) => planName(plan) },
-  { header: 'Credits', align: 'end', cell: ({ credits }) => formatCredits(credits) },
-  { header: 'Opened', cell: ({ created_at: at }) => <Time iso={at} /> },
-  { header: 'Id', cell: ({ id }) => <code className={styles.id}>{id}</code> },
+  { header: t('Plan'), cell: ({ plan }) => planName(plan) },
+  { header: t('Credits'), align: 'end', cell: ({ credits }) => formatCredits(credits) },
+  { header: t('Opened'), cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: t('Id'), cell: ({ id }) => <code className={styles.id}>{id}</code> },
 ];
 
 export default function AccountsPage() {
@@ -76,11 +78,11 @@ export default function AccountsPage() {
     void navigate({ to: '/operations/accounts', search, resetScroll: false });
   return (
     <Page
-      title="Accounts"
-      lead="All accounts of this service that are open, newest first."
+      title={t('Accounts')}
+      lead={t('All accounts of this service that are open, newest first.')}
       actions={
         <Button look="primary" icon="plus" onPress={() => setOpening(true)}>
-          Open an account
+          {t('Open an account')}
         </Button>
       }
     >
@@ -88,7 +90,7 @@ export default function AccountsPage() {
       <Records
         list={list}
         of="accounts"
-        label="Accounts"
+        label={t('Accounts')}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         shows={({ id, email: address }) => `${address} ${id}`.includes(typed.trim().toLowerCase())}
@@ -96,14 +98,20 @@ export default function AccountsPage() {
         empty={
           <EmptyState
             icon="search"
-            title={email === undefined ? 'No account is on this page' : `No account has ${email}`}
+            title={
+              email === undefined
+                ? t('No account is on this page')
+                : t('No account has {email}', { email })
+            }
             action={
-              email === undefined && <Button onPress={() => show({})}>Show all accounts</Button>
+              email === undefined && (
+                <Button onPress={() => show({})}>{t('Show all accounts')}</Button>
+              )
             }
           >
             {email === undefined
-              ? 'The list may have become shorter.'
-              : 'Only the whole address finds an account. One that was erased is not found.'}
+              ? t('The list may have become shorter.')
+              : t('Only the whole address finds an account. One that was erased is not found.')}
           </EmptyState>
         }
       />
@@ -116,28 +124,28 @@ export default function AccountsPage() {
 type SignUpLink = components['schemas']['OpenSignUpLink'];
 
 const LINK_COLUMNS: readonly Column<SignUpLink>[] = [
-  { header: 'For', isRowHeader: true, cell: ({ email }) => <bdi>{email}</bdi> },
-  { header: 'Plan', cell: ({ plan }) => planName(plan) },
-  { header: 'Credits', align: 'end', cell: ({ credits }) => formatCredits(credits) },
-  { header: 'Valid until', cell: ({ expires_at: at }) => <Time iso={at} /> },
+  { header: t('For'), isRowHeader: true, cell: ({ email }) => <bdi>{email}</bdi> },
+  { header: t('Plan'), cell: ({ plan }) => planName(plan) },
+  { header: t('Credits'), align: 'end', cell: ({ credits }) => formatCredits(credits) },
+  { header: t('Valid until'), cell: ({ expires_at: at }) => <Time iso={at} /> },
   {
-    header: 'Actions',
+    header: t('Actions'),
     isActions: true,
     cell: ({ id, email }) => (
       <ConfirmButton
         small
-        text="Revoke"
-        aria-label={`Revoke the link for ${email}`}
-        title={`Revoke the link for ${email}?`}
-        action="Revoke the link"
+        text={t('Revoke')}
+        aria-label={t('Revoke the link for {email}', { email })}
+        title={t('Revoke the link for {email}?', { email })}
+        action={t('Revoke the link')}
         onConfirm={async () => {
           const params = { path: { id } };
           await dataOf(api.DELETE('/api/v1/operator/sign-ups/{id}/', { params }));
-          announce('The link is revoked.');
+          announce(t('The link is revoked.'));
         }}
         onClosed={() => void forgetAccounts()}
       >
-        <p>It opens no account from then on.</p>
+        <p>{t('It opens no account from then on.')}</p>
       </ConfirmButton>
     ),
   },
@@ -154,8 +162,8 @@ function SignUpLinks() {
   });
   if (links.length === 0) return null;
   return (
-    <Section title="Links that nobody has used" lead="Each opens an account, once.">
-      <Table label="Links" columns={LINK_COLUMNS} rows={links} rowKey={({ id }) => id} />
+    <Section title={t('Links that nobody has used')} lead={t('Each opens an account, once.')}>
+      <Table label={t('Links')} columns={LINK_COLUMNS} rows={links} rowKey={({ id }) => id} />
     </Section>
   );
 }
@@ -175,8 +183,8 @@ function SearchForm({ email = '', onType, onSearch }: SearchFormProps) {
   return (
     <form role="search" className={styles.search} onSubmit={search}>
       <TextField
-        label="Find"
-        hint="Shows those of this page as you type. Enter looks for a whole address among all."
+        label={t('Find')}
+        hint={t('Shows those of this page as you type. Enter looks for a whole address among all.')}
         name="email"
         inputMode="email"
         value={wanted}
@@ -188,9 +196,9 @@ function SearchForm({ email = '', onType, onSearch }: SearchFormProps) {
         autoComplete="off"
       />
       <Button type="submit" icon="search">
-        Find
+        {t('Find')}
       </Button>
-      {email !== '' && <Button onPress={() => onSearch({})}>Show all</Button>}
+      {email !== '' && <Button onPress={() => onSearch({})}>{t('Show all')}</Button>}
     </form>
   );
 }
@@ -223,22 +231,22 @@ function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
     const { email, secret, what, id } = shown;
     return (
       <SecretDialog
-        title={what === 'link' ? 'The link is made' : 'The account is open'}
+        title={what === 'link' ? t('The link is made') : t('The account is open')}
         secret={secret}
         what={what}
         onCopied={() => void goTo(id)}
       >
-        Copy the {what} for {email} now and pass it on safely.
+        {rich('Copy the {what} for {email} now and pass it on safely.', { what, email })}
       </SecretDialog>
     );
   }
   return (
-    <Dialog title="Open an account" isOpen={isOpen} onClose={onClose}>
+    <Dialog title={t('Open an account')} isOpen={isOpen} onClose={onClose}>
       <OpeningForm
         onCancel={onClose}
         onInvited={(email, link) => setShown({ email, secret: link, what: 'link' })}
         onOpened={async ({ id, email, password }) => {
-          announce(`The account of ${email} is open.`);
+          announce(t('The account of {email} is open.', { email }));
           if (password === undefined) await goTo(id);
           else setShown({ id, email, secret: password, what: 'password' });
           await forgetAccounts();
@@ -260,7 +268,7 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
   const { sign_up: signUp = 'closed' } = useQuery(offersQuery).data ?? {};
   return (
     <SendForm
-      action={isInvited ? 'Make the link' : 'Open the account'}
+      action={isInvited ? t('Make the link') : t('Open the account')}
       onCancel={onCancel}
       onSend={async (textOf) => {
         const [credits, password] = [textOf('credits'), textOf('password')];
@@ -278,7 +286,7 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
       }}
     >
       <TextField
-        label="Email"
+        label={t('Email')}
         name="email"
         inputMode="email"
         maxLength={320}
@@ -288,22 +296,25 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
       />
       <PlanSelect value={plan} onChange={setPlan} />
       <NumberField
-        label="Credits to begin with"
+        label={t('Credits to begin with')}
         name="credits"
-        hint="Without a number, as many as new accounts get."
+        hint={t('Without a number, as many as new accounts get.')}
         minValue={0}
       />
       {signUp !== 'closed' && (
         <Checkbox isSelected={isInvited} onChange={setInvited}>
-          Invite by a link: whoever has it chooses the password, and the account is open then
+          {t('Invite by a link: whoever has it chooses the password, and the account is open then')}
         </Checkbox>
       )}
       {!isInvited && (
         <TextField
-          label="Password"
+          label={t('Password')}
           name="password"
           type="password"
-          hint={`At least ${SHORTEST_PASSWORD} characters. Without one, the service makes it and shows it once.`}
+          hint={t(
+            'At least {SHORTEST_PASSWORD} characters. Without one, the service makes it and shows it once.',
+            { SHORTEST_PASSWORD },
+          )}
           minLength={SHORTEST_PASSWORD}
           autoComplete="new-password"
         />

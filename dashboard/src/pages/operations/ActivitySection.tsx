@@ -11,17 +11,18 @@ import { Time } from '../../ui/Time.tsx';
 import { UsageDays } from '../usage/UsageDays.tsx';
 import type { AccountDetails } from './operator-api.ts';
 import { ReasonDialog, reasonIn } from './reason.tsx';
+import { t } from '../../words/words.ts';
 
 type Activity = components['schemas']['AccountActivity'];
 type Key = Activity['keys'][number];
 const DAYS = 30;
 
 const KEYS: readonly Column<Key>[] = [
-  { header: 'Key', isRowHeader: true, cell: ({ prefix }) => <code>{prefix}…</code> },
-  { header: 'Created', cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: t('Key'), isRowHeader: true, cell: ({ prefix }) => <code>{prefix}…</code> },
+  { header: t('Created'), cell: ({ created_at: at }) => <Time iso={at} /> },
   {
-    header: 'Last used',
-    cell: ({ last_used_at: at }) => (at === null ? 'Never' : <Time iso={at} />),
+    header: t('Last used'),
+    cell: ({ last_used_at: at }) => (at === null ? t('Never') : <Time iso={at} />),
   },
 ];
 
@@ -33,27 +34,29 @@ export function ActivitySection({ account: { id, email } }: { readonly account: 
   };
   return (
     <Section
-      title="Keys, use and failures"
-      lead="Prefixes of keys and counts, no names and no documents. The account sees in its history that you looked."
+      title={t('Keys, use and failures')}
+      lead={t(
+        'Prefixes of keys and counts, no names and no documents. The account sees in its history that you looked.',
+      )}
       actions={
         <ReasonDialog
-          text="Look at its activity"
-          title={`Look at the activity of ${email}?`}
-          action="Look at it"
+          text={t('Look at its activity')}
+          title={t('Look at the activity of {email}?', { email })}
+          action={t('Look at it')}
           look="primary"
           onSend={look}
         >
-          <p>The look is recorded in the history of the account, once an hour.</p>
+          <p>{t('The look is recorded in the history of the account, once an hour.')}</p>
         </ReasonDialog>
       }
     >
       {activity !== undefined && (
         <div role="status" className="stack">
           {activity.keys.length === 0 ? (
-            <Calm>The account has no API key.</Calm>
+            <Calm>{t('The account has no API key.')}</Calm>
           ) : (
             <Table
-              label="API keys"
+              label={t('API keys')}
               columns={KEYS}
               rows={activity.keys}
               rowKey={({ id: key }) => key}

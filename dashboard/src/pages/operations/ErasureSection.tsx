@@ -9,6 +9,8 @@ import { OwnProof, proofIn } from '../../ui/passwords.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface ErasureSectionProps {
   readonly account: AccountDetails;
@@ -18,10 +20,10 @@ interface ErasureSectionProps {
 /** Why the account cannot be erased. */
 function obstacle({ hold }: AccountDetails, isOwn: boolean): string | undefined {
   if (hold !== null) {
-    return 'A hold is in force, which keeps the account from being erased. Release it first.';
+    return t('A hold is in force, which keeps the account from being erased. Release it first.');
   }
   return isOwn
-    ? 'This is your own account. Another operator can erase it, or pressledger account erase.'
+    ? t('This is your own account. Another operator can erase it, or pressledger account erase.')
     : undefined;
 }
 
@@ -30,33 +32,36 @@ export function ErasureSection({ account, onErased }: ErasureSectionProps) {
   const reason = obstacle(account, isOwn);
   return (
     <Section
-      title="Erase the account"
-      lead="Destroys the account with all its documents, for good."
+      title={t('Erase the account')}
+      lead={t('Destroys the account with all its documents, for good.')}
       actions={
         <DialogButton
           look="danger"
           icon="trash"
           isDisabled={reason !== undefined}
-          text="Erase the account"
-          title={`Erase the account of ${account.email}?`}
+          text={t('Erase the account')}
+          title={t('Erase the account of {email}?', { email: account.email })}
         >
           {(close) => (
             <>
-              <Notice kind="warning">This cannot be undone by anybody.</Notice>
+              <Notice kind="warning">{t('This cannot be undone by anybody.')}</Notice>
               <ul className="bullets">
-                <li>All API keys, sessions and links of the account end at once.</li>
-                <li>Conversions that are not finished fail, and new ones are refused.</li>
+                <li>{t('All API keys, sessions and links of the account end at once.')}</li>
+                <li>{t('Conversions that are not finished fail, and new ones are refused.')}</li>
                 <li>
-                  All stored documents are deleted: {formatBytes(account.stored_bytes)} of PDFs and
-                  requests.
+                  {rich('All stored documents are deleted: {stored_bytes} of PDFs and requests.', {
+                    stored_bytes: formatBytes(account.stored_bytes),
+                  })}
                 </li>
                 <li>
-                  The data key of the account is destroyed: nobody can read its address, names or
-                  texts in the log any more.
+                  {t(
+                    'The data key of the account is destroyed: nobody can read its address, names or texts in the log any more.',
+                  )}
                 </li>
                 <li>
-                  The log keeps ids, times, plan, credits, sizes and hashes of PDFs. Copies that
-                  customers downloaded, and backups of the keyring, are not reached.
+                  {t(
+                    'The log keeps ids, times, plan, credits, sizes and hashes of PDFs. Copies that customers downloaded, and backups of the keyring, are not reached.',
+                  )}
                 </li>
               </ul>
               <EraseForm account={account} onErased={onErased} onCancel={close} />
@@ -66,7 +71,7 @@ export function ErasureSection({ account, onErased }: ErasureSectionProps) {
       }
     >
       {reason === undefined ? (
-        <p>You are told what is destroyed, and asked for your password, before it begins.</p>
+        <p>{t('You are told what is destroyed, and asked for your password, before it begins.')}</p>
       ) : (
         <Notice kind="warning">{reason}</Notice>
       )}
@@ -82,7 +87,7 @@ interface EraseFormProps extends ErasureSectionProps {
 function EraseForm({ account: { id }, onErased, onCancel }: EraseFormProps) {
   return (
     <SendForm
-      action="Erase the account for good"
+      action={t('Erase the account for good')}
       look="danger"
       onCancel={onCancel}
       onSend={async (textOf) => {
@@ -92,14 +97,14 @@ function EraseForm({ account: { id }, onErased, onCancel }: EraseFormProps) {
         onErased();
         queryClient.removeQueries({ queryKey: [...ACCOUNTS, 'one', id] });
         void queryClient.invalidateQueries({ queryKey: [...ACCOUNTS, 'list'] });
-        return 'The account is erased.';
+        return t('The account is erased.');
       }}
     >
       <TextField
-        label="Address of the account to erase"
+        label={t('Address of the account to erase')}
         name="email"
         inputMode="email"
-        hint="Type it again, whole."
+        hint={t('Type it again, whole.')}
         autoComplete="off"
         isRequired
       />

@@ -16,6 +16,7 @@ import { repeated, useSteadyOrder } from './live.ts';
 import styles from './operations.module.css';
 import { periodOf } from './OverTime.tsx';
 import { SPANS, type SpanSearch } from './span-search.ts';
+import { t } from '../../words/words.ts';
 
 type Failure = components['schemas']['Failure'];
 type Group = components['schemas']['FailureGroup'];
@@ -48,8 +49,8 @@ const STILL = { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 } as const;
 const keyOf = ({ conversion_id: id, attempt }: Failure): string => `${id}/${attempt}`;
 const keyOfGroup = ({ code, source, renderer }: Filter): string => `${code}/${source}/${renderer}`;
 
-const KINDS = { html: 'HTML', url: 'URL', document: 'Documents' } as const;
-const kindText = ({ source }: Filter): string => (source === null ? 'Unknown' : KINDS[source]);
+const KINDS = { html: 'HTML', url: 'URL', document: t('Documents') } as const;
+const kindText = ({ source }: Filter): string => (source === null ? t('Unknown') : KINDS[source]);
 
 /** The end of a long id tells it from others; the whole one is shown where the pointer rests. */
 const ShortId = ({ id }: { readonly id: string }) => (
@@ -60,7 +61,7 @@ const ShortId = ({ id }: { readonly id: string }) => (
 
 const columnsOf = (own: string | undefined): readonly Column<Failure>[] => [
   {
-    header: 'Conversion',
+    header: t('Conversion'),
     isRowHeader: true,
     // The others are for their accounts alone.
     cell: ({ conversion_id: id, account_id: account }) =>
@@ -72,12 +73,12 @@ const columnsOf = (own: string | undefined): readonly Column<Failure>[] => [
         <code className={styles.id}>{id}</code>
       ),
   },
-  { header: 'Failed', cell: ({ time }) => <Time iso={time} look="short" /> },
-  { header: 'Reason', cell: ({ code }) => failureTitle(code) },
-  { header: 'Made from', cell: kindText },
-  { header: 'Renderer', cell: ({ renderer }) => <ShortId id={renderer} /> },
+  { header: t('Failed'), cell: ({ time }) => <Time iso={time} look="short" /> },
+  { header: t('Reason'), cell: ({ code }) => failureTitle(code) },
+  { header: t('Made from'), cell: kindText },
+  { header: t('Renderer'), cell: ({ renderer }) => <ShortId id={renderer} /> },
   {
-    header: 'Account',
+    header: t('Account'),
     cell: ({ account_id: id, email }) => (
       <Link to="/operations/accounts/$id" params={{ id }}>
         {email ?? <ShortId id={id} />}
@@ -106,37 +107,43 @@ export function FailuresSection({ search, isPaused }: FailuresSectionProps) {
   });
   const groups = useSteadyOrder(query.data ?? [], keyOfGroup);
   const columns: readonly Column<Group>[] = [
-    { header: 'Reason', isRowHeader: true, cell: ({ code }) => failureTitle(code) },
-    { header: 'Made from', cell: kindText },
-    { header: 'Renderer', cell: ({ renderer }) => <ShortId id={renderer} /> },
-    { header: 'Failures', align: 'end', cell: ({ count }) => formatNumber(count) },
-    { header: 'Last', cell: ({ last_at: at }) => <Time iso={at} look="short" /> },
+    { header: t('Reason'), isRowHeader: true, cell: ({ code }) => failureTitle(code) },
+    { header: t('Made from'), cell: kindText },
+    { header: t('Renderer'), cell: ({ renderer }) => <ShortId id={renderer} /> },
+    { header: t('Failures'), align: 'end', cell: ({ count }) => formatNumber(count) },
+    { header: t('Last'), cell: ({ last_at: at }) => <Time iso={at} look="short" /> },
     {
-      header: 'Actions',
+      header: t('Actions'),
       isActions: true,
       cell: ({ code, source, renderer }) => (
         <Button
           small
           look="quiet"
-          aria-label={`Show these: ${failureTitle(code)}`}
+          aria-label={t('Show these: {code}', { code: failureTitle(code) })}
           onPress={() => setFilter({ code, source, renderer })}
         >
-          Show these
+          {t('Show these')}
         </Button>
       ),
     },
   ];
   return (
     <Section
-      title="Failures"
-      lead={`${SPANS[span].label}${until === undefined ? '' : ` up to ${formatTime(until)}`}, by reason, document and renderer. What customers wrote is for their accounts alone.`}
+      title={t('Failures')}
+      lead={t(
+        '{label}{value}, by reason, document and renderer. What customers wrote is for their accounts alone.',
+        {
+          label: SPANS[span].label,
+          value: until === undefined ? '' : t(' up to {until}', { until: formatTime(until) }),
+        },
+      )}
     >
       <div className={styles.steady}>
         {groups.length === 0 ? (
-          <Calm>Nothing has failed in this time.</Calm>
+          <Calm>{t('Nothing has failed in this time.')}</Calm>
         ) : (
           <Table
-            label="Failures by reason, document and renderer"
+            label={t('Failures by reason, document and renderer')}
             columns={columns}
             rows={groups}
             rowKey={keyOfGroup}
@@ -185,30 +192,30 @@ function NewestFailures({ isPaused, filter, onAll }: NewestFailuresProps) {
       <div className={styles.offer}>
         <h3>
           {filter === undefined
-            ? 'Newest failures'
+            ? t('Newest failures')
             : `${failureTitle(filter.code)}: ${kindText(filter)}, ${filter.renderer}`}
         </h3>
         {filter !== undefined && (
           <Button small onPress={onAll}>
-            Show all
+            {t('Show all')}
           </Button>
         )}
         {hasNewer && (
           <Button small icon="refresh" onPress={showNewer}>
-            Show newer failures
+            {t('Show newer failures')}
           </Button>
         )}
       </div>
       <Records
         list={{ query: shown, page, size: PAGE_SIZE }}
         of="failures"
-        label="Newest failures"
+        label={t('Newest failures')}
         columns={columnsOf(account.data?.id)}
         rowKey={keyOf}
         onPage={setPage}
         empty={
-          <EmptyState icon="check" title="No conversion has failed">
-            The latest failures of all accounts are listed here.
+          <EmptyState icon="check" title={t('No conversion has failed')}>
+            {t('The latest failures of all accounts are listed here.')}
           </EmptyState>
         }
       />

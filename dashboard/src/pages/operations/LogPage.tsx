@@ -9,12 +9,16 @@ import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './operations.module.css';
 import { ProjectionsSection } from './ProjectionsSection.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 export default function LogPage() {
   return (
     <Page
-      title="Log"
-      lead="All that happened is in one log. Its signed checkpoints prove that it is unchanged; the projections are the lists that the service reads from it."
+      title={t('Log')}
+      lead={t(
+        'All that happened is in one log. Its signed checkpoints prove that it is unchanged; the projections are the lists that the service reads from it.',
+      )}
     >
       <CheckpointsSection />
       <ProjectionsSection />
@@ -24,13 +28,13 @@ export default function LogPage() {
 
 type Checkpoint = components['schemas']['SignedCheckpoint'];
 
-const none = <span className="muted">None</span>;
+const none = <span className="muted">{t('None')}</span>;
 
 const COLUMNS: readonly Column<Checkpoint>[] = [
-  { header: 'Events', isRowHeader: true, cell: ({ size }) => formatNumber(size) },
-  { header: 'Signed', cell: ({ time }) => <Time iso={time} /> },
+  { header: t('Events'), isRowHeader: true, cell: ({ size }) => formatNumber(size) },
+  { header: t('Signed'), cell: ({ time }) => <Time iso={time} /> },
   {
-    header: 'Witnesses',
+    header: t('Witnesses'),
     cell: ({ witnesses }) =>
       witnesses.length === 0 ? (
         none
@@ -45,14 +49,14 @@ const COLUMNS: readonly Column<Checkpoint>[] = [
       ),
   },
   {
-    header: 'Timestamp',
+    header: t('Timestamp'),
     cell: ({ timestamped_at: at }) => (at === null ? none : <Time iso={at} />),
   },
   {
-    header: 'Origin',
+    header: t('Origin'),
     cell: ({ origin }) => <code className={styles.hash}>{origin}</code>,
   },
-  { header: 'Root', cell: ({ root }) => <code className={styles.hash}>{root}</code> },
+  { header: t('Root'), cell: ({ root }) => <code className={styles.hash}>{root}</code> },
 ];
 
 function CheckpointsSection() {
@@ -68,24 +72,22 @@ function CheckpointsSection() {
   const isOne = origins.length === 1;
   return (
     <Section
-      title="Checkpoints"
-      lead="A checkpoint says how many events the log had and the root hash of their tree. A witness that has signed it vouches that nothing before was changed."
-    >
-      {isOne && (
-        <p>
-          Origin: <code>{origins[0]}</code>
-        </p>
+      title={t('Checkpoints')}
+      lead={t(
+        'A checkpoint says how many events the log had and the root hash of their tree. A witness that has signed it vouches that nothing before was changed.',
       )}
+    >
+      {isOne && <p>{rich('Origin: {code}', { code: <code>{origins[0]}</code> })}</p>}
       <Records
         list={list}
         of="checkpoints"
-        label="Checkpoints"
+        label={t('Checkpoints')}
         columns={isOne ? COLUMNS.filter(({ header }) => header !== 'Origin') : COLUMNS}
         rowKey={({ origin, size, root }) => `${origin}/${size}/${root}`}
         onPage={setPage}
         empty={
-          <EmptyState icon="shield" title="No checkpoint is signed yet">
-            The service signs one soon after the first events.
+          <EmptyState icon="shield" title={t('No checkpoint is signed yet')}>
+            {t('The service signs one soon after the first events.')}
           </EmptyState>
         }
       />

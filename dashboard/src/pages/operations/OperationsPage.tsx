@@ -14,6 +14,8 @@ import styles from './operations.module.css';
 import { OverTime } from './OverTime.tsx';
 import type { SpanSearch } from './span-search.ts';
 import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/operations');
 
@@ -30,15 +32,18 @@ export default function OperationsPage() {
   });
   return (
     <Page
-      title="Operations"
-      lead={`The state of the service, as the node that answers sees it. Refreshes ${EVERY_TEXT}.`}
+      title={t('Operations')}
+      lead={t(
+        'The state of the service, as the node that answers sees it. Refreshes {EVERY_TEXT}.',
+        { EVERY_TEXT },
+      )}
       actions={
         <Button icon={isPaused ? 'play' : 'pause'} onPress={() => setPaused(!isPaused)}>
-          {isPaused ? 'Continue' : 'Pause'}
+          {isPaused ? t('Continue') : t('Pause')}
         </Button>
       }
     >
-      <Loaded query={status} what="the state of the service" lines={8}>
+      <Loaded query={status} what={t('the state of the service')} lines={8}>
         {(data) => (
           <>
             <AsOf iso={data.time} isPaused={isPaused} error={status.error} />
@@ -66,21 +71,21 @@ interface AsOfProps {
 function AsOf({ iso, isPaused, error }: AsOfProps) {
   return (
     <div className={styles.asOf}>
-      <span>
-        As of <Time iso={iso} />
-      </span>
+      <span>{rich('As of {time}', { time: <Time iso={iso} /> })}</span>
       <span role="status">
         {isPaused && (
           <Badge tone="neutral" icon="pause">
-            Paused
+            {t('Paused')}
           </Badge>
         )}
         {!isPaused && error instanceof ApiError && (
-          <Badge tone="danger" icon="warning">{`Not renewed: ${errorText(error)}`}</Badge>
+          <Badge tone="danger" icon="warning">
+            {t('Not renewed: {error}', { error: errorText(error) })}
+          </Badge>
         )}
         {!isPaused && error !== null && !(error instanceof ApiError) && (
           <Badge tone="warning" icon="offline">
-            Connection lost. Trying again.
+            {t('Connection lost. Trying again.')}
           </Badge>
         )}
       </span>

@@ -19,6 +19,8 @@ import { ActivitySection } from './ActivitySection.tsx';
 import { ResetLinkSection } from './ResetLinkSection.tsx';
 import { RetentionSection, retentionText } from './RetentionSection.tsx';
 import { SuspensionSection } from './SuspensionSection.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
@@ -40,19 +42,19 @@ function OneAccount({ id }: { readonly id: string }) {
   const { data } = account;
   return (
     <Page
-      title={isMissing || data === undefined ? 'Account' : data.email}
+      title={isMissing || data === undefined ? t('Account') : data.email}
       lead={
         <Link to="/operations/accounts" search={{}}>
-          All accounts
+          {t('All accounts')}
         </Link>
       }
     >
       {isMissing ? (
-        <EmptyState icon="search" title="There is no such account" action={<AllAccounts />}>
-          It may have been erased, or the address of this page is misspelt.
+        <EmptyState icon="search" title={t('There is no such account')} action={<AllAccounts />}>
+          {t('It may have been erased, or the address of this page is misspelt.')}
         </EmptyState>
       ) : (
-        <Loaded query={account} what="the account" lines={8}>
+        <Loaded query={account} what={t('the account')} lines={8}>
           {(details) => (
             <>
               <AccountFacts account={details} />
@@ -75,26 +77,26 @@ function OneAccount({ id }: { readonly id: string }) {
 function AccountFacts({ account }: { readonly account: AccountDetails }) {
   const { id, plan, credits, created_at: openedAt, operator, hold } = account;
   return (
-    <Section title="This account">
+    <Section title={t('This account')}>
       <Facts
         wide
         facts={{
-          Plan: planName(plan),
-          Credits: formatCredits(credits),
-          Stored: formatBytes(account.stored_bytes),
-          'Valid API keys': formatNumber(account.api_keys),
-          'Open sessions': formatNumber(account.sessions),
-          Retention: retentionText(account.retention_seconds),
-          Hold: hold === null ? 'None' : 'In force',
-          Suspension: account.suspended ? 'In force' : 'None',
-          Opened: <Time iso={openedAt} />,
-          Id: <code>{id}</code>,
-          Role: operator ? (
+          [t('Plan')]: planName(plan),
+          [t('Credits')]: formatCredits(credits),
+          [t('Stored')]: formatBytes(account.stored_bytes),
+          [t('Valid API keys')]: formatNumber(account.api_keys),
+          [t('Open sessions')]: formatNumber(account.sessions),
+          [t('Retention')]: retentionText(account.retention_seconds),
+          [t('Hold')]: hold === null ? t('None') : t('In force'),
+          [t('Suspension')]: account.suspended ? t('In force') : t('None'),
+          [t('Opened')]: <Time iso={openedAt} />,
+          [t('Id')]: <code>{id}</code>,
+          [t('Role')]: operator ? (
             <Badge tone="accent" icon="server">
-              Operator
+              {t('Operator')}
             </Badge>
           ) : (
-            'Customer'
+            t('Customer')
           ),
         }}
       />
@@ -112,16 +114,19 @@ function Erased({ id, email }: ErasedProps) {
   const text = useRef<HTMLDivElement>(null);
   useEffect(() => text.current?.focus(), []);
   return (
-    <Page title="The account is erased">
+    <Page title={t('The account is erased')}>
       <div ref={text} tabIndex={-1} className={styles.focused}>
         <Section title={email}>
           <p>
-            Its API keys and sessions have ended. The service is destroying its data key and
-            deleting its documents. After that nothing personal of it can be read any more.
+            {t(
+              'Its API keys and sessions have ended. The service is destroying its data key and deleting its documents. After that nothing personal of it can be read any more.',
+            )}
           </p>
           <p className="muted">
-            The log keeps its id, <code className={styles.id}>{id}</code>, with the times and types
-            of its events. The address is free for a new account.
+            {rich(
+              'The log keeps its id, {code}, with the times and types of its events. The address is free for a new account.',
+              { code: <code className={styles.id}>{id}</code> },
+            )}
           </p>
           <div>
             <AllAccounts />
@@ -135,7 +140,7 @@ function Erased({ id, email }: ErasedProps) {
 function AllAccounts() {
   return (
     <ButtonLink to="/operations/accounts" search={{}}>
-      Show all accounts
+      {t('Show all accounts')}
     </ButtonLink>
   );
 }

@@ -5,20 +5,22 @@ import { Page } from '../../ui/Page.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { useOnEnd } from './live.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */
 function OperatorsOnly({ children }: { readonly children: ReactNode }) {
   const person = usePerson();
   useOnEnd(person.data?.operator === true, () =>
-    announce('You are no longer an operator of this service.', 'danger'),
+    announce(t('You are no longer an operator of this service.'), 'danger'),
   );
   if (person.data?.operator === true) {
     return person.data.acts_as_operator ? children : <ChangePasswordFirst />;
   }
   if (person.data !== undefined) return <ForOperators email={person.data.email ?? ''} />;
   return (
-    <Page title="For operators">
-      <Loaded query={person} what="your name">
+    <Page title={t('For operators')}>
+      <Loaded query={person} what={t('your name')}>
         {() => null}
       </Loaded>
     </Page>
@@ -34,18 +36,19 @@ export const forOperators = (Content: () => ReactNode) => () => (
 
 function ChangePasswordFirst() {
   return (
-    <Page title="For operators">
+    <Page title={t('For operators')}>
       <EmptyState
         icon="server"
-        title="Change the first password to open the pages for operators"
+        title={t('Change the first password to open the pages for operators')}
         action={
           <ButtonLink to="/account" look="primary">
-            Change the password
+            {t('Change the password')}
           </ButtonLink>
         }
       >
-        The first start printed it. The pages for operators show the state of the service. There you
-        add credits, and open an account for each customer.
+        {t(
+          'The first start printed it. The pages for operators show the state of the service. There you add credits, and open an account for each customer.',
+        )}
       </EmptyState>
     </Page>
   );
@@ -53,16 +56,16 @@ function ChangePasswordFirst() {
 
 function ForOperators({ email }: { readonly email: string }) {
   return (
-    <Page title="For operators">
+    <Page title={t('For operators')}>
       <EmptyState
         icon="server"
-        title={`${email} is not an operator of this service`}
-        action={<ButtonLink to="/">Go to the first page</ButtonLink>}
+        title={t('{email} is not an operator of this service', { email })}
+        action={<ButtonLink to="/">{t('Go to the first page')}</ButtonLink>}
       >
-        The pages for operators show the state of the service and all its accounts. If you run the
-        service, make your account an operator on its machine:
-        <br />
-        <code>bin/pressledger account operator {email} --grant</code>
+        {rich(
+          'The pages for operators show the state of the service and all its accounts. If you run the service, make your account an operator on its machine:{br}{code}',
+          { br: <br />, code: <code>bin/pressledger account operator {email} --grant</code> },
+        )}
       </EmptyState>
     </Page>
   );

@@ -10,6 +10,7 @@ import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { repeated } from './live.ts';
 import { type Span, SPANS, type SpanSearch } from './span-search.ts';
+import { t } from '../../words/words.ts';
 
 type Activity = components['schemas']['ServiceActivity'];
 type Step = Activity['steps'][number];
@@ -49,12 +50,12 @@ export function OverTime({ search, onSearch, isPaused }: OverTimeProps) {
   };
   return (
     <Section
-      title="Over time"
-      lead="Counted from the log: the same on every node, and for any time in the past."
+      title={t('Over time')}
+      lead={t('Counted from the log: the same on every node, and for any time in the past.')}
       actions={
         <div className="line">
           <Select
-            label="Time"
+            label={t('Time')}
             choices={Object.entries(SPANS).map(([value, { label }]) => ({
               value: value as Span,
               label,
@@ -64,7 +65,7 @@ export function OverTime({ search, onSearch, isPaused }: OverTimeProps) {
           />
           <TextField
             key={until}
-            label="Up to (empty: now)"
+            label={t('Up to (empty: now)')}
             type="datetime-local"
             defaultValue={until === undefined ? '' : localText(until)}
             onBlur={({ target }) => end(target.value)}
@@ -72,7 +73,7 @@ export function OverTime({ search, onSearch, isPaused }: OverTimeProps) {
         </div>
       }
     >
-      <Loaded query={activity} what="the counts over time" lines={8}>
+      <Loaded query={activity} what={t('the counts over time')} lines={8}>
         {(data) => <Steps {...data} />}
       </Loaded>
     </Section>
@@ -95,42 +96,46 @@ function Steps({ step_minutes: minutes, steps }: Activity) {
     <Charts>
       <Chart
         times={times}
-        title={`Conversions in each ${every}`}
+        title={t('Conversions in each {every}', { every })}
         format={formatNumber}
         series={[
           {
-            name: 'Accepted',
+            name: t('Accepted'),
             tone: 'text-muted',
             isDashed: true,
             values: values((step) => step.accepted),
           },
-          { name: 'Completed', tone: 'accent', values: values((step) => step.completed) },
-          { name: 'Failed', tone: 'danger', values: values((step) => step.failed) },
-          { name: 'Cancelled', tone: 'warning', isDashed: true, values: cancelled },
+          { name: t('Completed'), tone: 'accent', values: values((step) => step.completed) },
+          { name: t('Failed'), tone: 'danger', values: values((step) => step.failed) },
+          { name: t('Cancelled'), tone: 'warning', isDashed: true, values: cancelled },
         ]}
       />
       <Chart
         times={times}
-        title={`Waiting and being rendered, at the end of each ${every}`}
+        title={t('Waiting and being rendered, at the end of each {every}', { every })}
         format={formatNumber}
         series={[
           {
-            name: 'Waiting',
+            name: t('Waiting'),
             tone: 'warning',
             isDashed: true,
             values: values((step) => step.waiting),
           },
-          { name: 'Being rendered', tone: 'accent', values: values((step) => step.rendering) },
+          { name: t('Being rendered'), tone: 'accent', values: values((step) => step.rendering) },
         ]}
       />
       <Chart
         times={times}
-        title="Time from acceptance to completion"
+        title={t('Time from acceptance to completion')}
         format={formatDuration}
         series={[
-          { name: 'Median', tone: 'accent', values: values((step) => step.completion_ms?.median) },
           {
-            name: '95 % within',
+            name: t('Median'),
+            tone: 'accent',
+            values: values((step) => step.completion_ms?.median),
+          },
+          {
+            name: t('95 % within'),
             tone: 'warning',
             isDashed: true,
             values: values((step) => step.completion_ms?.p95),

@@ -3,6 +3,7 @@ import { api, dataOf } from '../../api/client.ts';
 import { counted } from '../../ui/format.ts';
 import { planName } from '../../ui/plans.ts';
 import { Select } from '../../ui/Select.tsx';
+import { t } from '../../words/words.ts';
 
 interface PlanSelectProps {
   readonly value: string;
@@ -23,14 +24,20 @@ export function PlanSelect({ value, onChange }: PlanSelectProps) {
   const names = [...new Set([...plans.map(({ name }) => name), value])];
   return (
     <Select
-      label="Plan"
+      label={t('Plan')}
       name="plan"
       choices={names.map((name) => ({ value: name, label: planName(name) }))}
       value={value}
       onChange={onChange}
       hint={
         chosen &&
-        `${counted(chosen.rate_limit, 'request')} a minute${monthly === null ? '' : `, ${counted(monthly, 'credit')} each month`}.`
+        t('{rate_limit} a minute{value}.', {
+          rate_limit: counted(chosen.rate_limit, 'request'),
+          value:
+            monthly === null
+              ? ''
+              : t(', {monthly} each month', { monthly: counted(monthly, 'credit') }),
+        })
       }
     />
   );

@@ -13,6 +13,8 @@ import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { repeated, useOnEnd } from './live.ts';
 import { eventsText } from './status-sections.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Projection = components['schemas']['ProjectionState'];
 type LastRebuild = NonNullable<Projection['last_rebuild']>;
@@ -24,15 +26,15 @@ const PROGRESS_SECONDS = 1;
 const formatPosition = (position: string): string => formatNumber(Number(position));
 
 const COLUMNS: readonly Column<Projection>[] = [
-  { header: 'Projection', isRowHeader: true, cell: ({ name }) => name },
-  { header: 'Version', align: 'end', cell: ({ version }) => formatNumber(version) },
-  { header: 'Position', align: 'end', cell: ({ position }) => formatPosition(position) },
-  { header: 'Events behind', align: 'end', cell: ({ lag }) => eventsText(lag) },
+  { header: t('Projection'), isRowHeader: true, cell: ({ name }) => name },
+  { header: t('Version'), align: 'end', cell: ({ version }) => formatNumber(version) },
+  { header: t('Position'), align: 'end', cell: ({ position }) => formatPosition(position) },
+  { header: t('Events behind'), align: 'end', cell: ({ lag }) => eventsText(lag) },
 ];
 
 async function rebuild(): Promise<void> {
   await dataOf(api.POST('/api/v1/operator/projections/rebuild/'));
-  announce('The rebuild has begun.');
+  announce(t('The rebuild has begun.'));
   await queryClient.invalidateQueries({ queryKey: PROJECTIONS });
 }
 
@@ -41,14 +43,16 @@ function RebuildEnd({ last }: { readonly last: LastRebuild }) {
   if (error !== null) {
     return (
       <Notice kind="danger">
-        The last rebuild failed: {error} It ended <Time iso={at} />. The lists before it are still
-        in use.
+        {rich(
+          'The last rebuild failed: {error} It ended {time}. The lists before it are still in use.',
+          { error, time: <Time iso={at} /> },
+        )}
       </Notice>
     );
   }
   return (
     <p className="muted">
-      The last rebuild ended well: <Time iso={at} />
+      {rich('The last rebuild ended well: {time}', { time: <Time iso={at} /> })}
     </p>
   );
 }
@@ -68,49 +72,63 @@ export function ProjectionsSection() {
   const rebuilding = one?.rebuilding;
   const last = one?.last_rebuild ?? undefined;
   useOnEnd(rebuilding !== undefined, () => {
-    if (last?.error === null) announce('The projections are rebuilt.');
+    if (last?.error === null) announce(t('The projections are rebuilt.'));
   });
   return (
     <Section
-      title="Projections"
-      lead="The lists that these pages read. Each node makes its own from the log; these are those of the node that answered."
+      title={t('Projections')}
+      lead={t(
+        'The lists that these pages read. Each node makes its own from the log; these are those of the node that answered.',
+      )}
       actions={
         <ConfirmButton
           icon="refresh"
-          text="Rebuild the projections"
-          title="Rebuild the projections?"
-          action="Rebuild the projections"
+          text={t('Rebuild the projections')}
+          title={t('Rebuild the projections?')}
+          action={t('Rebuild the projections')}
           onConfirm={rebuild}
         >
           <p>
-            The node that answers reads the whole log and rebuilds all its lists beside those in
-            use. When they are complete, they take their place.
+            {t(
+              'The node that answers reads the whole log and rebuilds all its lists beside those in use. When they are complete, they take their place.',
+            )}
           </p>
           <p>
-            The service goes on meanwhile, with more load on this node. The log is not changed.
-            Other nodes keep their lists.
+            {t(
+              'The service goes on meanwhile, with more load on this node. The log is not changed. Other nodes keep their lists.',
+            )}
           </p>
         </ConfirmButton>
       }
     >
-      <Loaded query={projections} what="the projections" lines={8}>
+      <Loaded query={projections} what={t('the projections')} lines={8}>
         {(rows) => (
           <>
             {projections.isError && (
               <Notice kind="warning">
-                The connection is lost. What is shown may be old. The page asks again by itself.
+                {t(
+                  'The connection is lost. What is shown may be old. The page asks again by itself.',
+                )}
               </Notice>
             )}
             {rebuilding !== undefined && (
               <ProgressBar
-                label="Rebuilding the projections"
+                label={t('Rebuilding the projections')}
                 value={Number(rebuilding.position)}
                 max={Math.max(1, Number(rebuilding.target))}
-                text={`Position ${formatPosition(rebuilding.position)} of ${formatPosition(rebuilding.target)}`}
+                text={t('Position {position} of {target}', {
+                  position: formatPosition(rebuilding.position),
+                  target: formatPosition(rebuilding.target),
+                })}
               />
             )}
             {rebuilding === undefined && last !== undefined && <RebuildEnd last={last} />}
-            <Table label="Projections" columns={COLUMNS} rows={rows} rowKey={({ name }) => name} />
+            <Table
+              label={t('Projections')}
+              columns={COLUMNS}
+              rows={rows}
+              rowKey={({ name }) => name}
+            />
           </>
         )}
       </Loaded>

@@ -9,6 +9,8 @@ import type { TextOf } from '../../ui/SendForm.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import type { AccountDetails } from './operator-api.ts';
 import { ReasonDialog } from './reason.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const bodyOf = (textOf: TextOf) => ({
   email: textOf('email').trim(),
@@ -19,7 +21,7 @@ const bodyOf = (textOf: TextOf) => ({
 const removeFactor = async (textOf: TextOf) => {
   const body = bodyOf(textOf);
   await dataOf(api.POST('/api/v1/operator/second-factors/remove/', { body }));
-  announce(`${body.email} signs in with the password alone from now on.`);
+  announce(t('{email} signs in with the password alone from now on.', { email: body.email }));
 };
 
 export function ResetLinkSection({ account }: { readonly account: AccountDetails }) {
@@ -33,48 +35,52 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
   const fields = (
     <>
       <TextField
-        label="Address of the person"
+        label={t('Address of the person')}
         name="email"
         inputMode="email"
         autoComplete="off"
         defaultValue={email}
         isRequired
-        hint="Another member's, where it is not who opened the account."
+        hint={t("Another member's, where it is not who opened the account.")}
       />
       <OwnProof />
     </>
   );
   return (
     <Section
-      title="Password and second factor"
-      lead="Somebody who has forgotten the password sets another one with a link from you. It works once, within 24 hours."
+      title={t('Password and second factor')}
+      lead={t(
+        'Somebody who has forgotten the password sets another one with a link from you. It works once, within 24 hours.',
+      )}
       actions={
         <>
           <ReasonDialog
-            text="Make a reset link"
-            title="Make a link that sets a password?"
-            action="Make the link"
+            text={t('Make a reset link')}
+            title={t('Make a link that sets a password?')}
+            action={t('Make the link')}
             look="primary"
             isRequired
             onSend={make}
             fields={fields}
           >
             <p>
-              Make sure who is asking. A link that was made before ends. The present password stays
-              valid until the link is used, which ends all sessions.
+              {t(
+                'Make sure who is asking. A link that was made before ends. The present password stays valid until the link is used, which ends all sessions.',
+              )}
             </p>
           </ReasonDialog>
           <ReasonDialog
-            text="Remove a second factor"
-            title="Remove a second factor that was lost?"
-            action="Remove it"
+            text={t('Remove a second factor')}
+            title={t('Remove a second factor that was lost?')}
+            action={t('Remove it')}
             isRequired
             onSend={removeFactor}
             fields={fields}
           >
             <p>
-              Make sure who is asking. The authenticator and the recovery codes are worth nothing
-              from then on: the password is enough.
+              {t(
+                'Make sure who is asking. The authenticator and the recovery codes are worth nothing from then on: the password is enough.',
+              )}
             </p>
           </ReasonDialog>
         </>
@@ -82,12 +88,12 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
     >
       {made !== undefined && (
         <SecretDialog
-          title="The link is made"
+          title={t('The link is made')}
           secret={made.link}
           what="link"
           onCopied={() => setMade(undefined)}
         >
-          Hand it over to {made.email} in a way that you trust.
+          {rich('Hand it over to {email} in a way that you trust.', { email: made.email })}
         </SecretDialog>
       )}
     </Section>

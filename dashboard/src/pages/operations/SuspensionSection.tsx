@@ -11,12 +11,14 @@ import { useOnEnd } from './live.ts';
 import styles from './operations.module.css';
 import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 import { ReasonDialog, reasonIn } from './reason.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 async function suspend(id: string, textOf: TextOf): Promise<void> {
   const body = { reason: textOf('reason').trim() };
   const params = { path: { id } };
   await dataOf(api.POST('/api/v1/operator/accounts/{id}/suspend/', { params, body }));
-  announce('The account is suspended.');
+  announce(t('The account is suspended.'));
   // Not awaited: the dialog gives the focus back to its button, which then goes.
   void forgetAccounts();
 }
@@ -25,7 +27,7 @@ async function resume(id: string, textOf: TextOf): Promise<void> {
   const params = { path: { id } };
   const body = reasonIn(textOf);
   await dataOf(api.POST('/api/v1/operator/accounts/{id}/resume/', { params, body }));
-  announce('The account is resumed.');
+  announce(t('The account is resumed.'));
   void forgetAccounts();
 }
 
@@ -36,45 +38,50 @@ export function SuspensionSection({ account }: { readonly account: AccountDetail
   useOnEnd(suspension !== null, () => state.current?.focus());
   return (
     <Section
-      title="Suspension"
-      lead="Nothing new is accepted from a suspended account, and nobody signs in to it. What was accepted is finished."
+      title={t('Suspension')}
+      lead={t(
+        'Nothing new is accepted from a suspended account, and nobody signs in to it. What was accepted is finished.',
+      )}
       actions={
         suspension === null ? (
           !isOwn && (
             <ReasonDialog
-              text="Suspend the account"
-              title={`Suspend ${email}?`}
-              action="Suspend the account"
+              text={t('Suspend the account')}
+              title={t('Suspend {email}?', { email })}
+              action={t('Suspend the account')}
               isRequired
-              hint="The people of the account are told it with each refusal."
+              hint={t('The people of the account are told it with each refusal.')}
               onSend={(textOf) => suspend(id, textOf)}
             >
               <p>
-                Its API keys and sessions are refused at once, until the account is resumed. Links
-                to files that were given out stay valid until they expire.
+                {t(
+                  'Its API keys and sessions are refused at once, until the account is resumed. Links to files that were given out stay valid until they expire.',
+                )}
               </p>
             </ReasonDialog>
           )
         ) : (
           <ReasonDialog
-            text="Resume the account"
-            title={`Resume ${email}?`}
-            action="Resume the account"
+            text={t('Resume the account')}
+            title={t('Resume {email}?', { email })}
+            action={t('Resume the account')}
             look="primary"
             onSend={(textOf) => resume(id, textOf)}
           >
-            <p>Its API keys and sessions work again at once.</p>
+            <p>{t('Its API keys and sessions work again at once.')}</p>
           </ReasonDialog>
         )
       }
     >
       <div ref={state} tabIndex={-1} className={styles.focused}>
         {suspension === null ? (
-          <p>The account is not suspended.</p>
+          <p>{t('The account is not suspended.')}</p>
         ) : (
           <Notice kind="warning">
-            The account is suspended since <Time iso={suspension.suspended_at} />. The reason:{' '}
-            <bdi>{suspension.reason}</bdi>
+            {rich('The account is suspended since {time}. The reason: {bdi}', {
+              time: <Time iso={suspension.suspended_at} />,
+              bdi: <bdi>{suspension.reason}</bdi>,
+            })}
           </Notice>
         )}
       </div>

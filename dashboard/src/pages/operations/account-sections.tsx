@@ -18,6 +18,8 @@ import styles from './operations.module.css';
 import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 import { PlanSelect } from './PlanSelect.tsx';
 import { ReasonDialog, ReasonField, reasonIn } from './reason.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface SectionProps {
   readonly account: AccountDetails;
@@ -26,8 +28,8 @@ interface SectionProps {
 export function PlanSection({ account }: SectionProps) {
   return (
     <Section
-      title="Plan and credits"
-      lead="Both take effect at once. The account sees them in its history."
+      title={t('Plan and credits')}
+      lead={t('Both take effect at once. The account sees them in its history.')}
     >
       <PlanForm account={account} />
       <CreditsForm account={account} />
@@ -38,15 +40,16 @@ export function PlanSection({ account }: SectionProps) {
 function PlanForm({ account: { id, plan: current } }: SectionProps) {
   const [plan, setPlan] = useState(current);
   const change = async (textOf: TextOf) => {
-    if (plan === current) return `The account has the plan ${planName(plan)} already.`;
+    if (plan === current)
+      return t('The account has the plan {plan} already.', { plan: planName(plan) });
     const params = { path: { id } };
     const body = { plan, ...reasonIn(textOf) };
     await dataOf(api.POST('/api/v1/operator/accounts/{id}/plan/', { params, body }));
     await forgetAccounts();
-    return `The account now has the plan ${planName(plan)}.`;
+    return t('The account now has the plan {plan}.', { plan: planName(plan) });
   };
   return (
-    <SendForm action="Change the plan" look="secondary" layout="narrow" onSend={change}>
+    <SendForm action={t('Change the plan')} look="secondary" layout="narrow" onSend={change}>
       <PlanSelect value={plan} onChange={setPlan} />
       <ReasonField />
     </SendForm>
@@ -67,11 +70,18 @@ function CreditsForm({ account: { id } }: SectionProps) {
     const { credits } = await dataOf(Promise.resolve(sent));
     const isRepeated = sent.response.headers.has('Idempotent-Replayed');
     await forgetAccounts();
-    return `${formatNumber(amount)} credits ${isRepeated ? 'had been granted before' : 'are granted'}. ${credits === null ? 'They are not taken while the service runs without credits.' : `The account now has ${formatNumber(credits)}.`}`;
+    return t('{amount} credits {value}. {value2}', {
+      amount: formatNumber(amount),
+      value: isRepeated ? t('had been granted before') : t('are granted'),
+      value2:
+        credits === null
+          ? t('They are not taken while the service runs without credits.')
+          : t('The account now has {credits}.', { credits: formatNumber(credits) }),
+    });
   };
   return (
-    <SendForm action="Grant the credits" look="secondary" layout="narrow" onSend={grant}>
-      <NumberField label="Credits to add" name="amount" minValue={1} isRequired />
+    <SendForm action={t('Grant the credits')} look="secondary" layout="narrow" onSend={grant}>
+      <NumberField label={t('Credits to add')} name="amount" minValue={1} isRequired />
       <ReasonField />
     </SendForm>
   );
@@ -82,7 +92,7 @@ const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 async function release(id: string, textOf: TextOf): Promise<void> {
   const params = { path: { id }, query: reasonIn(textOf) };
   await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params }));
-  announce('The hold is released.');
+  announce(t('The hold is released.'));
   // Not awaited: the dialog gives the focus back to its button, which then goes.
   void forgetAccounts();
 }
@@ -96,19 +106,22 @@ export function HoldSection({
   useOnEnd(hold !== null, () => state.current?.focus());
   return (
     <Section
-      title="Hold"
-      lead="While a hold is in force, no document of the account is deleted and the account cannot be erased."
+      title={t('Hold')}
+      lead={t(
+        'While a hold is in force, no document of the account is deleted and the account cannot be erased.',
+      )}
       actions={
         hold !== null && (
           <ReasonDialog
-            text="Release the hold"
-            title={`Release the hold of ${email}?`}
-            action="Release the hold"
+            text={t('Release the hold')}
+            title={t('Release the hold of {email}?', { email })}
+            action={t('Release the hold')}
             onSend={(textOf) => release(id, textOf)}
           >
             <p>
-              Documents whose time of storage has passed are deleted within a minute, and the
-              account can be erased. What is deleted cannot be brought back.
+              {t(
+                'Documents whose time of storage has passed are deleted within a minute, and the account can be erased. What is deleted cannot be brought back.',
+              )}
             </p>
           </ReasonDialog>
         )
@@ -116,17 +129,18 @@ export function HoldSection({
     >
       <div ref={state} tabIndex={-1} className={styles.focused}>
         {hold === null ? (
-          <p>The account is under no hold.</p>
+          <p>{t('The account is under no hold.')}</p>
         ) : (
           <Notice kind="info">
-            A hold is in force since <Time iso={hold.placed_at} />.{' '}
-            {hold.until === null ? (
-              'It lasts until it is released.'
-            ) : (
-              <>
-                It ends by itself on <Time iso={hold.until} />.
-              </>
-            )}
+            {rich('A hold is in force since {time}. {value}', {
+              time: <Time iso={hold.placed_at} />,
+              value:
+                hold.until === null ? (
+                  t('It lasts until it is released.')
+                ) : (
+                  <>{rich('It ends by itself on {time}.', { time: <Time iso={hold.until} /> })}</>
+                ),
+            })}
           </Notice>
         )}
       </div>
@@ -143,7 +157,7 @@ interface HoldFormProps {
 function HoldForm({ id, isHeld }: HoldFormProps) {
   return (
     <SendForm
-      action={isHeld ? 'Replace the hold' : 'Place a hold'}
+      action={isHeld ? t('Replace the hold') : t('Place a hold')}
       look="secondary"
       layout="narrow"
       onSend={async (textOf) => {
@@ -153,14 +167,14 @@ function HoldForm({ id, isHeld }: HoldFormProps) {
         const params = { path: { id } };
         await dataOf(api.POST('/api/v1/operator/accounts/{id}/hold/', { params, body }));
         await forgetAccounts();
-        return 'The hold is placed.';
+        return t('The hold is placed.');
       }}
     >
       <TextField
-        label="End of the hold"
+        label={t('End of the hold')}
         name="until"
         type="datetime-local"
-        hint={`${ZONE}. Without one, the hold lasts until it is released.`}
+        hint={t('{ZONE}. Without one, the hold lasts until it is released.', { ZONE })}
       />
       <ReasonField />
     </SendForm>
@@ -168,10 +182,10 @@ function HoldForm({ id, isHeld }: HoldFormProps) {
 }
 
 const endedText = (sessions: number): string => {
-  if (sessions === 0) return 'No session was open.';
+  if (sessions === 0) return t('No session was open.');
   return sessions === 1
-    ? 'One session has ended.'
-    : `${formatNumber(sessions)} sessions have ended.`;
+    ? t('One session has ended.')
+    : t('{sessions} sessions have ended.', { sessions: formatNumber(sessions) });
 };
 
 async function endSessions(id: string, isOwn: boolean, textOf: TextOf): Promise<void> {
@@ -188,8 +202,10 @@ async function endSessions(id: string, isOwn: boolean, textOf: TextOf): Promise<
 }
 
 const countText = (sessions: number): string => {
-  if (sessions === 0) return 'No session is open.';
-  return sessions === 1 ? 'One session is open.' : `${formatNumber(sessions)} sessions are open.`;
+  if (sessions === 0) return t('No session is open.');
+  return sessions === 1
+    ? t('One session is open.')
+    : t('{sessions} sessions are open.', { sessions: formatNumber(sessions) });
 };
 
 export function EndSessionsSection({ account }: SectionProps) {
@@ -197,17 +213,19 @@ export function EndSessionsSection({ account }: SectionProps) {
   const isOwn = useAccount().data?.id === id;
   return (
     <Section
-      title="Sessions"
+      title={t('Sessions')}
       actions={
         <ReasonDialog
-          text="End all sessions"
-          title={`End all sessions of ${email}?`}
-          action="End all sessions"
+          text={t('End all sessions')}
+          title={t('End all sessions of {email}?', { email })}
+          action={t('End all sessions')}
           onSend={(textOf) => endSessions(id, isOwn, textOf)}
         >
           <p>
-            Everybody who is signed in to the account is signed out at once
-            {isOwn && ', also you, here'}. The password and the API keys stay valid.
+            {rich(
+              'Everybody who is signed in to the account is signed out at once{value}. The password and the API keys stay valid.',
+              { value: isOwn && t(', also you, here') },
+            )}
           </p>
         </ReasonDialog>
       }

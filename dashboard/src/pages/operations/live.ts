@@ -1,8 +1,9 @@
 /** The queries that are asked again every few seconds. */
 import { useEffect, useState } from 'react';
+import { t } from '../../words/words.ts';
 
 const EVERY_SECONDS = 5;
-export const EVERY_TEXT = `every ${EVERY_SECONDS} seconds`;
+export const EVERY_TEXT = t('every {EVERY_SECONDS} seconds', { EVERY_SECONDS });
 
 /**
  * The options of a query that is repeated until a person pauses it. It is not tried again in between: the next

@@ -4,6 +4,7 @@ import { DialogButton } from '../../ui/Dialog.tsx';
 import styles from '../../ui/Dialog.module.css';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
+import { t } from '../../words/words.ts';
 
 interface ReasonFieldProps {
   readonly isRequired?: boolean;
@@ -11,10 +12,10 @@ interface ReasonFieldProps {
 }
 
 export function ReasonField(props: ReasonFieldProps) {
-  const { isRequired = false, hint = 'The account reads it in its history.' } = props;
+  const { isRequired = false, hint = t('The account reads it in its history.') } = props;
   return (
     <TextField
-      label={isRequired ? 'Reason' : 'Reason (optional)'}
+      label={isRequired ? t('Reason') : t('Reason (optional)')}
       name="reason"
       maxLength={500}
       autoComplete="off"

@@ -1,7 +1,8 @@
+import { t } from '../../words/words.ts';
 /** The time that the address of the page Operations names. */
 export const SPANS = {
-  hour: { label: 'One hour', minutes: 60 },
-  day: { label: 'A day', minutes: 24 * 60 },
+  hour: { label: t('One hour'), minutes: 60 },
+  day: { label: t('A day'), minutes: 24 * 60 },
   month: { label: '30 days', minutes: 30 * 24 * 60 },
 } as const;
 

@@ -14,6 +14,7 @@ import { Time } from '../../ui/Time.tsx';
 import { useSteadyOrder } from './live.ts';
 import styles from './operations.module.css';
 import type { ServiceStatus } from './operator-api.ts';
+import { t } from '../../words/words.ts';
 
 /** The service counts no further behind the end of the log. */
 const MOST_EVENTS = 1000;
@@ -23,12 +24,14 @@ interface StatusProps {
 }
 
 export const eventsText = (events: number): string =>
-  events >= MOST_EVENTS ? `${formatNumber(MOST_EVENTS)} or more` : formatNumber(events);
+  events >= MOST_EVENTS
+    ? t('{MOST_EVENTS} or more', { MOST_EVENTS: formatNumber(MOST_EVENTS) })
+    : formatNumber(events);
 
 const perMinute = (name: string, value: number): Figure => ({
   name,
   value: formatNumber(value),
-  note: 'per minute',
+  note: t('per minute'),
 });
 
 function figuresOf({ queue, time, lag, recent }: ServiceStatus): readonly Figure[] {
@@ -36,19 +39,25 @@ function figuresOf({ queue, time, lag, recent }: ServiceStatus): readonly Figure
   const { oldest_at: oldest } = queue;
   return [
     {
-      name: 'Waiting',
+      name: t('Waiting'),
       value: formatNumber(queue.depth),
-      note: oldest === null ? 'nothing waits' : `the oldest for ${ageOf(oldest, time)}`,
+      note:
+        oldest === null
+          ? t('nothing waits')
+          : t('the oldest for {oldest}', { oldest: ageOf(oldest, time) }),
     },
     {
-      name: 'Events not shown yet',
+      name: t('Events not shown yet'),
       value: eventsText(lag.events),
-      note: lag.events === 0 ? 'the lists are up to date' : `${formatNumber(lag.seconds)} s behind`,
+      note:
+        lag.events === 0
+          ? t('the lists are up to date')
+          : t('{seconds} s behind', { seconds: formatNumber(lag.seconds) }),
     },
-    perMinute('Accepted', accepted),
-    perMinute('Completed', completed),
-    perMinute('Failed', failed),
-    perMinute('Put back in the queue', requeued),
+    perMinute(t('Accepted'), accepted),
+    perMinute(t('Completed'), completed),
+    perMinute(t('Failed'), failed),
+    perMinute(t('Put back in the queue'), requeued),
   ];
 }
 
@@ -56,33 +65,43 @@ const ageOf = (iso: string, now: string): string =>
   formatDuration(Math.max(0, Date.parse(now) - Date.parse(iso)));
 
 function mailText({ mail, time }: ServiceStatus): string {
-  if (mail === null) return 'Off: there is no mail server';
+  if (mail === null) return t('Off: there is no mail server');
   const { waiting, oldest_at: oldest, last_sent_at: sent, failed } = mail;
   const waits =
     oldest === null
-      ? 'nothing waits'
-      : `the oldest of ${formatNumber(waiting)} waits for ${ageOf(oldest, time)}`;
-  const last = sent === null ? 'None sent yet' : `Last sent ${ageOf(sent, time)} ago`;
-  return `${last}, ${waits}, ${formatNumber(failed)} not sent in all`;
+      ? t('nothing waits')
+      : t('the oldest of {waiting} waits for {oldest}', {
+          waiting: formatNumber(waiting),
+          oldest: ageOf(oldest, time),
+        });
+  const last =
+    sent === null ? t('None sent yet') : t('Last sent {sent} ago', { sent: ageOf(sent, time) });
+  return t('{last}, {waits}, {failed} not sent in all', {
+    last,
+    waits,
+    failed: formatNumber(failed),
+  });
 }
 
 function leadText({ led, leads }: ServiceStatus): string {
-  if (leads) return 'This node feeds the renderers';
-  if (led === null) return 'Not known: nobody can be asked';
-  return led ? 'Another node feeds the renderers' : 'No node feeds the renderers';
+  if (leads) return t('This node feeds the renderers');
+  if (led === null) return t('Not known: nobody can be asked');
+  return led ? t('Another node feeds the renderers') : t('No node feeds the renderers');
 }
 
 export function StateSection({ status }: StatusProps) {
   const { ready, missing, version, uptime_seconds: uptime, memory } = status;
   return (
     <Section
-      title="State"
-      lead={`The rates are those of the last ${formatDuration(status.recent.window_seconds * 1000)}.`}
+      title={t('State')}
+      lead={t('The rates are those of the last {formatDuration}.', {
+        formatDuration: formatDuration(status.recent.window_seconds * 1000),
+      })}
     >
       {/* Changes alone are read out: the text is the same as long as the state is. */}
       <div role="status" className="line">
         <Badge tone={ready ? 'ok' : 'danger'} icon={ready ? 'check' : 'warning'}>
-          {ready ? 'Ready' : 'Not ready'}
+          {ready ? t('Ready') : t('Not ready')}
         </Badge>
         {missing.length > 0 && (
           <ul>
@@ -96,13 +115,15 @@ export function StateSection({ status }: StatusProps) {
       <Facts
         wide
         facts={{
-          Version: version,
-          'Runs for': formatDuration(uptime * 1000),
-          Memory: formatBytes(memory.rss_bytes),
-          Leader: leadText(status),
-          Mail: mailText(status),
-          ...(status.credits === 'off' && { Credits: 'Off: conversions cost nothing' }),
-          ...(status.rate_limit === 'off' && { 'Rate limits': 'Off: requests are not limited' }),
+          [t('Version')]: version,
+          [t('Runs for')]: formatDuration(uptime * 1000),
+          [t('Memory')]: formatBytes(memory.rss_bytes),
+          [t('Leader')]: leadText(status),
+          [t('Mail')]: mailText(status),
+          ...(status.credits === 'off' && { Credits: t('Off: conversions cost nothing') }),
+          ...(status.rate_limit === 'off' && {
+            [t('Rate limits')]: t('Off: requests are not limited'),
+          }),
         }}
       />
     </Section>
@@ -141,26 +162,30 @@ const orNone = (count: number | undefined): string =>
 
 const columnsOf = (isHere: boolean, window: string): readonly Column<Renderer>[] => [
   {
-    header: 'Renderer',
+    header: t('Renderer'),
     isRowHeader: true,
     cell: ({ name, slots }) => (
       <>
-        {isHere && slots !== undefined && 'The service itself '}
+        {isHere && slots !== undefined && t('The service itself ')}
         {name !== HERE && <code>{name}</code>}
       </>
     ),
   },
-  { header: 'Slots', align: 'end', cell: ({ slots }) => orNone(slots) },
+  { header: t('Slots'), align: 'end', cell: ({ slots }) => orNone(slots) },
   {
-    header: `Completed in ${window}`,
+    header: t('Completed in {window}', { window }),
     align: 'end',
     cell: ({ completed = 0 }) => formatNumber(completed),
   },
-  { header: `Failed in ${window}`, align: 'end', cell: ({ failed = 0 }) => formatNumber(failed) },
   {
-    header: 'Last report',
+    header: t('Failed in {window}', { window }),
+    align: 'end',
+    cell: ({ failed = 0 }) => formatNumber(failed),
+  },
+  {
+    header: t('Last report'),
     cell: ({ last_report_at: at }) =>
-      at === undefined ? 'None in this time' : <Time iso={at} look="short" />,
+      at === undefined ? t('None in this time') : <Time iso={at} look="short" />,
   },
 ];
 
@@ -169,22 +194,25 @@ export function RenderersSection({ status }: StatusProps) {
   const renderers = useSteadyOrder(renderersOf(status), ({ name }) => name);
   const window = formatDuration(recent.window_seconds * 1000);
   return (
-    <Section title="Renderers" lead="Each slot renders one conversion at a time.">
+    <Section title={t('Renderers')} lead={t('Each slot renders one conversion at a time.')}>
       {nodes.length === 0 ? (
-        <EmptyState icon="server" title="No renderer takes conversions">
-          Accepted conversions wait until one is started. None is lost.
+        <EmptyState icon="server" title={t('No renderer takes conversions')}>
+          {t('Accepted conversions wait until one is started. None is lost.')}
         </EmptyState>
       ) : (
         <ProgressBar
-          label="Slots in use"
+          label={t('Slots in use')}
           value={Math.min(slots.busy, slots.total)}
           max={slots.total}
-          text={`${formatNumber(slots.busy)} of ${formatNumber(slots.total)} in use`}
+          text={t('{busy} of {total} in use', {
+            busy: formatNumber(slots.busy),
+            total: formatNumber(slots.total),
+          })}
         />
       )}
       {renderers.length > 0 && (
         <Table
-          label="Renderers"
+          label={t('Renderers')}
           columns={columnsOf(
             nodes.some(({ id }) => id === HERE),
             window,
@@ -215,31 +243,31 @@ function Live({ status }: StatusProps) {
   return (
     <>
       <p className="note">
-        The log does not hold slots and memory: these lines begin when this page is opened.
+        {t('The log does not hold slots and memory: these lines begin when this page is opened.')}
       </p>
       <Charts>
         <Chart
           times={times}
-          title="Slots"
+          title={t('Slots')}
           format={formatNumber}
           series={[
             {
-              name: 'There',
+              name: t('There'),
               tone: 'text-muted',
               isDashed: true,
               values: values((look) => look.slots.total),
             },
-            { name: 'In use', tone: 'accent', values: values((look) => look.slots.busy) },
+            { name: t('In use'), tone: 'accent', values: values((look) => look.slots.busy) },
           ]}
         />
         <Chart
           times={times}
-          title="Memory of the node that answers"
+          title={t('Memory of the node that answers')}
           format={formatBytes}
           least={100 * MEGABYTE}
           steps={[1, 2, 5, 10, 20, 50, 100].map((each) => each * 10 * MEGABYTE)}
           series={[
-            { name: 'Memory', tone: 'accent', values: values((look) => look.memory.rss_bytes) },
+            { name: t('Memory'), tone: 'accent', values: values((look) => look.memory.rss_bytes) },
           ]}
         />
       </Charts>
@@ -254,21 +282,21 @@ const MOST_ACCOUNTS = 100;
 
 const columnsAt = (now: string): readonly Column<Queued>[] => [
   {
-    header: 'Account',
+    header: t('Account'),
     isRowHeader: true,
     cell: ({ account_id: id, email }) =>
       email === null ? (
-        <>An account that is being erased</>
+        <>{t('An account that is being erased')}</>
       ) : (
         <Link to="/operations/accounts/$id" params={{ id }}>
           {email}
         </Link>
       ),
   },
-  { header: 'Waiting', align: 'end', cell: ({ pending }) => formatNumber(pending) },
-  { header: 'Rendering', align: 'end', cell: ({ processing }) => formatNumber(processing) },
+  { header: t('Waiting'), align: 'end', cell: ({ pending }) => formatNumber(pending) },
+  { header: t('Rendering'), align: 'end', cell: ({ processing }) => formatNumber(processing) },
   {
-    header: 'Age of the oldest',
+    header: t('Age of the oldest'),
     align: 'end',
     cell: ({ oldest_at: at }) => ageOf(at, now),
   },
@@ -278,19 +306,19 @@ export function QueueSection({ status }: StatusProps) {
   const rows = useSteadyOrder(status.queue.by_account, ({ account_id: id }) => id);
   return (
     <Section
-      title="Queue by account"
+      title={t('Queue by account')}
       lead={
         rows.length >= MOST_ACCOUNTS
-          ? `The ${MOST_ACCOUNTS} accounts with most unfinished conversions.`
-          : 'All accounts with unfinished conversions. They take turns.'
+          ? t('The {MOST_ACCOUNTS} accounts with most unfinished conversions.', { MOST_ACCOUNTS })
+          : t('All accounts with unfinished conversions. They take turns.')
       }
     >
       <div className={styles.steady}>
         {rows.length === 0 ? (
-          <Calm>No conversion is unfinished.</Calm>
+          <Calm>{t('No conversion is unfinished.')}</Calm>
         ) : (
           <Table
-            label="Unfinished conversions by account"
+            label={t('Unfinished conversions by account')}
             columns={columnsAt(status.time)}
             rows={rows}
             rowKey={({ account_id: id }) => id}

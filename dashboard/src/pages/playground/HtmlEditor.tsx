@@ -3,6 +3,8 @@ import { errorText } from '../../api/error.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Loading } from '../../ui/states.tsx';
 import styles from './Playground.module.css';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface HtmlEditorProps {
   /** The text at the beginning; afterwards the editor has its own. */
@@ -44,9 +46,11 @@ export function HtmlEditor({ html, onChange }: HtmlEditorProps) {
   return (
     <>
       {failure !== undefined && (
-        <Notice kind="danger">The editor could not be loaded. {errorText(failure)}</Notice>
+        <Notice kind="danger">
+          {rich('The editor could not be loaded. {failure}', { failure: errorText(failure) })}
+        </Notice>
       )}
-      {!isLoaded && failure === undefined && <Loading label="Loading the editor" lines={8} />}
+      {!isLoaded && failure === undefined && <Loading label={t('Loading the editor')} lines={8} />}
       <div ref={host} className={styles.editor} data-loaded={isLoaded} />
     </>
   );

@@ -8,8 +8,9 @@ import { Notice } from '../../ui/Notice.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { type Contents, contentsOf, type Found, isWanted, openedPage, pagesIn } from './opened.ts';
 import styles from './Playground.module.css';
+import { t } from '../../words/words.ts';
 
-const NO_PAGE = 'There is no HTML file in it. Open one, or a folder or ZIP that has one.';
+const NO_PAGE = t('There is no HTML file in it. Open one, or a folder or ZIP that has one.');
 
 /** The files of what was dropped, folders with all that is in them. */
 async function* filesIn(
@@ -41,7 +42,13 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
     const { html, files } = openedPage(from, path);
     setPage(path);
     setOpened(
-      `${path} is opened${files.length === 0 ? '' : `, with ${counted(files.length, 'file')} beside it`}.`,
+      t('{path} is opened{value}.', {
+        path,
+        value:
+          files.length === 0
+            ? ''
+            : t(', with {length} beside it', { length: counted(files.length, 'file') }),
+      }),
     );
     onOpen(html, files);
   };
@@ -70,29 +77,32 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
   };
   return (
     <DropZone
-      aria-label="Drop an HTML file, a folder or a ZIP here"
+      aria-label={t('Drop an HTML file, a folder or a ZIP here')}
       className={styles.drop}
       onDrop={({ items }) => open(filesIn(items))}
     >
       <div className="line">
         <FileTrigger acceptedFileTypes={['.html', '.htm', '.zip']} onSelect={choose}>
           <Button small icon="upload">
-            Open HTML or ZIP
+            {t('Open HTML or ZIP')}
           </Button>
         </FileTrigger>
         <FileTrigger acceptDirectory onSelect={choose}>
           <Button small icon="upload">
-            Open a folder
+            {t('Open a folder')}
           </Button>
         </FileTrigger>
-        <span className="note">or drop one on the editor</span>
+        <span className="note">{t('or drop one on the editor')}</span>
       </div>
       {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
       {pages.length > 1 && (
         <Select
-          label="Page"
-          hint={`${pages.length} HTML files were opened. The others lie beside the one that you choose.`}
-          placeholder="Choose the page to print"
+          label={t('Page')}
+          hint={t(
+            '{length} HTML files were opened. The others lie beside the one that you choose.',
+            { length: pages.length },
+          )}
+          placeholder={t('Choose the page to print')}
           choices={pages.map((path) => ({ value: path, label: path }))}
           value={page}
           onChange={(path) => void attempt(() => show(path, contents))}

@@ -3,6 +3,7 @@ import { OptionGroup } from '../../request/OptionGroup.tsx';
 import type { Field } from '../../request/schema.ts';
 import { type Values, valuesOf } from '../../request/values.ts';
 import { type Draft, goesWith } from './request.ts';
+import { t } from '../../words/words.ts';
 
 /** The option whose fields are in groups of their own. */
 const PDF = 'pdf';
@@ -15,9 +16,9 @@ interface Group {
 }
 
 const GROUPS: readonly Group[] = [
-  { title: 'Files', names: ['files'] },
+  { title: t('Files'), names: ['files'] },
   {
-    title: 'Page',
+    title: t('Page'),
     names: [
       'format',
       'page_size',
@@ -37,24 +38,27 @@ const GROUPS: readonly Group[] = [
     ],
   },
   {
-    title: 'Surroundings of the page',
+    title: t('Surroundings of the page'),
     names: ['css', 'color_scheme', 'viewport', 'timezone', 'locale'],
   },
-  { title: 'Header and footer', names: ['header_html', 'footer_html'] },
-  { title: 'Document', names: ['filename', 'reference', 'tags', 'metadata', 'tagged', 'outline'] },
-  { title: 'Conformance', names: ['pdf.conformance', 'pdf.conformance_required'] },
-  { title: 'Invoice', names: ['pdf.invoice'] },
-  { title: 'Attachments', names: ['pdf.attachments'] },
-  { title: 'Stamp', names: ['pdf.stamp'] },
-  { title: 'Encryption', names: ['pdf.encrypt'] },
-  { title: 'Signature', names: ['pdf.sign'] },
-  { title: 'Scripts and waiting', names: ['javascript', 'wait_for', 'fail_on'] },
-  { title: 'The same bytes each time', names: ['deterministic', 'deterministic_time'] },
+  { title: t('Header and footer'), names: ['header_html', 'footer_html'] },
   {
-    title: 'Priority, webhook and retention',
+    title: t('Document'),
+    names: ['filename', 'reference', 'tags', 'metadata', 'tagged', 'outline'],
+  },
+  { title: t('Conformance'), names: ['pdf.conformance', 'pdf.conformance_required'] },
+  { title: t('Invoice'), names: ['pdf.invoice'] },
+  { title: t('Attachments'), names: ['pdf.attachments'] },
+  { title: t('Stamp'), names: ['pdf.stamp'] },
+  { title: t('Encryption'), names: ['pdf.encrypt'] },
+  { title: t('Signature'), names: ['pdf.sign'] },
+  { title: t('Scripts and waiting'), names: ['javascript', 'wait_for', 'fail_on'] },
+  { title: t('The same bytes each time'), names: ['deterministic', 'deterministic_time'] },
+  {
+    title: t('Priority, webhook and retention'),
     names: ['priority', 'webhook_url', 'retention_seconds'],
   },
-  { title: 'Request of the URL', names: ['headers', 'cookies'] },
+  { title: t('Request of the URL'), names: ['headers', 'cookies'] },
 ];
 
 interface FilledGroup {
@@ -83,8 +87,8 @@ function grouped(fields: readonly Field[]): readonly FilledGroup[] {
     from.filter(({ name }) => !known.has(prefix + name));
   return [
     ...named,
-    { title: 'More of the PDF', prefix: WITHIN_PDF, fields: others(ofPdf, WITHIN_PDF) } as const,
-    { title: 'More', prefix: '', fields: others(fields, '') } as const,
+    { title: t('More of the PDF'), prefix: WITHIN_PDF, fields: others(ofPdf, WITHIN_PDF) } as const,
+    { title: t('More'), prefix: '', fields: others(fields, '') } as const,
   ].filter((group) => group.fields.length > 0);
 }
 

@@ -29,19 +29,21 @@ import { useOutcome } from './outcome.ts';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { TemplateFields } from './TemplateFields.tsx';
 import { draftOf } from './template.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Account = components['schemas']['Account'];
 
-const LEAD = 'Try a document and its options, then copy the same request for your program.';
+const LEAD = t('Try a document and its options, then copy the same request for your program.');
 
 export default function PlaygroundPage() {
   const account = useAccount();
   const fields = useQuery(fieldsQuery('ConversionRequest'));
   return (
-    <Page title="Playground" lead={LEAD}>
-      <Loaded query={account} what="the account" lines={10}>
+    <Page title={t('Playground')} lead={LEAD}>
+      <Loaded query={account} what={t('the account')} lines={10}>
         {(owner) => (
-          <Loaded query={fields} what="the options" lines={10}>
+          <Loaded query={fields} what={t('the options')} lines={10}>
             {(options) => <Playground key={owner.id} account={owner} fields={options} />}
           </Loaded>
         )}
@@ -68,8 +70,9 @@ function Playground({ account, fields }: PlaygroundProps) {
         <>
           {lacksFiles && (
             <Notice kind="warning">
-              The files of this draft are too large for the browser to keep over a reload. Open or
-              choose them again.
+              {t(
+                'The files of this draft are too large for the browser to keep over a reload. Open or choose them again.',
+              )}
             </Notice>
           )}
           <EarlierRequest fields={fields} onLoad={replace} />
@@ -88,11 +91,11 @@ function Playground({ account, fields }: PlaygroundProps) {
       }
       options={
         <Section
-          title="Options"
-          lead="Options that are not set have their defaults."
+          title={t('Options')}
+          lead={t('Options that are not set have their defaults.')}
           actions={
             <Button small onPress={() => change({ options: {} })}>
-              Reset
+              {t('Reset')}
             </Button>
           }
         >
@@ -104,18 +107,18 @@ function Playground({ account, fields }: PlaygroundProps) {
           />
         </Section>
       }
-      paid="A conversion"
+      paid={t('A conversion')}
       credits={account.credits}
-      action="Convert"
+      action={t('Convert')}
       isPending={outcome.isConverting}
       onSend={outcome.convert}
       result={
         <>
           <div>
             <Switch isSelected={isPreviewing} onChange={outcome.setPreviewing}>
-              Preview as I type
+              {t('Preview as I type')}
             </Switch>
-            <p className="note">Free, with a watermark. The history keeps each as a test.</p>
+            <p className="note">{t('Free, with a watermark. The history keeps each as a test.')}</p>
           </div>
           <Result
             isPending={outcome.isPending}
@@ -125,8 +128,8 @@ function Playground({ account, fields }: PlaygroundProps) {
             isKept={last !== undefined}
           >
             {shown.length === 0 && (
-              <EmptyState icon="document" title="The result appears here">
-                Edit the HTML or choose options, then convert.
+              <EmptyState icon="document" title={t('The result appears here')}>
+                {t('Edit the HTML or choose options, then convert.')}
               </EmptyState>
             )}
             {shown.map((each) => (
@@ -153,9 +156,9 @@ interface SourceFieldsProps {
 function SourceFields({ draft, number, fields, change, replace, errors }: SourceFieldsProps) {
   const htmlError = draft.source === 'html' ? errorWithin(errors, 'html') : undefined;
   return (
-    <Section title="Source">
+    <Section title={t('Source')}>
       <Tabs
-        label="Source of the document"
+        label={t('Source of the document')}
         selected={draft.source}
         onSelect={(source) => change({ source: source as Draft['source'] })}
         tabs={[
@@ -177,7 +180,7 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
             content: (
               <TextField
                 label="URL"
-                hint="The http or https address of the page to print."
+                hint={t('The http or https address of the page to print.')}
                 type="url"
                 inputMode="url"
                 value={draft.url}
@@ -188,7 +191,7 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
           },
           {
             id: 'template',
-            title: 'Template and data',
+            title: t('Template and data'),
             content: (
               <TemplateFields
                 key={number}
@@ -209,7 +212,7 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
 /** The request in all languages. */
 function Samples({ request }: { readonly request: Values }) {
   const made = sampleRequest(request, location.origin);
-  const long = { what: 'The request is', file: REQUEST_FILE, json: jsonOf(request) };
+  const long = { what: t('The request is'), file: REQUEST_FILE, json: jsonOf(request) };
   return (
     <CodeSamples
       samples={LANGUAGES.map(({ sample, ...language }) => ({ ...language, code: sample(made) }))}
@@ -247,18 +250,23 @@ function EarlierRequest({ fields, onLoad }: EarlierRequestProps) {
   if (error !== null && from !== undefined) {
     return (
       <Notice kind="danger">
-        The request of {from} could not be loaded. {errorText(error)}
+        {rich('The request of {from} could not be loaded. {error}', {
+          from,
+          error: errorText(error),
+        })}
       </Notice>
     );
   }
   if (loaded === undefined) return null;
   return (
     <Notice kind="info">
-      This is the request of{' '}
-      <Link to="/conversions/$id" params={{ id: loaded }}>
-        {loaded}
-      </Link>
-      . Converting it makes a new conversion.
+      {rich('This is the request of {link}. Converting it makes a new conversion.', {
+        link: (
+          <Link to="/conversions/$id" params={{ id: loaded }}>
+            {loaded}
+          </Link>
+        ),
+      })}
     </Notice>
   );
 }
@@ -289,5 +297,9 @@ function StoredTemplate({ fields, onLoad }: EarlierRequestProps) {
   }, [asked, isStored, saved, held, fields, navigate, onLoad]);
   const error = template.error ?? content.error;
   if (error === null || !isStored) return null;
-  return <Notice kind="danger">The template could not be loaded. {errorText(error)}</Notice>;
+  return (
+    <Notice kind="danger">
+      {rich('The template could not be loaded. {error}', { error: errorText(error) })}
+    </Notice>
+  );
 }

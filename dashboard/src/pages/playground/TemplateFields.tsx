@@ -15,12 +15,14 @@ import { HtmlEditor } from './HtmlEditor.tsx';
 import type { StartName } from './starts.ts';
 import { objectIn, type TemplateDraft } from './request.ts';
 import { fill, NO_OBJECT, save } from './template.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const STARTS: readonly { readonly value: StartName; readonly label: string }[] = [
-  { value: 'invoice', label: 'Invoice' },
-  { value: 'letter', label: 'Letter' },
-  { value: 'report', label: 'Report with a chart' },
-  { value: 'certificate', label: 'Certificate' },
+  { value: 'invoice', label: t('Invoice') },
+  { value: 'letter', label: t('Letter') },
+  { value: 'report', label: t('Report with a chart') },
+  { value: 'certificate', label: t('Certificate') },
 ];
 
 interface TemplateFieldsProps {
@@ -48,9 +50,9 @@ export function TemplateFields(props: TemplateFieldsProps) {
   return (
     <div className="stack">
       <Select
-        label="Begin with"
-        hint="It takes the place of what is here."
-        placeholder="Choose a document"
+        label={t('Begin with')}
+        hint={t('It takes the place of what is here.')}
+        placeholder={t('Choose a document')}
         choices={STARTS}
         value={null}
         onChange={(name) => void begin(name)}
@@ -58,8 +60,8 @@ export function TemplateFields(props: TemplateFieldsProps) {
       <HtmlEditor html={html} onChange={(next) => onChange({ ...template, html: next })} />
       {wrong !== undefined && <p className="wrong">{wrong}</p>}
       <TextField
-        label="Data"
-        hint="JSON. It is saved with the template, to look at it with."
+        label={t('Data')}
+        hint={t('JSON. It is saved with the template, to look at it with.')}
         rows={8}
         mono
         value={data}
@@ -67,8 +69,8 @@ export function TemplateFields(props: TemplateFieldsProps) {
         onChange={(next) => onChange({ ...template, data: next })}
       />
       <TextField
-        label="Schema"
-        hint="JSON Schema of the data, if programs are to be told what is missing or wrong."
+        label={t('Schema')}
+        hint={t('JSON Schema of the data, if programs are to be told what is missing or wrong.')}
         rows={4}
         mono
         value={schema}
@@ -83,17 +85,21 @@ export function TemplateFields(props: TemplateFieldsProps) {
             <ActButton
               icon="check"
               act={async () => onChange(await save(template, options, saved.name))}
-              done="The template is saved."
-              failed="The template was not saved."
+              done={t('The template is saved.')}
+              failed={t('The template was not saved.')}
               after={async () => {}}
             >
-              Save
+              {t('Save')}
             </ActButton>
             <span className="note">
-              Version {saved.version} of{' '}
-              <Link to="/templates/$id" params={{ id: saved.id }} search={{}} dir="auto">
-                {saved.name}
-              </Link>
+              {rich('Version {version} of {link}', {
+                version: saved.version,
+                link: (
+                  <Link to="/templates/$id" params={{ id: saved.id }} search={{}} dir="auto">
+                    {saved.name}
+                  </Link>
+                ),
+              })}
             </span>
           </>
         )}
@@ -109,19 +115,19 @@ interface SaveAsProps extends Pick<TemplateFieldsProps, 'template' | 'options'> 
 
 function SaveAs({ template, options, onSaved }: SaveAsProps) {
   return (
-    <DialogButton text="Save as a template" icon="check" title="Save as a template">
+    <DialogButton text={t('Save as a template')} icon="check" title={t('Save as a template')}>
       {(close) => (
         <SendForm
-          action="Save"
+          action={t('Save')}
           onCancel={close}
           keeps
           onSend={async (textOf) => {
             onSaved(await save(template, options, textOf('name')));
             close();
-            return 'The template is saved. Programs can use it by its id.';
+            return t('The template is saved. Programs can use it by its id.');
           }}
         >
-          <TextField label="Name" name="name" isRequired autoFocus maxLength={200} />
+          <TextField label={t('Name')} name="name" isRequired autoFocus maxLength={200} />
         </SendForm>
       )}
     </DialogButton>
@@ -141,11 +147,11 @@ function Filled({ template, options }: Pick<TemplateFieldsProps, 'template' | 'o
     <>
       <div>
         <Button small isPending={isPending} onPress={() => void show()}>
-          Show the filled HTML
+          {t('Show the filled HTML')}
         </Button>
       </div>
       {failure !== undefined && <FailureNotice error={failure} />}
-      {html !== undefined && <Code code={html} copyLabel="Copy the HTML" />}
+      {html !== undefined && <Code code={html} copyLabel={t('Copy the HTML')} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** Keeps what is being edited for this tab, so that a reload does not lose it. */
 import { useCallback, useEffect, useState } from 'react';
 import { type Draft, NO_TEMPLATE } from './request.ts';
+import { t } from '../../words/words.ts';
 
 const START: Draft = {
   source: 'html',
@@ -45,7 +46,7 @@ const isDraft = (value: unknown): value is Omit<Draft, 'template'> & Partial<Dra
   value.options !== null;
 
 /** Each account has its own: another person may sign in in the same tab. */
-const keyOf = (accountId: string): string => `playground ${accountId}`;
+const keyOf = (accountId: string): string => t('playground {accountId}', { accountId });
 
 type Stored = Draft & {
   /** It had more files than the browser keeps. */

@@ -16,10 +16,12 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { t } from '../../words/words.ts';
 
 const HELP = 'editor-help';
-const HELP_TEXT =
-  'Tab indents. Press Escape, then Tab, to leave the editor. Ctrl+Enter or ⌘+Enter converts.';
+const HELP_TEXT = t(
+  'Tab indents. Press Escape, then Tab, to leave the editor. Ctrl+Enter or ⌘+Enter converts.',
+);
 
 const highlighting = HighlightStyle.define([
   { tag: [tags.tagName, tags.keyword], color: 'var(--accent)' },

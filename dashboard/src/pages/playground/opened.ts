@@ -3,6 +3,7 @@ import { base64 } from '../../../../verifier/verify-evidence.mjs';
 import type { Row } from '../../request/values.ts';
 import { contentOf, kindOf } from '../../ui/chosen-files.ts';
 import { unpack } from '../../ui/zip.ts';
+import { t } from '../../words/words.ts';
 
 /** The contents of files by their paths. */
 export type Contents = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
@@ -27,7 +28,10 @@ export async function contentsOf(found: AsyncIterable<Found> | Iterable<Found>):
     bytes += file.size;
     if (contents.size >= BOUNDS.files || bytes > BOUNDS.bytes) {
       throw new Error(
-        `This is too much: open a folder of at most ${BOUNDS.files} files and ${BOUNDS.bytes / 1e6} MB.`,
+        t('This is too much: open a folder of at most {files} files and {value} MB.', {
+          files: BOUNDS.files,
+          value: BOUNDS.bytes / 1e6,
+        }),
       );
     }
     contents.set(path, await contentOf(file));
@@ -66,7 +70,7 @@ export function openedPage(
   try {
     html = new TextDecoder('utf-8', { fatal: true }).decode(contents.get(page));
   } catch {
-    throw new Error(`${page} is not in UTF-8. Save it in UTF-8, and open it again.`);
+    throw new Error(t('{page} is not in UTF-8. Save it in UTF-8, and open it again.', { page }));
   }
   const beside = [...contents.keys()]
     .filter((path) => path !== page)

@@ -1,6 +1,7 @@
 /** What a person converts in the playground, and the body of its request. */
 import type { Field } from '../../request/schema.ts';
 import { bodyOfFields, type Values } from '../../request/values.ts';
+import { t } from '../../words/words.ts';
 
 export type Source = 'html' | 'url' | 'template';
 
@@ -15,8 +16,8 @@ export interface TemplateDraft {
 }
 
 export const NO_TEMPLATE: TemplateDraft = {
-  html: '<h1>Invoice {{ number }}</h1>\n<p>{{ total | money: "EUR", "en" }}</p>\n',
-  data: '{\n  "number": "4711",\n  "total": 1284.5\n}',
+  html: t('<h1>Invoice {{ number }}</h1>\n<p>{{ total | money: "EUR", "en" }}</p>\n'),
+  data: t('{\n  "number": "4711",\n  "total": 1284.5\n}'),
   schema: '',
 };
 

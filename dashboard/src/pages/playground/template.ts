@@ -4,8 +4,9 @@ import { forgetTemplates, type Template, type TemplateContent } from '../../api/
 import type { Field } from '../../request/schema.ts';
 import { optionsOf, type Values } from '../../request/values.ts';
 import { type Draft, objectIn, type TemplateDraft } from './request.ts';
+import { t } from '../../words/words.ts';
 
-export const NO_OBJECT = 'Must be a JSON object, such as {"number": "4711"}.';
+export const NO_OBJECT = t('Must be a JSON object, such as {"number": "4711"}.');
 
 /** @throws {Error} a text is not JSON */
 function objectOf(text: string, what: string): Record<string, unknown> {

@@ -11,6 +11,8 @@ import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
 export default function InvitationPage() {
@@ -38,37 +40,43 @@ export default function InvitationPage() {
   if (joined !== undefined) {
     const isSignedIn = joined === 'signed in';
     return (
-      <LonePage title="Welcome" heading="You have joined the account">
+      <LonePage title={t('Welcome')} heading={t('You have joined the account')}>
         <p role="status">
           {isSignedIn
-            ? 'It is among your accounts on the page Account.'
-            : 'Sign in with your address and your password.'}
+            ? t('It is among your accounts on the page Account.')
+            : t('Sign in with your address and your password.')}
         </p>
         <ButtonLink to={isSignedIn ? '/account' : '/sign-in'} look="primary">
-          {isSignedIn ? 'Your accounts' : 'Sign in'}
+          {isSignedIn ? t('Your accounts') : t('Sign in')}
         </ButtonLink>
       </LonePage>
     );
   }
   return (
-    <LonePage title="Invitation" heading="Join an account">
-      <Loaded query={query} what="the invitation" lines={3}>
+    <LonePage title={t('Invitation')} heading={t('Join an account')}>
+      <Loaded query={query} what={t('the invitation')} lines={3}>
         {({ account_name: account, email, role, expires_at: end }) => (
           <>
             <p>
-              <bdi>{account ?? 'An account'}</bdi> invites <bdi>{email}</bdi> as {role}. The
-              invitation ends <Time iso={end} />.
+              {rich('{bdi} invites {bdi2} as {role}. The invitation ends {time}.', {
+                bdi: <bdi>{account ?? t('An account')}</bdi>,
+                bdi2: <bdi>{email}</bdi>,
+                role,
+                time: <Time iso={end} />,
+              })}
             </p>
             {isTheirs(email) ? (
-              <SendForm action="Join" onSend={sendSignedIn}>
-                <p>You are signed in with this address: nothing else is needed.</p>
+              <SendForm action={t('Join')} onSend={sendSignedIn}>
+                <p>{t('You are signed in with this address: nothing else is needed.')}</p>
               </SendForm>
             ) : (
-              <SendForm action="Join" onSend={send}>
+              <SendForm action={t('Join')} onSend={send}>
                 {typeof person?.email === 'string' && (
                   <Notice kind="info">
-                    This browser is signed in as <bdi>{person.email}</bdi>. The invitation is for
-                    another address.
+                    {rich(
+                      'This browser is signed in as {bdi}. The invitation is for another address.',
+                      { bdi: <bdi>{person.email}</bdi> },
+                    )}
                   </Notice>
                 )}
                 <input
@@ -78,14 +86,23 @@ export default function InvitationPage() {
                   value={email}
                   readOnly
                 />
-                <TextField label="Your name" name="name" autoComplete="name" isRequired autoFocus />
                 <TextField
-                  label="Password"
+                  label={t('Your name')}
+                  name="name"
+                  autoComplete="name"
+                  isRequired
+                  autoFocus
+                />
+                <TextField
+                  label={t('Password')}
                   name="password"
                   type="password"
                   autoComplete="new-password"
                   minLength={SHORTEST_PASSWORD}
-                  hint={`If this address signs in here already, its password. Else a new one of at least ${SHORTEST_PASSWORD} characters.`}
+                  hint={t(
+                    'If this address signs in here already, its password. Else a new one of at least {SHORTEST_PASSWORD} characters.',
+                    { SHORTEST_PASSWORD },
+                  )}
                   isRequired
                 />
               </SendForm>

@@ -6,6 +6,7 @@ import { session } from '../../session/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { FailureNotice } from '../../ui/Notice.tsx';
 import { useSending } from '../../ui/sending.ts';
+import { t } from '../../words/words.ts';
 
 /** The service takes an answer for five minutes. */
 const RENEWED_AFTER_MS = 4 * 60 * 1000;
@@ -64,7 +65,7 @@ export function PasskeySignIn({ onSignedIn }: { readonly onSignedIn: () => void 
     <>
       {failure !== undefined && <FailureNotice error={failure} />}
       <Button isPending={isPending} onPress={() => void press()}>
-        Sign in with a passkey
+        {t('Sign in with a passkey')}
       </Button>
     </>
   );

@@ -8,6 +8,7 @@ import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
+import { t } from '../../words/words.ts';
 
 /** Sets a password with a link, or has one mailed. Its token stands behind #, which is sent to no server. */
 export default function ResetPasswordPage() {
@@ -20,27 +21,27 @@ export default function ResetPasswordPage() {
   };
   if (isSet) {
     return (
-      <LonePage title="Password set" heading="The password is set">
-        <p role="status">All sessions have ended. API keys work as before.</p>
+      <LonePage title={t('Password set')} heading={t('The password is set')}>
+        <p role="status">{t('All sessions have ended. API keys work as before.')}</p>
         <ButtonLink to="/sign-in" look="primary">
-          Sign in
+          {t('Sign in')}
         </ButtonLink>
       </LonePage>
     );
   }
   return (
-    <LonePage title="Set a password" heading="Set a password">
+    <LonePage title={t('Set a password')} heading={t('Set a password')}>
       {token === '' ? (
         <WithoutLink />
       ) : (
-        <SendForm action="Set the password" onSend={send}>
+        <SendForm action={t('Set the password')} onSend={send}>
           <TextField
-            label="New password"
+            label={t('New password')}
             name="password"
             type="password"
             autoComplete="new-password"
             minLength={SHORTEST_PASSWORD}
-            hint={`At least ${SHORTEST_PASSWORD} characters.`}
+            hint={t('At least {SHORTEST_PASSWORD} characters.', { SHORTEST_PASSWORD })}
             isRequired
             autoFocus
           />
@@ -60,24 +61,25 @@ function WithoutLink() {
   };
   if (answer !== undefined) return <p role="status">{answer}</p>;
   return (
-    <Loaded query={offers} what="what this service offers" lines={2}>
+    <Loaded query={offers} what={t('what this service offers')} lines={2}>
       {({ mail }) =>
         mail ? (
-          <SendForm action="Send me a link" onSend={ask}>
+          <SendForm action={t('Send me a link')} onSend={ask}>
             <TextField
-              label="Email"
+              label={t('Email')}
               name="email"
               type="email"
               autoComplete="username"
-              hint="You get a link that sets another password, within a few minutes."
+              hint={t('You get a link that sets another password, within a few minutes.')}
               isRequired
               autoFocus
             />
           </SendForm>
         ) : (
           <Notice kind="warning">
-            The address of this page is not whole. Open the link that you were given again, with all
-            that stands behind #.
+            {t(
+              'The address of this page is not whole. Open the link that you were given again, with all that stands behind #.',
+            )}
           </Notice>
         )
       }

@@ -10,38 +10,53 @@ import { SignInForm } from '../../ui/SignInForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { PasskeySignIn } from './PasskeySignIn.tsx';
 import styles from './SignInPage.module.css';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const REASONS: Readonly<Record<SessionEnd, string>> = {
-  ended: 'Your session has ended. Sign in to go on.',
-  'password-changed':
+  ended: t('Your session has ended. Sign in to go on.'),
+  'password-changed': t(
     'The password is changed, and all sessions have ended. Sign in with the new one.',
-  'all-ended': 'All sessions of the account have ended. Sign in to go on.',
-  'other-account':
+  ),
+  'all-ended': t('All sessions of the account have ended. Sign in to go on.'),
+  'other-account': t(
     'Another account has signed in in another tab. A browser has one session at a time: sign in again to go on here.',
+  ),
 };
 
-const AGAIN = 'Try again, or sign in with your password.';
+const AGAIN = t('Try again, or sign in with your password.');
 
 /** By what the service says of a sign-in with the identity provider; any other word is not shown. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  away: `The identity provider does not answer right now. ${AGAIN}`,
-  refused: `The identity provider did not sign you in. ${AGAIN}`,
-  invalid: `The identity provider gave an answer that cannot be trusted, or that was used before. ${AGAIN}`,
-  stale: `This sign-in was not begun in this browser, or it took longer than ten minutes. ${AGAIN}`,
-  failed: `The service could not sign you in. ${AGAIN}`,
-  'too-many': 'You have signed in too often in the last minutes. Wait a quarter of an hour.',
-  unverified:
+  away: t('The identity provider does not answer right now. {AGAIN}', { AGAIN }),
+  refused: t('The identity provider did not sign you in. {AGAIN}', { AGAIN }),
+  invalid: t(
+    'The identity provider gave an answer that cannot be trusted, or that was used before. {AGAIN}',
+    { AGAIN },
+  ),
+  stale: t(
+    'This sign-in was not begun in this browser, or it took longer than ten minutes. {AGAIN}',
+    { AGAIN },
+  ),
+  failed: t('The service could not sign you in. {AGAIN}', { AGAIN }),
+  'too-many': t('You have signed in too often in the last minutes. Wait a quarter of an hour.'),
+  unverified: t(
     'The identity provider has not verified your email address. Verify it there, then try again.',
-  'not-admitted':
+  ),
+  'not-admitted': t(
     'You are not among the people who may come here with the identity provider. Ask the people who run this service.',
-  unknown:
+  ),
+  unknown: t(
     'Nobody here has the email address that the identity provider gave. Ask an owner of the account for an invitation.',
-  'other-person':
+  ),
+  'other-person': t(
     'Your email address was somebody else’s at the identity provider before. Ask the people who run this service.',
-  'no-account':
+  ),
+  'no-account': t(
     'You do not belong to the account any more. Ask an owner of the account for an invitation.',
-  full: 'The account has as many members as it may have. Ask an owner of the account.',
-  suspended: 'The account is suspended. Ask the people who run this service.',
+  ),
+  full: t('The account has as many members as it may have. Ask an owner of the account.'),
+  suspended: t('The account is suspended. Ask the people who run this service.'),
 };
 
 const route = getRouteApi('/sign-in');
@@ -58,13 +73,14 @@ export default function SignInPage() {
     router.history.push(from);
   };
   return (
-    <LonePage title="Sign in" heading="Sign in to Pressledger">
+    <LonePage title={t('Sign in')} heading={t('Sign in to Pressledger')}>
       {reason !== undefined && <Notice kind="info">{REASONS[reason]}</Notice>}
       {refused !== undefined && <Notice kind="danger">{refused}</Notice>}
       {!globalThis.isSecureContext && (
         <Notice kind="warning">
-          This page came over plain HTTP, so the browser will not keep your session, and others in
-          the network could read your password. Open it over HTTPS, or at localhost.
+          {t(
+            'This page came over plain HTTP, so the browser will not keep your session, and others in the network could read your password. Open it over HTTPS, or at localhost.',
+          )}
         </Notice>
       )}
       <SignInForm
@@ -74,7 +90,7 @@ export default function SignInPage() {
         }}
       >
         <TextField
-          label="Email"
+          label={t('Email')}
           name="email"
           type="email"
           autoComplete="username webauthn"
@@ -82,7 +98,7 @@ export default function SignInPage() {
           autoFocus
         />
         <TextField
-          label="Password"
+          label={t('Password')}
           name="password"
           type="password"
           autoComplete="current-password"
@@ -92,19 +108,23 @@ export default function SignInPage() {
       <PasskeySignIn onSignedIn={goOn} />
       {provider !== null && (
         <ButtonAnchor href={`/dashboard/oidc/start?from=${encodeURIComponent(from)}`}>
-          Sign in with {provider}
+          {rich('Sign in with {provider}', { provider })}
         </ButtonAnchor>
       )}
       {signUp === 'open' && (
         <p className={styles.note}>
-          No account yet? <Link to="/sign-up">Open one</Link> with your email address.
+          {rich('No account yet? <link>Open one</link> with your email address.', {
+            link: <Link to="/sign-up" />,
+          })}
         </p>
       )}
       <p className={styles.note}>
         {mail ? (
-          <Link to="/reset-password">Forgot your password?</Link>
+          <Link to="/reset-password">{t('Forgot your password?')}</Link>
         ) : (
-          'Forgot your password? Ask the people who run this service for a link that sets another.'
+          t(
+            'Forgot your password? Ask the people who run this service for a link that sets another.',
+          )
         )}
       </p>
     </LonePage>

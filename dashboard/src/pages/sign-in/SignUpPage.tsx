@@ -8,6 +8,8 @@ import { SendForm } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Step = 'asking' | 'asked' | 'opened';
 
@@ -18,25 +20,27 @@ export default function SignUpPage() {
   if (step !== 'asking') {
     return (
       <LonePage
-        title={step === 'asked' ? 'Mail sent' : 'Welcome'}
-        heading={step === 'asked' ? 'Look into your mail' : 'Your account is open'}
+        title={step === 'asked' ? t('Mail sent') : t('Welcome')}
+        heading={step === 'asked' ? t('Look into your mail') : t('Your account is open')}
       >
         <p role="status">
           {step === 'asked'
-            ? 'If your address is right, a mail with a link comes in a moment. The link is valid for a day.'
-            : 'Sign in with your address and your password.'}
+            ? t(
+                'If your address is right, a mail with a link comes in a moment. The link is valid for a day.',
+              )
+            : t('Sign in with your address and your password.')}
         </p>
         <ButtonLink to="/sign-in" look={step === 'opened' ? 'primary' : 'secondary'}>
-          Sign in
+          {t('Sign in')}
         </ButtonLink>
       </LonePage>
     );
   }
   return (
-    <LonePage title="Open an account" heading="Open an account">
+    <LonePage title={t('Open an account')} heading={t('Open an account')}>
       {token === '' ? (
         <SendForm
-          action="Send me the link"
+          action={t('Send me the link')}
           onSend={async (textOf) => {
             await askToSignUp(textOf('email'));
             setStep('asked');
@@ -44,11 +48,11 @@ export default function SignUpPage() {
           }}
         >
           <TextField
-            label="Email"
+            label={t('Email')}
             name="email"
             type="email"
             autoComplete="email"
-            hint="You get a mail with a link that opens the account."
+            hint={t('You get a mail with a link that opens the account.')}
             isRequired
             autoFocus
           />
@@ -67,14 +71,17 @@ function Opening({ token, onOpened }: { readonly token: string; readonly onOpene
     retry: false,
   });
   return (
-    <Loaded query={query} what="the link" lines={3}>
+    <Loaded query={query} what={t('the link')} lines={3}>
       {({ email, expires_at: end }) => (
         <>
           <p>
-            The link opens an account for <bdi>{email}</bdi>. It is valid until <Time iso={end} />.
+            {rich('The link opens an account for {bdi}. It is valid until {time}.', {
+              bdi: <bdi>{email}</bdi>,
+              time: <Time iso={end} />,
+            })}
           </p>
           <SendForm
-            action="Open the account"
+            action={t('Open the account')}
             onSend={async (textOf) => {
               await signUp(token, textOf('password'));
               onOpened();
@@ -83,12 +90,12 @@ function Opening({ token, onOpened }: { readonly token: string; readonly onOpene
           >
             <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
             <TextField
-              label="Password"
+              label={t('Password')}
               name="password"
               type="password"
               autoComplete="new-password"
               minLength={SHORTEST_PASSWORD}
-              hint={`At least ${SHORTEST_PASSWORD} characters.`}
+              hint={t('At least {SHORTEST_PASSWORD} characters.', { SHORTEST_PASSWORD })}
               isRequired
               autoFocus
             />

@@ -24,6 +24,7 @@ import { type Column, Records } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/templates/$id');
 
@@ -34,34 +35,34 @@ export default function TemplatePage() {
   const { data: template, error } = query;
   if (error instanceof ApiError && error.status === 404) {
     return (
-      <Page title="Template">
+      <Page title={t('Template')}>
         <EmptyState
           icon="search"
-          title="This account has no such template"
-          action={<ButtonLink to="/templates">See all templates</ButtonLink>}
+          title={t('This account has no such template')}
+          action={<ButtonLink to="/templates">{t('See all templates')}</ButtonLink>}
         >
-          It may have been deleted, or the address of this page is misspelt.
+          {t('It may have been deleted, or the address of this page is misspelt.')}
         </EmptyState>
       </Page>
     );
   }
   return (
     <Page
-      title={template?.name ?? 'Template'}
-      lead={<Link to="/templates">All templates</Link>}
+      title={template?.name ?? t('Template')}
+      lead={<Link to="/templates">{t('All templates')}</Link>}
       actions={mayWork && template !== undefined && <Actions template={template} />}
     >
-      <Loaded query={query} what="the template" lines={4}>
+      <Loaded query={query} what={t('the template')} lines={4}>
         {({ version, created_at: at }) => (
-          <Section title="Summary">
+          <Section title={t('Summary')}>
             <Facts
               facts={{
-                'Newest version': version,
-                Created: <Time iso={at} />,
-                Id: <code>{id}</code>,
-                Documents: (
+                [t('Newest version')]: version,
+                [t('Created')]: <Time iso={at} />,
+                [t('Id')]: <code>{id}</code>,
+                [t('Documents')]: (
                   <Link to="/conversions" search={{ template: id }}>
-                    What was made of it
+                    {t('What was made of it')}
                   </Link>
                 ),
               }}
@@ -88,28 +89,31 @@ function Versions({ template: { id, version: newest } }: { readonly template: Te
     },
   });
   const columns: readonly Column<TemplateVersion>[] = [
-    { header: 'Version', isRowHeader: true, cell: ({ version }) => version },
-    { header: 'Saved', cell: ({ saved_at: at }) => <Time iso={at} /> },
-    { header: 'By', isText: true, cell: ({ saved_by: by }) => <bdi>{by}</bdi> },
-    { header: 'Size', align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
+    { header: t('Version'), isRowHeader: true, cell: ({ version }) => version },
+    { header: t('Saved'), cell: ({ saved_at: at }) => <Time iso={at} /> },
+    { header: t('By'), isText: true, cell: ({ saved_by: by }) => <bdi>{by}</bdi> },
+    { header: t('Size'), align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
     {
-      header: 'Actions',
+      header: t('Actions'),
       isText: true,
       cell: ({ version }) =>
         mayWork && (
           <span className="line">
             <ButtonLink to="/playground" search={{ template: `${id}@${version}` }} small>
-              Open
+              {t('Open')}
             </ButtonLink>
             {version !== newest && (
               <ActButton
                 small
                 act={() => restoreVersion(id, version)}
-                done={`Version ${version} is the newest again, as version ${newest + 1}.`}
-                failed="It was not restored."
+                done={t('Version {version} is the newest again, as version {value}.', {
+                  version,
+                  value: newest + 1,
+                })}
+                failed={t('It was not restored.')}
                 after={forgetTemplates}
               >
-                Restore
+                {t('Restore')}
               </ActButton>
             )}
           </span>
@@ -118,13 +122,15 @@ function Versions({ template: { id, version: newest } }: { readonly template: Te
   ];
   return (
     <Section
-      title="Versions"
-      lead="Requests that name no version use the newest. Documents keep the one that they were made of."
+      title={t('Versions')}
+      lead={t(
+        'Requests that name no version use the newest. Documents keep the one that they were made of.',
+      )}
     >
       <Records
         list={list}
         of="versions"
-        label="Versions"
+        label={t('Versions')}
         columns={mayWork || mayReadDocuments ? columns : columns.slice(0, -1)}
         rowKey={({ version }) => String(version)}
         onPage={(next) =>
@@ -136,8 +142,8 @@ function Versions({ template: { id, version: newest } }: { readonly template: Te
           })
         }
         empty={
-          <EmptyState icon="list" title="This page has no versions">
-            They are on earlier pages.
+          <EmptyState icon="list" title={t('This page has no versions')}>
+            {t('They are on earlier pages.')}
           </EmptyState>
         }
       />
@@ -150,19 +156,19 @@ function Actions({ template: { id, name } }: { readonly template: Template }) {
   const navigate = useNavigate();
   const remove = async () => {
     await dataOf(api.DELETE('/api/v1/templates/{id}/', { params }));
-    announce('The template is deleted.');
+    announce(t('The template is deleted.'));
     await navigate({ to: '/templates' });
     await forgetTemplates();
   };
   return (
     <>
       <ButtonLink to="/playground" search={{ template: id }} look="primary" icon="edit">
-        Edit in the playground
+        {t('Edit in the playground')}
       </ButtonLink>
-      <DialogButton text="Rename" icon="edit" title="Rename the template">
+      <DialogButton text={t('Rename')} icon="edit" title={t('Rename the template')}>
         {(close) => (
           <SendForm
-            action="Rename"
+            action={t('Rename')}
             onCancel={close}
             onSend={async (textOf) => {
               const body = { name: textOf('name') };
@@ -172,20 +178,21 @@ function Actions({ template: { id, name } }: { readonly template: Template }) {
               return undefined;
             }}
           >
-            <TextField label="Name" name="name" defaultValue={name} isRequired autoFocus />
+            <TextField label={t('Name')} name="name" defaultValue={name} isRequired autoFocus />
           </SendForm>
         )}
       </DialogButton>
       <ConfirmButton
         text="Delete"
         icon="trash"
-        title="Delete the template?"
-        action="Delete the template"
+        title={t('Delete the template?')}
+        action={t('Delete the template')}
         onConfirm={remove}
       >
         <p>
-          Programs that name it are refused from then on. Documents that were made of it stay as
-          they are. Its versions cannot be had any more.
+          {t(
+            'Programs that name it are refused from then on. Documents that were made of it stay as they are. Its versions cannot be had any more.',
+          )}
         </p>
       </ConfirmButton>
     </>

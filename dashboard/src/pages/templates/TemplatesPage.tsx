@@ -7,10 +7,11 @@ import { Page } from '../../ui/Page.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { t } from '../../words/words.ts';
 
 const COLUMNS: readonly Column<Template>[] = [
   {
-    header: 'Name',
+    header: t('Name'),
     isRowHeader: true,
     cell: ({ id, name }) => (
       <Link to="/templates/$id" params={{ id }} search={{}} dir="auto">
@@ -18,8 +19,8 @@ const COLUMNS: readonly Column<Template>[] = [
       </Link>
     ),
   },
-  { header: 'Version', align: 'end', cell: ({ version }) => version },
-  { header: 'Changed', cell: ({ updated_at: at }) => <Time iso={at} /> },
+  { header: t('Version'), align: 'end', cell: ({ version }) => version },
+  { header: t('Changed'), cell: ({ updated_at: at }) => <Time iso={at} /> },
 ];
 
 export default function TemplatesPage() {
@@ -27,23 +28,27 @@ export default function TemplatesPage() {
   const { mayWork } = useRights();
   const write = mayWork && (
     <ButtonLink to="/playground" search={{ template: 'new' }} look="primary" icon="plus">
-      Write a template
+      {t('Write a template')}
     </ButtonLink>
   );
   return (
     <Page
-      title="Templates"
-      lead="HTML with places for data. A program sends the data alone, and each document says which version it was made of."
+      title={t('Templates')}
+      lead={t(
+        'HTML with places for data. A program sends the data alone, and each document says which version it was made of.',
+      )}
       actions={templates.data?.length !== 0 && write}
     >
-      <Loaded query={templates} what="the templates">
+      <Loaded query={templates} what={t('the templates')}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState icon="document" title="There is no template yet" action={write}>
-              The playground has an invoice, a letter, a report and a certificate to begin with.
+            <EmptyState icon="document" title={t('There is no template yet')} action={write}>
+              {t(
+                'The playground has an invoice, a letter, a report and a certificate to begin with.',
+              )}
             </EmptyState>
           ) : (
-            <Table label="Templates" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+            <Table label={t('Templates')} columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
           )
         }
       </Loaded>

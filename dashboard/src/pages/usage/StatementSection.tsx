@@ -5,6 +5,7 @@ import { ApiError } from '../../api/error.ts';
 import { Section } from '../../ui/Page.tsx';
 import { SaveButton } from '../../ui/SaveButton.tsx';
 import { Select } from '../../ui/Select.tsx';
+import { t } from '../../words/words.ts';
 
 const MONTHS = 24;
 
@@ -31,30 +32,32 @@ export function StatementSection({ since }: { readonly since: string }) {
     });
     const response = await fetchSignedIn(request);
     if (!response.ok) throw await ApiError.from(response);
-    if (response.status === 202) throw new Error('It takes longer: look under Conversions.');
+    if (response.status === 202) throw new Error(t('It takes longer: look under Conversions.'));
     return { file: await response.blob(), name: `statement-${month}.pdf` };
   };
   return (
     <Section
-      title="Monthly statement"
-      lead="A PDF of what a month used, with the events of the log that prove it. It costs no credit."
+      title={t('Monthly statement')}
+      lead={t(
+        'A PDF of what a month used, with the events of the log that prove it. It costs no credit.',
+      )}
       actions={
         month !== '' && (
           <div className="line">
             <Select
-              label="Month (UTC)"
+              label={t('Month (UTC)')}
               choices={months.map((value) => ({ value, label: value }))}
               value={month}
               onChange={setMonth}
             />
             <SaveButton small icon="download" what="statement" load={load}>
-              Make the statement
+              {t('Make the statement')}
             </SaveButton>
           </div>
         )
       }
     >
-      {month === '' && <p>There is one once the first month of the account is over.</p>}
+      {month === '' && <p>{t('There is one once the first month of the account is over.')}</p>}
     </Section>
   );
 }

@@ -5,19 +5,21 @@ import { formatBytes, formatNumber } from '../../ui/format.ts';
 import type { Series } from '../../ui/plot.ts';
 import { EmptyState } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
+import { LOCALE } from '../../words/words.ts';
+import { t } from '../../words/words.ts';
 
 const COUNTS = [
-  { name: 'Accepted', of: 'accepted', format: formatNumber },
-  { name: 'Completed', of: 'completed', format: formatNumber },
-  { name: 'Failed', of: 'failed', format: formatNumber },
-  { name: 'Cancelled', of: 'cancelled', format: formatNumber },
-  { name: 'Pages', of: 'pages', format: formatNumber },
-  { name: 'Size of the PDFs', of: 'bytes', format: formatBytes },
-  { name: 'Tests', of: 'tests', format: formatNumber },
+  { name: t('Accepted'), of: 'accepted', format: formatNumber },
+  { name: t('Completed'), of: 'completed', format: formatNumber },
+  { name: t('Failed'), of: 'failed', format: formatNumber },
+  { name: t('Cancelled'), of: 'cancelled', format: formatNumber },
+  { name: t('Pages'), of: 'pages', format: formatNumber },
+  { name: t('Size of the PDFs'), of: 'bytes', format: formatBytes },
+  { name: t('Tests'), of: 'tests', format: formatNumber },
 ] as const;
 
 const COLUMNS: readonly Column<UsageDay>[] = [
-  { header: 'Day (UTC)', cell: ({ day }) => day, isRowHeader: true },
+  { header: t('Day (UTC)'), cell: ({ day }) => day, isRowHeader: true },
   ...COUNTS.map(
     ({ name, of, format }): Column<UsageDay> => ({
       header: name,
@@ -27,7 +29,7 @@ const COLUMNS: readonly Column<UsageDay>[] = [
   ),
 ];
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 interface DaysProps {
   readonly days: readonly UsageDay[];
@@ -54,12 +56,12 @@ const series = (
 export function EndedDays({ days, ...table }: DaysProps & { readonly table?: null }) {
   return (
     <Chart
-      title="Conversions that ended, by result"
+      title={t('Conversions that ended, by result')}
       {...bars(
         days,
-        series(days, 'completed', 'Completed', 'accent'),
-        series(days, 'cancelled', 'Cancelled', 'text-muted'),
-        series(days, 'failed', 'Failed', 'danger'),
+        series(days, 'completed', t('Completed'), 'accent'),
+        series(days, 'cancelled', t('Cancelled'), 'text-muted'),
+        series(days, 'failed', t('Failed'), 'danger'),
       )}
       {...table}
     />
@@ -70,8 +72,8 @@ export function EndedDays({ days, ...table }: DaysProps & { readonly table?: nul
 export function UsageDays({ days }: DaysProps) {
   if (days.every((day) => day.accepted + day.completed + day.failed + day.cancelled === 0)) {
     return (
-      <EmptyState icon="chart" title="No conversions in these days">
-        Convert a document in the playground or through the API, and it is counted here.
+      <EmptyState icon="chart" title={t('No conversions in these days')}>
+        {t('Convert a document in the playground or through the API, and it is counted here.')}
       </EmptyState>
     );
   }
@@ -86,15 +88,15 @@ export function UsageDays({ days }: DaysProps) {
       <Charts>
         <EndedDays days={days} table={null} />
         <Chart
-          title="Pages made"
-          {...bars(days, series(days, 'pages', 'Pages', 'accent'))}
+          title={t('Pages made')}
+          {...bars(days, series(days, 'pages', t('Pages'), 'accent'))}
           table={null}
         />
       </Charts>
-      <Numbers title="Conversions by day">
+      <Numbers title={t('Conversions by day')}>
         {() => (
           <Table
-            label="Conversions by day"
+            label={t('Conversions by day')}
             columns={COLUMNS}
             rows={days.toReversed()}
             rowKey={({ day }) => day}

@@ -14,11 +14,12 @@ import { Time } from '../../ui/Time.tsx';
 import type { UsageSearch } from './search.ts';
 import { StatementSection } from './StatementSection.tsx';
 import { ExportButton, UsageSection } from './UsageSection.tsx';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/usage');
 
-const LEAD = 'A conversion costs 1 credit. One that fails gives it back.';
-const FREE = 'The service runs without credits: a conversion costs nothing.';
+const LEAD = t('A conversion costs 1 credit. One that fails gives it back.');
+const FREE = t('The service runs without credits: a conversion costs nothing.');
 
 export default function UsagePage() {
   const account = useAccount();
@@ -29,15 +30,15 @@ export default function UsagePage() {
   const show = (next: UsageSearch) =>
     void navigate({ to: '/usage', search: next, resetScroll: false });
   return (
-    <Page title="Credits and usage" lead={account.data?.credits === null ? FREE : LEAD}>
-      <Section title="Balance">
-        <Loaded query={account} what="the balance" lines={2}>
+    <Page title={t('Credits and usage')} lead={account.data?.credits === null ? FREE : LEAD}>
+      <Section title={t('Balance')}>
+        <Loaded query={account} what={t('the balance')} lines={2}>
           {({ credits, plan, rate_limit: limit }) => (
             <Figures
               figures={[
-                { name: 'Credits left', value: formatCredits(credits) },
-                { name: 'Plan', value: planName(plan) },
-                { name: 'Requests a minute with API keys', value: formatNumber(limit) },
+                { name: t('Credits left'), value: formatCredits(credits) },
+                { name: t('Plan'), value: planName(plan) },
+                { name: t('Requests a minute with API keys'), value: formatNumber(limit) },
               ]}
             />
           )}
@@ -54,7 +55,7 @@ export default function UsagePage() {
 
 type LedgerEntry = components['schemas']['LedgerEntry'];
 
-const KIND = { grant: 'Granted', debit: 'Taken', refund: 'Given back' } as const;
+const KIND = { grant: t('Granted'), debit: t('Taken'), refund: t('Given back') } as const;
 
 /** +5, −1: the sign says more than a colour. */
 const formatChange = (amount: number): string =>
@@ -62,15 +63,15 @@ const formatChange = (amount: number): string =>
 
 const COLUMNS: readonly Column<LedgerEntry>[] = [
   {
-    header: 'Time',
+    header: t('Time'),
     cell: ({ created_at: time }) => <Time iso={time} relative={false} />,
     isRowHeader: true,
   },
-  { header: 'Entry', cell: ({ type }) => KIND[type] },
-  { header: 'Credits', cell: ({ amount }) => formatChange(amount), align: 'end' },
-  { header: 'Balance', cell: ({ balance }) => formatNumber(balance), align: 'end' },
+  { header: t('Entry'), cell: ({ type }) => KIND[type] },
+  { header: t('Credits'), cell: ({ amount }) => formatChange(amount), align: 'end' },
+  { header: t('Balance'), cell: ({ balance }) => formatNumber(balance), align: 'end' },
   {
-    header: 'Conversion',
+    header: t('Conversion'),
     cell: ({ conversion_id: id, name }) =>
       id === undefined ? (
         '–'
@@ -97,21 +98,21 @@ function LedgerSection({ page, onPage }: LedgerSectionProps) {
   });
   return (
     <Section
-      title="Ledger"
-      lead="Each change of the credits, newest first."
+      title={t('Ledger')}
+      lead={t('Each change of the credits, newest first.')}
       fold={page === 1 ? 'closed' : 'open'}
       actions={<ExportButton path="/api/v1/account/ledger/" fileName="ledger.csv" what="ledger" />}
     >
       <Records
         list={list}
         of="entries"
-        label="Ledger"
+        label={t('Ledger')}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         onPage={onPage}
         empty={
-          <EmptyState icon="list" title="No entries yet">
-            Credits that an operator grants and that conversions cost are listed here.
+          <EmptyState icon="list" title={t('No entries yet')}>
+            {t('Credits that an operator grants and that conversions cost are listed here.')}
           </EmptyState>
         }
       />

@@ -9,6 +9,7 @@ import { Select } from '../../ui/Select.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { type Span, SPANS } from './search.ts';
 import { UsageDays } from './UsageDays.tsx';
+import { t } from '../../words/words.ts';
 
 interface UsageSectionProps {
   readonly span: Span;
@@ -21,13 +22,16 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
   const usage = useQuery({ ...recentUsageQuery(span, now), placeholderData: keepPreviousData });
   return (
     <Section
-      title="Conversions by day"
-      lead="Days are in UTC."
+      title={t('Conversions by day')}
+      lead={t('Days are in UTC.')}
       actions={
         <div className="line">
           <Select
-            label="Days"
-            choices={SPANS.map((days) => ({ value: String(days), label: `Last ${days} days` }))}
+            label={t('Days')}
+            choices={SPANS.map((days) => ({
+              value: String(days),
+              label: t('Last {days} days', { days }),
+            }))}
             value={String(span)}
             onChange={(value) => onSpan(Number(value) as Span)}
           />
@@ -39,7 +43,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
         </div>
       }
     >
-      <Loaded query={usage} what="the usage" lines={8}>
+      <Loaded query={usage} what={t('the usage')} lines={8}>
         {(days) => <UsageDays days={days} />}
       </Loaded>
     </Section>
@@ -66,11 +70,11 @@ export function ExportButton({ path, fileName, what }: ExportButtonProps) {
     <SaveButton
       small
       icon="download"
-      aria-label={`Export as CSV: the ${what}`}
+      aria-label={t('Export as CSV: the {what}', { what })}
       what={what}
       load={load}
     >
-      Export as CSV
+      {t('Export as CSV')}
     </SaveButton>
   );
 }

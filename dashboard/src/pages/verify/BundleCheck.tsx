@@ -9,6 +9,7 @@ import { Section } from '../../ui/Page.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { verifyInWorker } from './verify-in-worker.ts';
+import { t } from '../../words/words.ts';
 
 export function BundleCheck({ file }: { readonly file: File }) {
   const check = useMemo(
@@ -23,7 +24,9 @@ export function BundleCheck({ file }: { readonly file: File }) {
   return (
     <>
       <ProofSection
-        lead="This browser checks the bundle with the keys that this service publishes, then against its log of today."
+        lead={t(
+          'This browser checks the bundle with the keys that this service publishes, then against its log of today.',
+        )}
         checking={checking}
       />
       {found !== undefined && <Shown found={found} />}
@@ -34,30 +37,30 @@ export function BundleCheck({ file }: { readonly file: File }) {
 type EventRow = Found['events'][number];
 
 const COLUMNS: readonly Column<EventRow>[] = [
-  { header: 'Event', cell: ({ type }) => type, isRowHeader: true },
-  { header: 'Number in the log', cell: ({ index }) => index },
-  { header: 'Time', cell: ({ time }) => <Time iso={time} /> },
+  { header: t('Event'), cell: ({ type }) => type, isRowHeader: true },
+  { header: t('Number in the log'), cell: ({ index }) => index },
+  { header: t('Time'), cell: ({ time }) => <Time iso={time} /> },
 ];
 
 /** The facts that a bundle shows, once all of it holds. */
 function Shown({ found }: { readonly found: Found }) {
   const { conversion, events, proved, signed, absent } = found;
   return (
-    <Section title="What the bundle shows">
+    <Section title={t('What the bundle shows')}>
       <Facts
         facts={{
-          Conversion: <code>{conversion}</code>,
-          'Proved by the log': ['the events', ...proved].join(', '),
-          'Signed by the service, not proved': signed.join(', '),
-          'Not in the bundle':
+          [t('Conversion')]: <code>{conversion}</code>,
+          [t('Proved by the log')]: [t('the events'), ...proved].join(', '),
+          [t('Signed by the service, not proved')]: signed.join(', '),
+          [t('Not in the bundle')]:
             absent.length === 0
               ? undefined
               : absent.map((line) => <p key={line}>{line.replace('absent ', '')}</p>),
-          'Not shown': 'Whether there are later events, or a refund that was left out',
+          [t('Not shown')]: t('Whether there are later events, or a refund that was left out'),
         }}
       />
       <Table
-        label="Events of the conversion"
+        label={t('Events of the conversion')}
         columns={COLUMNS}
         rows={events}
         rowKey={({ index }) => `${index}`}

@@ -12,6 +12,7 @@ import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { t } from '../../words/words.ts';
 
 /** The same one each time: another list is another check. */
 const NO_ENTRIES: Entry[] = [];
@@ -34,7 +35,7 @@ export function PdfCheck({ sha256, file }: ChosenPdf) {
     gcTime: 0,
   });
   return (
-    <Loaded query={answer} what="what the service knows of the hash">
+    <Loaded query={answer} what={t('what the service knows of the hash')}>
       {(known) => <Known {...known} sha256={sha256} file={file} />}
     </Loaded>
   );
@@ -47,17 +48,17 @@ function Known({ conversion, entries = NO_ENTRIES, sha256, file }: KnownProps) {
   const { id, created_at: created, completed_at: completed } = conversion;
   return (
     <>
-      <Section title="The service knows this PDF">
-        <p>It says that a conversion of this account made exactly these bytes.</p>
+      <Section title={t('The service knows this PDF')}>
+        <p>{t('It says that a conversion of this account made exactly these bytes.')}</p>
         <Facts
           facts={{
-            Conversion: (
+            [t('Conversion')]: (
               <Link to="/conversions/$id" params={{ id }}>
                 {id}
               </Link>
             ),
-            Requested: <Time iso={created} />,
-            Made: completed && <Time iso={completed} />,
+            [t('Requested')]: <Time iso={created} />,
+            [t('Made')]: completed && <Time iso={completed} />,
           }}
         />
       </Section>
@@ -70,11 +71,12 @@ function Unknown() {
   return (
     <Notice kind="warning">
       <p>
-        <strong>No conversion of this account made this file.</strong>
+        <strong>{t('No conversion of this account made this file.')}</strong>
       </p>
       <p>
-        The service compares all bytes. The file comes from another account or another program, or
-        it was changed after it was made: saved again, signed, cut off. One byte is enough.
+        {t(
+          'The service compares all bytes. The file comes from another account or another program, or it was changed after it was made: saved again, signed, cut off. One byte is enough.',
+        )}
       </p>
     </Notice>
   );
@@ -92,7 +94,7 @@ function PdfProof({ conversionId, entries, sha256, file }: PdfProofProps) {
   }, [conversionId, entries, sha256, file]);
   return (
     <ProofSection
-      lead="This browser checks that the log of the service says so, too."
+      lead={t('This browser checks that the log of the service says so, too.')}
       checking={useCheckAtOnce(check)}
     />
   );

@@ -10,17 +10,19 @@ import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { t } from '../../words/words.ts';
 
 /** Says, where it is so, that only people with an account can ask about a PDF here. */
 export function NotOffered() {
   return (
     <Notice kind="info">
       <p>
-        <strong>Here, PDFs are checked only for people with an account.</strong>
+        <strong>{t('Here, PDFs are checked only for people with an account.')}</strong>
       </p>
       <p>
-        Sign in to check a PDF of your account. Anybody can check a bundle of evidence here. If you
-        received a PDF, ask its sender for one.
+        {t(
+          'Sign in to check a PDF of your account. Anybody can check a bundle of evidence here. If you received a PDF, ask its sender for one.',
+        )}
       </p>
     </Notice>
   );
@@ -30,7 +32,7 @@ export function NotOffered() {
 export function PublicPdfCheck({ sha256 }: { readonly sha256: string }) {
   const offers = useQuery(offersQuery);
   return (
-    <Loaded query={offers} what="what this service offers" lines={2}>
+    <Loaded query={offers} what={t('what this service offers')} lines={2}>
       {({ public_verify: isOffered }) => (isOffered ? <Answer sha256={sha256} /> : <NotOffered />)}
     </Loaded>
   );
@@ -38,13 +40,13 @@ export function PublicPdfCheck({ sha256 }: { readonly sha256: string }) {
 
 function Answer({ sha256 }: { readonly sha256: string }) {
   const answer = useQuery({
-    queryKey: ['verify in public', sha256],
+    queryKey: [t('verify in public'), sha256],
     queryFn: ({ signal }) => askInPublic(sha256, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
   return (
-    <Loaded query={answer} what="what the service knows of the hash">
+    <Loaded query={answer} what={t('what the service knows of the hash')}>
       {({ known, created_at, entries, by, checkpoint }) =>
         known && created_at !== undefined ? (
           <Known
@@ -70,32 +72,34 @@ function Known({ answer, by, sha256 }: KnownProps) {
   const { created_at: created } = answer;
   return (
     <>
-      <Section title="This service made this PDF">
+      <Section title={t('This service made this PDF')}>
         <p>
-          It says that it made exactly these bytes for one of its accounts. Nothing in the file was
-          changed since.
+          {t(
+            'It says that it made exactly these bytes for one of its accounts. Nothing in the file was changed since.',
+          )}
         </p>
         <Facts
           facts={{
-            'Asked for': <Time iso={created} relative={false} />,
+            [t('Asked for')]: <Time iso={created} relative={false} />,
             By:
               by === undefined ? (
-                'The account has given no name.'
+                t('The account has given no name.')
               ) : (
                 <>
                   <p>
                     <bdi>{by}</bdi>
                   </p>
                   <p className="note">
-                    The account calls itself so. The service does not check it.
+                    {t('The account calls itself so. The service does not check it.')}
                   </p>
                 </>
               ),
           }}
         />
         <p className="note">
-          That says nothing about the content: whether what the document states is true, or whether
-          its sender had the right to send it.
+          {t(
+            'That says nothing about the content: whether what the document states is true, or whether its sender had the right to send it.',
+          )}
         </p>
       </Section>
       <PublicProof answer={answer} sha256={sha256} />
@@ -111,7 +115,9 @@ function PublicProof({ answer, sha256 }: Omit<KnownProps, 'by'>) {
   );
   return (
     <ProofSection
-      lead="This browser checks that the signed log of the service has the event, and that the service has signed what it says of it. The name is not part of that."
+      lead={t(
+        'This browser checks that the signed log of the service has the event, and that the service has signed what it says of it. The name is not part of that.',
+      )}
       checking={useCheckAtOnce(check)}
     />
   );
@@ -121,12 +127,12 @@ function Unknown() {
   return (
     <Notice kind="warning">
       <p>
-        <strong>This service does not know this file.</strong>
+        <strong>{t('This service does not know this file.')}</strong>
       </p>
       <p>
-        It compares all bytes. The file comes from elsewhere, or it was changed after it was made:
-        saved again, printed to a file, signed, cut off. One byte is enough. A file of an account
-        that was erased is not known either. Ask the sender for the file as it was made.
+        {t(
+          'It compares all bytes. The file comes from elsewhere, or it was changed after it was made: saved again, printed to a file, signed, cut off. One byte is enough. A file of an account that was erased is not known either. Ask the sender for the file as it was made.',
+        )}
       </p>
     </Notice>
   );

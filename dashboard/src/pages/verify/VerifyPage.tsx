@@ -15,6 +15,7 @@ import { Loading } from '../../ui/states.tsx';
 import { BundleCheck } from './BundleCheck.tsx';
 import { PdfCheck } from './PdfCheck.tsx';
 import { NotOffered, PublicPdfCheck } from './PublicPdfCheck.tsx';
+import { t } from '../../words/words.ts';
 
 /** A file by its first bytes and its hash. It is read in this browser alone. */
 interface ChosenFile {
@@ -37,10 +38,12 @@ type Choice =
   | { readonly state: 'read'; readonly chosen: ChosenFile; readonly number: number }
   | { readonly state: 'refused'; readonly text: string };
 
-const LEAD =
-  'Find out whether this service made a PDF, when and from what. Or check a bundle of evidence.';
-const LEAD_OF_STRANGERS =
-  'Find out whether this service made a PDF, and when. Or check a bundle of evidence. Nobody needs an account for that.';
+const LEAD = t(
+  'Find out whether this service made a PDF, when and from what. Or check a bundle of evidence.',
+);
+const LEAD_OF_STRANGERS = t(
+  'Find out whether this service made a PDF, and when. Or check a bundle of evidence. Nobody needs an account for that.',
+);
 
 export default function VerifyPage() {
   const isStranger = session.state !== 'open';
@@ -60,20 +63,21 @@ export default function VerifyPage() {
     }
   };
   return (
-    <Page title="Verify" lead={isStranger ? LEAD_OF_STRANGERS : LEAD}>
+    <Page title={t('Verify')} lead={isStranger ? LEAD_OF_STRANGERS : LEAD}>
       {offers?.public_verify === false && choice.state !== 'read' && <NotOffered />}
       <FileDrop
-        title="Drop a PDF or a bundle of evidence here"
-        what="a PDF or a bundle"
+        title={t('Drop a PDF or a bundle of evidence here')}
+        what={t('a PDF or a bundle')}
         accept={['application/pdf', 'application/zip', '.pdf', '.zip']}
         onFiles={([file]) => file && void take(file)}
         onProblem={refuse}
       />
       <p className="note">
-        The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a
-        bundle, the service gets only the number of events that its log had then.
+        {t(
+          'The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a bundle, the service gets only the number of events that its log had then.',
+        )}
       </p>
-      {choice.state === 'reading' && <Loading label={`Reading ${choice.name}`} />}
+      {choice.state === 'reading' && <Loading label={t('Reading {name}', { name: choice.name })} />}
       {choice.state === 'refused' && <Notice kind="danger">{choice.text}</Notice>}
       {choice.state === 'read' && (
         <Result key={choice.number} chosen={choice.chosen} isStranger={isStranger} />
@@ -91,17 +95,20 @@ interface ResultProps {
 function Result({ chosen: { file, kind, sha256 }, isStranger }: ResultProps) {
   return (
     <>
-      <Section title={file.name} lead={`${formatBytes(file.size)}. SHA-256:`}>
-        <Code code={sha256} copyLabel="Copy the SHA-256" wrap />
+      <Section title={file.name} lead={t('{size}. SHA-256:', { size: formatBytes(file.size) })}>
+        <Code code={sha256} copyLabel={t('Copy the SHA-256')} wrap />
       </Section>
       {kind === 'pdf' && isStranger && <PublicPdfCheck sha256={sha256} />}
       {kind === 'pdf' && !isStranger && <PdfCheck sha256={sha256} file={file} />}
       {kind === 'bundle' && <BundleCheck file={file} />}
-      {kind === 'empty' && <Notice kind="danger">This file is empty. Nothing was sent.</Notice>}
+      {kind === 'empty' && (
+        <Notice kind="danger">{t('This file is empty. Nothing was sent.')}</Notice>
+      )}
       {kind === 'other' && (
         <Notice kind="danger">
-          This file is neither a PDF nor a bundle of evidence, which is a ZIP file. Nothing was
-          sent.
+          {t(
+            'This file is neither a PDF nor a bundle of evidence, which is a ZIP file. Nothing was sent.',
+          )}
         </Notice>
       )}
     </>

@@ -1,4 +1,5 @@
 import type { BundleResult } from '../../proof/checks.ts';
+import { t } from '../../words/words.ts';
 
 export interface BundleTask {
   readonly zip: Uint8Array;
@@ -14,7 +15,7 @@ export function verifyInWorker(
   const result = new Promise<BundleResult>((resolve, reject) => {
     worker.addEventListener('message', ({ data }: MessageEvent<BundleResult>) => resolve(data));
     worker.addEventListener('error', () => {
-      reject(new Error('The browser could not check the bundle. It may be too large for it.'));
+      reject(new Error(t('The browser could not check the bundle. It may be too large for it.')));
     });
   });
   const task: BundleTask = { zip, keys };

@@ -1,6 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Page } from '../../ui/Page.tsx';
 import { DeliveryList } from './DeliveryList.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/webhooks/deliveries');
 
@@ -8,11 +10,13 @@ export default function DeliveriesPage() {
   const navigate = route.useNavigate();
   return (
     <Page
-      title="Deliveries"
+      title={t('Deliveries')}
       lead={
         <>
-          All that was sent to the <Link to="/webhooks">endpoints</Link> and to addresses of single
-          requests, newest first.
+          {rich(
+            'All that was sent to the <link>endpoints</link> and to addresses of single requests, newest first.',
+            { link: <Link to="/webhooks" /> },
+          )}
         </>
       }
     >

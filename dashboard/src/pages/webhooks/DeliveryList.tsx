@@ -11,39 +11,39 @@ import { Time } from '../../ui/Time.tsx';
 import { type DeliveriesSearch, STATUSES } from './search.ts';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, outcomeText, STATUS_TEXTS, typeText, webhookName } from './words.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Stands for no filter. */
 const ALL = 'all';
 
 const STATUS_CHOICES = [
-  { value: ALL, label: 'All' },
+  { value: ALL, label: t('All') },
   ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
 ] as const;
 
 const NOTHING = <span className="muted">–</span>;
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { header: 'About', cell: ({ name, batch_id: batch }) => name ?? batch ?? NOTHING },
+  { header: t('About'), cell: ({ name, batch_id: batch }) => name ?? batch ?? NOTHING },
   {
-    header: 'Status',
+    header: t('Status'),
     cell: ({ status, next_try_at: next }) => (
       <span className={styles.endpoint}>
         <DeliveryBadge status={status} />
         {next !== undefined && (
-          <span className="note">
-            Next try <Time iso={next} />
-          </span>
+          <span className="note">{rich('Next try {time}', { time: <Time iso={next} /> })}</span>
         )}
       </span>
     ),
   },
   {
-    header: 'Last answer',
+    header: t('Last answer'),
     cell: ({ last_status: status, last_failure: failure }) =>
       outcomeText(status, failure) ?? NOTHING,
   },
-  { header: 'Tries', align: 'end', cell: ({ tries }) => formatNumber(tries) },
-  { header: 'Time', cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: t('Tries'), align: 'end', cell: ({ tries }) => formatNumber(tries) },
+  { header: t('Time'), cell: ({ created_at: at }) => <Time iso={at} /> },
 ];
 
 /** @param note a second line: where it goes, if that is not said by the page */
@@ -51,7 +51,7 @@ const columnsWith = (
   note: (delivery: Delivery) => string | undefined = () => undefined,
 ): readonly Column<Delivery>[] => [
   {
-    header: 'Delivery',
+    header: t('Delivery'),
     isRowHeader: true,
     cell: (delivery) => (
       <span className={styles.endpoint}>
@@ -65,7 +65,7 @@ const columnsWith = (
   ...COLUMNS,
 ];
 
-const TO_ALL = columnsWith(({ url }) => url ?? 'The endpoint was deleted');
+const TO_ALL = columnsWith(({ url }) => url ?? t('The endpoint was deleted'));
 const TO_ONE = columnsWith();
 
 interface DeliveryListProps {
@@ -93,7 +93,7 @@ export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryLis
   });
   return (
     <>
-      <div role="search" aria-label="Deliveries" className={styles.filters}>
+      <div role="search" aria-label={t('Deliveries')} className={styles.filters}>
         {endpoint === undefined && (
           <EndpointSelect
             value={webhook}
@@ -101,7 +101,7 @@ export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryLis
           />
         )}
         <Select
-          label="Status"
+          label={t('Status')}
           choices={STATUS_CHOICES}
           value={status ?? ALL}
           onChange={(next) =>
@@ -116,15 +116,15 @@ export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryLis
       <Records
         list={list}
         of="deliveries"
-        label="Deliveries"
+        label={t('Deliveries')}
         columns={endpoint === undefined ? TO_ALL : TO_ONE}
         rowKey={({ id }) => id}
         onPage={(next) => onSearch({ ...search, page: next })}
         empty={
-          <EmptyState icon="send" title="No deliveries">
+          <EmptyState icon="send" title={t('No deliveries')}>
             {Object.keys(filter).length > 0
-              ? 'No delivery matches the filters.'
-              : 'What is sent appears here, as long as documents are kept.'}
+              ? t('No delivery matches the filters.')
+              : t('What is sent appears here, as long as documents are kept.')}
           </EmptyState>
         }
       />
@@ -140,12 +140,12 @@ interface EndpointSelectProps {
 function EndpointSelect({ value, onChange }: EndpointSelectProps) {
   const { data: webhooks = [] } = useQuery(webhooksQuery);
   const choices = [
-    { value: ALL, label: 'All' },
+    { value: ALL, label: t('All') },
     ...webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) })),
   ];
   return (
     <Select
-      label="Endpoint"
+      label={t('Endpoint')}
       choices={choices}
       value={value ?? ALL}
       onChange={(next) => onChange(next === ALL ? {} : { webhook: next })}

@@ -14,6 +14,8 @@ import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
 
@@ -25,7 +27,7 @@ export default function DeliveryPage() {
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <Page
-      title={data === undefined ? 'Delivery' : typeText(data.type)}
+      title={data === undefined ? t('Delivery') : typeText(data.type)}
       lead={
         <span className="line">
           <code>{id}</code>
@@ -41,17 +43,19 @@ export default function DeliveryPage() {
       {isMissing ? (
         <EmptyState
           icon="search"
-          title="This account has no such delivery"
+          title={t('This account has no such delivery')}
           action={
             <ButtonLink to="/webhooks/deliveries" search={{}}>
-              See all deliveries
+              {t('See all deliveries')}
             </ButtonLink>
           }
         >
-          Deliveries are listed as long as documents are kept. Their events stay in the history.
+          {t(
+            'Deliveries are listed as long as documents are kept. Their events stay in the history.',
+          )}
         </EmptyState>
       ) : (
-        <Loaded query={query} what="the delivery" lines={8}>
+        <Loaded query={query} what={t('the delivery')} lines={8}>
           {(delivery) => <DeliveryParts delivery={delivery} />}
         </Loaded>
       )}
@@ -65,11 +69,11 @@ function Redeliver({ id }: { readonly id: string }) {
     <ActButton
       icon="refresh"
       act={() => dataOf(api.POST('/api/v1/webhooks/deliveries/{id}/redeliver/', { params }))}
-      done="It is being sent again."
-      failed="It was not sent again."
+      done={t('It is being sent again.')}
+      failed={t('It was not sent again.')}
       after={forgetDeliveries}
     >
-      Send again
+      {t('Send again')}
     </ActButton>
   );
 }
@@ -80,7 +84,7 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
   return (
     <>
       {dropped !== undefined && <Notice kind="warning">{DROPPED[dropped]}</Notice>}
-      <Section title="Summary">
+      <Section title={t('Summary')}>
         <Facts
           facts={{
             About:
@@ -89,21 +93,21 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
                   {delivery.name ?? <code>{conversion}</code>}
                 </Link>
               ),
-            Batch: batch && (
+            [t('Batch')]: batch && (
               <Link to="/batches/$id" params={{ id: batch }} search={{}}>
                 <code>{batch}</code>
               </Link>
             ),
-            'Sent to': <Target delivery={delivery} />,
-            Event: <code>{delivery.type}</code>,
-            Happened: <Time iso={delivery.created_at} />,
-            'Next try': next && <Time iso={next} />,
+            [t('Sent to')]: <Target delivery={delivery} />,
+            [t('Event')]: <code>{delivery.type}</code>,
+            [t('Happened')]: <Time iso={delivery.created_at} />,
+            [t('Next try')]: next && <Time iso={next} />,
           }}
         />
       </Section>
-      <Section title="Tries" lead="Each time that it was sent, newest first.">
+      <Section title={t('Tries')} lead={t('Each time that it was sent, newest first.')}>
         {attempts.length === 0 ? (
-          <p className="muted">It was not sent yet.</p>
+          <p className="muted">{t('It was not sent yet.')}</p>
         ) : (
           <ol className={styles.tries}>
             {attempts.toReversed().map((each) => (
@@ -117,8 +121,8 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
 }
 
 function Target({ delivery: { webhook_id: id, url } }: { readonly delivery: DeliveryWithTries }) {
-  if (url === undefined) return 'An endpoint that was deleted';
-  if (id === undefined) return `${url}, as the request said`;
+  if (url === undefined) return t('An endpoint that was deleted');
+  if (id === undefined) return t('{url}, as the request said', { url });
   return (
     <Link to="/webhooks/$id" params={{ id }} search={{}}>
       {url}
@@ -133,11 +137,13 @@ function Try({ tried }: { readonly tried: DeliveryWithTries['attempts'][number] 
     <li className={styles.try}>
       <p className="line">
         <strong>{outcomeText(status, failure)}</strong>
-        <span className="muted">after {formatDuration(duration)}</span>
+        <span className="muted">
+          {rich('after {duration}', { duration: formatDuration(duration) })}
+        </span>
         <Time iso={at} />
       </p>
       {answer && (
-        <pre tabIndex={0} aria-label="The beginning of the answer">
+        <pre tabIndex={0} aria-label={t('The beginning of the answer')}>
           {answer}
         </pre>
       )}

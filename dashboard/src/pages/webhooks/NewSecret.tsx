@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ButtonProps } from '../../ui/Button.tsx';
 import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { t } from '../../words/words.ts';
 
 interface SigningSecretProps {
   readonly secret: string;
@@ -10,9 +11,10 @@ interface SigningSecretProps {
 /** Shows a secret once, and says what it is for. */
 export function SigningSecret({ secret, onCopied }: SigningSecretProps) {
   return (
-    <SecretDialog title="The signing secret" secret={secret} what="secret" onCopied={onCopied}>
-      Copy the secret now and give it to the program that receives the deliveries. With it, the
-      program checks that a delivery comes from this service and was not changed on its way.
+    <SecretDialog title={t('The signing secret')} secret={secret} what="secret" onCopied={onCopied}>
+      {t(
+        'Copy the secret now and give it to the program that receives the deliveries. With it, the program checks that a delivery comes from this service and was not changed on its way.',
+      )}
     </SecretDialog>
   );
 }
@@ -33,8 +35,8 @@ export function NewSecret({ text, isReplaced, make, onMade, ...button }: NewSecr
       <ConfirmButton
         {...button}
         text={text}
-        title={isReplaced ? 'Replace the signing secret?' : 'Make a signing secret?'}
-        action={isReplaced ? 'Replace the secret' : 'Make the secret'}
+        title={isReplaced ? t('Replace the signing secret?') : t('Make a signing secret?')}
+        action={isReplaced ? t('Replace the secret') : t('Make the secret')}
         actionLook="primary"
         onConfirm={async () => {
           const made = await make();
@@ -44,11 +46,12 @@ export function NewSecret({ text, isReplaced, make, onMade, ...button }: NewSecr
       >
         {isReplaced ? (
           <p>
-            The new secret is shown once. For 24 hours each delivery carries two signatures, one of
-            each secret. Give your program the new one within that time, and nothing is refused.
+            {t(
+              'The new secret is shown once. For 24 hours each delivery carries two signatures, one of each secret. Give your program the new one within that time, and nothing is refused.',
+            )}
           </p>
         ) : (
-          <p>The secret is shown once. It signs what is sent from then on.</p>
+          <p>{t('The secret is shown once. It signs what is sent from then on.')}</p>
         )}
       </ConfirmButton>
       {secret !== undefined && (

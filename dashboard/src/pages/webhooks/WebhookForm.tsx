@@ -5,6 +5,7 @@ import { CheckboxGroup } from '../../ui/Checkbox.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { typeText, WEBHOOK_TYPES } from './words.tsx';
+import { t } from '../../words/words.ts';
 
 const CHOICES = WEBHOOK_TYPES.map((value) => ({ value, label: typeText(value) }));
 
@@ -35,12 +36,12 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
   };
   return (
     <SendForm
-      action={webhook === undefined ? 'Add the endpoint' : 'Save'}
+      action={webhook === undefined ? t('Add the endpoint') : t('Save')}
       onCancel={onCancel}
       keeps
       onSend={async (textOf) => {
         await save(textOf('url').trim(), textOf('description').trim());
-        return webhook && 'The endpoint is changed.';
+        return webhook && t('The endpoint is changed.');
       }}
     >
       <TextField
@@ -48,7 +49,7 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
         name="url"
         type="text"
         inputMode="url"
-        hint="The https address of your program that receives what is sent, by POST."
+        hint={t('The https address of your program that receives what is sent, by POST.')}
         defaultValue={webhook?.url ?? ''}
         maxLength={2048}
         autoComplete="off"
@@ -56,16 +57,16 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
         autoFocus
       />
       <CheckboxGroup
-        label="Send when"
+        label={t('Send when')}
         name="types"
         choices={CHOICES}
         value={types}
         onChange={setTypes}
       />
       <TextField
-        label="Note"
+        label={t('Note')}
         name="description"
-        hint="A name for it, such as the accounting system. Optional."
+        hint={t('A name for it, such as the accounting system. Optional.')}
         defaultValue={webhook?.description ?? ''}
         maxLength={200}
         autoComplete="off"

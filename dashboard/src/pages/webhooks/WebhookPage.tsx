@@ -25,6 +25,8 @@ import { DeliveryList } from './DeliveryList.tsx';
 import { NewSecret } from './NewSecret.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/webhooks/$id');
 const WEEK_MS = 7 * 86_400_000;
@@ -42,32 +44,32 @@ function OneWebhook({ id }: { readonly id: string }) {
   const { data: webhook, error } = query;
   if (error instanceof ApiError && error.status === 404) {
     return (
-      <Page title="Endpoint">
+      <Page title={t('Endpoint')}>
         <EmptyState
           icon="search"
-          title="This account has no such endpoint"
-          action={<ButtonLink to="/webhooks">See all endpoints</ButtonLink>}
+          title={t('This account has no such endpoint')}
+          action={<ButtonLink to="/webhooks">{t('See all endpoints')}</ButtonLink>}
         >
-          It may have been deleted, or the address of this page is misspelt.
+          {t('It may have been deleted, or the address of this page is misspelt.')}
         </EmptyState>
       </Page>
     );
   }
   return (
     <Page
-      title={webhook === undefined ? 'Endpoint' : webhookName(webhook)}
+      title={webhook === undefined ? t('Endpoint') : webhookName(webhook)}
       lead={
         <span className="line">
-          <Link to="/webhooks">All endpoints</Link>
+          <Link to="/webhooks">{t('All endpoints')}</Link>
           {webhook !== undefined && <WebhookBadge webhook={webhook} />}
         </span>
       }
       actions={isOwner && webhook !== undefined && <Actions webhook={webhook} />}
     >
-      <Loaded query={query} what="the endpoint" lines={6}>
+      <Loaded query={query} what={t('the endpoint')} lines={6}>
         {(endpoint) => <EndpointParts webhook={endpoint} />}
       </Loaded>
-      <Section title="Deliveries" lead="What was sent to this endpoint, newest first.">
+      <Section title={t('Deliveries')} lead={t('What was sent to this endpoint, newest first.')}>
         <DeliveryList
           endpoint={id}
           search={search}
@@ -88,27 +90,30 @@ function EndpointParts({ webhook }: { readonly webhook: Webhook }) {
       {(!enabled || since !== null) && (
         <Notice kind="warning">
           <WebhookTrouble webhook={webhook} />
-          {!enabled && <p>Nothing is sent to it until it is switched on again.</p>}
+          {!enabled && <p>{t('Nothing is sent to it until it is switched on again.')}</p>}
         </Notice>
       )}
-      <Section title="Summary">
+      <Section title={t('Summary')}>
         <Facts
           facts={{
             URL: webhook.url,
-            'Sends when': (
+            [t('Sends when')]: (
               <ul>
                 {webhook.types.map((type) => (
                   <li key={type}>{typeText(type)}</li>
                 ))}
               </ul>
             ),
-            'Signing secret': (
+            [t('Signing secret')]: (
               <>
-                <code>{webhook.secret_prefix}…</code> of <Time iso={webhook.secret_created_at} />
+                {rich('{code} of {time}', {
+                  code: <code>{webhook.secret_prefix}…</code>,
+                  time: <Time iso={webhook.secret_created_at} />,
+                })}
               </>
             ),
-            Added: <Time iso={webhook.created_at} />,
-            Id: <code>{webhook.id}</code>,
+            [t('Added')]: <Time iso={webhook.created_at} />,
+            [t('Id')]: <code>{webhook.id}</code>,
           }}
         />
       </Section>
@@ -126,7 +131,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
     );
   const remove = async () => {
     await dataOf(api.DELETE('/api/v1/webhooks/{id}/', { params }));
-    announce('The endpoint is deleted.');
+    announce(t('The endpoint is deleted.'));
     await navigate({ to: '/webhooks' });
     await forgetDeliveries();
   };
@@ -135,17 +140,17 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
       <ActButton
         icon="send"
         act={() => dataOf(api.POST('/api/v1/webhooks/{id}/test/', { params }))}
-        done="A test is being sent. It is the newest of the deliveries."
-        failed="The test was not sent."
+        done={t('A test is being sent. It is the newest of the deliveries.')}
+        failed={t('The test was not sent.')}
         after={forgetDeliveries}
       >
-        Send a test
+        {t('Send a test')}
       </ActButton>
-      <DialogButton text="Edit" icon="edit" title="Edit the endpoint">
+      <DialogButton text={t('Edit')} icon="edit" title={t('Edit the endpoint')}>
         {(close) => <WebhookForm webhook={webhook} onCancel={close} onSaved={close} />}
       </DialogButton>
       <NewSecret
-        text="New secret"
+        text={t('New secret')}
         icon="key"
         isReplaced
         make={() => dataOf(api.POST('/api/v1/webhooks/{id}/rotate/', { params }))}
@@ -153,15 +158,16 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
       />
       {enabled ? (
         <ConfirmButton
-          text="Switch off"
+          text={t('Switch off')}
           icon="pause"
-          title="Switch the endpoint off?"
-          action="Switch it off"
+          title={t('Switch the endpoint off?')}
+          action={t('Switch it off')}
           onConfirm={() => enable(false)}
         >
           <p>
-            Nothing more is sent to it. What waits for its next try fails. You can switch it on
-            again, and send again what failed.
+            {t(
+              'Nothing more is sent to it. What waits for its next try fails. You can switch it on again, and send again what failed.',
+            )}
           </p>
         </ConfirmButton>
       ) : (
@@ -169,23 +175,24 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
           look="primary"
           icon="play"
           act={() => enable(true)}
-          done="The endpoint is on."
-          failed="The endpoint was not switched on."
+          done={t('The endpoint is on.')}
+          failed={t('The endpoint was not switched on.')}
           after={forgetDeliveries}
         >
-          Switch on
+          {t('Switch on')}
         </ActButton>
       )}
       <ConfirmButton
         text="Delete"
         icon="trash"
-        title="Delete the endpoint?"
-        action="Delete the endpoint"
+        title={t('Delete the endpoint?')}
+        action={t('Delete the endpoint')}
         onConfirm={remove}
       >
         <p>
-          Nothing more is sent to it, also of what waits. Its secret cannot be brought back. What
-          was sent stays in the history.
+          {t(
+            'Nothing more is sent to it, also of what waits. Its secret cannot be brought back. What was sent stays in the history.',
+          )}
         </p>
       </ConfirmButton>
     </>
@@ -201,10 +208,14 @@ function fieldTime(at: number): string {
 /** Sends again what failed of the events since a time: the time of the event counts, not of its tries. */
 function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
   return (
-    <DialogButton text="Send failed ones again" icon="refresh" title="Send failed ones again?">
+    <DialogButton
+      text={t('Send failed ones again')}
+      icon="refresh"
+      title={t('Send failed ones again?')}
+    >
       {(close) => (
         <SendForm
-          action="Send them again"
+          action={t('Send them again')}
           onCancel={close}
           keeps
           onSend={async (textOf) => {
@@ -216,20 +227,23 @@ function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
             close();
             await forgetDeliveries();
             return deliveries === 0
-              ? 'Nothing that happened since then has failed.'
-              : `${counted(deliveries, 'delivery', 'deliveries')} will be sent again.`;
+              ? t('Nothing that happened since then has failed.')
+              : t('{deliveries} will be sent again.', {
+                  deliveries: counted(deliveries, 'delivery', 'deliveries'),
+                });
           }}
         >
           <p>
-            Deliveries that failed are sent again, each under the id that it had: the oldest, at
-            most 1,000 at a time.
+            {t(
+              'Deliveries that failed are sent again, each under the id that it had: the oldest, at most 1,000 at a time.',
+            )}
           </p>
           <TextField
-            label="Events since"
+            label={t('Events since')}
             name="since"
             type="datetime-local"
             defaultValue={fieldTime(Date.now() - WEEK_MS)}
-            hint="Takes what happened since then and could not be delivered."
+            hint={t('Takes what happened since then and could not be delivered.')}
             isRequired
             autoFocus
           />

@@ -19,10 +19,12 @@ import { NewSecret, SigningSecret } from './NewSecret.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 import styles from './webhooks.module.css';
 import { typeText, WEBHOOK_TYPES, WebhookBadge, webhookName } from './words.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
-    header: 'Endpoint',
+    header: t('Endpoint'),
     isRowHeader: true,
     cell: (webhook) => (
       <span className={styles.endpoint}>
@@ -34,11 +36,11 @@ const COLUMNS: readonly Column<Webhook>[] = [
     ),
   },
   {
-    header: 'Sends when',
+    header: t('Sends when'),
     isText: true,
     cell: ({ types }) =>
       types.length === WEBHOOK_TYPES.length ? (
-        'Anything happens'
+        t('Anything happens')
       ) : (
         <ul className={styles.types}>
           {types.map((type) => (
@@ -47,8 +49,8 @@ const COLUMNS: readonly Column<Webhook>[] = [
         </ul>
       ),
   },
-  { header: 'State', cell: (webhook) => <WebhookBadge webhook={webhook} /> },
-  { header: 'Added', cell: ({ created_at: at }) => <Time iso={at} /> },
+  { header: t('State'), cell: (webhook) => <WebhookBadge webhook={webhook} /> },
+  { header: t('Added'), cell: ({ created_at: at }) => <Time iso={at} /> },
 ];
 
 export default function WebhooksPage() {
@@ -58,35 +60,37 @@ export default function WebhooksPage() {
   const { isOwner } = useRights();
   const add = isOwner && (
     <Button look="primary" icon="plus" onPress={() => setAdding(true)}>
-      Add an endpoint
+      {t('Add an endpoint')}
     </Button>
   );
   return (
     <Page
-      title="Webhooks"
-      lead="Instead of asking again and again, let the service tell your program when a PDF is ready, by a request to an address of yours."
+      title={t('Webhooks')}
+      lead={t(
+        'Instead of asking again and again, let the service tell your program when a PDF is ready, by a request to an address of yours.',
+      )}
       actions={
         <>
           <ButtonLink to="/webhooks/deliveries" search={{}} icon="list">
-            All deliveries
+            {t('All deliveries')}
           </ButtonLink>
           {webhooks.data?.length !== 0 && add}
         </>
       }
     >
-      <Loaded query={webhooks} what="the endpoints">
+      <Loaded query={webhooks} what={t('the endpoints')}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState icon="send" title="There is no endpoint yet" action={add}>
-              An endpoint is the address of a program of yours that wants to be told.
+            <EmptyState icon="send" title={t('There is no endpoint yet')} action={add}>
+              {t('An endpoint is the address of a program of yours that wants to be told.')}
             </EmptyState>
           ) : (
-            <Table label="Endpoints" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+            <Table label={t('Endpoints')} columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
           )
         }
       </Loaded>
       <DefaultSecret />
-      <Dialog title="Add an endpoint" isOpen={isAdding} onClose={() => setAdding(false)}>
+      <Dialog title={t('Add an endpoint')} isOpen={isAdding} onClose={() => setAdding(false)}>
         <WebhookForm
           onCancel={() => setAdding(false)}
           onSaved={(created) => {
@@ -108,18 +112,20 @@ function DefaultSecret() {
   const { isOwner } = useRights();
   return (
     <Section
-      title="For single requests"
+      title={t('For single requests')}
       lead={
         <>
-          A request may name an address in <code>webhook_url</code>, which is told of that one
-          conversion. What is sent there is signed with this secret.
+          {rich(
+            'A request may name an address in {code}, which is told of that one conversion. What is sent there is signed with this secret.',
+            { code: <code>webhook_url</code> },
+          )}
         </>
       }
       actions={
         isOwner &&
         query.data !== undefined && (
           <NewSecret
-            text={query.data === null ? 'Make a secret' : 'Replace the secret'}
+            text={query.data === null ? t('Make a secret') : t('Replace the secret')}
             icon="key"
             isReplaced={query.data !== null}
             make={() => dataOf(api.POST('/api/v1/webhooks/secret/rotate/'))}
@@ -128,14 +134,16 @@ function DefaultSecret() {
         )
       }
     >
-      <Loaded query={query} what="the secret" lines={1}>
+      <Loaded query={query} what={t('the secret')} lines={1}>
         {(secret) =>
           secret === null ? (
-            <p className="muted">There is no secret yet.</p>
+            <p className="muted">{t('There is no secret yet.')}</p>
           ) : (
             <p>
-              It begins with <code>{secret.secret_prefix}</code> and was made{' '}
-              <Time iso={secret.created_at} />
+              {rich('It begins with {code} and was made {time}', {
+                code: <code>{secret.secret_prefix}</code>,
+                time: <Time iso={secret.created_at} />,
+              })}
             </p>
           )
         }

@@ -2,14 +2,16 @@
 import type { Delivery, DeliveryStatus, Webhook, WebhookType } from '../../api/webhooks.ts';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { Time } from '../../ui/Time.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const TYPES: Readonly<Record<Delivery['type'], string>> = {
-  'conversion.completed': 'A PDF is ready',
-  'conversion.failed': 'A conversion failed',
-  'conversion.deleted': 'A conversion was deleted',
-  'batch.ended': 'A batch ended',
-  'credits.low': 'Credits are running low',
-  'webhook.test': 'Test',
+  'conversion.completed': t('A PDF is ready'),
+  'conversion.failed': t('A conversion failed'),
+  'conversion.deleted': t('A conversion was deleted'),
+  'batch.ended': t('A batch ended'),
+  'credits.low': t('Credits are running low'),
+  'webhook.test': t('Test'),
 };
 
 export const typeText = (type: Delivery['type']): string => TYPES[type];
@@ -20,16 +22,16 @@ export const WEBHOOK_TYPES = Object.keys(TYPES).filter(
 );
 
 const FAILURES: Readonly<Record<NonNullable<Delivery['last_failure']>, string>> = {
-  address_refused: 'The address is not allowed',
-  https_required: 'The address must begin with https://',
-  name_not_found: 'The host name does not exist',
-  name_lookup_failed: 'The host name could not be looked up',
-  connection_refused: 'The connection was refused',
-  connection_failed: 'The connection failed',
-  certificate_refused: 'The certificate is not trusted',
-  invalid_answer: 'The answer was not valid HTTP',
-  timeout: 'No answer within 15 seconds',
-  unreadable: 'The delivery cannot be read any more',
+  address_refused: t('The address is not allowed'),
+  https_required: t('The address must begin with https://'),
+  name_not_found: t('The host name does not exist'),
+  name_lookup_failed: t('The host name could not be looked up'),
+  connection_refused: t('The connection was refused'),
+  connection_failed: t('The connection failed'),
+  certificate_refused: t('The certificate is not trusted'),
+  invalid_answer: t('The answer was not valid HTTP'),
+  timeout: t('No answer within 15 seconds'),
+  unreadable: t('The delivery cannot be read any more'),
 };
 
 /** The outcome of a try: the status of the answer, or the reason why there was none. */
@@ -38,18 +40,18 @@ export function outcomeText(
   failure: Delivery['last_failure'],
 ): string | undefined {
   if (failure !== undefined) return FAILURES[failure];
-  return status === undefined ? undefined : `Status ${status}`;
+  return status === undefined ? undefined : t('Status {status}', { status });
 }
 
 export const DROPPED: Readonly<Record<NonNullable<Delivery['dropped']>, string>> = {
-  deleted: 'The endpoint was deleted before it was delivered.',
-  disabled: 'The endpoint was switched off before it was delivered.',
+  deleted: t('The endpoint was deleted before it was delivered.'),
+  disabled: t('The endpoint was switched off before it was delivered.'),
 };
 
 export const STATUS_TEXTS = {
-  waiting: { tone: 'neutral', icon: 'clock', text: 'Waiting' },
-  delivered: { tone: 'ok', icon: 'check', text: 'Delivered' },
-  failed: { tone: 'danger', icon: 'cross', text: 'Failed' },
+  waiting: { tone: 'neutral', icon: 'clock', text: t('Waiting') },
+  delivered: { tone: 'ok', icon: 'check', text: t('Delivered') },
+  failed: { tone: 'danger', icon: 'cross', text: t('Failed') },
 } as const;
 
 export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
@@ -62,34 +64,36 @@ export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
 }
 
 const OFF: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
-  owner: 'Off',
-  gone: 'Off: answered 410',
-  failing: 'Off: failed for days',
+  owner: t('Off'),
+  gone: t('Off: answered 410'),
+  failing: t('Off: failed for days'),
 };
 
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   if (!webhook.enabled) {
     return (
       <Badge tone="neutral" icon="pause">
-        {webhook.disabled_reason === undefined ? 'Off' : OFF[webhook.disabled_reason]}
+        {webhook.disabled_reason === undefined ? t('Off') : OFF[webhook.disabled_reason]}
       </Badge>
     );
   }
   return webhook.failing_since === null ? (
     <Badge tone="ok" icon="check">
-      On
+      {t('On')}
     </Badge>
   ) : (
     <Badge tone="warning" icon="warning">
-      Failing
+      {t('Failing')}
     </Badge>
   );
 }
 
 const REASONS: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
-  owner: 'It was switched off by hand',
-  gone: 'It was switched off because it answered with status 410, which means that it wants nothing more',
-  failing: 'It was switched off because every try failed for 5 days',
+  owner: t('It was switched off by hand'),
+  gone: t(
+    'It was switched off because it answered with status 410, which means that it wants nothing more',
+  ),
+  failing: t('It was switched off because every try failed for 5 days'),
 };
 
 /** Says why an endpoint gets nothing, or may soon get nothing; nothing while all is well. */
@@ -98,7 +102,7 @@ export function WebhookTrouble({ webhook }: { readonly webhook: Webhook }) {
   if (!enabled) {
     return (
       <p>
-        {reason === undefined ? 'It is switched off' : REASONS[reason]}
+        {reason === undefined ? t('It is switched off') : REASONS[reason]}
         {at === undefined ? (
           '.'
         ) : (
@@ -112,7 +116,9 @@ export function WebhookTrouble({ webhook }: { readonly webhook: Webhook }) {
   if (since === null) return null;
   return (
     <p>
-      Every try has failed since <Time iso={since} />. After 5 days it is switched off.
+      {rich('Every try has failed since {time}. After 5 days it is switched off.', {
+        time: <Time iso={since} />,
+      })}
     </p>
   );
 }
