@@ -62,8 +62,7 @@ export async function preview(body: Values, signal: AbortSignal): Promise<Conver
   const pdf = 'pdf' in body ? { ...valuesOf(body['pdf']), sign: undefined } : undefined;
   // A test is not signed, and no program waits for it.
   const shown = { ...body, pdf, webhook_url: undefined, retention_seconds: 0 };
-  const sent = JSON.parse(JSON.stringify(shown)) as Values;
-  const started = await dataOf(api.POST('/api/v1/pdf/', { params, body: sent }));
+  const started = await dataOf(api.POST('/api/v1/pdf/', { params, body: shown }));
   const cancel = () =>
     void api.DELETE('/api/v1/conversions/{id}/', { params: { path: { id: started.id } } });
   if (signal.aborted) cancel();

@@ -37,13 +37,11 @@ const sum = (
 ): number => days.reduce((total, day) => total + day[of], 0);
 
 function Days({ days }: { readonly days: readonly UsageDay[] }) {
-  const [completed, failed, cancelled] = (['completed', 'failed', 'cancelled'] as const).map((of) =>
-    sum(days, of),
-  );
+  const cancelled = sum(days, 'cancelled');
   const totals = [
-    t('{completed} completed', { completed: formatNumber(completed ?? 0) }),
-    t('{failed} failed', { failed: formatNumber(failed ?? 0) }),
-    ...(cancelled ? [t('{cancelled} cancelled', { cancelled: formatNumber(cancelled) })] : []),
+    t('{completed} completed', { completed: formatNumber(sum(days, 'completed')) }),
+    t('{failed} failed', { failed: formatNumber(sum(days, 'failed')) }),
+    ...(cancelled > 0 ? [t('{cancelled} cancelled', { cancelled: formatNumber(cancelled) })] : []),
   ];
   return (
     <>
