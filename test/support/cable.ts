@@ -7,14 +7,15 @@ export interface Cable {
   readonly url: string;
   /** Bytes no longer pass. */
   readonly cut: () => void;
-  /** What the server says stays on its way until the returned function is called. */
-  readonly holdUp: () => () => void;
+  /** What the server says stays on its way, from the next bytes with this text until the returned function is called. */
+  readonly holdUp: (text: string) => () => void;
 }
 
 /** Between a node and the server on a port of this machine. */
 export async function cable(t: Test, port: number): Promise<Cable> {
   const sockets = new Set<Socket>();
   let whole = true;
+  let holdsFrom: string | undefined;
   let onTheirWay: (() => void)[] | undefined;
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
@@ -22,6 +23,7 @@ export async function cable(t: Test, port: number): Promise<Cable> {
     near.on('data', (bytes) => whole && far.write(bytes));
     far.on('data', (bytes) => {
       const pass = (): unknown => whole && near.write(bytes);
+      if (holdsFrom !== undefined && bytes.includes(holdsFrom)) onTheirWay ??= [];
       if (onTheirWay) onTheirWay.push(pass);
       else pass();
     });
@@ -37,9 +39,10 @@ export async function cable(t: Test, port: number): Promise<Cable> {
     cut: () => {
       whole = false;
     },
-    holdUp: () => {
-      onTheirWay ??= [];
+    holdUp: (text) => {
+      holdsFrom = text;
       return () => {
+        holdsFrom = undefined;
         for (const pass of onTheirWay ?? []) pass();
         onTheirWay = undefined;
       };
