@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONFORMANCES } from '../src/domain/request-document.ts';
-import { finishDocument } from '../src/renderer/pdf/finish-document.ts';
+import { finishDocument } from '../src/pdf/finish-document.ts';
 import { BUSINESS } from '../test/renderer/corpus/business.ts';
 import { CONTENT } from '../test/renderer/corpus/content.ts';
 import type { CorpusDocument } from '../test/renderer/corpus/document.ts';

@@ -24,12 +24,12 @@ import {
 import type { Delivery, RenderQueue } from '../render-queue/port.ts';
 import { plainText } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
-import { pagesThatDiffer } from './comparison.ts';
+import { pagesThatDiffer } from './finishing/comparison.ts';
 import { composeManifest } from './manifest.ts';
 import type { RenderResult } from './messages.ts';
 import type { RenderPool } from './pool.ts';
 import { type RetryOptions, retryWhileAway } from './retry.ts';
-import { type Signed, signFile } from './signing.ts';
+import { type Signed, signFile } from './finishing/signing.ts';
 import { warningsOf } from './warnings.ts';
 
 export interface JobContext {

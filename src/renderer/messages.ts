@@ -4,8 +4,8 @@ import type { PrintOptions } from '../domain/event-fields.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
 import type { Conformance, RequestDocument } from '../domain/request-document.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
-import type { PdfFile } from './pdf/finish.ts';
-import type { SignaturePlace } from './pdf/signature.ts';
+import type { PdfFile } from '../pdf/finish.ts';
+import type { SignaturePlace } from '../pdf/signature.ts';
 
 /** Settings that a worker is started with. */
 export interface WorkerSettings {

@@ -14,10 +14,10 @@ import { printOnOnePage, type Sheet } from './chrome/single-page.ts';
 import { surround } from './chrome/surroundings.ts';
 import { fixedTime } from './deterministic.ts';
 import type { EgressSession } from './egress/session.ts';
-import { type FinishingContext, finishPrinted } from './finishing.ts';
+import { type FinishingContext, finishPrinted } from './finishing/finish-printed.ts';
 import { pageManifest } from './manifest.ts';
 import type { RenderedDocument, RenderTask } from './messages.ts';
-import type { PdfFile } from './pdf/finish.ts';
+import type { PdfFile } from '../pdf/finish.ts';
 
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;

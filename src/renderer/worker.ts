@@ -13,10 +13,10 @@ import { followPage, type Page } from './chrome/page.ts';
 import { takePicture } from './chrome/picture.ts';
 import type { Tab, TabProxy } from './chrome/tab.ts';
 import { fixWorld } from './deterministic.ts';
-import { workOnDocuments } from './document-work.ts';
+import { workOnDocuments } from './finishing/document-work.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
-import type { FinishingContext } from './finishing.ts';
+import type { FinishingContext } from './finishing/finish-printed.ts';
 import { InstalledFonts } from './installed-fonts.ts';
 import type {
   RenderResult,
@@ -27,10 +27,10 @@ import type {
   WorkerTask,
 } from './messages.ts';
 import { renderDocument } from './render.ts';
-import { DOES_NOT_FIT, fieldOptions, fieldPage } from './signature-field.ts';
-import { STAMP_OPTIONS, stampPage, stampsOf } from './stamps.ts';
+import { DOES_NOT_FIT, fieldOptions, fieldPage } from './finishing/signature-field.ts';
+import { STAMP_OPTIONS, stampPage, stampsOf } from './finishing/stamps.ts';
 import { incompleteness } from './warnings.ts';
-import { type PrintBeside, renderTest } from './watermark.ts';
+import { type PrintBeside, renderTest } from './finishing/watermark.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 

@@ -4,7 +4,7 @@ import { conversionAggregate } from '../../src/domain/conversion.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { createSigner } from '../../src/process-managers/signatures.ts';
-import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
+import { digestAround, fillSignature } from '../../src/pdf/signature.ts';
 import { signDigest } from '../../src/signing/cms.ts';
 import { openPkcs12 } from '../../src/signing/identity.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';

@@ -11,7 +11,7 @@ import type {
   PdfRequest,
   RequestDocument,
 } from '../../src/domain/request-document.ts';
-import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
+import { digestAround, fillSignature } from '../../src/pdf/signature.ts';
 import { issueOfInvoice } from '../../src/requests/invoice.ts';
 import { signDigest } from '../../src/signing/cms.ts';
 import { openPkcs12 } from '../../src/signing/identity.ts';

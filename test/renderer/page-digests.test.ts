@@ -1,7 +1,7 @@
 /** What counts as a difference between pages of two PDFs of Chrome's. */
 import tap, { test } from 'tap';
-import { MalformedPdf } from '../../src/renderer/pdf/values.ts';
-import { differingPages, pageDigests } from '../../src/renderer/pdf/page-digests.ts';
+import { MalformedPdf } from '../../src/pdf/values.ts';
+import { differingPages, pageDigests } from '../../src/pdf/page-digests.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
 import { JPEG } from '../support/tiny-images.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import tap, { test } from 'tap';
-import { type PdfFile, savePdf } from '../../src/renderer/pdf/finish.ts';
+import { type PdfFile, savePdf } from '../../src/pdf/finish.ts';
 import { testDirectory } from '../support/directory.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 

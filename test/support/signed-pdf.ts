@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SIGNATURE_BYTES } from '../../src/renderer/pdf/signature.ts';
+import { SIGNATURE_BYTES } from '../../src/pdf/signature.ts';
 
 const hasPdfsig = spawnSync('pdfsig', ['-v']).status === 0;
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { digestAround, fillSignature } from '../../src/renderer/pdf/signature.ts';
+import { digestAround, fillSignature } from '../../src/pdf/signature.ts';
 import { signDigest } from '../../src/signing/cms.ts';
 import { type Identity, openPkcs12 } from '../../src/signing/identity.ts';
 import { mustBearSignature, mustBeSignedAsAsked } from '../../verifier/verify-evidence.mjs';

@@ -99,9 +99,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/renderer/browser/launch.ts', 'src/renderer/chrome/tab.ts'),
   ],
   'renderer-chrome-stands-alone': [imports('src/renderer/chrome/tab.ts', 'src/renderer/pool.ts')],
-  'renderer-pdf-stands-alone': [
-    imports('src/renderer/pdf/reader.ts', 'src/renderer/chrome/tab.ts'),
+  'renderer-finishing-stands-alone': [
+    imports('src/renderer/finishing/stamps.ts', 'src/renderer/chrome/tab.ts'),
   ],
+  pdf: [imports('src/pdf/reader.ts', 'src/renderer/browser/failure.ts')],
   'webhook-sending': [imports('src/webhooks/poster.ts', 'src/documents/keys/vault.ts', typeOnly)],
   'webhook-library': [
     imports('src/webhooks/poster.ts', 'node_modules/standardwebhooks/dist/index.js'),

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { FixedMarks } from '../../src/renderer/pdf/fixed-marks.ts';
+import { FixedMarks } from '../../src/pdf/fixed-marks.ts';
 
 const PRINTED =
   "%PDF-1.4\n1 0 obj\n<</Title (of \\(D:20261126235906\\))\n/CreationDate (D:20261126235906+01'00')\n" +

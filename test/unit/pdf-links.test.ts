@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { LinkRemover } from '../../src/renderer/pdf/links.ts';
+import { LinkRemover } from '../../src/pdf/links.ts';
 
 const OWN = 'http://abc.invalid/';
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { objectEnd } from '../../src/renderer/pdf/reader.ts';
+import { objectEnd } from '../../src/pdf/reader.ts';
 
 void test('an object ends at its own endobj, whatever its strings hold', (t) => {
   const objects = [

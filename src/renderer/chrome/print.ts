@@ -4,7 +4,7 @@ import { inches, lengthMillimetres, sheetMillimetres } from '../../domain/page.t
 import { needsTags, type RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type Params } from '../browser/connection.ts';
 import { PageFailure } from '../browser/failure.ts';
-import { type PdfFile, PdfTooLarge, savePdf } from '../pdf/finish.ts';
+import { type PdfFile, PdfTooLarge, savePdf } from '../../pdf/finish.ts';
 import type { Sheet } from './single-page.ts';
 import type { Tab } from './tab.ts';
 import { type VerifyLink, verifyLink } from './verify-link.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { DEFAULT_VIEWPORT, type PrintOptions } from '../../domain/event-fields.ts';
 import { PageFailure } from '../browser/failure.ts';
-import type { PdfFile } from '../pdf/finish.ts';
+import type { PdfFile } from '../../pdf/finish.ts';
 import type { Page } from './page.ts';
 
 /** The most pixels of one side: no picture in WebP has more than 16,383. */

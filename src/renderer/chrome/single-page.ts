@@ -12,7 +12,7 @@ import {
   sheetMillimetres,
 } from '../../domain/page.ts';
 import { PageFailure } from '../browser/failure.ts';
-import type { PdfFile } from '../pdf/finish.ts';
+import type { PdfFile } from '../../pdf/finish.ts';
 import { type Page, upTo } from './page.ts';
 import { endWindow, setWindow } from './surroundings.ts';
 

@@ -1,14 +1,14 @@
 /** Work on PDFs of strangers: what is made of them, and that hostile ones end with words, in bounded time and memory. */
 import { deflateSync } from 'node:zlib';
 import { test } from 'tap';
-import { nameTree } from '../../../src/renderer/pdf/bookmarks.ts';
-import { pagesOf } from '../../../src/renderer/pdf/page-tree.ts';
-import { PdfObjects } from '../../../src/renderer/pdf/pdf-objects.ts';
+import { nameTree } from '../../../src/pdf/bookmarks.ts';
+import { pagesOf } from '../../../src/pdf/page-tree.ts';
+import { PdfObjects } from '../../../src/pdf/pdf-objects.ts';
 import { withMemoryOf } from '../../../src/limits/wasm-memory.ts';
-import { hasLineBeforeEnd, WorkFailure } from '../../../src/renderer/pdf/qpdf.ts';
-import { Ref } from '../../../src/renderer/pdf/values.ts';
-import { workOnPdf } from '../../../src/renderer/pdf/work.ts';
-import type { Work } from '../../../src/renderer/pdf/work-plan.ts';
+import { hasLineBeforeEnd, WorkFailure } from '../../../src/pdf/qpdf.ts';
+import { Ref } from '../../../src/pdf/values.ts';
+import { workOnPdf } from '../../../src/pdf/work.ts';
+import type { Work } from '../../../src/pdf/work-plan.ts';
 import { openPdf } from '../../support/pdf.ts';
 import { pdfOf, pdfOfObjects } from '../../support/written-pdf.ts';
 

@@ -4,8 +4,8 @@ import {
   type FieldMisplaced,
   type PageGeometry,
   placed,
-} from '../../../src/renderer/pdf/signature-field.ts';
-import { fieldPage, shownText } from '../../../src/renderer/signature-field.ts';
+} from '../../../src/pdf/signature-field.ts';
+import { fieldPage, shownText } from '../../../src/renderer/finishing/signature-field.ts';
 
 const A4: PageGeometry = { box: [0, 0, 600, 800], rotate: 0, unit: 1 };
 /** 10 points from the left, 20 from the top, 100 wide and 50 high. */

@@ -1,10 +1,10 @@
 /** Has the service sign a finished PDF: the renderer has no key, and sends the hash of what is signed. */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { SignatureFacts } from '../domain/event-fields.ts';
-import type { FailedOutcome, SigningRequest } from '../render-queue/messages.ts';
-import type { RenderQueue } from '../render-queue/port.ts';
-import type { RenderResult } from './messages.ts';
+import type { SignatureFacts } from '../../domain/event-fields.ts';
+import type { FailedOutcome, SigningRequest } from '../../render-queue/messages.ts';
+import type { RenderQueue } from '../../render-queue/port.ts';
+import type { RenderResult } from '../messages.ts';
 
 type Completed = Extract<RenderResult, { kind: 'completed' }>;
 export type Signed = Completed & { readonly signed?: SignatureFacts };
@@ -17,7 +17,7 @@ export async function signFile(
   result: Completed,
   { signer, ...place }: NonNullable<Completed['signature']>,
 ): Promise<Signed | Unsigned> {
-  const { digestAround, fillSignature } = await import('./pdf/signature.ts');
+  const { digestAround, fillSignature } = await import('../../pdf/signature.ts');
   const content = await readFile(result.path);
   const digest = digestAround(content, place).toString('hex');
   const answer = await queue.sign({

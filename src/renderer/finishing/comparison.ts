@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { resultWithin } from '../async/with-timeout.ts';
-import { readContent } from '../documents/decryption.ts';
-import type { BlobStore } from '../documents/port.ts';
-import type { Logger } from '../observe/log.ts';
-import { MAX_DIFFERING_PAGES, type RenderJob } from '../render-queue/messages.ts';
-import type { WorkLimits } from './finishing.ts';
-import type { PdfFile } from './pdf/finish.ts';
+import { resultWithin } from '../../async/with-timeout.ts';
+import { readContent } from '../../documents/decryption.ts';
+import type { BlobStore } from '../../documents/port.ts';
+import type { Logger } from '../../observe/log.ts';
+import { MAX_DIFFERING_PAGES, type RenderJob } from '../../render-queue/messages.ts';
+import type { WorkLimits } from './finish-printed.ts';
+import type { PdfFile } from '../../pdf/finish.ts';
 
 /** Both are read whole, and have some objects of memory for each of their own. */
 const MAX_PDF_BYTES = 64 * 1024 * 1024;
@@ -83,7 +83,7 @@ async function inTime<T>(
 /** A PDF that was made smaller, or signed elsewhere, has tables of another form: then qpdf writes both in the plain one. */
 async function readable(one: Buffer, other: Buffer, limits: WorkLimits): Promise<ToCompare> {
   if (hasPlainTable(one) && hasPlainTable(other)) return { one, other };
-  const { workOnPdf } = await import('./pdf/work.ts');
+  const { workOnPdf } = await import('../../pdf/work.ts');
   const plain = async (content: Buffer): Promise<Uint8Array> => {
     const work = { sources: [{ content }], steps: [] };
     return (await workOnPdf(work, within(COMPARE_MS, limits), limits.unneeded)).content;

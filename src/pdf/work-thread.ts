@@ -1,7 +1,7 @@
 /** Works on PDFs of strangers, in a thread that may be ended at any time: it has no network, and little memory. */
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Encryption } from '../../domain/request-document.ts';
+import type { Encryption } from '../domain/request-document.ts';
 import { attach } from './attachments.ts';
 import {
   type Bookmark,

@@ -1,5 +1,5 @@
 /** The work on finished PDFs, as it is handed to the thread that does it. */
-import type { Encryption, RequestDocument, Rotation } from '../../domain/request-document.ts';
+import type { Encryption, RequestDocument, Rotation } from '../domain/request-document.ts';
 import type { Attachment } from './attachments.ts';
 
 export interface WorkSource {

@@ -1,6 +1,6 @@
 /** Stamps are printed first, as documents of their own that can load nothing. */
-import { DEFAULT_OPTIONS, type PrintOptions } from '../domain/event-fields.ts';
-import type { RequestDocument, Stamp } from '../domain/request-document.ts';
+import { DEFAULT_OPTIONS, type PrintOptions } from '../../domain/event-fields.ts';
+import type { RequestDocument, Stamp } from '../../domain/request-document.ts';
 
 /** Without margins and tags: a stamp is no part of the text. Its style sheet may choose the size of its page. */
 export const STAMP_OPTIONS: PrintOptions = {

@@ -1,11 +1,11 @@
 /** Work on finished documents, which needs no page. */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import type { DocumentStep, DocumentWork, Encryption } from '../domain/request-document.ts';
-import { PageFailure } from './browser/failure.ts';
-import { type FinishingContext, filesOf, worked, type WorkLimits } from './finishing.ts';
-import type { RenderedDocument } from './messages.ts';
-import type { WorkStep } from './pdf/work-plan.ts';
+import type { DocumentStep, DocumentWork, Encryption } from '../../domain/request-document.ts';
+import { PageFailure } from '../browser/failure.ts';
+import { type FinishingContext, filesOf, worked, type WorkLimits } from './finish-printed.ts';
+import type { RenderedDocument } from '../messages.ts';
+import type { WorkStep } from '../../pdf/work-plan.ts';
 
 const MAX_PDF_BYTES = 128 * 1024 * 1024;
 

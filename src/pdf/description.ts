@@ -1,5 +1,5 @@
 /** What a PDF says of itself: title, author and the like, its language, and what it claims to conform to. */
-import type { RequestDocument } from '../../domain/request-document.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
 import { saveCatalog } from './bookmarks.ts';
 import type { PdfObjects } from './pdf-objects.ts';
 import { type Dictionary, PdfString, type PdfValue } from './values.ts';

@@ -1,7 +1,7 @@
 /** qpdf as WebAssembly: it sees the files that it is given and nothing else, and has a fixed part of memory. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { withMemoryOf } from '../../limits/wasm-memory.ts';
+import { withMemoryOf } from '../limits/wasm-memory.ts';
 import type { WorkFault } from './work-plan.ts';
 
 const PACKAGE = '@neslinesli93/qpdf-wasm';

@@ -1,9 +1,9 @@
 /** What a signature shows on its page: printed first, as a document of its own, so that every script is set well. */
-import type { PrintOptions } from '../domain/event-fields.ts';
-import { lengthPoints } from '../domain/page.ts';
-import type { SignatureField, SignatureTexts } from '../domain/request-document.ts';
-import { htmlText, plainText } from '../text/plain-text.ts';
-import type { FieldPlace } from './pdf/signature-field.ts';
+import type { PrintOptions } from '../../domain/event-fields.ts';
+import { lengthPoints } from '../../domain/page.ts';
+import type { SignatureField, SignatureTexts } from '../../domain/request-document.ts';
+import { htmlText, plainText } from '../../text/plain-text.ts';
+import type { FieldPlace } from '../../pdf/signature-field.ts';
 import { STAMP_OPTIONS } from './stamps.ts';
 
 /** A signature that can be seen. */

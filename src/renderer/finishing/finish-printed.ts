@@ -4,16 +4,16 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { PrintOptions } from '../domain/event-fields.ts';
-import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import { lengthPoints } from '../domain/page.ts';
-import type { Conformance, PdfRequest, SignatureTexts } from '../domain/request-document.ts';
-import { PageFailure } from './browser/failure.ts';
-import type { RenderedDocument } from './messages.ts';
-import type { PdfFile } from './pdf/finish.ts';
-import type { DocumentPlan, FinishedDocument } from './pdf/finish-document.ts';
+import type { PrintOptions } from '../../domain/event-fields.ts';
+import { INVOICE_PROFILES } from '../../domain/invoice-profiles.ts';
+import { lengthPoints } from '../../domain/page.ts';
+import type { Conformance, PdfRequest, SignatureTexts } from '../../domain/request-document.ts';
+import { PageFailure } from '../browser/failure.ts';
+import type { RenderedDocument } from '../messages.ts';
+import type { PdfFile } from '../../pdf/finish.ts';
+import type { DocumentPlan, FinishedDocument } from '../../pdf/finish-document.ts';
 import { fieldPlace, type ShownSignature, shownText } from './signature-field.ts';
-import type { Work, WorkResult, WorkStep } from './pdf/work-plan.ts';
+import type { Work, WorkResult, WorkStep } from '../../pdf/work-plan.ts';
 
 /** The document is read whole, and has some objects of the thread's memory for each of its own. */
 const MAX_PDF_BYTES = 64 * 1024 * 1024;
@@ -94,8 +94,8 @@ export interface WorkLimits {
 /** @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout` */
 export async function worked(work: Work, limits: WorkLimits): Promise<WorkResult> {
   const [{ workOnPdf }, { WorkFailure }] = await Promise.all([
-    import('./pdf/work.ts'),
-    import('./pdf/qpdf.ts'),
+    import('../../pdf/work.ts'),
+    import('../../pdf/qpdf.ts'),
   ]);
   try {
     return await workOnPdf(work, limits.remaining(), limits.unneeded);
@@ -122,9 +122,9 @@ function stepsOf(
 
 async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocument> {
   const [{ finishDocument }, { PdfTooComplex }, { FieldMisplaced }] = await Promise.all([
-    import('./pdf/finish-document.ts'),
-    import('./pdf/pdf-objects.ts'),
-    import('./pdf/signature-field.ts'),
+    import('../../pdf/finish-document.ts'),
+    import('../../pdf/pdf-objects.ts'),
+    import('../../pdf/signature-field.ts'),
   ]);
   try {
     return finishDocument(bytes, plan);
@@ -174,7 +174,7 @@ export async function finishPrinted(
     content = bufferOf(last.content);
   }
   if (signature !== undefined) {
-    const { placeOfSignature } = await import('./pdf/signature.ts');
+    const { placeOfSignature } = await import('../../pdf/signature.ts');
     const place = placeOfSignature(content, signature);
     reached = { ...reached, signature: { ...place, ...(field && { signer: field.signer }) } };
   }

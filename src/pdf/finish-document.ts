@@ -3,7 +3,7 @@
  * What cannot conform is found and named. The file claims nothing that it was not checked for.
  */
 import { createHash } from 'node:crypto';
-import type { Conformance } from '../../domain/request-document.ts';
+import type { Conformance } from '../domain/request-document.ts';
 import { AccessRules } from './accessibility.ts';
 import { ArchiveRules } from './archive.ts';
 import { type Attachment, attach } from './attachments.ts';

@@ -1,8 +1,8 @@
 /** What is made with a test key shows that it is a test: on each page, or all over a picture. */
 import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import type { PrintOptions } from '../domain/event-fields.ts';
-import type { RenderResult, RenderTask } from './messages.ts';
+import type { PrintOptions } from '../../domain/event-fields.ts';
+import type { RenderResult, RenderTask } from '../messages.ts';
 import { STAMP_OPTIONS } from './stamps.ts';
 
 /** A document that is printed beside that of the request, such as a stamp. */

@@ -1,7 +1,7 @@
 /** The PDF on its way to the disk, and what must be read from it or added to it there. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { RequestDocument } from '../../domain/request-document.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
 import { FixedMarks } from './fixed-marks.ts';
 import { LinkRemover } from './links.ts';
 import { appendInfo, FontNames } from './objects.ts';

@@ -1,5 +1,5 @@
 /** Objects of a PDF that are read or changed: its metadata and its fonts' names. */
-import type { RequestDocument } from '../../domain/request-document.ts';
+import type { RequestDocument } from '../domain/request-document.ts';
 import { type PdfReader, reference } from './reader.ts';
 
 type Metadata = NonNullable<RequestDocument['metadata']>;
