@@ -101,8 +101,8 @@ export async function holdExpectation(
 
 const INTRODUCTION = `# What is printed of documents that change
 
-[rendering.md](rendering.md) has the rule. Each line here is that of a document in \`test/renderer/expectations/\`, which
-\`test/renderer/expectations.test.ts\` prints and looks at. The last section has what a person would not expect.
+[rendering.md](rendering.md) has the rule. Each line here is about a document in \`test/renderer/expectations/\`, which a test
+prints. The last section has what a person would not expect.
 `;
 
 /** @param subjects documents by the headings that they stand under */
