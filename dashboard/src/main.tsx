@@ -2,13 +2,12 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { queryClient } from './api/queries.ts';
+import { queryClient } from './api/client.ts';
 import { router } from './router.tsx';
 import './ui/tokens.css';
 import './ui/base.css';
 import { applyTheme } from './ui/theme.ts';
-import { language } from './words/words.ts';
-import { t } from './words/words.ts';
+import { language, t } from './words/words.ts';
 
 applyTheme();
 document.documentElement.lang = language;

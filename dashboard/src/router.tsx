@@ -7,8 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { pageOf } from './api/paged.ts';
-import { queryClient } from './api/queries.ts';
+import { pageOf, queryClient } from './api/client.ts';
 import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
 import { accountsSearch } from './pages/operations/accounts-search.ts';

@@ -1,9 +1,15 @@
 /** The service's API, typed by its OpenAPI document. */
 import createClient from 'openapi-fetch';
-import { session } from '../session/session.ts';
+import { session, SessionEndedError } from '../session/session.ts';
 import { ApiError } from './error.ts';
-import { ACCOUNT, queryClient } from './queries.ts';
 import type { paths } from './schema.d.ts';
+import {
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+  useQuery,
+  type UseQueryResult,
+} from '@tanstack/react-query';
 
 async function send(request: Request): Promise<Response> {
   const access = await session.accessToken();
@@ -61,3 +67,74 @@ export async function dataOf<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
 /** The number of all items of a list; an answer holds one page of them. */
 export const totalOf = (response: Response): number =>
   Number.parseInt(response.headers.get('X-Total-Count') ?? '0', 10);
+
+const MOST_RETRIES = 2;
+const STALE_MS = 10_000;
+
+/** Only what may pass by itself is asked for again: a lost connection, or a service that is busy. */
+function mayPass(error: Error): boolean {
+  if (error instanceof SessionEndedError) return false;
+  return !(error instanceof ApiError) || error.status === 503;
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: STALE_MS,
+      retry: (failures, error) => failures < MOST_RETRIES && mayPass(error),
+    },
+  },
+});
+
+/** The key of the account of the person who is signed in. */
+export const ACCOUNT = ['account'] as const;
+
+export interface Paged<Item> {
+  readonly items: readonly Item[];
+  /** The number of items on all pages. */
+  readonly total: number;
+}
+
+interface ListOf<Item> {
+  /** The key of the list in the cache, without the page. */
+  readonly key: readonly unknown[];
+  /** From 1. */
+  readonly page: number;
+  readonly size: number;
+  readonly ask: (
+    query: { readonly page: number; readonly page_size: number },
+    signal: AbortSignal,
+  ) => Promise<Sent<readonly Item[]>>;
+  /** The milliseconds until the list is asked for again, by what it holds; false: not by itself. */
+  readonly again?: (items: readonly Item[]) => number | false;
+}
+
+/** One page of a list. The one before stays until it is there. */
+export const pageQuery = <Item>({ key, page, size, ask, again }: ListOf<Item>) =>
+  queryOptions({
+    queryKey: [...key, page, size],
+    queryFn: async ({ signal }): Promise<Paged<Item>> => {
+      const { data, response } = await answerOf(ask({ page, page_size: size }, signal));
+      return { items: data, total: totalOf(response) };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => (data && again?.(data.items)) ?? false,
+  });
+
+export interface ShownPage<Item> {
+  readonly page: number;
+  readonly size: number;
+  readonly query: UseQueryResult<Paged<Item>>;
+}
+
+export const usePage = <Item>(list: ListOf<Item>): ShownPage<Item> => ({
+  page: list.page,
+  size: list.size,
+  query: useQuery(pageQuery(list)),
+});
+
+/** The page that an address names; nothing for the first one, or where it names none. */
+export function pageOf(page: unknown): { readonly page?: number } {
+  const number = Number(page);
+  return Number.isInteger(number) && number > 1 ? { page: number } : {};
+}

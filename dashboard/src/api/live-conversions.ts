@@ -1,12 +1,10 @@
 /** The stream of the account's conversions as they change. One for all pages, while any of them listens. */
 import { useEffect, useSyncExternalStore } from 'react';
 import { SessionEndedError } from '../session/session.ts';
-import { fetchSignedIn } from './client.ts';
+import { ACCOUNT, fetchSignedIn, type Paged, queryClient } from './client.ts';
 import { type Conversion, isEnded, LISTS, oneConversion } from './conversions.ts';
 import { ApiError } from './error.ts';
 import { eventsOf } from './event-stream.ts';
-import type { Paged } from './paged.ts';
-import { ACCOUNT, queryClient } from './queries.ts';
 
 const PATH = '/api/v1/conversions/stream/';
 /** The service ends a stream with its access token; the next one resumes it. */

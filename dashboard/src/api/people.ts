@@ -1,8 +1,7 @@
 /** The person who is signed in, and the people of the account. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { api, dataOf } from './client.ts';
+import { ACCOUNT, api, dataOf, queryClient } from './client.ts';
 import { session } from '../session/session.ts';
-import { ACCOUNT, queryClient } from './queries.ts';
 import type { components } from './schema.d.ts';
 import { t } from '../words/words.ts';
 
@@ -68,4 +67,32 @@ export function useRights(): Rights {
   const { role, documents: mayReadDocuments = false } = usePerson().data ?? {};
   const isOwner = role === 'owner';
   return { isOwner, mayWork: isOwner || role === 'member', mayReadDocuments };
+}
+
+export type Account = components['schemas']['Account'];
+
+export const accountQuery = queryOptions({
+  queryKey: ACCOUNT,
+  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/', { signal })),
+});
+
+/** The account of the person who is signed in, with its plan and credits. */
+export const useAccount = () => useQuery(accountQuery);
+
+export type ApiKey = components['schemas']['ApiKey'];
+
+/** An account has no more keys than this, so that one page holds them all. */
+const MOST_KEYS = 100;
+
+/** The keys that are not revoked. */
+export const keysQuery = queryOptions({
+  queryKey: ['api-keys'],
+  queryFn: ({ signal }) =>
+    dataOf(api.GET('/api/v1/api-keys/', { params: { query: { page_size: MOST_KEYS } }, signal })),
+});
+
+/** The name of the key, if it is one of the account's and not revoked. */
+export function useKeyName(id: string | undefined): string | undefined {
+  const { data } = useQuery({ ...keysQuery, enabled: id !== undefined });
+  return data?.find((key) => key.id === id)?.name;
 }

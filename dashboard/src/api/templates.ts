@@ -1,7 +1,6 @@
 /** How the pages ask for templates and their versions, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from './client.ts';
-import { queryClient } from './queries.ts';
+import { api, dataOf, queryClient } from './client.ts';
 import type { components } from './schema.d.ts';
 
 export type Template = components['schemas']['Template'];

@@ -1,8 +1,7 @@
 /** How the pages ask for webhook endpoints and what was sent to them, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from './client.ts';
+import { api, dataOf, queryClient } from './client.ts';
 import { ApiError } from './error.ts';
-import { queryClient } from './queries.ts';
 import type { paths } from './schema.d.ts';
 
 type Answer<Path extends keyof paths> = paths[Path] extends {

@@ -1,17 +1,14 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
-import { Facts } from '../ui/Facts.tsx';
+import { Facts } from '../ui/records.tsx';
 import { formatNumber } from '../ui/format.ts';
-import { Notice } from '../ui/Notice.tsx';
-import { Section } from '../ui/Page.tsx';
-import { Step, Steps } from '../ui/Steps.tsx';
+import { Notice, Section, Step, Steps } from '../ui/Page.tsx';
 import { assertCanCheck, keeper } from './browser.ts';
 import styles from './ProofSection.module.css';
 import { findingOf, isCompared, meaningOf, titleOf } from './step-texts.tsx';
-import { type Check, type Step as DoneStep, type Failed, runCheck } from './steps.ts';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { type Check, type Failed, runCheck, type Step as DoneStep } from './steps.ts';
+import { rich, t } from '../words/rich.ts';
 
 interface CheckState {
   /** `interrupted`: something prevented the check; what was checked says nothing about the rest. */

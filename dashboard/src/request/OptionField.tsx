@@ -3,15 +3,14 @@ import { Button } from '../ui/Button.tsx';
 import { Checkbox, Switch } from '../ui/Checkbox.tsx';
 import { NumberField } from '../ui/NumberField.tsx';
 import { Select } from '../ui/Select.tsx';
-import { TextField } from '../ui/TextField.tsx';
+import { TextField } from '../ui/forms.tsx';
 import { FileOption } from './FileOption.tsx';
 import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
 import { RowsField } from './RowsField.tsx';
 import { isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
 import { type Field, labelOf } from './schema.ts';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { rich, t } from '../words/rich.ts';
 
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField(props: OptionProps) {

@@ -4,12 +4,11 @@ import { errorText } from '../api/error.ts';
 import { Button, IconButton } from '../ui/Button.tsx';
 import { base64Of } from '../ui/chosen-files.ts';
 import { decodedBytes, formatBytes } from '../ui/format.ts';
-import { TextField } from '../ui/TextField.tsx';
+import { TextField } from '../ui/forms.tsx';
 import { errorWithin, Framed, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
 import { type Row, rowsOf } from './values.ts';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { rich, t } from '../words/rich.ts';
 
 const rowOf = async (file: File): Promise<Row> => ({
   name: file.name,

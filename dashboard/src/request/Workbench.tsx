@@ -3,11 +3,10 @@ import { Button } from '../ui/Button.tsx';
 import { Code } from '../ui/Code.tsx';
 import { formatNumber } from '../ui/format.ts';
 import { Section } from '../ui/Page.tsx';
-import { saveFile } from '../ui/SaveButton.tsx';
+import { saveFile } from '../ui/Dialog.tsx';
 import { Tabs } from '../ui/Tabs.tsx';
 import styles from './request.module.css';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { rich, t } from '../words/rich.ts';
 
 interface WorkbenchProps {
   /** What a person has to know first. */

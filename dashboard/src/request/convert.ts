@@ -1,9 +1,8 @@
 /** Sends requests as any client of the API would, and waits for what they make. */
-import { api, dataOf, fetchSignedIn, type Sent } from '../api/client.ts';
+import { api, dataOf, fetchSignedIn, queryClient, type Sent } from '../api/client.ts';
 import type { Conversion } from '../api/conversions.ts';
 import { ApiError } from '../api/error.ts';
 import type { IdempotencyKeys } from '../api/idempotency-keys.ts';
-import { queryClient } from '../api/queries.ts';
 import { FIELDS } from './fields-query.ts';
 import { type Values, valuesOf } from './values.ts';
 

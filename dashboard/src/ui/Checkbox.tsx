@@ -3,14 +3,14 @@ import {
   Checkbox as AriaCheckbox,
   CheckboxGroup as AriaCheckboxGroup,
   type CheckboxProps as AriaCheckboxProps,
+  Label,
   Switch as AriaSwitch,
   type SwitchProps as AriaSwitchProps,
-  Label,
 } from 'react-aria-components';
-import styles from './fields.module.css';
+import styles from './forms.module.css';
 import { Icon } from './icons.tsx';
 import type { Choice } from './Select.tsx';
-import { FieldNotes, type FieldTexts } from './TextField.tsx';
+import { FieldNotes, type FieldTexts } from './forms.tsx';
 
 interface CheckboxProps extends Omit<AriaCheckboxProps, 'className' | 'style' | 'children'> {
   readonly children: ReactNode;

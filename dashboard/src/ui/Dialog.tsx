@@ -3,11 +3,12 @@ import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-c
 import { Button, type ButtonProps, IconButton } from './Button.tsx';
 import { Code } from './Code.tsx';
 import styles from './Dialog.module.css';
-import { FailureNotice, Notice } from './Notice.tsx';
-import { saveFile } from './SaveButton.tsx';
+import { Notice } from './Page.tsx';
+import { DialogActions, SendForm } from './forms.tsx';
+import { rich, t } from '../words/rich.ts';
+import { errorText } from '../api/error.ts';
 import { useSending } from './sending.ts';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { announce } from './Toasts.tsx';
 
 interface DialogProps {
   readonly title: string;
@@ -42,11 +43,6 @@ export function Dialog({ title, isOpen, onClose, keep = false, children }: Dialo
   );
 }
 
-/** The buttons at the end of a dialog, the main one last. */
-export function DialogActions({ children }: { readonly children: ReactNode }) {
-  return <footer className={styles.actions}>{children}</footer>;
-}
-
 interface DialogButtonProps extends Omit<ButtonProps, 'children' | 'onPress'> {
   /** The text of the button. */
   readonly text: string;
@@ -77,54 +73,35 @@ export function DialogButton(props: DialogButtonProps) {
   );
 }
 
-interface ConfirmProps {
-  /** The effect of the action, and what of it cannot be undone. */
-  readonly children: ReactNode;
-  /** The verb of what is done, such as "Revoke the key". Never "OK". */
-  readonly action: string;
-  readonly actionLook?: 'primary' | 'danger';
-  /** The text of the button that leaves all as it is: "Cancel" does not do where something is cancelled. */
-  readonly keepText?: string;
-  /** Does it; the dialog closes when it is done, and shows why it failed. */
-  readonly onConfirm: () => Promise<unknown>;
+type FormProps = Parameters<typeof SendForm>[0];
+
+interface ConfirmProps extends Pick<FormProps, 'action' | 'keepText' | 'children'> {
+  readonly actionLook?: FormProps['look'];
+  /** Does it; the dialog closes when it is done, and shows why it failed. A text that it resolves to is announced. */
+  readonly onConfirm: FormProps['onSend'];
 }
 
-/** A button that asks before something that cannot be undone. */
+/** A button that asks before it acts: for what cannot be undone, or for what it needs, by the fields of a form. */
 export function ConfirmButton(props: Omit<DialogButtonProps, 'children'> & ConfirmProps) {
-  const { children, action, actionLook, keepText, onConfirm, ...button } = props;
+  const { children, action, actionLook = 'danger', keepText, onConfirm, ...button } = props;
   return (
     <DialogButton {...button}>
       {(close) => (
-        <Confirm {...{ action, actionLook, keepText, onConfirm, close }}>{children}</Confirm>
+        <SendForm
+          action={action}
+          look={actionLook}
+          onCancel={close}
+          {...(keepText !== undefined && { keepText })}
+          onSend={async (...fields) => {
+            const done = await onConfirm(...fields);
+            close();
+            return done;
+          }}
+        >
+          {children}
+        </SendForm>
       )}
     </DialogButton>
-  );
-}
-
-function Confirm(props: ConfirmProps & { readonly close: () => void }) {
-  const {
-    children,
-    action,
-    actionLook = 'danger',
-    keepText = t('Cancel'),
-    onConfirm,
-    close,
-  } = props;
-  const { isPending, failure, send } = useSending();
-  const confirm = async () => {
-    if (await send(onConfirm)) close();
-  };
-  return (
-    <>
-      <div className={styles.text}>{children}</div>
-      {failure !== undefined && <FailureNotice error={failure} />}
-      <DialogActions>
-        <Button onPress={close}>{keepText}</Button>
-        <Button look={actionLook} isPending={isPending} onPress={() => void confirm()}>
-          {action}
-        </Button>
-      </DialogActions>
-    </>
   );
 }
 
@@ -157,4 +134,67 @@ export function SecretDialog(props: SecretDialogProps) {
       </DialogActions>
     </Dialog>
   );
+}
+
+interface ActButtonProps extends Omit<ButtonProps, 'onPress'> {
+  readonly act: () => Promise<unknown>;
+  /** Said when it is done. */
+  readonly done: string;
+  /** Said before the reason, when it is not. */
+  readonly failed: string;
+  /** Follows in both cases: a refusal may say that what is shown is out of date. */
+  readonly after: () => Promise<void>;
+}
+
+/** Does something at once that needs no question, and says how it went. */
+export function ActButton({ act, done, failed, after, ...props }: ActButtonProps) {
+  const { isPending, send } = useSending();
+  const press = () =>
+    send(async () => {
+      try {
+        await act();
+        announce(done);
+      } catch (error) {
+        announce(`${failed} ${errorText(error)}`, 'danger');
+      }
+      await after();
+    });
+  return <Button {...props} isPending={isPending} onPress={() => void press()} />;
+}
+
+/** How long a browser may need to begin to save. */
+const KEEP_MS = 60_000;
+
+/** Saves a file that the page holds, as a link with `download` would. */
+export function saveFile(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), KEEP_MS);
+}
+
+interface SaveButtonProps extends Omit<ButtonProps, 'onPress'> {
+  /** Names the file where it could not be saved. */
+  readonly what: string;
+  readonly load: () => Promise<{ readonly file: Blob; readonly name: string }>;
+}
+
+/** Asks the service for a file when it is pressed, and saves it. */
+export function SaveButton({ what, load, ...props }: SaveButtonProps) {
+  const { isPending, send } = useSending();
+  const save = () =>
+    send(async () => {
+      try {
+        const { file, name } = await load();
+        saveFile(file, name);
+      } catch (error) {
+        announce(
+          t('The {what} was not downloaded. {error}', { what, error: errorText(error) }),
+          'danger',
+        );
+      }
+    });
+  return <Button {...props} isPending={isPending} onPress={() => void save()} />;
 }

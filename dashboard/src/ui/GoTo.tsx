@@ -2,12 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type NavigateOptions, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
-import { keysQuery } from '../api/account.ts';
+import { keysQuery, membersQuery } from '../api/people.ts';
 import { conversionsQuery } from '../api/conversions.ts';
-import { membersQuery } from '../api/people.ts';
 import { queryOf } from '../pages/conversions/search.ts';
 import { Dialog } from './Dialog.tsx';
-import fields from './fields.module.css';
+import fields from './forms.module.css';
 import styles from './GoTo.module.css';
 import { Icon, type IconName } from './icons.tsx';
 import { t } from '../words/words.ts';

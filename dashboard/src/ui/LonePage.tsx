@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from 'react';
 import { ButtonLink } from './Button.tsx';
 import { LanguageChoice } from './LanguageChoice.tsx';
 import styles from './LonePage.module.css';
-import { ErrorState } from './states.tsx';
+import { ErrorState } from './Page.tsx';
 import { t } from '../words/words.ts';
 
 interface LonePageProps {

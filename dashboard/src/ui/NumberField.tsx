@@ -1,14 +1,14 @@
 import {
-  NumberField as AriaNumberField,
-  type NumberFieldProps as AriaNumberFieldProps,
   Button,
   Group,
   Input,
   Label,
+  NumberField as AriaNumberField,
+  type NumberFieldProps as AriaNumberFieldProps,
 } from 'react-aria-components';
-import styles from './fields.module.css';
+import styles from './forms.module.css';
 import { Icon } from './icons.tsx';
-import { FieldNotes, type FieldTexts } from './TextField.tsx';
+import { FieldNotes, type FieldTexts } from './forms.tsx';
 
 interface NumberFieldProps
   extends FieldTexts,

@@ -1,9 +1,16 @@
-import { useRouterState } from '@tanstack/react-router';
+/**
+ * What every page is made of: its heading, its sections and notices, and what stands where a list or a record is not
+ * shown, because it is empty, still on its way, or cannot be loaded.
+ */
+import { Link, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { Button } from 'react-aria-components';
-import { Icon } from './icons.tsx';
+import { Button as AriaButton } from 'react-aria-components';
+import { Icon, type IconName } from './icons.tsx';
 import styles from './Page.module.css';
-import { t } from '../words/words.ts';
+import { rich, t } from '../words/rich.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { ApiError, errorText } from '../api/error.ts';
+import { Button } from './Button.tsx';
 
 interface PageProps {
   readonly title: string;
@@ -86,10 +93,10 @@ export function Section({ title, lead, actions, fold, children }: SectionProps) 
         <div className={styles.titles}>
           <h2>
             {fold !== undefined && canFold ? (
-              <Button aria-expanded={isShown} onPress={toggle} className={styles.fold}>
+              <AriaButton aria-expanded={isShown} onPress={toggle} className={styles.fold}>
                 {title}
                 <Icon name="chevronDown" />
-              </Button>
+              </AriaButton>
             ) : (
               title
             )}
@@ -100,5 +107,186 @@ export function Section({ title, lead, actions, fold, children }: SectionProps) 
       </header>
       {(fold === undefined || isShown) && children}
     </section>
+  );
+}
+
+interface EmptyStateProps {
+  readonly icon: IconName;
+  readonly title: string;
+  /** The things that would be here, and how they come about. */
+  readonly children: ReactNode;
+  readonly action?: ReactNode;
+}
+
+export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
+  return (
+    <div className={styles.state}>
+      <span className={styles.icon}>
+        <Icon name={icon} size={28} />
+      </span>
+      <p className={styles.what}>{title}</p>
+      <p className={styles.why}>{children}</p>
+      {action}
+    </div>
+  );
+}
+
+/** Says that all is well where something else could be listed. */
+export function Calm({ children }: { readonly children: ReactNode }) {
+  return (
+    <p className={styles.calm}>
+      <Icon name="check" />
+      <span>{children}</span>
+    </p>
+  );
+}
+
+interface ErrorStateProps {
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+/** Tells that something could not be loaded and why, with the id by which an operator finds the request. */
+export function ErrorState({ error, onRetry }: ErrorStateProps) {
+  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  return (
+    <div className={styles.state} role="alert">
+      <span className={styles.icon} data-tone="danger">
+        <Icon name="warning" size={28} />
+      </span>
+      <p className={styles.what}>{t('This could not be loaded')}</p>
+      <p className={styles.why}>{errorText(error)}</p>
+      {requestId !== undefined && (
+        <p className={styles.why}>{rich('Request {code}', { code: <code>{requestId}</code> })}</p>
+      )}
+      <Button icon="refresh" onPress={onRetry}>
+        {t('Try again')}
+      </Button>
+    </div>
+  );
+}
+
+interface LoadingProps {
+  /** The name of what is loading, for screen readers, such as "Loading the keys". */
+  readonly label: string;
+  /** About as many lines as the content will have. */
+  readonly lines?: number;
+}
+
+/** Grey lines where the content will be, so that nothing jumps when it comes. */
+export function Loading({ label, lines = 4 }: LoadingProps) {
+  return (
+    <div className={styles.loading} role="status">
+      <span className="visually-hidden">{label}</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} className={styles.line} aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+interface LoadedProps<Data> {
+  readonly query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>;
+  /** The name of what is loaded, such as "the keys". */
+  readonly what: string;
+  readonly lines?: number;
+  readonly children: (data: Data) => ReactNode;
+}
+
+/**
+ * Shows what a query holds, as long as it holds anything; else that it is on its way, or why it is not. What the service
+ * refused to renew may be out of date, and says so. That the connection is lost is said once for the whole page.
+ */
+export function Loaded<Data>({ query, what, lines, children }: LoadedProps<Data>) {
+  const { data, error, refetch } = query;
+  if (data !== undefined) {
+    return (
+      <>
+        {error instanceof ApiError && (
+          <Notice kind="warning">
+            {rich('This could not be renewed and may be out of date. {error}', {
+              error: errorText(error),
+            })}
+          </Notice>
+        )}
+        {children(data)}
+      </>
+    );
+  }
+  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />;
+  return <Loading label={t('Loading {what}', { what })} lines={lines} />;
+}
+
+const KINDS = {
+  info: { icon: 'info', tone: 'accent' },
+  ok: { icon: 'check', tone: 'ok' },
+  warning: { icon: 'warning', tone: 'warning' },
+  danger: { icon: 'warning', tone: 'danger' },
+} as const;
+
+interface NoticeProps {
+  readonly kind: keyof typeof KINDS;
+  readonly children: ReactNode;
+}
+
+/** A message in the page. One of the kind `danger` is read out at once. */
+export function Notice({ kind, children }: NoticeProps) {
+  const { icon, tone } = KINDS[kind];
+  return (
+    <div className={styles.notice} data-tone={tone} role={kind === 'danger' ? 'alert' : undefined}>
+      <Icon name={icon} />
+      <div className={styles.message}>{children}</div>
+    </div>
+  );
+}
+
+/** Says why something was not done. */
+export function FailureNotice({ error }: { readonly error: unknown }) {
+  return (
+    <Notice kind="danger">
+      {errorText(error)}{' '}
+      {error instanceof ApiError && error.code === 'insufficient_credits' && (
+        <Link to="/usage">{t('See the credits')}</Link>
+      )}
+    </Notice>
+  );
+}
+
+/** The looks of a step, each with its mark. */
+const LOOKS = {
+  waiting: { icon: 'minus', tone: undefined },
+  /** Its number stands there. */
+  next: { icon: undefined, tone: undefined },
+  running: { icon: 'progress', tone: 'accent' },
+  holds: { icon: 'check', tone: 'ok' },
+  noted: { icon: 'info', tone: 'accent' },
+  fails: { icon: 'cross', tone: 'danger' },
+} as const;
+
+interface StepProps {
+  readonly look: keyof typeof LOOKS;
+  readonly title: string;
+  /** Says the state in words, never by its colour alone. */
+  readonly word: string;
+  readonly children?: ReactNode;
+}
+
+/** A list of things that are done one after the other. */
+export function Steps({ children }: { readonly children: ReactNode }) {
+  return <ol className={styles.steps}>{children}</ol>;
+}
+
+export function Step({ look, title, word, children }: StepProps) {
+  const { icon, tone } = LOOKS[look];
+  return (
+    <li className={styles.step} data-look={look} data-tone={tone}>
+      <span className={styles.mark}>{icon && <Icon name={icon} size={16} />}</span>
+      <div className={styles.body}>
+        <h3 className={styles.stepTitle}>
+          {title} <span className={styles.word}>{word}</span>
+        </h3>
+        {children}
+      </div>
+    </li>
   );
 }

@@ -1,15 +1,15 @@
 import {
-  Select as AriaSelect,
   Button,
   Label,
   ListBox,
   ListBoxItem,
   Popover,
+  Select as AriaSelect,
   SelectValue,
 } from 'react-aria-components';
-import styles from './fields.module.css';
+import styles from './forms.module.css';
 import { Icon } from './icons.tsx';
-import { FieldNotes, type FieldTexts } from './TextField.tsx';
+import { FieldNotes, type FieldTexts } from './forms.tsx';
 
 export interface Choice<Value extends string> {
   readonly value: Value;

@@ -45,3 +45,8 @@ export const decodedBytes = (base64: string): number =>
 /** `pdfa-3b` → PDF/A-3b, `pdfua-1` → PDF/UA-1. Other names stay as they are. */
 export const conformanceName = (name: string): string =>
   name.replace(/^pdf(a|ua)-/, (_, family: string) => `PDF/${family.toUpperCase()}-`);
+
+/** The plans, as people read them. */
+
+/** team → Team */
+export const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);

@@ -2,35 +2,28 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
-  BATCHES,
   type Batch,
+  BATCHES,
   batchEventsPage,
   batchQuery,
   getZip,
   hasEnded,
 } from '../../api/batches.ts';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, usePage } from '../../api/client.ts';
 import { conversionsPage, LISTS } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
-import { usePage } from '../../api/paged.ts';
 import { useRights } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { ConfirmButton } from '../../ui/Dialog.tsx';
-import { Facts, Tags } from '../../ui/Facts.tsx';
+import { ConfirmButton, SaveButton } from '../../ui/Dialog.tsx';
+import { Facts, Records, Tags, TestBadge, Time } from '../../ui/records.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
-import { Page, Section } from '../../ui/Page.tsx';
+import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
-import { SaveButton } from '../../ui/SaveButton.tsx';
-import { TestBadge } from '../../ui/StatusBadge.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { Records } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from '../history/columns.tsx';
 import { BatchBadge, batchName, progressText } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/batches/$id');
 
@@ -117,16 +110,14 @@ function Actions({ batch }: { readonly batch: Batch }) {
           keepText={t('Let it go on')}
           onConfirm={cancel}
         >
-          <p>
-            {rich(
-              '{pending} that {value} not ended will end without a PDF, and {value2} back. Their requests are deleted. What is completed stays.',
-              {
-                pending: counted(pending, 'conversion'),
-                value: pending === 1 ? 'has' : 'have',
-                value2: pending === 1 ? t('its credit comes') : t('their credits come'),
-              },
-            )}
-          </p>
+          {rich(
+            '{pending} that {value} not ended will end without a PDF, and {value2} back. Their requests are deleted. What is completed stays.',
+            {
+              pending: counted(pending, 'conversion'),
+              value: pending === 1 ? 'has' : 'have',
+              value2: pending === 1 ? t('its credit comes') : t('their credits come'),
+            },
+          )}
         </ConfirmButton>
       )}
     </>

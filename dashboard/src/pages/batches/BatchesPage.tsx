@@ -1,15 +1,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { BATCHES, type Batch, nextLook } from '../../api/batches.ts';
-import { api } from '../../api/client.ts';
-import { usePage } from '../../api/paged.ts';
+import { type Batch, BATCHES, nextLook } from '../../api/batches.ts';
+import { api, usePage } from '../../api/client.ts';
 import { formatNumber } from '../../ui/format.ts';
-import { Page } from '../../ui/Page.tsx';
-import { EmptyState } from '../../ui/states.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState, Page } from '../../ui/Page.tsx';
+import { type Column, Records, Time } from '../../ui/records.tsx';
 import { BatchBadge, batchName } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/batches');
 

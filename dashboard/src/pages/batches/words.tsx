@@ -1,7 +1,7 @@
 /** Batches in words. */
 import type { Batch } from '../../api/batches.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
-import { Badge } from '../../ui/StatusBadge.tsx';
+import { Badge } from '../../ui/records.tsx';
 import { t } from '../../words/words.ts';
 
 const STATUS_TEXTS = {

@@ -7,13 +7,11 @@ import {
   pictureFormatOf,
 } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/Code.tsx';
-import { Facts, Tags } from '../../ui/Facts.tsx';
+import { Facts, Tags, Time } from '../../ui/records.tsx';
 import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
-import { Time } from '../../ui/Time.tsx';
 import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** Hex digits of a hash, by which people tell files apart. */
 const SHOWN_DIGITS = 12;

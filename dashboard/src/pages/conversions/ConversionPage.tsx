@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
-import { conversionRequestQuery, getEvidence } from '../../api/conversion-documents.ts';
 import {
   type Conversion,
   conversionEventsQuery,
   conversionQuery,
+  conversionRequestQuery,
   deletionOf,
+  getEvidence,
   isEnded,
   nounOf,
 } from '../../api/conversions.ts';
@@ -18,11 +19,9 @@ import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheck } from '../../proof/ProofSection.tsx';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { Switch } from '../../ui/Checkbox.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { SaveButton } from '../../ui/SaveButton.tsx';
-import { StatusBadge, TestBadge } from '../../ui/StatusBadge.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { SaveButton } from '../../ui/Dialog.tsx';
+import { StatusBadge, TestBadge } from '../../ui/records.tsx';
 import { ConversionFacts } from './ConversionFacts.tsx';
 import { ConvertAgain } from './ConvertAgain.tsx';
 import styles from './conversion.module.css';
@@ -34,8 +33,7 @@ import { RequestSection } from './RequestSection.tsx';
 import { Share } from './Share.tsx';
 import { TakeBack } from './TakeBack.tsx';
 import { Timeline } from './Timeline.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/conversions/$id');
 

@@ -1,14 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccount } from '../../api/account.ts';
-import {
-  conversionRequestQuery,
-  convertAgain,
-  renderAgain,
-} from '../../api/conversion-documents.ts';
-import { LISTS } from '../../api/conversions.ts';
-import { ACCOUNT } from '../../api/queries.ts';
+import { useAccount } from '../../api/people.ts';
+import { conversionRequestQuery, convertAgain, LISTS, renderAgain } from '../../api/conversions.ts';
+import { ACCOUNT } from '../../api/client.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { counted } from '../../ui/format.ts';
 import { announce } from '../../ui/Toasts.tsx';

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { pictureQuery } from '../../api/conversion-documents.ts';
-import { conversionEventsQuery, deletionOf } from '../../api/conversions.ts';
+import { conversionEventsQuery, deletionOf, pictureQuery } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
-import { Loaded } from '../../ui/states.tsx';
+import { Loaded } from '../../ui/Page.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
 import { t } from '../../words/words.ts';

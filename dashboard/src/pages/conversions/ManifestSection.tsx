@@ -1,15 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { type RenderRecord, renderRecordQuery } from '../../api/conversion-documents.ts';
+import { type RenderRecord, renderRecordQuery } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
-import { Facts } from '../../ui/Facts.tsx';
+import { type Column, Facts, Table } from '../../ui/records.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
+import { Loaded, Notice } from '../../ui/Page.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import styles from './conversion.module.css';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type Resource = RenderRecord['resources'][number] & { readonly key: string };
 

@@ -1,24 +1,23 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { thumbnailQuery } from '../../api/conversion-documents.ts';
 import {
   type Conversion,
   conversionEventsQuery,
   conversionFileQuery,
   deletionOf,
   nounOf,
+  thumbnailQuery,
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted, formatBytes } from '../../ui/format.ts';
 import { PdfFrame } from '../../ui/PdfFrame.tsx';
-import { SaveButton } from '../../ui/SaveButton.tsx';
-import { EmptyState, Loaded, Loading } from '../../ui/states.tsx';
+import { SaveButton } from '../../ui/Dialog.tsx';
+import { EmptyState, Loaded, Loading } from '../../ui/Page.tsx';
 import { Picture } from './FailurePicture.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 function sizeText(record: Conversion): string {
   const { pages, bytes = 0 } = record;

@@ -1,22 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
-import { conversionEventsQuery, deletionOf } from '../../api/conversions.ts';
+import {
+  conversionEventsQuery,
+  conversionRequestQuery,
+  deletionOf,
+  type StoredRequest,
+} from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { fieldsQuery } from '../../request/fields-query.ts';
 import { labelOf } from '../../request/schema.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
 import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { saveFile } from '../../ui/SaveButton.tsx';
-import { Loaded, Loading } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Loaded, Loading, Notice } from '../../ui/Page.tsx';
+import { saveFile } from '../../ui/Dialog.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** More HTML than this makes a page slow, and nobody reads it here. */
 const MOST_SHOWN_CHARACTERS = 20_000;

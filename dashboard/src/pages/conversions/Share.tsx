@@ -3,10 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { oneConversion } from '../../api/conversions.ts';
 import { Code } from '../../ui/Code.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { formatTime } from '../../ui/Time.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { Loaded } from '../../ui/Page.tsx';
+import { formatTime } from '../../ui/records.tsx';
+import { rich, t } from '../../words/rich.ts';
 
 /** The end of a link, which its token says (PASETO v4.public: a JSON document before a signature of 64 bytes). */
 function endOf(link: string): string {

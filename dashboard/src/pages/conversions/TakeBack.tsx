@@ -1,20 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import {
-  conversionRequestQuery,
-  renderRecordQuery,
-  thumbnailQuery,
-} from '../../api/conversion-documents.ts';
-import {
   type Conversion,
   conversionFileQuery,
+  conversionRequestQuery,
   isEnded,
   oneConversion,
+  renderRecordQuery,
+  thumbnailQuery,
 } from '../../api/conversions.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** @param asked as the person saw it: it may have ended in the meantime */
 function doneText(asked: Conversion, now: Conversion): string {
@@ -53,11 +50,9 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
         key="cancel"
         onConfirm={takeBack}
       >
-        <p>
-          {t(
-            'It ends without a PDF, its credit comes back, and its request is deleted. This cannot be undone.',
-          )}
-        </p>
+        {t(
+          'It ends without a PDF, its credit comes back, and its request is deleted. This cannot be undone.',
+        )}
       </ConfirmButton>
     );
   }

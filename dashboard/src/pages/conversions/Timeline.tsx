@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useKeyName } from '../../api/account.ts';
+import { useKeyName } from '../../api/people.ts';
 import { type ConversionEvent, conversionEventsQuery } from '../../api/conversions.ts';
 import { type Delivery, webhooksQuery } from '../../api/webhooks.ts';
 import { counted, formatDuration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { formatTime } from '../../ui/Time.tsx';
+import { Loaded } from '../../ui/Page.tsx';
+import { formatTime } from '../../ui/records.tsx';
 import { isOfMachines, lookOf } from '../history/groups.ts';
 import { actorText } from '../history/words.ts';
 import { outcomeText } from '../webhooks/words.tsx';

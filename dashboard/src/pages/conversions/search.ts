@@ -1,6 +1,6 @@
 /** The list of conversions that an address of the page names. */
 import type { Conversion, ConversionFilter, ConversionStatus } from '../../api/conversions.ts';
-import { pageOf } from '../../api/paged.ts';
+import { pageOf } from '../../api/client.ts';
 
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 export const SOURCES = ['html', 'url', 'document'] as const;

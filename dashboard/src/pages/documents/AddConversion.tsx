@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Conversion, conversionsQuery, nounOf } from '../../api/conversions.ts';
 import { Button } from '../../ui/Button.tsx';
-import { DialogActions, DialogButton } from '../../ui/Dialog.tsx';
+import { DialogButton } from '../../ui/Dialog.tsx';
 import { counted, formatBytes } from '../../ui/format.ts';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { DialogActions } from '../../ui/forms.tsx';
+import { EmptyState, Loaded } from '../../ui/Page.tsx';
+import { Time } from '../../ui/records.tsx';
 import { SearchField } from '../conversions/SearchField.tsx';
 import styles from './documents.module.css';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** Those that are shown of what a search finds. */
 const MOST_SHOWN = 8;

@@ -3,10 +3,15 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useRef } from 'react';
 import { curlOfWork, STEPS_FILE, typescriptOfWork } from '../../../../samples/documents.ts';
 import { jsonOf, shortJsonOf } from '../../../../samples/json.ts';
-import { type Account, useAccount } from '../../api/account.ts';
+import { type Account, useAccount } from '../../api/people.ts';
 import { api } from '../../api/client.ts';
-import { conversionRequestQuery, type StoredRequest } from '../../api/conversion-documents.ts';
-import { type Conversion, conversionQuery, nounOf } from '../../api/conversions.ts';
+import {
+  type Conversion,
+  conversionQuery,
+  conversionRequestQuery,
+  nounOf,
+  type StoredRequest,
+} from '../../api/conversions.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
@@ -20,10 +25,8 @@ import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
 import { counted } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import styles from './documents.module.css';
 import { draftOf, sourceOf, useWorkDraft } from './draft.ts';
@@ -33,15 +36,14 @@ import { StepList } from './StepList.tsx';
 import {
   formOf,
   labelOf,
-  type SourceDraft,
   sampleOf,
+  type SourceDraft,
   type WorkDraft,
   type WorkFields,
   workFields,
   workOf,
 } from './work.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const LEAD = t(
   'Join, split, turn, stamp, encrypt or otherwise change PDFs that you have, or that were made here.',

@@ -2,15 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { getZip } from '../../api/batches.ts';
 import { conversionsPage, isEnded } from '../../api/conversions.ts';
-import { pageQuery } from '../../api/paged.ts';
+import { pageQuery } from '../../api/client.ts';
 import { counted, formatBytes } from '../../ui/format.ts';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
-import { SaveButton } from '../../ui/SaveButton.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { StatusBadge } from '../../ui/StatusBadge.tsx';
+import { SaveButton } from '../../ui/Dialog.tsx';
+import { Loaded } from '../../ui/Page.tsx';
+import { StatusBadge } from '../../ui/records.tsx';
 import styles from './documents.module.css';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** How often parts that have not ended are asked for, beside the live stream. */
 const POLL_MS = 2000;

@@ -7,13 +7,13 @@ import { Button } from '../../ui/Button.tsx';
 import { OrderedList } from '../../ui/OrderedList.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import styles from './documents.module.css';
 import { newStep } from './draft.ts';
 import {
   fieldsOfStep,
-  PLACES,
   type Place,
+  PLACES,
   STEP_TYPES,
   type StepDraft,
   STEPS,

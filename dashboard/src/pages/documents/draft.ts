@@ -1,8 +1,7 @@
 /** Keeps what is being put together while other pages are shown. It is in memory alone: files and passwords are in it. */
 import { useCallback, useSyncExternalStore } from 'react';
 import { fromBase64 } from '../../../../verifier/verify-evidence.mjs';
-import type { StoredRequest } from '../../api/conversion-documents.ts';
-import type { Conversion } from '../../api/conversions.ts';
+import type { Conversion, StoredRequest } from '../../api/conversions.ts';
 import { optionsOf } from '../../request/values.ts';
 import { session } from '../../session/session.ts';
 import { contentOf, kindOf, PDF_MARK_WITHIN } from '../../ui/chosen-files.ts';

@@ -4,7 +4,7 @@ import { eventTypesQuery } from '../../request/fields-query.ts';
 import { membersQuery } from '../../api/people.ts';
 import { Button } from '../../ui/Button.tsx';
 import { type Choice, Select } from '../../ui/Select.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import styles from './History.module.css';
 import type { HistorySearch } from './search.ts';
 import { ACTOR_KINDS, typesOfAccount, typeText } from './words.ts';

@@ -5,18 +5,15 @@ import type { ConversionEvent } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Switch } from '../../ui/Checkbox.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section, useFold } from '../../ui/Page.tsx';
-import { EmptyState } from '../../ui/states.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
+import { EmptyState, Notice, Page, Section, useFold } from '../../ui/Page.tsx';
+import { type Column, Records } from '../../ui/records.tsx';
 import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from './columns.tsx';
 import type { EventGroup } from './groups.ts';
 import styles from './History.module.css';
 import { HistoryFilters } from './HistoryFilters.tsx';
 import { PastState } from './PastState.tsx';
 import { type HistorySearch, historySearch, isoOf, momentOf } from './search.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/history');
 

@@ -3,18 +3,13 @@ import { type FormEvent, useState } from 'react';
 import { answerOf, api, totalOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { formatCredits, formatNumber } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { planName } from '../../ui/plans.ts';
-import { Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { formatTime, Time } from '../../ui/Time.tsx';
+import { Facts, formatTime, Time } from '../../ui/records.tsx';
+import { formatCredits, formatNumber, planName } from '../../ui/format.ts';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import styles from './History.module.css';
 import { isoOf, momentOf } from './search.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** The account with its keys as it was, and the place in the log that the moment stands for. */
 async function readState(moment: string, signal: AbortSignal) {

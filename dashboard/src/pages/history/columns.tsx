@@ -2,18 +2,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
-import { useKeyName } from '../../api/account.ts';
+import { useKeyName } from '../../api/people.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
-import { type Paged, pageQuery } from '../../api/paged.ts';
+import { type Paged, pageQuery } from '../../api/client.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { formatTime, Time } from '../../ui/Time.tsx';
+import { type Column, formatTime, Time } from '../../ui/records.tsx';
 import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
 import { actorText } from './words.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** A page of a list of events, in groups. @param showsAll steps of machines, too */
 export function useEventGroups(

@@ -1,4 +1,4 @@
-import { pageOf } from '../../api/paged.ts';
+import { pageOf } from '../../api/client.ts';
 
 /** The parameters of the page's address: the filters, the page of the list, and the time to look back to. */
 export interface HistorySearch {

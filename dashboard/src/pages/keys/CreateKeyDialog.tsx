@@ -5,9 +5,8 @@ import { Checkbox, CheckboxGroup } from '../../ui/Checkbox.tsx';
 import { Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { NumberField } from '../../ui/NumberField.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { ENDS, type End, endAt, SCOPES, type Scope, USUAL_SCOPES } from './words.ts';
+import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
+import { type End, endAt, ENDS, type Scope, SCOPES, USUAL_SCOPES } from './words.ts';
 import { t } from '../../words/words.ts';
 
 type CreatedKey = components['schemas']['CreatedApiKey'];
@@ -81,7 +80,6 @@ function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       ...(isTest && { test: true }),
     };
     await onCreated(await dataOf(api.POST('/api/v1/api-keys/', { body })));
-    return undefined;
   };
   return (
     <SendForm action={t('Create a key')} onCancel={onCancel} keeps onSend={create}>

@@ -1,5 +1,5 @@
 /** What API keys are bounded by, in words for people. */
-import type { ApiKey } from '../../api/account.ts';
+import type { ApiKey } from '../../api/people.ts';
 import type { Choice } from '../../ui/Select.tsx';
 import { t } from '../../words/words.ts';
 

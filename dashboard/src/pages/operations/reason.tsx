@@ -1,8 +1,7 @@
 /** The reason of what an operator does, which the account reads in its history. */
 import type { ReactNode } from 'react';
-import { DialogButton } from '../../ui/Dialog.tsx';
-import styles from '../../ui/Dialog.module.css';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
+import type { TextOf } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { t } from '../../words/words.ts';
 
@@ -46,25 +45,10 @@ interface ReasonDialogProps extends ReasonFieldProps {
 export function ReasonDialog(props: ReasonDialogProps) {
   const { text, title, action, look = 'danger', onSend, children, fields, ...field } = props;
   return (
-    <DialogButton text={text} title={title}>
-      {(close) => (
-        <>
-          <div className={styles.text}>{children}</div>
-          <SendForm
-            action={action}
-            look={look}
-            onCancel={close}
-            onSend={async (textOf) => {
-              await onSend(textOf);
-              close();
-              return undefined;
-            }}
-          >
-            <ReasonField {...field} />
-            {fields}
-          </SendForm>
-        </>
-      )}
-    </DialogButton>
+    <ConfirmButton text={text} title={title} action={action} actionLook={look} onConfirm={onSend}>
+      {children}
+      <ReasonField {...field} />
+      {fields}
+    </ConfirmButton>
   );
 }

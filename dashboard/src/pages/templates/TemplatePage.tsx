@@ -1,28 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, usePage } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
-import { usePage } from '../../api/paged.ts';
 import { useRights } from '../../api/people.ts';
 import {
   forgetTemplates,
   restoreVersion,
-  TEMPLATES,
   type Template,
-  type TemplateVersion,
   templateQuery,
+  TEMPLATES,
+  type TemplateVersion,
 } from '../../api/templates.ts';
-import { ActButton } from '../../ui/ActButton.tsx';
+import { ActButton, ConfirmButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { type Column, Facts, Records, Time } from '../../ui/records.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { Page, Section } from '../../ui/Page.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
 
@@ -165,23 +159,20 @@ function Actions({ template: { id, name } }: { readonly template: Template }) {
       <ButtonLink to="/playground" search={{ template: id }} look="primary" icon="edit">
         {t('Edit in the playground')}
       </ButtonLink>
-      <DialogButton text={t('Rename')} icon="edit" title={t('Rename the template')}>
-        {(close) => (
-          <SendForm
-            action={t('Rename')}
-            onCancel={close}
-            onSend={async (textOf) => {
-              const body = { name: textOf('name') };
-              await dataOf(api.PATCH('/api/v1/templates/{id}/', { params, body }));
-              close();
-              await forgetTemplates();
-              return undefined;
-            }}
-          >
-            <TextField label={t('Name')} name="name" defaultValue={name} isRequired autoFocus />
-          </SendForm>
-        )}
-      </DialogButton>
+      <ConfirmButton
+        text={t('Rename')}
+        icon="edit"
+        title={t('Rename the template')}
+        action={t('Rename')}
+        actionLook="primary"
+        onConfirm={async (textOf) => {
+          const body = { name: textOf('name') };
+          await dataOf(api.PATCH('/api/v1/templates/{id}/', { params, body }));
+          void forgetTemplates();
+        }}
+      >
+        <TextField label={t('Name')} name="name" defaultValue={name} isRequired autoFocus />
+      </ConfirmButton>
       <ConfirmButton
         text="Delete"
         icon="trash"
@@ -189,11 +180,9 @@ function Actions({ template: { id, name } }: { readonly template: Template }) {
         action={t('Delete the template')}
         onConfirm={remove}
       >
-        <p>
-          {t(
-            'Programs that name it are refused from then on. Documents that were made of it stay as they are. Its versions cannot be had any more.',
-          )}
-        </p>
+        {t(
+          'Programs that name it are refused from then on. Documents that were made of it stay as they are. Its versions cannot be had any more.',
+        )}
       </ConfirmButton>
     </>
   );

@@ -3,10 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { useRights } from '../../api/people.ts';
 import { type Template, templatesQuery } from '../../api/templates.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
+import { type Column, Table, Time } from '../../ui/records.tsx';
 import { t } from '../../words/words.ts';
 
 const COLUMNS: readonly Column<Template>[] = [

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { fetchSignedIn } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { Section } from '../../ui/Page.tsx';
-import { SaveButton } from '../../ui/SaveButton.tsx';
+import { SaveButton } from '../../ui/Dialog.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { t } from '../../words/words.ts';
 

@@ -1,12 +1,10 @@
 import type { UsageDay } from '../../api/usage.ts';
 import { Chart, Charts, Numbers } from '../../ui/Chart.tsx';
-import { Figures } from '../../ui/Figures.tsx';
+import { type Column, Figures, Table } from '../../ui/records.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
 import type { Series } from '../../ui/plot.ts';
-import { EmptyState } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { LOCALE } from '../../words/words.ts';
-import { t } from '../../words/words.ts';
+import { EmptyState } from '../../ui/Page.tsx';
+import { LOCALE, t } from '../../words/words.ts';
 
 const COUNTS = [
   { name: t('Accepted'), of: 'accepted', format: formatNumber },

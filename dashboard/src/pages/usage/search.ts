@@ -1,4 +1,4 @@
-import { pageOf } from '../../api/paged.ts';
+import { pageOf } from '../../api/client.ts';
 
 /** The parameters of the page's address: the days of the charts, and the page of the ledger. */
 export const SPANS = [7, 30, 90] as const;

@@ -4,10 +4,8 @@ import { dependencies } from '../../proof/browser.ts';
 import { checkBundle } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
-import { Facts } from '../../ui/Facts.tsx';
+import { type Column, Facts, Table, Time } from '../../ui/records.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
 import { verifyInWorker } from './verify-in-worker.ts';
 import { t } from '../../words/words.ts';
 

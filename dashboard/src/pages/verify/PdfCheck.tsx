@@ -7,11 +7,8 @@ import { dependencies } from '../../proof/browser.ts';
 import { checkProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
-import { Facts } from '../../ui/Facts.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { t } from '../../words/words.ts';
 
 /** The same one each time: another list is another check. */

@@ -5,11 +5,8 @@ import { dependencies } from '../../proof/browser.ts';
 import { checkPublicProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
 import type { PublicAnswer } from '../../proof/steps.ts';
-import { Facts } from '../../ui/Facts.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { t } from '../../words/words.ts';
 
 /** Says, where it is so, that only people with an account can ask about a PDF here. */

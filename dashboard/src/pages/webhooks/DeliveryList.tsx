@@ -1,18 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api } from '../../api/client.ts';
-import { usePage } from '../../api/paged.ts';
+import { api, usePage } from '../../api/client.ts';
 import { DELIVERIES, type Delivery, nextLook, webhooksQuery } from '../../api/webhooks.ts';
 import { formatNumber } from '../../ui/format.ts';
 import { Select } from '../../ui/Select.tsx';
-import { EmptyState } from '../../ui/states.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState } from '../../ui/Page.tsx';
+import { type Column, Records, Time } from '../../ui/records.tsx';
 import { type DeliveriesSearch, STATUSES } from './search.ts';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, outcomeText, STATUS_TEXTS, typeText, webhookName } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** Stands for no filter. */
 const ALL = 'all';

@@ -3,19 +3,15 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { useRights } from '../../api/people.ts';
-import { type DeliveryWithTries, deliveryQuery, forgetDeliveries } from '../../api/webhooks.ts';
-import { ActButton } from '../../ui/ActButton.tsx';
+import { deliveryQuery, type DeliveryWithTries, forgetDeliveries } from '../../api/webhooks.ts';
+import { ActButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
 import { formatDuration } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
 

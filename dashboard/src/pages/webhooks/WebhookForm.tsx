@@ -2,8 +2,7 @@ import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { forgetWebhooks, type Webhook, type WebhookType } from '../../api/webhooks.ts';
 import { CheckboxGroup } from '../../ui/Checkbox.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { SendForm, TextField } from '../../ui/forms.tsx';
 import { typeText, WEBHOOK_TYPES } from './words.tsx';
 import { t } from '../../words/words.ts';
 

@@ -9,24 +9,18 @@ import {
   type Webhook,
   webhookQuery,
 } from '../../api/webhooks.ts';
-import { ActButton } from '../../ui/ActButton.tsx';
+import { ActButton, ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
 import { counted } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { DeliveryList } from './DeliveryList.tsx';
 import { NewSecret } from './NewSecret.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/webhooks/$id');
 const WEEK_MS = 7 * 86_400_000;
@@ -164,11 +158,9 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
           action={t('Switch it off')}
           onConfirm={() => enable(false)}
         >
-          <p>
-            {t(
-              'Nothing more is sent to it. What waits for its next try fails. You can switch it on again, and send again what failed.',
-            )}
-          </p>
+          {t(
+            'Nothing more is sent to it. What waits for its next try fails. You can switch it on again, and send again what failed.',
+          )}
         </ConfirmButton>
       ) : (
         <ActButton
@@ -189,11 +181,9 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
         action={t('Delete the endpoint')}
         onConfirm={remove}
       >
-        <p>
-          {t(
-            'Nothing more is sent to it, also of what waits. Its secret cannot be brought back. What was sent stays in the history.',
-          )}
-        </p>
+        {t(
+          'Nothing more is sent to it, also of what waits. Its secret cannot be brought back. What was sent stays in the history.',
+        )}
       </ConfirmButton>
     </>
   );
@@ -208,47 +198,38 @@ function fieldTime(at: number): string {
 /** Sends again what failed of the events since a time: the time of the event counts, not of its tries. */
 function RedeliverFailed({ webhook: { id } }: { readonly webhook: Webhook }) {
   return (
-    <DialogButton
+    <ConfirmButton
       text={t('Send failed ones again')}
       icon="refresh"
       title={t('Send failed ones again?')}
+      action={t('Send them again')}
+      actionLook="primary"
+      onConfirm={async (textOf) => {
+        const since = new Date(textOf('since')).toISOString();
+        const params = { path: { id }, query: { since } };
+        const { deliveries } = await dataOf(
+          api.POST('/api/v1/webhooks/{id}/redeliver/', { params }),
+        );
+        void forgetDeliveries();
+        return deliveries === 0
+          ? t('Nothing that happened since then has failed.')
+          : t('{deliveries} will be sent again.', {
+              deliveries: counted(deliveries, 'delivery', 'deliveries'),
+            });
+      }}
     >
-      {(close) => (
-        <SendForm
-          action={t('Send them again')}
-          onCancel={close}
-          keeps
-          onSend={async (textOf) => {
-            const since = new Date(textOf('since')).toISOString();
-            const params = { path: { id }, query: { since } };
-            const { deliveries } = await dataOf(
-              api.POST('/api/v1/webhooks/{id}/redeliver/', { params }),
-            );
-            close();
-            await forgetDeliveries();
-            return deliveries === 0
-              ? t('Nothing that happened since then has failed.')
-              : t('{deliveries} will be sent again.', {
-                  deliveries: counted(deliveries, 'delivery', 'deliveries'),
-                });
-          }}
-        >
-          <p>
-            {t(
-              'Deliveries that failed are sent again, each under the id that it had: the oldest, at most 1,000 at a time.',
-            )}
-          </p>
-          <TextField
-            label={t('Events since')}
-            name="since"
-            type="datetime-local"
-            defaultValue={fieldTime(Date.now() - WEEK_MS)}
-            hint={t('Takes what happened since then and could not be delivered.')}
-            isRequired
-            autoFocus
-          />
-        </SendForm>
+      {t(
+        'Deliveries that failed are sent again, each under the id that it had: the oldest, at most 1,000 at a time.',
       )}
-    </DialogButton>
+      <TextField
+        label={t('Events since')}
+        name="since"
+        type="datetime-local"
+        defaultValue={fieldTime(Date.now() - WEEK_MS)}
+        hint={t('Takes what happened since then and could not be delivered.')}
+        isRequired
+        autoFocus
+      />
+    </ConfirmButton>
   );
 }

@@ -11,16 +11,13 @@ import {
 } from '../../api/webhooks.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
+import { type Column, Table, Time } from '../../ui/records.tsx';
 import { NewSecret, SigningSecret } from './NewSecret.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 import styles from './webhooks.module.css';
 import { typeText, WEBHOOK_TYPES, WebhookBadge, webhookName } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {

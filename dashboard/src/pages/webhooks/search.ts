@@ -1,5 +1,5 @@
 /** The list of deliveries that an address of a page names. */
-import { pageOf } from '../../api/paged.ts';
+import { pageOf } from '../../api/client.ts';
 import type { DeliveryStatus } from '../../api/webhooks.ts';
 
 export const STATUSES: readonly DeliveryStatus[] = ['waiting', 'delivered', 'failed'];
