@@ -46,6 +46,8 @@ export interface Person {
   operator: boolean;
   /** The routes for operators are open: an operator has changed the first password. */
   acts_as_operator: boolean;
+  /** What the account requires at sign-in and this session has not proved: until then it may only set up its sign-in. */
+  lacks: 'none' | 'second_factor' | 'oidc';
   /** The accounts that the person can sign in to, their own first. */
   accounts: PersonAccount[];
 }

@@ -48,7 +48,7 @@ export function refusalOfLacking(lacking: Lacking): ServiceError {
   const text =
     lacking === 'oidc'
       ? ONLY_PROVIDER
-      : 'An account of yours requires a second factor, and you have not proved one. Set one up under Account in the dashboard, or with POST /account/person/totp/; if you have one, sign in again with it.';
+      : 'An account of yours requires a second factor, and you have not proved one. Set one up on the page Account of the dashboard. If you have one, sign in again with it.';
   return new ServiceError('forbidden', text, { details: { [lacking]: [text] } });
 }
 

@@ -254,10 +254,15 @@ void test('an owner requires a second factor: sessions that lack it set one up, 
     t.strictSame(refusal(await get(path, member.headers)), lacking, path);
   }
   t.strictSame(refusal(await require('none', member.headers)), lacking);
-  t.match((await get('/account/', member.headers)).body['message'], /Set one up under Account/);
+  t.match(
+    (await get('/account/', member.headers)).body['message'],
+    /Set one up on the page Account/,
+  );
   for (const path of ['/account/person/', '/account/person/totp/', '/account/sign-in-policy/']) {
     t.equal((await get(path, member.headers)).status, 200, path);
   }
+  t.equal((await get('/account/person/', member.headers)).body['lacks'], 'second_factor');
+  t.equal((await get('/account/person/', headers)).body['lacks'], 'none');
   t.equal((await api.call('GET', `${BASE}/conversions/`, { key })).status, 200, 'keys go on');
   t.equal((await get('/conversions/', headers)).status, 200, 'and so does who has one');
   t.equal((await operator.call('GET', '/status/')).status, 200, 'as do other accounts');

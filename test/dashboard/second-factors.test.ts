@@ -7,7 +7,7 @@ import { inspectPage, inspectState, signIn, startDashboard } from '../support/da
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 void test('a person sets up two-step sign-in, and signs in with a code and a recovery code', async (t) => {
-  const { page, account } = await startDashboard(t);
+  const { page, account, complaints } = await startDashboard(t);
   await signIn(page, account, '/account');
   await page.getByRole('heading', { name: 'Two-step sign-in' }).waitFor();
   await button(page, 'Set it up').click();
@@ -62,4 +62,33 @@ void test('a person sets up two-step sign-in, and signs in with a code and a rec
   await off.getByLabel('Your password').fill(account.password);
   await button(page, 'Turn it off').click();
   await button(page, 'Set it up').waitFor();
+
+  // The account requires a second factor still, and this session has proved the password alone.
+  await button(page, 'Sign out').click();
+  await signIn(page, account);
+  await page.getByRole('heading', { name: 'One more step' }).waitFor();
+  const places = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
+  t.strictSame(await places.allInnerTexts(), ['Verify', 'Account']);
+  t.strictSame(await inspectPage(page, 'one-more-step'), []);
+  t.equal(await page.getByText('Connection lost').count(), 0);
+  await page.getByRole('link', { name: 'Set it up' }).click();
+  await button(page, 'Set it up').waitFor();
+  const parts = page.getByRole('heading', { level: 2 });
+  t.strictSame(await parts.allInnerTexts(), ['Passkeys', 'Two-step sign-in']);
+  t.strictSame(await inspectPage(page, 'account-one-more-step'), []);
+  t.equal(await page.getByText('could not be loaded').count(), 0);
+  await button(page, 'Set it up').click();
+  await dialog.getByLabel('Your password').fill(account.password);
+  const another = await dialog.locator('pre').innerText();
+  await dialog.getByLabel('Code', { exact: true }).fill(new TOTP({ secret: another }).generate());
+  await button(page, 'Turn it on').click();
+  await shown.waitFor();
+  // The rest of the page comes below the codes, which stay.
+  await page.getByText('Recovery codes left').waitFor();
+  await page.getByText('Mails that you get').waitFor();
+  t.equal(await shown.isVisible(), true);
+  await button(page, 'I have copied the codes').click();
+  await page.getByRole('link', { name: 'Conversions' }).click();
+  await page.getByRole('heading', { name: 'Conversions' }).waitFor();
+  t.strictSame(complaints, []);
 });

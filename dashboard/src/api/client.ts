@@ -1,10 +1,11 @@
 /** The service's API, typed by its OpenAPI document. */
 import createClient from 'openapi-fetch';
 import { session, SessionEndedError } from '../session/session.ts';
-import { ApiError } from './error.ts';
+import { ApiError, isOfLacking } from './error.ts';
 import type { paths } from './schema.d.ts';
 import {
   keepPreviousData,
+  QueryCache,
   QueryClient,
   queryOptions,
   useQuery,
@@ -78,6 +79,12 @@ function mayPass(error: Error): boolean {
 }
 
 export const queryClient = new QueryClient({
+  // What the account requires may have changed: the frame of the pages asks what the session lacks.
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (isOfLacking(error)) void queryClient.invalidateQueries({ queryKey: PERSON });
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
@@ -88,6 +95,8 @@ export const queryClient = new QueryClient({
 
 /** The key of the account of the person who is signed in. */
 export const ACCOUNT = ['account'] as const;
+/** Below the key of the account: both are of the person who is signed in. */
+export const PERSON = [...ACCOUNT, 'person'] as const;
 
 export interface Paged<Item> {
   readonly items: readonly Item[];

@@ -41,6 +41,12 @@ export class ApiError extends Error {
   }
 }
 
+/** The service refused something that waits until the person has proved what the account requires at sign-in. */
+export const isOfLacking = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.status === 403 &&
+  (error.details['second_factor'] ?? error.details['oidc']) !== undefined;
+
 /** Says in words what went wrong, for people. */
 export function errorText(error: unknown): string {
   if (error instanceof ApiError) return error.message;

@@ -3,7 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { SessionEndedError } from '../session/session.ts';
 import { ACCOUNT, fetchSignedIn, type Paged, queryClient } from './client.ts';
 import { type Conversion, isEnded, LISTS, oneConversion } from './conversions.ts';
-import { ApiError } from './error.ts';
+import { ApiError, isOfLacking } from './error.ts';
 import { eventsOf } from './event-stream.ts';
 
 const PATH = '/api/v1/conversions/stream/';
@@ -116,7 +116,7 @@ class LiveConversions {
           failures = 0;
         });
       } catch (error) {
-        if (signal.aborted || error instanceof SessionEndedError) return;
+        if (signal.aborted || error instanceof SessionEndedError || isOfLacking(error)) return;
         failures += 1;
         const isRefused = error instanceof ApiError && error.status === 429;
         this.#show(isRefused ? 'refused' : 'lost');

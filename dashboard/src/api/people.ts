@@ -1,6 +1,6 @@
 /** The person who is signed in, and the people of the account. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { ACCOUNT, api, dataOf, queryClient } from './client.ts';
+import { ACCOUNT, api, dataOf, PERSON, queryClient } from './client.ts';
 import { session } from '../session/session.ts';
 import type { components } from './schema.d.ts';
 import { t } from '../words/words.ts';
@@ -15,11 +15,17 @@ export const ROLES = [
   { value: 'auditor', label: t('Auditor: reads') },
 ] as const satisfies readonly { value: Role; label: string }[];
 
+const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  owner: t('owner'),
+  member: t('member'),
+  auditor: t('auditor'),
+};
+
+/** The name of a role within a text. */
+export const roleName = (role: Role): string => ROLE_NAMES[role];
+
 /** The key of all lists of members. */
 export const MEMBERS = ['members'];
-
-/** Below the key of the account: both are of the person who is signed in. */
-export const PERSON = [...ACCOUNT, 'person'];
 
 export const personQuery = queryOptions({
   queryKey: PERSON,
@@ -55,6 +61,12 @@ export const authenticatorQuery = queryOptions({
 /** The person who is signed in, with their role in this account. */
 export const usePerson = () => useQuery(personQuery);
 
+/** What the account requires at sign-in and the session has not proved; undefined: nothing. */
+export function useLacking(): 'second_factor' | 'oidc' | undefined {
+  const { lacks = 'none' } = usePerson().data ?? {};
+  return lacks === 'none' ? undefined : lacks;
+}
+
 interface Rights {
   readonly isOwner: boolean;
   /** Convert, cancel and delete, and make keys. */
@@ -77,7 +89,10 @@ export const accountQuery = queryOptions({
 });
 
 /** The account of the person who is signed in, with its plan and credits. */
-export const useAccount = () => useQuery(accountQuery);
+export function useAccount() {
+  const enabled = useLacking() === undefined;
+  return useQuery({ ...accountQuery, enabled });
+}
 
 export type ApiKey = components['schemas']['ApiKey'];
 

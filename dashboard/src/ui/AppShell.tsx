@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { useAccount } from '../api/account.ts';
-import { ApiError, errorText } from '../api/error.ts';
+import { errorText } from '../api/error.ts';
 import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
-import { usePerson, useRights } from '../api/people.ts';
+import { useLacking, usePerson, useRights } from '../api/people.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
 import { Button, IconButton } from './Button.tsx';
@@ -13,7 +12,6 @@ import { Icon } from './icons.tsx';
 import { kept } from './kept.ts';
 import { LanguageChoice } from './LanguageChoice.tsx';
 import { applyTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
-import { Notice } from './Notice.tsx';
 import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
 import { rich } from '../words/rich.ts';
@@ -26,13 +24,13 @@ const PLACES: readonly Place[] = [
   { to: '/playground', label: t('Playground'), icon: 'play', toWork: true },
   { to: '/templates', label: t('Templates'), icon: 'edit' },
   { to: '/documents', label: t('Documents'), icon: 'pages', toWork: true },
-  { to: '/verify', label: t('Verify'), icon: 'shield' },
+  { to: '/verify', label: t('Verify'), icon: 'shield', toAll: true },
   { to: '/keys', label: t('Keys'), icon: 'key' },
   { to: '/webhooks', label: t('Webhooks'), icon: 'send' },
   { to: '/usage', label: t('Credits and usage'), icon: 'chart' },
   { to: '/history', label: t('History'), icon: 'history' },
   { to: '/members', label: t('Members'), icon: 'people' },
-  { to: '/account', label: t('Account'), icon: 'person' },
+  { to: '/account', label: t('Account'), icon: 'person', toAll: true },
 ];
 
 const OPERATOR_PLACES: readonly Place[] = [
@@ -61,7 +59,8 @@ function Places({ places }: { readonly places: readonly Place[] }) {
   );
 }
 
-function SignOut() {
+/** Signs out, and goes to the page that signs in. */
+function useSignOut() {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const { isPending, send } = useSending();
@@ -74,11 +73,7 @@ function SignOut() {
       announce(t('You are still signed in. {error}', { error: errorText(error) }), 'danger');
     }
   };
-  return (
-    <Button look="quiet" icon="signOut" isPending={isPending} onPress={() => void send(signOut)}>
-      {t('Sign out')}
-    </Button>
-  );
+  return { isPending, onPress: () => void send(signOut) };
 }
 
 const TEXTS = {
@@ -134,6 +129,9 @@ function Appearance() {
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 const GoTo = lazy(async () => ({ default: (await import('./GoTo.tsx')).GoTo }));
+const OneMoreStep = lazy(async () => ({
+  default: (await import('./OneMoreStep.tsx')).OneMoreStep,
+}));
 const KeyList = lazy(async () => ({ default: (await import('./GoTo.tsx')).KeyList }));
 
 type Asked = 'go' | 'keys' | undefined;
@@ -169,10 +167,13 @@ export function AppShell() {
   const { data: person } = usePerson();
   const { mayWork } = useRights();
   const [asked, setAsked] = useAsked();
-  const places = PLACES.filter(({ toWork = false }) => mayWork || !toWork);
-  const isOperator = person?.acts_as_operator === true;
-  const { error } = useAccount();
-  const lacks = error instanceof ApiError && error.details['second_factor'] !== undefined;
+  const lacking = useLacking();
+  const signOut = useSignOut();
+  const places = PLACES.filter(({ toWork = false, toAll = false }) =>
+    lacking === undefined ? mayWork || !toWork : toAll,
+  );
+  const isOperator = lacking === undefined && person?.acts_as_operator === true;
+  const isClosed = lacking !== undefined && !places.some(({ to }) => to === pathname);
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
   return (
@@ -200,11 +201,13 @@ export function AppShell() {
         <Link to="/" className={styles.brand}>
           {t('Pressledger')}
         </Link>
-        <Button icon="search" aria-keyshortcuts="Control+K" onPress={() => setAsked('go')}>
-          {rich('Go to… {kbd}', {
-            kbd: <kbd className={styles.keys}>{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>,
-          })}
-        </Button>
+        {lacking === undefined && (
+          <Button icon="search" aria-keyshortcuts="Control+K" onPress={() => setAsked('go')}>
+            {rich('Go to… {kbd}', {
+              kbd: <kbd className={styles.keys}>{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>,
+            })}
+          </Button>
+        )}
         <div className={styles.nav}>
           <Places places={places} />
           {isOperator && (
@@ -221,24 +224,24 @@ export function AppShell() {
           <Appearance />
           <LanguageChoice className={styles.appearance} />
           <span className={styles.email}>{person?.name ?? person?.email}</span>
-          <SignOut />
+          <Button look="quiet" icon="signOut" {...signOut}>
+            {t('Sign out')}
+          </Button>
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={styles.content}>
-        {lacks && (
-          <Notice kind="warning">
-            {rich(
-              'This account requires a second factor of everybody who signs in. Set one up on the page <link>Account</link>: until then the other pages stay closed.',
-              { link: <Link to="/account" /> },
-            )}
-          </Notice>
+        {isClosed ? (
+          <Suspense>
+            <OneMoreStep lacking={lacking} again={signOut} />
+          </Suspense>
+        ) : (
+          <Outlet />
         )}
-        <Outlet />
       </main>
-      <ConnectionLine />
+      {lacking === undefined && <ConnectionLine />}
       <Toasts />
       <Suspense>
-        {asked === 'go' && (
+        {asked === 'go' && lacking === undefined && (
           <GoTo
             places={isOperator ? [...places, ...OPERATOR_PLACES] : places}
             onClose={() => setAsked(undefined)}

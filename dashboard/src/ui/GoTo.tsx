@@ -19,6 +19,8 @@ export interface Place {
   readonly exact?: boolean;
   /** Auditors have nothing to do there. */
   readonly toWork?: boolean;
+  /** Also for a session that lacks what the account requires at sign-in. */
+  readonly toAll?: boolean;
 }
 
 interface Target {

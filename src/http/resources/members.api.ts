@@ -1,6 +1,6 @@
 /** The documents and schemas of the routes of members, invitations and persons. */
 import Type from 'typebox';
-import { ROLES } from '../../domain/choices.ts';
+import { ROLES, SIGN_IN_REQUIREMENTS } from '../../domain/choices.ts';
 import { ACCOUNT_ID, PERSON_ID } from '../../domain/ids.ts';
 import { compile } from '../../requests/validation.ts';
 import { AS_OF } from '../as-of.ts';
@@ -97,6 +97,11 @@ export const Person = Closed({
     'true if the routes for operators are open to this session: an operator has changed the password that the first start printed.',
     false,
   ),
+  lacks: Type.Enum([...SIGN_IN_REQUIREMENTS], {
+    description:
+      'What the account requires at sign-in and this session has not proved. Until then it may only set up its sign-in. none: nothing.',
+    examples: ['none'],
+  }),
   accounts: Type.Array(
     Closed({
       id: AccountId,

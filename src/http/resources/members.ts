@@ -151,6 +151,7 @@ async function sendPerson(ctx: HttpContext, deps: RouteDependencies): Promise<vo
     has_password: (await loginOf(deps, person))?.passwordHash !== '',
     operator,
     acts_as_operator: operator && !mustChangePassword,
+    lacks: caller.lacking ?? 'none',
     accounts: await Promise.all(accounts),
   };
 }

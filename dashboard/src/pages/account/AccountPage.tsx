@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import { type Account, useAccount } from '../../api/account.ts';
-import { usePerson, useRights } from '../../api/people.ts';
-import { api, dataOf } from '../../api/client.ts';
-import { queryClient } from '../../api/queries.ts';
+import { useLacking, usePerson, useRights } from '../../api/people.ts';
+import { api, dataOf, queryClient } from '../../api/client.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { Facts } from '../../ui/Facts.tsx';
@@ -26,38 +25,53 @@ import { t } from '../../words/words.ts';
 
 export default function AccountPage() {
   const account = useAccount();
+  const email = usePerson().data?.email ?? '';
   const { isOwner } = useRights();
+  const isWhole = useLacking() === undefined;
   return (
     <Page
       title={t('Account')}
-      lead={t(
-        'Who you are here and for others, your passkeys and password, what signs your PDFs, and where you are signed in.',
-      )}
+      lead={
+        isWhole
+          ? t(
+              'Who you are here and for others, your passkeys and password, what signs your PDFs, and where you are signed in.',
+            )
+          : t(
+              'This account needs more than a password. Add a passkey or set up two-step sign-in: all pages open then.',
+            )
+      }
     >
-      <Section title={t('This account')}>
-        <Loaded query={account} what={t('the account')} lines={3}>
-          {({ email, plan, credits, created_at: openedAt, id }) => (
-            <Facts
-              facts={{
-                [t('Email')]: email,
-                [t('Plan')]: planName(plan),
-                [t('Credits left')]: formatCredits(credits),
-                [t('Opened')]: <Time iso={openedAt} />,
-                [t('Account id')]: <code>{id}</code>,
-              }}
-            />
-          )}
-        </Loaded>
-      </Section>
+      {isWhole && <AccountSection account={account} />}
       <PersonSections />
       <PasskeysSection />
-      <PasswordSection account={account.data} />
-      <TwoStepSection email={usePerson().data?.email ?? ''} />
-      {isOwner && <PublicNameSection />}
-      {isOwner && <SignatureSection />}
-      <MailSections />
-      <SessionsSection />
+      {isWhole && <PasswordSection account={account.data} />}
+      {/* It stays in its place when the rest appears: it may show the recovery codes, which are shown once. */}
+      <TwoStepSection email={email} />
+      {isWhole && isOwner && <PublicNameSection />}
+      {isWhole && isOwner && <SignatureSection />}
+      {isWhole && <MailSections />}
+      {isWhole && <SessionsSection />}
     </Page>
+  );
+}
+
+function AccountSection({ account }: { readonly account: ReturnType<typeof useAccount> }) {
+  return (
+    <Section title={t('This account')}>
+      <Loaded query={account} what={t('the account')} lines={3}>
+        {({ email, plan, credits, created_at: openedAt, id }) => (
+          <Facts
+            facts={{
+              [t('Email')]: email,
+              [t('Plan')]: planName(plan),
+              [t('Credits left')]: formatCredits(credits),
+              [t('Opened')]: <Time iso={openedAt} />,
+              [t('Account id')]: <code>{id}</code>,
+            }}
+          />
+        )}
+      </Loaded>
+    </Section>
   );
 }
 

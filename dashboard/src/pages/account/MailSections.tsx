@@ -1,8 +1,7 @@
 /** Which mails come: those of the person who is signed in, and, for owners, when credits are low. */
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, queryClient } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
-import { queryClient } from '../../api/queries.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { Facts } from '../../ui/Facts.tsx';

@@ -11,7 +11,7 @@ import {
   whyNone,
 } from '../../api/passkeys.ts';
 import { usePerson } from '../../api/people.ts';
-import { queryClient } from '../../api/queries.ts';
+import { PERSON, queryClient } from '../../api/client.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Notice } from '../../ui/Notice.tsx';
@@ -29,7 +29,7 @@ import { t } from '../../words/words.ts';
 /** A session that has added a passkey has proved it, too. */
 const refresh = () =>
   Promise.all(
-    [passkeysQuery.queryKey, SESSIONS].map((queryKey) =>
+    [passkeysQuery.queryKey, SESSIONS, PERSON].map((queryKey) =>
       queryClient.invalidateQueries({ queryKey }),
     ),
   );

@@ -1,9 +1,8 @@
 /** Who is signed in: their name, and their other accounts. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { api, dataOf } from '../../api/client.ts';
-import { PERSON, type Person, usePerson } from '../../api/people.ts';
-import { queryClient } from '../../api/queries.ts';
+import { api, dataOf, PERSON, queryClient } from '../../api/client.ts';
+import { type Person, roleName, useLacking, usePerson } from '../../api/people.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { session } from '../../session/session.ts';
 import { ButtonAnchor } from '../../ui/Button.tsx';
@@ -84,7 +83,7 @@ const columnsFor = (email: string): readonly Column<OwnAccount>[] => [
       </span>
     ),
   },
-  { header: t('Your role'), cell: ({ role }) => role },
+  { header: t('Your role'), cell: ({ role }) => roleName(role) },
   {
     header: t('Actions'),
     isActions: true,
@@ -92,25 +91,38 @@ const columnsFor = (email: string): readonly Column<OwnAccount>[] => [
   },
 ];
 
+function YouSection() {
+  return (
+    <Section
+      title={t('You')}
+      lead={t('The name that others in your accounts see, also in the history.')}
+    >
+      <Loaded query={usePerson()} what={t('who you are')} lines={2}>
+        {({ name, email, role }) => (
+          <>
+            <Facts
+              facts={{
+                [t('Name')]: <bdi>{name ?? t('None')}</bdi>,
+                [t('Email')]: email,
+                [t('Role')]: roleName(role),
+              }}
+            />
+            <SendForm action={t('Change the name')} layout="line" onSend={rename}>
+              <TextField label={t('New name')} name="name" autoComplete="name" isRequired />
+            </SendForm>
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
 export function PersonSections() {
   const person = usePerson();
+  const isWhole = useLacking() === undefined;
   return (
     <>
-      <Section
-        title={t('You')}
-        lead={t('The name that others in your accounts see, also in the history.')}
-      >
-        <Loaded query={person} what={t('who you are')} lines={2}>
-          {({ name, email, role }) => (
-            <>
-              <Facts facts={{ Name: <bdi>{name ?? t('None')}</bdi>, Email: email, Role: role }} />
-              <SendForm action={t('Change the name')} layout="line" onSend={rename}>
-                <TextField label={t('New name')} name="name" autoComplete="name" isRequired />
-              </SendForm>
-            </>
-          )}
-        </Loaded>
-      </Section>
+      {isWhole && <YouSection />}
       {(person.data?.accounts.length ?? 0) > 1 && (
         <Section
           title={t('Your accounts')}

@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, queryClient } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
-import { queryClient } from '../../api/queries.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';

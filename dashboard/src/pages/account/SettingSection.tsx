@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { queryClient } from '../../api/queries.ts';
+import { queryClient } from '../../api/client.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { type FileOf, SendForm, type TextOf } from '../../ui/SendForm.tsx';

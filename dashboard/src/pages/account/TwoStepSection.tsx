@@ -2,8 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { authenticatorQuery } from '../../api/people.ts';
-import { api, dataOf } from '../../api/client.ts';
-import { queryClient } from '../../api/queries.ts';
+import { api, dataOf, queryClient } from '../../api/client.ts';
 import { Code } from '../../ui/Code.tsx';
 import { DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
 import { Facts } from '../../ui/Facts.tsx';
@@ -76,12 +75,16 @@ async function remove(textOf: TextOf): Promise<string> {
 export function TwoStepSection({ email }: { readonly email: string }) {
   const query = useQuery(authenticatorQuery);
   const [codes, setCodes] = useState<readonly string[]>();
+  const show = (made: readonly string[]) => {
+    setCodes(made);
+    void refresh();
+  };
   const isOn = typeof query.data?.since === 'string';
   const password = <PresentPassword label={t('Your password')} email={email} autoFocus />;
   const renew = async (textOf: TextOf) => {
     const body = passwordIn(textOf);
     const made = await dataOf(api.POST('/api/v1/account/person/recovery-codes/', { body }));
-    setCodes(made.recovery_codes);
+    show(made.recovery_codes);
     return undefined;
   };
   return (
@@ -132,7 +135,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
             text={t('Set it up')}
             title={t('Set up two-step sign-in')}
           >
-            {(close) => <SetUp email={email} onAdded={setCodes} onCancel={close} />}
+            {(close) => <SetUp email={email} onAdded={show} onCancel={close} />}
           </DialogButton>
         ))
       }
@@ -142,7 +145,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
           <Facts
             facts={
               since === null
-                ? { State: t('Off') }
+                ? { [t('State')]: t('Off') }
                 : {
                     [t('State')]: t('On'),
                     [t('Set up')]: <Time iso={since} />,
@@ -158,10 +161,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
           secret={codes.join('\n')}
           what="codes"
           file="pressledger-recovery-codes.txt"
-          onCopied={() => {
-            setCodes(undefined);
-            void refresh();
-          }}
+          onCopied={() => setCodes(undefined)}
         >
           {t('Keep them apart from the app. Each takes the place of a code once, if you lose it.')}
         </SecretDialog>

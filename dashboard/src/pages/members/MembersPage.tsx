@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, PERSON, queryClient } from '../../api/client.ts';
 import { usePage } from '../../api/paged.ts';
-import { MEMBERS, type Member, PERSON, ROLES, type Role, usePerson } from '../../api/people.ts';
-import { queryClient } from '../../api/queries.ts';
+import { MEMBERS, type Member, ROLES, type Role, roleName, usePerson } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox } from '../../ui/Checkbox.tsx';
@@ -128,13 +127,15 @@ function PolicySection() {
     >
       <Loaded query={query} what={t('what is required')} lines={2}>
         {({ require }) => (
-          <Select
-            label={t('Required')}
-            choices={REQUIREMENTS}
-            value={chosen ?? require}
-            onChange={change}
-            isDisabled={sending.isPending}
-          />
+          <div className="narrow">
+            <Select
+              label={t('Required')}
+              choices={REQUIREMENTS}
+              value={chosen ?? require}
+              onChange={change}
+              isDisabled={sending.isPending}
+            />
+          </div>
         )}
       </Loaded>
       {sending.failure !== undefined && <FailureNotice error={sending.failure} />}
@@ -149,7 +150,7 @@ function Change({ member }: { readonly member: Member }) {
     const params = { path: { id: member.id } };
     const body = { role, ...(role === 'auditor' && { documents }) };
     await dataOf(api.PATCH('/api/v1/account/members/{id}/', { params, body }));
-    announce(t('{member} is {role} now.', { member: nameOf(member), role }));
+    announce(t('{member} is {role} now.', { member: nameOf(member), role: roleName(role) }));
   };
   return (
     <ConfirmButton
@@ -206,21 +207,27 @@ function columnsFor(own: string | undefined, isOwner: boolean): readonly Column<
       header: t('Person'),
       isRowHeader: true,
       cell: (member) => (
-        <span className="line">
-          <bdi>{nameOf(member)}</bdi>
-          {member.id === own && (
-            <Badge tone="ok" icon="check">
-              {t('You')}
-            </Badge>
+        <>
+          <span className="line">
+            <bdi>{nameOf(member)}</bdi>
+            {member.id === own && (
+              <Badge tone="ok" icon="check">
+                {t('You')}
+              </Badge>
+            )}
+          </span>
+          {member.name !== null && member.email !== null && (
+            <div className="note">
+              <bdi>{member.email}</bdi>
+            </div>
           )}
-        </span>
+        </>
       ),
     },
-    { header: t('Email'), cell: ({ email }) => <bdi>{email ?? ''}</bdi> },
     {
       header: t('Role'),
       cell: ({ role, documents }) =>
-        role === 'auditor' && documents ? t('auditor, with documents') : role,
+        role === 'auditor' && documents ? t('auditor, with documents') : roleName(role),
     },
     ...(isOwner
       ? [

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { acceptInvitation, invitationOf } from '../../api/without-sign-in.ts';
-import { joinSignedIn, openPersonQuery, PERSON } from '../../api/people.ts';
-import { queryClient } from '../../api/queries.ts';
+import { joinSignedIn, openPersonQuery, roleName } from '../../api/people.ts';
+import { PERSON, queryClient } from '../../api/client.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
@@ -61,7 +61,7 @@ export default function InvitationPage() {
               {rich('{bdi} invites {bdi2} as {role}. The invitation ends {time}.', {
                 bdi: <bdi>{account ?? t('An account')}</bdi>,
                 bdi2: <bdi>{email}</bdi>,
-                role,
+                role: roleName(role),
                 time: <Time iso={end} />,
               })}
             </p>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { hexSha256 } from '../../../../verifier/verify-evidence.mjs';
 import { errorText } from '../../api/error.ts';
+import { useLacking } from '../../api/people.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { assertCanHash } from '../../proof/browser.ts';
 import { session } from '../../session/session.ts';
@@ -44,7 +45,9 @@ const LEAD_OF_STRANGERS = t(
 );
 
 export default function VerifyPage() {
-  const isStranger = session.state !== 'open';
+  // The service asks somebody who has not proved all that it requires no more than a stranger.
+  const isLacking = useLacking() !== undefined;
+  const isStranger = session.state !== 'open' || isLacking;
   const { data: offers } = useQuery({ ...offersQuery, enabled: isStranger });
   const [choice, setChoice] = useState<Choice>({ state: 'none' });
   const lastNumber = useRef(0);
