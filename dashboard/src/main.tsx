@@ -1,11 +1,10 @@
+import './ui/tokens.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/client.ts';
 import { router } from './router.tsx';
-import './ui/tokens.css';
-import './ui/base.css';
 import { applyTheme } from './ui/theme.ts';
 import { language, t } from './words/words.ts';
 

@@ -18,8 +18,7 @@ import { PATHS } from './paths.ts';
 import { session } from './session/session.ts';
 import { signInSearch } from './session/sign-in-search.ts';
 import { AppShell } from './ui/AppShell.tsx';
-import { NotFoundPage, PageError } from './ui/LonePage.tsx';
-import { FrameOfAnybody } from './ui/PublicFrame.tsx';
+import { FrameOfAnybody, NotFoundPage, PageError } from './ui/LonePage.tsx';
 
 /** Stated, for a page asks for the routes: their types would else be made of its own. */
 type Load = () => Promise<{ default: () => ReactNode }>;

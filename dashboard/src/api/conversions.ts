@@ -115,10 +115,7 @@ export function deletionOf(events: readonly ConversionEvent[] = []): Deletion | 
   return { time: deleted.time, cause: deleted.type === 'ConversionDeleted' ? 'asked' : unasked };
 }
 
-export interface ConversionFile {
-  readonly pdf: Blob;
-  readonly name: string;
-}
+export type ConversionFile = { readonly pdf: Blob; readonly name: string };
 
 const PICTURES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp'];
 

@@ -1,16 +1,15 @@
-import { useId } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { Button } from '../ui/Button.tsx';
-import { Checkbox, Switch } from '../ui/Checkbox.tsx';
-import { NumberField } from '../ui/NumberField.tsx';
-import { Select } from '../ui/Select.tsx';
+import { Checkbox, NumberField, Select, Switch } from '../ui/choices.tsx';
 import { TextField } from '../ui/forms.tsx';
-import { FileOption } from './FileOption.tsx';
-import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
+import { FileOption, RowsField } from './RowsField.tsx';
+import { errorWithin, type FieldErrors, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
-import { RowsField } from './RowsField.tsx';
-import { isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
+import { changedCount, isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
 import { type Field, labelOf } from './schema.ts';
 import { rich, t } from '../words/rich.ts';
+import { Button as AriaButton, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
+import { Icon } from '../ui/icons.tsx';
 
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField(props: OptionProps) {
@@ -56,7 +55,7 @@ export function OptionFields(props: OptionFieldsProps) {
   const { fields, prefix = '', value, onChange, errors } = props;
   const values = valuesOf(value);
   return (
-    <div className={styles.fields}>
+    <div className="fields">
       {fields.map((field) => (
         <div key={field.name} className={isWide(field) ? styles.wide : undefined}>
           <OptionField
@@ -229,4 +228,49 @@ function TextOption({ field, path, value, onChange, errors }: OptionProps) {
     isRequired: field.isRequired,
   };
   return <TextField {...common} {...(field.isLong && { rows: 3, mono: !isList })} />;
+}
+
+interface OptionGroupProps {
+  readonly title: string;
+  readonly fields: readonly Field[];
+  /** The part of the paths before the names of the fields. */
+  readonly prefix?: string;
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
+  readonly errors: FieldErrors;
+}
+
+/** Fields that are folded until a person opens them, or one of them is wrong. */
+export function OptionGroup(props: OptionGroupProps) {
+  const { title, fields, prefix = '', values, onChange, errors } = props;
+  const [isOpen, setOpen] = useState(false);
+  const isWrong = fields.some(({ name }) => errorWithin(errors, prefix + name) !== undefined);
+  useEffect(() => {
+    if (isWrong) setOpen(true);
+  }, [isWrong, errors]);
+  const changed = changedCount(fields, values);
+  return (
+    <Disclosure isExpanded={isOpen} onExpandedChange={setOpen} className={styles.group}>
+      <Heading level={3} className={styles.groupHeading}>
+        <AriaButton slot="trigger" className={styles.groupButton}>
+          <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={16} />
+          {title}
+          {changed > 0 && (
+            <span className={styles.changed}>{rich('{changed} set', { changed })}</span>
+          )}
+        </AriaButton>
+      </Heading>
+      <DisclosurePanel className={styles.groupPanel}>
+        {isOpen && (
+          <OptionFields
+            fields={fields}
+            prefix={prefix}
+            value={values}
+            onChange={(next) => onChange(valuesOf(next))}
+            errors={errors}
+          />
+        )}
+      </DisclosurePanel>
+    </Disclosure>
+  );
 }

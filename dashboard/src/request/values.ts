@@ -4,10 +4,7 @@ import type { Field } from './schema.ts';
 export type Values = Readonly<Record<string, unknown>>;
 
 /** A name with its value, such as a header, while it is being edited. */
-export interface Row {
-  readonly name: string;
-  readonly value: string;
-}
+export type Row = { readonly name: string; readonly value: string };
 
 export const rowsOf = (value: unknown): readonly Row[] => (value ?? []) as readonly Row[];
 export const valuesOf = (value: unknown): Values => (value ?? {}) as Values;

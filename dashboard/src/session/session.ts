@@ -19,10 +19,7 @@ function forgetKept(): void {
   for (const listener of forgetListeners) listener();
 }
 
-interface AccessToken {
-  readonly access: string;
-  readonly expiresAt: number;
-}
+type AccessToken = { readonly access: string; readonly expiresAt: number };
 
 export type SessionState = 'unknown' | 'open' | 'none';
 

@@ -14,8 +14,7 @@ import { LanguageChoice } from './LanguageChoice.tsx';
 import { applyTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
 import { useSending } from './sending.ts';
 import { announce, Toasts } from './Toasts.tsx';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { rich, t } from '../words/rich.ts';
 
 const PLACES: readonly Place[] = [
   { to: '/', label: t('Home'), icon: 'home', exact: true },

@@ -104,10 +104,7 @@ export function Chart(chart: ChartProps) {
   );
 }
 
-interface NumbersProps {
-  readonly title: string;
-  readonly children: () => ReactNode;
-}
+type NumbersProps = { readonly title: string; readonly children: () => ReactNode };
 
 /** The numbers of a chart, which are made when a person opens them. */
 export function Numbers({ title, children }: NumbersProps) {

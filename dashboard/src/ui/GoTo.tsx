@@ -97,10 +97,7 @@ function useTargets(text: string, places: readonly Place[]) {
   };
 }
 
-interface GoToProps {
-  readonly places: readonly Place[];
-  readonly onClose: () => void;
-}
+type GoToProps = { readonly places: readonly Place[]; readonly onClose: () => void };
 
 /** The focus stays in the field, which names the marked one of the list below it. */
 export function GoTo({ places, onClose }: GoToProps) {

@@ -1,10 +1,13 @@
-import type { ErrorComponentProps } from '@tanstack/react-router';
+import { type ErrorComponentProps, Link, Outlet } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { ButtonLink } from './Button.tsx';
-import { LanguageChoice } from './LanguageChoice.tsx';
 import styles from './LonePage.module.css';
 import { ErrorState } from './Page.tsx';
 import { t } from '../words/words.ts';
+import { LanguageChoice } from './LanguageChoice.tsx';
+import { session } from '../session/session.ts';
+import { AppShell } from './AppShell.tsx';
+import publicFrameStyles from './PublicFrame.module.css';
 
 interface LonePageProps {
   /** The title of the window. */
@@ -56,5 +59,30 @@ export function PageError({ error }: ErrorComponentProps) {
     <LonePage title={t('Not shown')} heading={t('This page cannot be shown')}>
       <ErrorState error={error} onRetry={() => globalThis.location.reload()} />
     </LonePage>
+  );
+}
+
+/** The frame of a page that serves people without an account, too. */
+export function FrameOfAnybody() {
+  return session.state === 'open' ? <AppShell /> : <PublicFrame />;
+}
+
+function PublicFrame() {
+  return (
+    <div className={publicFrameStyles.frame}>
+      <header className={publicFrameStyles.bar}>
+        <Link to="/" className={publicFrameStyles.name}>
+          <img src="/favicon.svg" alt="" width="28" height="28" />
+          {t('Pressledger')}
+        </Link>
+        <LanguageChoice className="note" />
+        <ButtonLink to="/sign-in" search={{ from: '/verify' }} look="quiet">
+          {t('Sign in')}
+        </ButtonLink>
+      </header>
+      <main className={publicFrameStyles.content}>
+        <Outlet />
+      </main>
+    </div>
   );
 }

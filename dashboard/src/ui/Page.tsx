@@ -141,10 +141,7 @@ export function Calm({ children }: { readonly children: ReactNode }) {
   );
 }
 
-interface ErrorStateProps {
-  readonly error: unknown;
-  readonly onRetry: () => void;
-}
+type ErrorStateProps = { readonly error: unknown; readonly onRetry: () => void };
 
 /** Tells that something could not be loaded and why, with the id by which an operator finds the request. */
 export function ErrorState({ error, onRetry }: ErrorStateProps) {
@@ -224,10 +221,7 @@ const KINDS = {
   danger: { icon: 'warning', tone: 'danger' },
 } as const;
 
-interface NoticeProps {
-  readonly kind: keyof typeof KINDS;
-  readonly children: ReactNode;
-}
+type NoticeProps = { readonly kind: keyof typeof KINDS; readonly children: ReactNode };
 
 /** A message in the page. One of the kind `danger` is read out at once. */
 export function Notice({ kind, children }: NoticeProps) {
@@ -256,7 +250,7 @@ export function FailureNotice({ error }: { readonly error: unknown }) {
 const LOOKS = {
   waiting: { icon: 'minus', tone: undefined },
   /** Its number stands there. */
-  next: { icon: undefined, tone: undefined },
+  next: { icon: undefined, tone: 'accent' },
   running: { icon: 'progress', tone: 'accent' },
   holds: { icon: 'check', tone: 'ok' },
   noted: { icon: 'info', tone: 'accent' },

@@ -9,10 +9,7 @@ export const isPicture = ({ type }: Blob): boolean => type.startsWith('image/');
 /** True if this browser shows the file within a page. */
 export const canShowFile = (file: Blob): boolean => isPicture(file) || navigator.pdfViewerEnabled;
 
-interface PdfFrameProps {
-  readonly title: string;
-  readonly pdf: Blob;
-}
+type PdfFrameProps = { readonly title: string; readonly pdf: Blob };
 
 /** A PDF in the browser's own viewer, or a picture. Phones have no viewer: see `canShowFile`. */
 export function PdfFrame({ title, pdf }: PdfFrameProps) {

@@ -2,11 +2,7 @@ import type { ReactNode } from 'react';
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
 import styles from './Tabs.module.css';
 
-interface TabSpec {
-  readonly id: string;
-  readonly title: string;
-  readonly content: ReactNode;
-}
+type TabSpec = { readonly id: string; readonly title: string; readonly content: ReactNode };
 
 interface TabsProps {
   /** The name of the group of tabs, for screen readers. */

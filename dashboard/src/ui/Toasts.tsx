@@ -6,11 +6,7 @@ import { t } from '../words/words.ts';
 
 type Kind = 'ok' | 'danger';
 
-interface Toast {
-  readonly id: number;
-  readonly text: string;
-  readonly kind: Kind;
-}
+type Toast = { readonly id: number; readonly text: string; readonly kind: Kind };
 
 const SHOWN_MS = 6000;
 

@@ -46,10 +46,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-interface IconProps {
-  readonly name: IconName;
-  readonly size?: number;
-}
+type IconProps = { readonly name: IconName; readonly size?: number };
 
 /** A picture beside a text that says the same, so it is hidden from screen readers. */
 export function Icon({ name, size = 18 }: IconProps) {

@@ -44,10 +44,7 @@ export interface Plotted {
   readonly steps?: readonly number[];
 }
 
-export interface Plot {
-  show(chart: Plotted): void;
-  close(): void;
-}
+export type Plot = { show(chart: Plotted): void; close(): void };
 
 /** Bars lie on each other: each is drawn as the sum of its own and those below, the highest first. */
 function dataOf({ times, series, look }: Plotted): uPlot.AlignedData {

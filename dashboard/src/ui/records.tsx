@@ -62,10 +62,7 @@ export function Table<Row>({ label, columns, rows, rowKey, isBusy = false }: Tab
   );
 }
 
-interface CellProps<Row> {
-  readonly column: Column<Row>;
-  readonly row: Row;
-}
+type CellProps<Row> = { readonly column: Column<Row>; readonly row: Row };
 
 function Cell<Row>({ column, row }: CellProps<Row>) {
   const { header, cell, align, isRowHeader = false, isText = false, isActions = false } = column;
@@ -315,11 +312,7 @@ export function Time({ iso, relative = true, look = 'whole' }: TimeProps) {
 
 type Tone = 'neutral' | 'accent' | 'ok' | 'warning' | 'danger';
 
-interface BadgeProps {
-  readonly tone: Tone;
-  readonly icon: IconName;
-  readonly children: string;
-}
+type BadgeProps = { readonly tone: Tone; readonly icon: IconName; readonly children: string };
 
 /** A state in one or two words, never by its colour alone. */
 export function Badge({ tone, icon, children }: BadgeProps) {

@@ -1,10 +1,7 @@
 import { t } from '../words/words.ts';
 /** ZIP files, which the page reads and makes by itself. The library is loaded when it is first needed. */
 
-interface Bounds {
-  readonly files: number;
-  readonly bytes: number;
-}
+type Bounds = { readonly files: number; readonly bytes: number };
 
 /** @throws {Error} the paths would lead out of the folder, or what it holds is out of bounds or cannot be read */
 export async function unpack(

@@ -3,7 +3,7 @@ import { type Account, useAccount } from '../../api/account.ts';
 import { useLacking, usePerson, useRights } from '../../api/people.ts';
 import { api, dataOf, queryClient } from '../../api/client.ts';
 import { session } from '../../session/session.ts';
-import { Checkbox } from '../../ui/Checkbox.tsx';
+import { Checkbox } from '../../ui/choices.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOf, queryClient } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
-import { Checkbox } from '../../ui/Checkbox.tsx';
+import { Checkbox } from '../../ui/choices.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';

@@ -12,7 +12,7 @@ import {
 } from '../../api/passkeys.ts';
 import { usePerson } from '../../api/people.ts';
 import { PERSON, queryClient } from '../../api/client.ts';
-import { Checkbox } from '../../ui/Checkbox.tsx';
+import { Checkbox } from '../../ui/choices.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Page.tsx';

@@ -16,8 +16,7 @@ import { Loaded } from '../../ui/states.tsx';
 import { Badge } from '../../ui/StatusBadge.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type OwnAccount = Person['accounts'][number];
 

@@ -16,11 +16,7 @@ import { rich, t } from '../../words/rich.ts';
 /** Hex digits of a hash, by which people tell files apart. */
 const SHOWN_DIGITS = 12;
 
-interface Source {
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly conversion?: string;
-}
+type Source = { readonly sha256: string; readonly bytes: number; readonly conversion?: string };
 
 /** The PDFs that it was made from: the event of its request names them. */
 function sourcesOf(events: readonly ConversionEvent[]): readonly Source[] {

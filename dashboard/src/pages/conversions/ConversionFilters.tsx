@@ -3,16 +3,14 @@ import { useEffect, useState } from 'react';
 import { keysQuery } from '../../api/account.ts';
 import type { ConversionStatus } from '../../api/conversions.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Checkbox } from '../../ui/Checkbox.tsx';
+import { Checkbox, type Choice, Select } from '../../ui/choices.tsx';
 import { useFold } from '../../ui/Page.tsx';
-import { type Choice, Select } from '../../ui/Select.tsx';
 import { STATUS_TEXTS } from '../../ui/StatusBadge.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import styles from './conversions.module.css';
 import { SearchField } from './SearchField.tsx';
 import { type ConversionsSearch, isDay, SOURCES, STATUSES } from './search.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 

@@ -6,8 +6,7 @@ import { StatusBadge, TestBadge } from '../../ui/StatusBadge.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './conversions.module.css';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** Stands where a conversion has no number, or none yet. */
 const NONE = <span className="muted">–</span>;

@@ -14,8 +14,7 @@ import { ConversionFilters } from './ConversionFilters.tsx';
 import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
 import styles from './conversions.module.css';
 import { conversionsSearch, type ConversionsSearch, filterOf, isListed } from './search.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */

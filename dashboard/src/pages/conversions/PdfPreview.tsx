@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import {
   type Conversion,
   conversionEventsQuery,
   conversionFileQuery,
   deletionOf,
   nounOf,
+  pictureQuery,
   thumbnailQuery,
 } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
@@ -14,7 +15,6 @@ import { counted, formatBytes } from '../../ui/format.ts';
 import { PdfFrame } from '../../ui/PdfFrame.tsx';
 import { SaveButton } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Loading } from '../../ui/Page.tsx';
-import { Picture } from './FailurePicture.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
 import { rich, t } from '../../words/rich.ts';
@@ -67,10 +67,7 @@ function FirstPage({ id }: { readonly id: string }) {
 const canShowHere = (record: Conversion): boolean =>
   nounOf(record) === 'picture' || navigator.pdfViewerEnabled;
 
-interface GoneProps {
-  readonly what: ReturnType<typeof nounOf>;
-  readonly reason: string;
-}
+type GoneProps = { readonly what: ReturnType<typeof nounOf>; readonly reason: string };
 
 function Gone({ what, reason }: GoneProps) {
   return (
@@ -110,4 +107,51 @@ export function DownloadFile({ record }: { readonly record: Conversion }) {
       {rich('Download {what}', { what })}
     </SaveButton>
   );
+}
+
+/** The page at the moment of its failure, if the log names a picture of it. */
+export function FailurePicture({ id }: { readonly id: string }) {
+  const { data: events } = useQuery(conversionEventsQuery(id));
+  const failure = events?.find(({ type }) => type === 'ConversionFailed');
+  if (failure?.data['picture'] === undefined) return null;
+  const deletion = deletionOf(events);
+  return (
+    <>
+      <h3>{t('The page when it failed')}</h3>
+      {deletion === undefined ? (
+        <StoredPicture id={id} />
+      ) : (
+        <p>{deletionText(t('The picture'), deletion)}</p>
+      )}
+    </>
+  );
+}
+
+function StoredPicture({ id }: { readonly id: string }) {
+  const query = useQuery(pictureQuery(id));
+  const { error } = query;
+  if (error instanceof ApiError && error.code === 'gone') return <p>{error.message}</p>;
+  return (
+    <Loaded query={query} what={t('the picture')} lines={8}>
+      {(picture) => (
+        <Picture
+          picture={picture}
+          alt={t('The upper part of the page, as the browser showed it')}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+type PictureProps = { readonly picture: Blob; readonly alt: string };
+
+/** A picture that the service sent. */
+export function Picture({ picture, alt }: PictureProps) {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(picture);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [picture]);
+  return url && <img src={url} alt={alt} className={styles.picture} />;
 }

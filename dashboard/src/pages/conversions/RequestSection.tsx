@@ -124,10 +124,7 @@ function DeletedRequest({ id }: { readonly id: string }) {
   );
 }
 
-interface SourceProps {
-  readonly request: StoredRequest;
-  readonly id: string;
-}
+type SourceProps = { readonly request: StoredRequest; readonly id: string };
 
 /** Shows the document as text. An address is not a link: a page that someone else named may be hostile. */
 function Source({ request: { html = '', url, document }, id }: SourceProps) {

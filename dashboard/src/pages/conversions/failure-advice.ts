@@ -4,10 +4,7 @@ import { t } from '../../words/words.ts';
 type FailureCode = NonNullable<Conversion['failure_code']>;
 
 /** A failure in a few words, and what a person can do about it. */
-interface Advice {
-  readonly title: string;
-  readonly action: string;
-}
+type Advice = { readonly title: string; readonly action: string };
 
 const FAILURES: Readonly<Record<FailureCode, Advice>> = {
   timeout: {

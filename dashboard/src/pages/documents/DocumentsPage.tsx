@@ -16,7 +16,7 @@ import { ApiError, errorText } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
-import { OptionGroup } from '../../request/OptionGroup.tsx';
+import { OptionGroup } from '../../request/OptionField.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import { fieldsQuery } from '../../request/fields-query.ts';
 import type { Field } from '../../request/schema.ts';
@@ -91,10 +91,7 @@ async function send(draft: WorkDraft, fields: WorkFields): Promise<Made> {
   return await untilEnded(answer as Conversion);
 }
 
-interface DocumentsProps {
-  readonly account: Account;
-  readonly fields: WorkFields;
-}
+type DocumentsProps = { readonly account: Account; readonly fields: WorkFields };
 
 function Documents({ account, fields }: DocumentsProps) {
   const { draft, change, addSources, addStep } = useWorkDraft(account.id);
@@ -231,10 +228,7 @@ function NamedFields({ fields, named, onChange, onReset, errors }: NamedFieldsPr
   );
 }
 
-interface SamplesProps {
-  readonly draft: WorkDraft;
-  readonly fields: WorkFields;
-}
+type SamplesProps = { readonly draft: WorkDraft; readonly fields: WorkFields };
 
 function Samples({ draft, fields }: SamplesProps) {
   const work = sampleOf(draft, fields, location.origin);
@@ -256,9 +250,7 @@ function Samples({ draft, fields }: SamplesProps) {
 
 const route = getRouteApi('/signed-in/documents');
 
-interface NamedSourceProps {
-  readonly onAdd: (added: readonly SourceDraft[]) => void;
-}
+type NamedSourceProps = { readonly onAdd: (added: readonly SourceDraft[]) => void };
 
 /** Adds the PDF of the conversion that the address names, once. */
 function NamedSource({ onAdd }: NamedSourceProps) {
@@ -300,9 +292,7 @@ function NamedSource({ onAdd }: NamedSourceProps) {
   return null;
 }
 
-interface EarlierWorkProps {
-  readonly onLoad: (request: StoredRequest) => void;
-}
+type EarlierWorkProps = { readonly onLoad: (request: StoredRequest) => void };
 
 /** Takes over the work of the conversion that the address names, and says so. */
 function EarlierWork({ onLoad }: EarlierWorkProps) {

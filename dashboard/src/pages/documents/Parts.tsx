@@ -63,7 +63,7 @@ export function Parts({ id, conversions }: PartsProps) {
                 const { name = conversion, status, bytes, pages, error_message: reason } = part;
                 return (
                   <li key={conversion} className={styles.foundItem}>
-                    <div className={styles.named}>
+                    <div className="named">
                       <Link
                         to="/conversions/$id"
                         params={{ id: conversion }}

@@ -6,7 +6,7 @@ import { textOf, type Values, valuesOf } from '../../request/values.ts';
 import { Button } from '../../ui/Button.tsx';
 import { OrderedList } from '../../ui/OrderedList.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { Select } from '../../ui/Select.tsx';
+import { Select } from '../../ui/choices.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import styles from './documents.module.css';
 import { newStep } from './draft.ts';
@@ -150,7 +150,7 @@ function StampFields({ values, onChange, error }: StampFieldsProps) {
   const kind = KINDS.find(({ value }) => value === values['what'])?.value ?? 'text';
   const places = Object.entries(PLACES) as [Place, (typeof PLACES)[Place]][];
   return (
-    <div className={styles.stamp}>
+    <div className="fields">
       <Select
         label={t('Stamp with')}
         choices={KINDS}

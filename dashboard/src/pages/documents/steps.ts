@@ -7,11 +7,7 @@ import { t } from '../../words/words.ts';
 /** `merge` is left out: several PDFs are joined anyway. */
 export type StepType = Exclude<components['schemas']['DocumentStep']['type'], 'merge'>;
 
-interface StepField {
-  readonly name: string;
-  readonly label?: string;
-  readonly description?: string;
-}
+type StepField = { readonly name: string; readonly label?: string; readonly description?: string };
 
 interface Step {
   /** What it does, as a button that adds it. */

@@ -1,19 +1,23 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Switch } from '../../ui/Checkbox.tsx';
+import { type Choice, Select, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Notice, Page, Section, useFold } from '../../ui/Page.tsx';
 import { type Column, Records } from '../../ui/records.tsx';
 import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from './columns.tsx';
 import type { EventGroup } from './groups.ts';
 import styles from './History.module.css';
-import { HistoryFilters } from './HistoryFilters.tsx';
 import { PastState } from './PastState.tsx';
 import { type HistorySearch, historySearch, isoOf, momentOf } from './search.ts';
 import { rich, t } from '../../words/rich.ts';
+import { useQuery } from '@tanstack/react-query';
+import { eventTypesQuery } from '../../request/fields-query.ts';
+import { membersQuery } from '../../api/people.ts';
+import { TextField } from '../../ui/forms.tsx';
+import { ACTOR_KINDS, typesOfAccount, typeText } from './words.ts';
 
 const route = getRouteApi('/signed-in/history');
 
@@ -137,5 +141,103 @@ export default function HistoryPage() {
         )}
       </Section>
     </Page>
+  );
+}
+
+/** Stands for no filter. */
+const ALL = '';
+
+const ACTORS: readonly Choice<string>[] = [
+  { value: ALL, label: t('Everybody') },
+  ...Object.entries(ACTOR_KINDS).map(([value, label]) => ({ value, label })),
+];
+
+interface HistoryFiltersProps {
+  readonly search: HistorySearch;
+  readonly onSearch: (search: HistorySearch) => void;
+  readonly errors: Readonly<Record<string, readonly string[] | undefined>>;
+}
+
+/** The filters of the list. Choices apply at once, texts with the button or Enter. */
+export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps) {
+  const [texts, setTexts] = useState(search);
+  const { data: types = [] } = useQuery(eventTypesQuery);
+  const people = (useQuery(membersQuery).data ?? []).flatMap(({ id, status, name, email }) =>
+    status === 'active' ? [{ value: id, label: name ?? email ?? id }] : [],
+  );
+  const text = (name: 'from' | 'to' | 'conversion') => ({
+    value: texts[name] ?? '',
+    onChange: (value: string) => setTexts({ ...texts, [name]: value }),
+  });
+  const { from = '', to = '', conversion = '' } = texts;
+  const apply = (change: Partial<HistorySearch>) =>
+    onSearch({ ...search, from, to, conversion: conversion.trim(), ...change, page: 1 });
+  const clear = () => {
+    setTexts({});
+    onSearch({});
+  };
+  // The id of a key is chosen by a link; the kind stands for it here.
+  const [kind = ALL] = (search.actor ?? ALL).split(':');
+  return (
+    <form
+      className={styles.filters}
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        apply({});
+      }}
+    >
+      <Select
+        label={t('Event')}
+        choices={[
+          { value: ALL, label: t('All events') },
+          ...typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) })),
+        ]}
+        value={search.type ?? ALL}
+        error={errors['type']?.join(' ')}
+        onChange={(type) => apply({ type })}
+      />
+      <Select
+        label={t('Caused by')}
+        choices={ACTORS}
+        value={kind}
+        error={errors['actor']?.join(' ')}
+        onChange={(actor) => apply({ actor })}
+      />
+      {people.length > 1 && (
+        <Select
+          label={t('Person')}
+          choices={[{ value: ALL, label: t('All people') }, ...people]}
+          value={search.person ?? ALL}
+          error={errors['person']?.join(' ')}
+          onChange={(person) => apply({ person })}
+        />
+      )}
+      <TextField
+        label={t('Conversion')}
+        placeholder="conv_…"
+        {...text('conversion')}
+        error={errors['conversion_id']?.join(' ')}
+      />
+      <TextField
+        label={t('From')}
+        type="datetime-local"
+        {...text('from')}
+        error={errors['from']?.join(' ')}
+      />
+      <TextField
+        label={t('To')}
+        type="datetime-local"
+        {...text('to')}
+        error={errors['to']?.join(' ')}
+      />
+      <div className={styles.buttons}>
+        <Button type="submit" icon="filter">
+          {t('Apply')}
+        </Button>
+        <Button look="quiet" onPress={clear}>
+          {t('Clear')}
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -15,8 +15,7 @@ import { failureTitle } from '../conversions/failure-advice.ts';
 import { webhookName, WebhookTrouble } from '../webhooks/words.tsx';
 import styles from './home.module.css';
 import { USAGE_DAYS } from './RecentUsage.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const DAY_MS = 86_400_000;
 const FAILURE_DAYS = 7;

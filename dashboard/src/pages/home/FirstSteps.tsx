@@ -5,8 +5,7 @@ import { Code } from '../../ui/Code.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { kept } from '../../ui/kept.ts';
 import { Step, Steps } from '../../ui/Steps.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 interface FirstStepsProps {
   readonly hasKey: boolean;

@@ -19,8 +19,7 @@ import { Attention } from './Attention.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import styles from './home.module.css';
 import { RecentUsage } from './RecentUsage.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const RECENT = 5;
 /** Many conversions may end in a short time, and every question counts in the rate limit. */

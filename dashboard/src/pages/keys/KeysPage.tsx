@@ -1,15 +1,17 @@
+/** What API keys are bounded by, in words for people. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiKey, keysQuery, useRights } from '../../api/people.ts';
 import { api, dataOf, queryClient } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmButton } from '../../ui/Dialog.tsx';
+import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { CreateKeyDialog } from './CreateKeyDialog.tsx';
-import { boundsOf, scopesText } from './words.ts';
 import { t } from '../../words/words.ts';
+import { Checkbox, CheckboxGroup, type Choice, NumberField, Select } from '../../ui/choices.tsx';
+import type { components } from '../../api/schema.d.ts';
+import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
 
@@ -110,5 +112,190 @@ export default function KeysPage() {
         onCreated={forgetKeys}
       />
     </Page>
+  );
+}
+
+export type Scope = NonNullable<ApiKey['scopes']>[number];
+
+/** Without `keys`: a program that makes PDFs need not make keys. */
+export const USUAL_SCOPES: readonly Scope[] = ['convert', 'read', 'history', 'webhooks'];
+
+export const SCOPES: readonly Choice<Scope>[] = [
+  { value: 'convert', label: t('Make, repeat and delete PDFs, and read those that it made') },
+  { value: 'read', label: t('Read all conversions, their PDFs, credits and usage') },
+  { value: 'history', label: t('Read the history, with proofs and evidence') },
+  { value: 'webhooks', label: t('Set up webhooks, and read what they were sent') },
+  { value: 'templates', label: t('Save and delete templates') },
+  { value: 'keys', label: t('Create and revoke keys, and change the certificate') },
+];
+
+const SHORT: Readonly<Record<Scope, string>> = {
+  convert: t('Convert'),
+  read: t('Read'),
+  history: t('History'),
+  webhooks: t('Webhooks'),
+  keys: t('Keys'),
+  templates: t('Templates'),
+};
+
+export const scopesText = ({ scopes }: ApiKey): string =>
+  scopes === undefined ? t('Everything') : scopes.map((each) => SHORT[each]).join(', ');
+
+/** Its other bounds, one a line. */
+export function boundsOf(key: ApiKey): readonly string[] {
+  const { addresses, rate_limit: rate, credit_limit: credits, credits_used: used } = key;
+  return [
+    ...(key.test ? [t('For tests')] : []),
+    ...(addresses ? [t('From {value}', { value: addresses.join(', ') })] : []),
+    ...(rate === undefined ? [] : [t('{rate} requests a minute', { rate })]),
+    ...(credits === undefined
+      ? []
+      : [t('{value} of {credits} credits this month', { value: used ?? 0, credits })]),
+  ];
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The ends that the form offers, in days; 0: none. */
+export const ENDS = [
+  { value: '0', label: t('Never') },
+  { value: '30', label: t('In 30 days') },
+  { value: '90', label: t('In 90 days') },
+  { value: '365', label: t('In a year') },
+] as const satisfies readonly Choice<string>[];
+
+export type End = (typeof ENDS)[number]['value'];
+
+export const endAt = (days: End, now: number): string | undefined =>
+  days === '0' ? undefined : new Date(now + Number(days) * DAY_MS).toISOString();
+
+type CreatedKey = components['schemas']['CreatedApiKey'];
+
+interface CreateKeyDialogProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onCreated: () => Promise<void>;
+}
+
+/** Asks for a name and what bounds the key, then shows the key, which the service never shows again. */
+export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
+  const [created, setCreated] = useState<CreatedKey>();
+  const close = () => {
+    setCreated(undefined);
+    onClose();
+  };
+  if (created !== undefined) {
+    return (
+      <SecretDialog
+        title={t('The key {name}', { name: created.name })}
+        secret={created.key}
+        what="key"
+        onCopied={close}
+      >
+        {t('Copy the key now and keep it where secrets are kept.')}
+      </SecretDialog>
+    );
+  }
+  return (
+    <Dialog title={t('Create a key')} isOpen={isOpen} onClose={close}>
+      <CreateKeyForm
+        onCancel={close}
+        onCreated={async (key) => {
+          setCreated(key);
+          await onCreated();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** The number in a field that may be left empty. */
+function numberOf(textOf: TextOf, name: string): number | undefined {
+  const text = textOf(name);
+  return text === '' ? undefined : Number(text);
+}
+
+interface CreateKeyFormProps {
+  readonly onCancel: () => void;
+  readonly onCreated: (key: CreatedKey) => Promise<void>;
+}
+
+function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
+  const [scopes, setScopes] = useState<readonly Scope[]>(USUAL_SCOPES);
+  const [end, setEnd] = useState<End>('0');
+  const [isTest, setTest] = useState(false);
+  const create = async (textOf: TextOf) => {
+    const addresses = textOf('addresses')
+      .split(/[\s,;]+/)
+      .filter((each) => each !== '');
+    const expires = endAt(end, Date.now());
+    const [rate, credits] = [numberOf(textOf, 'rate_limit'), numberOf(textOf, 'credit_limit')];
+    const body = {
+      name: textOf('name'),
+      scopes: [...scopes],
+      ...(expires !== undefined && { expires_at: expires }),
+      ...(addresses.length > 0 && { addresses }),
+      ...(rate !== undefined && { rate_limit: rate }),
+      ...(credits !== undefined && { credit_limit: credits }),
+      ...(isTest && { test: true }),
+    };
+    await onCreated(await dataOf(api.POST('/api/v1/api-keys/', { body })));
+  };
+  return (
+    <SendForm action={t('Create a key')} onCancel={onCancel} keeps onSend={create}>
+      <TextField
+        label={t('Name')}
+        name="name"
+        hint={t('The program that will use the key, such as build server.')}
+        maxLength={100}
+        autoComplete="off"
+        isRequired
+        autoFocus
+      />
+      <CheckboxGroup
+        label={t('It may')}
+        name="scopes"
+        choices={SCOPES}
+        value={scopes}
+        onChange={setScopes}
+      />
+      <Select
+        label={t('It expires')}
+        name="expires_at"
+        choices={ENDS}
+        value={end}
+        onChange={setEnd}
+      />
+      <details>
+        <summary>{t('Addresses, limits and tests')}</summary>
+        <div className="stack">
+          <TextField
+            label={t('Only from these addresses')}
+            name="addresses"
+            hint={t(
+              'Addresses or networks, one a line, such as 203.0.113.0/24. Empty: from everywhere.',
+            )}
+            rows={2}
+            mono
+            autoComplete="off"
+          />
+          <NumberField
+            label={t('Requests a minute')}
+            name="rate_limit"
+            hint={t('Empty: as many as the account may send.')}
+            minValue={1}
+          />
+          <NumberField
+            label={t('Credits a month')}
+            name="credit_limit"
+            hint={t('Empty: all that the account has.')}
+            minValue={1}
+          />
+          <Checkbox isSelected={isTest} onChange={setTest}>
+            {t('For tests: nothing is charged, and each page has a watermark')}
+          </Checkbox>
+        </div>
+      </details>
+    </SendForm>
   );
 }

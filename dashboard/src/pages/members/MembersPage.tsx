@@ -5,10 +5,9 @@ import { usePage } from '../../api/paged.ts';
 import { MEMBERS, type Member, ROLES, type Role, roleName, usePerson } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
-import { Checkbox } from '../../ui/Checkbox.tsx';
+import { Checkbox, Select } from '../../ui/choices.tsx';
 import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
-import { Select } from '../../ui/Select.tsx';
 import { useSending } from '../../ui/sending.ts';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { FailureNotice } from '../../ui/Notice.tsx';
@@ -18,8 +17,7 @@ import { type Column, Records } from '../../ui/Table.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const refresh = async () => {
   await queryClient.invalidateQueries({ queryKey: MEMBERS });

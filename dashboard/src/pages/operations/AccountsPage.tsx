@@ -6,10 +6,9 @@ import { usePage } from '../../api/paged.ts';
 import type { components } from '../../api/schema.d.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Checkbox } from '../../ui/Checkbox.tsx';
+import { Checkbox, NumberField } from '../../ui/choices.tsx';
 import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
-import { NumberField } from '../../ui/NumberField.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { planName } from '../../ui/plans.ts';
@@ -24,8 +23,7 @@ import type { AccountsSearch } from './accounts-search.ts';
 import styles from './operations.module.css';
 import { PlanSelect } from './PlanSelect.tsx';
 import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type Account = components['schemas']['Account'];
 

@@ -9,8 +9,7 @@ import { OwnProof, proofIn } from '../../ui/passwords.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 interface ErasureSectionProps {
   readonly account: AccountDetails;

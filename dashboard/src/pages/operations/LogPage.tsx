@@ -9,8 +9,7 @@ import { type Column, Records } from '../../ui/Table.tsx';
 import { Time } from '../../ui/Time.tsx';
 import styles from './operations.module.css';
 import { ProjectionsSection } from './ProjectionsSection.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 export default function LogPage() {
   return (

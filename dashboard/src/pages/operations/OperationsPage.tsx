@@ -14,8 +14,7 @@ import styles from './operations.module.css';
 import { OverTime } from './OverTime.tsx';
 import type { SpanSearch } from './span-search.ts';
 import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/operations');
 

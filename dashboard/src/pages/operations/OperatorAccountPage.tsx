@@ -19,8 +19,7 @@ import { ActivitySection } from './ActivitySection.tsx';
 import { ResetLinkSection } from './ResetLinkSection.tsx';
 import { RetentionSection, retentionText } from './RetentionSection.tsx';
 import { SuspensionSection } from './SuspensionSection.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 

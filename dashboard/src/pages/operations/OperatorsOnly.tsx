@@ -5,8 +5,7 @@ import { Page } from '../../ui/Page.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { useOnEnd } from './live.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */
 function OperatorsOnly({ children }: { readonly children: ReactNode }) {

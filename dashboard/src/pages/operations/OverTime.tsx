@@ -5,7 +5,7 @@ import type { components } from '../../api/schema.d.ts';
 import { Chart, Charts } from '../../ui/Chart.tsx';
 import { formatDuration, formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
-import { Select } from '../../ui/Select.tsx';
+import { Select } from '../../ui/choices.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { repeated } from './live.ts';

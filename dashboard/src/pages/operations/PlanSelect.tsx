@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import { counted } from '../../ui/format.ts';
 import { planName } from '../../ui/plans.ts';
-import { Select } from '../../ui/Select.tsx';
+import { Select } from '../../ui/choices.tsx';
 import { t } from '../../words/words.ts';
 
 interface PlanSelectProps {

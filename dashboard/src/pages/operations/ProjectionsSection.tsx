@@ -13,8 +13,7 @@ import { Time } from '../../ui/Time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { repeated, useOnEnd } from './live.ts';
 import { eventsText } from './status-sections.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type Projection = components['schemas']['ProjectionState'];
 type LastRebuild = NonNullable<Projection['last_rebuild']>;

@@ -9,8 +9,7 @@ import type { TextOf } from '../../ui/SendForm.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import type { AccountDetails } from './operator-api.ts';
 import { ReasonDialog } from './reason.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const bodyOf = (textOf: TextOf) => ({
   email: textOf('email').trim(),

@@ -1,6 +1,6 @@
 /** How long the documents of an account are kept. */
 import { api, dataOf } from '../../api/client.ts';
-import { NumberField } from '../../ui/NumberField.tsx';
+import { NumberField } from '../../ui/choices.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { announce } from '../../ui/Toasts.tsx';

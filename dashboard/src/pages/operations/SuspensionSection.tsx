@@ -11,8 +11,7 @@ import { useOnEnd } from './live.ts';
 import styles from './operations.module.css';
 import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 import { ReasonDialog, reasonIn } from './reason.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 async function suspend(id: string, textOf: TextOf): Promise<void> {
   const body = { reason: textOf('reason').trim() };

@@ -6,7 +6,7 @@ import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { session } from '../../session/session.ts';
 import { formatNumber } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { NumberField } from '../../ui/NumberField.tsx';
+import { NumberField } from '../../ui/choices.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { planName } from '../../ui/plans.ts';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
@@ -18,8 +18,7 @@ import styles from './operations.module.css';
 import { type AccountDetails, forgetAccounts } from './operator-api.ts';
 import { PlanSelect } from './PlanSelect.tsx';
 import { ReasonDialog, ReasonField, reasonIn } from './reason.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 interface SectionProps {
   readonly account: AccountDetails;

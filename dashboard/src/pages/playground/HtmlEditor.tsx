@@ -3,8 +3,7 @@ import { errorText } from '../../api/error.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Loading } from '../../ui/states.tsx';
 import styles from './Playground.module.css';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 interface HtmlEditorProps {
   /** The text at the beginning; afterwards the editor has its own. */

@@ -5,7 +5,7 @@ import type { Row } from '../../request/values.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { Select } from '../../ui/Select.tsx';
+import { Select } from '../../ui/choices.tsx';
 import { type Contents, contentsOf, type Found, isWanted, openedPage, pagesIn } from './opened.ts';
 import styles from './Playground.module.css';
 import { t } from '../../words/words.ts';

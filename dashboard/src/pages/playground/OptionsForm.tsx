@@ -1,5 +1,5 @@
 import type { FieldErrors } from '../../request/Framed.tsx';
-import { OptionGroup } from '../../request/OptionGroup.tsx';
+import { OptionGroup } from '../../request/OptionField.tsx';
 import type { Field } from '../../request/schema.ts';
 import { type Values, valuesOf } from '../../request/values.ts';
 import { type Draft, goesWith } from './request.ts';

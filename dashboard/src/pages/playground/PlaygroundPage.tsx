@@ -15,7 +15,7 @@ import type { Field } from '../../request/schema.ts';
 import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
 import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Switch } from '../../ui/Checkbox.tsx';
+import { Switch } from '../../ui/choices.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
 import { EmptyState, Loaded } from '../../ui/states.tsx';
@@ -29,8 +29,7 @@ import { useOutcome } from './outcome.ts';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { TemplateFields } from './TemplateFields.tsx';
 import { draftOf } from './template.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type Account = components['schemas']['Account'];
 

@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { FailureNotice } from '../../ui/Notice.tsx';
-import { Select } from '../../ui/Select.tsx';
+import { Select } from '../../ui/choices.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { useSending } from '../../ui/sending.ts';
 import { TextField } from '../../ui/TextField.tsx';
@@ -15,8 +15,7 @@ import { HtmlEditor } from './HtmlEditor.tsx';
 import type { StartName } from './starts.ts';
 import { objectIn, type TemplateDraft } from './request.ts';
 import { fill, NO_OBJECT, save } from './template.ts';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const STARTS: readonly { readonly value: StartName; readonly label: string }[] = [
   { value: 'invoice', label: t('Invoice') },

@@ -11,8 +11,7 @@ import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
 export default function InvitationPage() {

@@ -10,8 +10,7 @@ import { SignInForm } from '../../ui/SignInForm.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { PasskeySignIn } from './PasskeySignIn.tsx';
 import styles from './SignInPage.module.css';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 const REASONS: Readonly<Record<SessionEnd, string>> = {
   ended: t('Your session has ended. Sign in to go on.'),

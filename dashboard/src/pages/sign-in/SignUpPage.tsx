@@ -8,8 +8,7 @@ import { SendForm } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
 import { Time } from '../../ui/Time.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
+import { rich, t } from '../../words/rich.ts';
 
 type Step = 'asking' | 'asked' | 'opened';
 

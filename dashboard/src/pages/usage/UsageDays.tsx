@@ -29,9 +29,7 @@ const COLUMNS: readonly Column<UsageDay>[] = [
 
 const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-interface DaysProps {
-  readonly days: readonly UsageDay[];
-}
+type DaysProps = { readonly days: readonly UsageDay[] };
 
 const bars = (days: readonly UsageDay[], ...series: readonly Series[]) =>
   ({

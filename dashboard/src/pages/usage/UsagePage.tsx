@@ -1,14 +1,20 @@
+/** The statement of a month that is over, as a PDF. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useAccount, useRights } from '../../api/people.ts';
-import { api, usePage } from '../../api/client.ts';
+import { api, fetchSignedIn, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { type Column, Figures, Records, Time } from '../../ui/records.tsx';
 import { formatCredits, formatNumber, planName } from '../../ui/format.ts';
 import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
-import type { UsageSearch } from './search.ts';
-import { StatementSection } from './StatementSection.tsx';
-import { ExportButton, UsageSection } from './UsageSection.tsx';
+import { type Span, SPANS, type UsageSearch } from './search.ts';
 import { t } from '../../words/words.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../../api/error.ts';
+import { lastDays, recentUsageQuery } from '../../api/usage.ts';
+import { SaveButton } from '../../ui/Dialog.tsx';
+import { Select } from '../../ui/choices.tsx';
+import { UsageDays } from './UsageDays.tsx';
 
 const route = getRouteApi('/signed-in/usage');
 
@@ -77,10 +83,7 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   },
 ];
 
-interface LedgerSectionProps {
-  readonly page: number;
-  readonly onPage: (page: number) => void;
-}
+type LedgerSectionProps = { readonly page: number; readonly onPage: (page: number) => void };
 
 /** Each change of the credits, newest first. */
 function LedgerSection({ page, onPage }: LedgerSectionProps) {
@@ -110,6 +113,126 @@ function LedgerSection({ page, onPage }: LedgerSectionProps) {
           </EmptyState>
         }
       />
+    </Section>
+  );
+}
+
+type UsageSectionProps = { readonly span: Span; readonly onSpan: (span: Span) => void };
+
+/** The conversions by day and result. */
+export function UsageSection({ span, onSpan }: UsageSectionProps) {
+  const [now] = useState(Date.now);
+  const usage = useQuery({ ...recentUsageQuery(span, now), placeholderData: keepPreviousData });
+  return (
+    <Section
+      title={t('Conversions by day')}
+      lead={t('Days are in UTC.')}
+      actions={
+        <div className="line">
+          <Select
+            label={t('Days')}
+            choices={SPANS.map((days) => ({
+              value: String(days),
+              label: t('Last {days} days', { days }),
+            }))}
+            value={String(span)}
+            onChange={(value) => onSpan(Number(value) as Span)}
+          />
+          <ExportButton
+            path={`/api/v1/account/usage/?${new URLSearchParams({ ...lastDays(span, now) })}`}
+            fileName={`usage-${span}-days.csv`}
+            what="usage"
+          />
+        </div>
+      }
+    >
+      <Loaded query={usage} what={t('the usage')} lines={8}>
+        {(days) => <UsageDays days={days} />}
+      </Loaded>
+    </Section>
+  );
+}
+
+interface ExportButtonProps {
+  /** The path of the API, with its query. */
+  readonly path: string;
+  readonly fileName: string;
+  /** The name of the exported list, such as "ledger". */
+  readonly what: string;
+}
+
+/** Downloads a list of the API as CSV. A link could not send the credential. */
+export function ExportButton({ path, fileName, what }: ExportButtonProps) {
+  const load = async () => {
+    const headers = { Accept: 'text/csv' };
+    const response = await fetchSignedIn(new Request(new URL(path, location.origin), { headers }));
+    if (!response.ok) throw await ApiError.from(response);
+    return { file: await response.blob(), name: fileName };
+  };
+  return (
+    <SaveButton
+      small
+      icon="download"
+      aria-label={t('Export as CSV: the {what}', { what })}
+      what={what}
+      load={load}
+    >
+      {t('Export as CSV')}
+    </SaveButton>
+  );
+}
+
+const MONTHS = 24;
+
+/** The months that are over since the account was opened, such as 2026-10, the newest first. */
+function monthsSince(since: string, now: Date): readonly string[] {
+  const months = Array.from({ length: MONTHS }, (_, ago) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1 - ago)).toISOString().slice(0, 7),
+  );
+  return months.filter((month) => month >= since.slice(0, 7));
+}
+
+export function StatementSection({ since }: { readonly since: string }) {
+  const [months] = useState(() => monthsSince(since, new Date()));
+  const [month = '', setMonth] = useState(months[0]);
+  const load = async () => {
+    const request = new Request(new URL('/api/v1/usage/statements/', location.origin), {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/pdf',
+        Prefer: 'wait=30',
+      },
+      body: JSON.stringify({ month }),
+    });
+    const response = await fetchSignedIn(request);
+    if (!response.ok) throw await ApiError.from(response);
+    if (response.status === 202) throw new Error(t('It takes longer: look under Conversions.'));
+    return { file: await response.blob(), name: `statement-${month}.pdf` };
+  };
+  return (
+    <Section
+      title={t('Monthly statement')}
+      lead={t(
+        'A PDF of what a month used, with the events of the log that prove it. It costs no credit.',
+      )}
+      actions={
+        month !== '' && (
+          <div className="line">
+            <Select
+              label={t('Month (UTC)')}
+              choices={months.map((value) => ({ value, label: value }))}
+              value={month}
+              onChange={setMonth}
+            />
+            <SaveButton small icon="download" what="statement" load={load}>
+              {t('Make the statement')}
+            </SaveButton>
+          </div>
+        )
+      }
+    >
+      {month === '' && <p>{t('There is one once the first month of the account is over.')}</p>}
     </Section>
   );
 }

@@ -4,10 +4,7 @@ import { pageOf } from '../../api/client.ts';
 export const SPANS = [7, 30, 90] as const;
 export type Span = (typeof SPANS)[number];
 
-export interface UsageSearch {
-  readonly days?: Span;
-  readonly page?: number;
-}
+export type UsageSearch = { readonly days?: Span; readonly page?: number };
 
 /** Leaves out what is not among the choices. */
 export function usageSearch({ days, page }: Record<string, unknown>): UsageSearch {

@@ -11,9 +11,7 @@ import { Code } from '../../ui/Code.tsx';
 import { FileDrop } from '../../ui/FileDrop.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Loading, Notice, Page, Section } from '../../ui/Page.tsx';
-import { BundleCheck } from './BundleCheck.tsx';
-import { PdfCheck } from './PdfCheck.tsx';
-import { NotOffered, PublicPdfCheck } from './PublicPdfCheck.tsx';
+import { BundleCheck, NotOffered, PdfCheck, PublicPdfCheck } from './checks.tsx';
 import { t } from '../../words/words.ts';
 
 /** A file by its first bytes and its hash. It is read in this browser alone. */

@@ -1,10 +1,7 @@
 import type { BundleResult } from '../../proof/checks.ts';
 import { t } from '../../words/words.ts';
 
-export interface BundleTask {
-  readonly zip: Uint8Array;
-  readonly keys: readonly string[];
-}
+export type BundleTask = { readonly zip: Uint8Array; readonly keys: readonly string[] };
 
 /** Does what `verifyBundle` does, beside the page. The content of `zip` goes over to the worker. */
 export function verifyInWorker(

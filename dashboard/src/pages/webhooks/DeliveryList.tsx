@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { api, usePage } from '../../api/client.ts';
 import { DELIVERIES, type Delivery, nextLook, webhooksQuery } from '../../api/webhooks.ts';
 import { formatNumber } from '../../ui/format.ts';
-import { Select } from '../../ui/Select.tsx';
+import { Select } from '../../ui/choices.tsx';
 import { EmptyState } from '../../ui/Page.tsx';
 import { type Column, Records, Time } from '../../ui/records.tsx';
 import { type DeliveriesSearch, STATUSES } from './search.ts';

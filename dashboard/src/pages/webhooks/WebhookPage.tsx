@@ -17,8 +17,7 @@ import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { DeliveryList } from './DeliveryList.tsx';
-import { NewSecret } from './NewSecret.tsx';
-import { WebhookForm } from './WebhookForm.tsx';
+import { NewSecret, WebhookForm } from './WebhookForm.tsx';
 import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
 import { rich, t } from '../../words/rich.ts';
 
