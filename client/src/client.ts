@@ -200,6 +200,15 @@ export class PressledgerClient {
   }
 
   /**
+   * Downloads the PDFs of up to 100 conversions as one ZIP file. Those that have no PDF, or none any more, are left out.
+   * @throws {PressledgerError} `not_found` where one of the ids is unknown; `not_ready`, `conversion_failed` or `gone` where none has a PDF
+   */
+  zip(ids: readonly string[], { signal }: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const path = `/conversions/zip/?${ids.map((id) => `id=${encodeURIComponent(id)}`).join('&')}`;
+    return this.#transport.send(this.#call({ path, signal }), bodyOf);
+  }
+
+  /**
    * Retrieves the picture of a page that failed, a JPEG.
    * @throws {PressledgerError} `not_found` where there is none, `gone` where it is deleted
    */

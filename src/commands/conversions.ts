@@ -16,6 +16,7 @@ import {
   type Invocation,
   listOption,
   type Run,
+  requiredOption,
   textOption,
   UsageError,
 } from './command.ts';
@@ -219,6 +220,17 @@ export const conversionsDownload: Run = async (invocation, context) => {
   );
   context.output.json(record);
   target.tell(id, facts);
+};
+
+export const conversionsZip: Run = async (invocation, context) => {
+  const ids = idsOf(invocation);
+  const path = requiredOption(invocation, 'output');
+  await checkOutputFile(path);
+  const { client } = await serviceOf(invocation, context);
+  const open = async () => Readable.fromWeb(await client.zip(ids));
+  const { bytes } = await writeOutputFile(open, path, context.outputMode);
+  context.output.json({ ids, path, bytes });
+  context.output.line(`The PDFs that these conversions have are in ${path}.`);
 };
 
 /** @param what the picture in words */

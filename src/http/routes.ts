@@ -5,7 +5,7 @@ import { changeOwnPassword, getAccount, listLedger } from './resources/account.t
 import { deleteApiKey, listApiKeys, postApiKey } from './resources/api-keys.ts';
 import * as authenticator from './resources/authenticator.ts';
 import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
-import { getBatchZip } from './resources/batch-zip.ts';
+import { getBatchZip, getConversionsZip } from './resources/zip.ts';
 import { createBatch, deleteBatch, getBatch, listBatches } from './resources/batches.ts';
 import {
   getConversionManifest,
@@ -14,12 +14,8 @@ import {
   getConversionThumbnail,
 } from './resources/conversion-documents.ts';
 import { streamConversions } from './resources/conversion-stream.ts';
-import {
-  createConversion,
-  getConversion,
-  getConversionFile,
-  listConversions,
-} from './resources/conversions.ts';
+import { createConversion, getConversion, getConversionFile } from './resources/conversions.ts';
+import { listConversions } from './resources/conversion-list.ts';
 import { createDocument } from './resources/documents.ts';
 import * as dashboardSession from './resources/dashboard-session.ts';
 import { getEvidence, verifyPdf } from './resources/evidence.ts';
@@ -175,6 +171,7 @@ export const ROUTES: readonly Route[] = [
   by('convert', 'post', '/documents/', createDocument),
   // Before the path with an id, which it would match too.
   by('read', 'get', '/conversions/stream/', streamConversions),
+  by('documents', 'get', '/conversions/zip/', getConversionsZip),
   by('readOwn', 'get', '/conversions/{id}/', getConversion),
   by('convert', 'delete', '/conversions/{id}/', deleteConversion),
   by('convert', 'post', '/conversions/{id}/retry/', postRetry),

@@ -420,6 +420,32 @@ void test('all PDFs of a batch in one ZIP', async (t) => {
   t.equal((await api.call('GET', zip, { key: other.key })).status, 404);
 });
 
+const ask = (...ids: readonly string[]) =>
+  `${BASE}/conversions/zip/?${ids.map((id) => `id=${encodeURIComponent(id)}`).join('&')}`;
+
+void test('the PDFs of chosen conversions in one ZIP, each a download', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const requests = ['a', 'a', 'b', 'c'].map((filename) => ({ html: '<p>x</p>', filename }));
+  const [first = '', second = '', third = ''] = idsOf(await post(api, key, { requests }));
+  for (const wrong of [ask(), ask(...Array.from({ length: 101 }, (_, n) => `conv_${n}`))]) {
+    const { status, body } = await api.call('GET', wrong, { key });
+    t.match({ status, body }, { status: 400, body: { details: { id: [/1 to 100 times/] } } });
+  }
+  const early = await api.call('GET', ask(first), { key });
+  t.strictSame(refusal(early), { status: 409, error: 'not_ready' });
+  for (const [n, id] of [first, second].entries()) await api.complete(accountId, id, pdfOf(n));
+  const client = new PressledgerClient({ server: api.origin, apiKey: key });
+  const zip = await new Response(await client.zip([second, third, first, second])).arrayBuffer();
+  const files = unzipSync(new Uint8Array(zip));
+  t.strictSame(Object.keys(files), ['a.pdf', 'a (2).pdf'], 'in the order asked for');
+  t.ok(pdfOf(1).equals(files['a.pdf'] ?? Buffer.alloc(0)));
+  const downloads = (await api.log()).filter(({ type }) => type === 'DocumentDownloaded');
+  t.equal(downloads.length, 2);
+  const other = await api.newAccount();
+  t.equal((await api.call('GET', ask(first), { key: other.key })).status, 404);
+});
+
 void test('names of any length are files for those who unpack a ZIP', async (t) => {
   const api = await startApi(t);
   const { id: accountId, key } = await api.newAccount();

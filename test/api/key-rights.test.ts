@@ -34,6 +34,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   'GET /conversions/{id}/manifest/': 'read, convert',
   'GET /conversions/{id}/picture/': 'read, convert',
   'GET /conversions/{id}/thumbnail/': 'read, convert',
+  'GET /conversions/zip/': 'read, convert',
   'GET /conversions/{id}/proof/': 'history',
   'GET /conversions/{id}/evidence/': 'read + history',
   'GET /conversions/': 'read',
@@ -176,6 +177,7 @@ void test('a key with convert sees what it made, and nothing else', async (t) =>
     );
   const [myBatch, theirBatch] = [await batch(own), await batch(other)];
   t.equal(await ask(own, 'GET', `/batches/${myBatch}/`), 200);
+  t.equal(await ask(own, 'GET', `/conversions/zip/?id=${theirs}`), 404);
   for (const [method, path] of [
     ['GET', ''],
     ['GET', 'zip/'],

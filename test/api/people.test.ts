@@ -38,6 +38,7 @@ const ROLES_OF: Readonly<Record<string, string>> = {
   'GET /conversions/{id}/manifest/': 'documents',
   'GET /conversions/{id}/picture/': 'documents',
   'GET /conversions/{id}/thumbnail/': 'documents',
+  'GET /conversions/zip/': 'documents',
   'GET /conversions/{id}/proof/': 'all',
   'GET /conversions/{id}/evidence/': 'all',
   'GET /conversions/': 'all',

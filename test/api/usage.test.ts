@@ -1,7 +1,7 @@
 /** An account's usage by day, and its tables as CSV. */
 import { test } from 'tap';
 import { csvCell } from '../../src/http/csv.ts';
-import { BASE, refusal } from '../support/api.ts';
+import { BASE, refusal, startApi } from '../support/api.ts';
 import { PDF, startWithConversion } from '../support/conversion.ts';
 
 const CSV = { Accept: 'text/csv' };
@@ -42,6 +42,31 @@ void test('days on which something happened', async (t) => {
     const expected = { status: 400, error: 'validation_error', details: ['from'] };
     t.strictSame(refusal(await read(query)), expected, query);
   }
+});
+
+void test('the list of conversions as CSV: all that the filters let through', async (t) => {
+  const api = await startApi(t);
+  const { id: accountId, key } = await api.newAccount();
+  const create = async (filename: string) => {
+    const body = { html: '<p>x</p>', filename, tags: { month: '11', to: '=1' } };
+    return String((await api.call('POST', `${BASE}/pdf/`, { key, body })).body['id']);
+  };
+  const [plain, formula] = [await create('a, b'), await create('=1+1')];
+  await api.complete(accountId, plain, Buffer.from('%PDF-1.7'));
+  const table = async (query: string) => {
+    const answer = await api.call('GET', `${BASE}/conversions/${query}`, { key, headers: CSV });
+    t.match(answer.headers.get('content-type'), 'text/csv');
+    return answer.text.split('\r\n');
+  };
+  const [header, newest, oldest, ...rest] = await table('?page_size=1');
+  t.match(header, /^id,name,status,created_at,.*,reference,batch,tags,warnings,test$/);
+  t.match(newest, new RegExp(`^${formula},'=1\\+1\\.pdf,pending,.*,month:11; to:=1,0,false$`));
+  t.match(oldest, new RegExp(`^${plain},"a, b\\.pdf",completed,.*,\\d+,\\d+,[0-9a-f]{64},`));
+  t.strictSame(rest, [''], 'whatever the page');
+  t.strictSame(await table('?status=completed&q=b'), [header, oldest, '']);
+  t.strictSame((await table(`?as_of=${await api.store.head()}`)).length, 4);
+  const wrong = await api.call('GET', `${BASE}/conversions/?status=x`, { key, headers: CSV });
+  t.equal(wrong.status, 400, 'refused before the table begins');
 });
 
 void test('the ledger as CSV: all of it', async (t) => {

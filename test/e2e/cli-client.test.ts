@@ -132,6 +132,11 @@ void test('the command line is a client of a running service', async (whole) => 
     await ask(client, 'conversions', 'download', done ?? '', '-o', copy);
     t.ok(readFileSync(copy).equals(readFileSync(target)));
     await t.rejects(ask(client, 'conversions', 'download', failed ?? '', '-o', copy), /failed: /);
+    const zip = join(place.tmpDir, 'chosen.zip');
+    const chosen = [done ?? '', failed ?? ''];
+    const zipped = await ask(client, 'conversions', 'zip', ...chosen, '-o', zip);
+    t.match(zipped.json, { ids: chosen, path: zip });
+    t.equal(readFileSync(zip).subarray(0, 2).toString(), 'PK');
     const open = ['conversions', 'open', done ?? ''];
     const viewer = withProgram(place, 'xdg-open', `echo "$1" > '${place.tmpDir}/shown'`);
     const opened = await runCli(place, open, { env: viewer });

@@ -180,22 +180,30 @@ async function driveBatches(api: Api, accountId: string, key: string): Promise<v
   const own = `${String(batch['id'])}/`;
   await call('GET', own, { headers: { Prefer: 'wait=0' } });
   const [conversion = ''] = batch['conversions'] as readonly string[];
+  const chosen = (id: string) => api.call('GET', `${BASE}/conversions/zip/?id=${id}`, { key });
+  for (const id of ['', conversion, String(plain.body['id'])]) await chosen(id);
+  await api.call('GET', `${BASE}/conversions/zip/`, { key });
   await start(api, accountId, conversion);
   await api.complete(accountId, conversion, PDF);
   const managers = startBatches(api);
   await call('GET', own, { headers: { Prefer: 'wait=30' } });
   await call('GET', `${own}zip/`);
+  await chosen(conversion);
   await call('GET', `${own}events/`);
   await call('GET', `${own}events/?page=0`);
   await call('GET', other, { headers: { Prefer: 'wait=30' } });
   await call('GET', `${other}zip/`);
+  const [failed = ''] = plain.body['conversions'] as readonly string[];
+  await chosen(failed);
   await takeBack(api, { id: conversion, accountId }, api.context());
   await call('GET', `${own}zip/`);
+  await chosen(conversion);
   await managers.stop();
   const { body: large } = await call('POST', '', { body: { requests } });
   const [of = ''] = large['conversions'] as readonly string[];
   await completeHuge(api, accountId, of);
   await call('GET', `${String(large['id'])}/zip/?partial=true`);
+  await chosen(of);
   await call('GET');
 }
 

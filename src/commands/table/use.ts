@@ -71,6 +71,18 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../conversions.ts')).conversionsDownload(...given),
   },
   {
+    name: 'conversions zip',
+    summary: 'Download the PDFs of up to 100 conversions as one ZIP file.',
+    examples: ['conversions zip conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o pdfs.zip'],
+    positionals: ID,
+    takesMany: true,
+    options: {
+      output: { value: 'file', short: 'o', help: 'the ZIP file to write', needed: true },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../conversions.ts')).conversionsZip(...given),
+  },
+  {
     name: 'conversions picture',
     summary: 'Save the picture of the page of a failed conversion, a JPEG.',
     examples: ['conversions picture conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o page.jpg'],

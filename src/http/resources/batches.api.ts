@@ -15,13 +15,10 @@ import {
 import { inHeader, inQuery, type OperationDoc, wrongField } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
+import { ZIP_ANSWERS, ZIP_ERRORS } from './zip.api.ts';
 
 export const NOT_READY =
   'The batch has not ended. Wait for it, or ask for the PDFs that are there with partial=true.';
-export const NO_PDF = 'No conversion of the batch has a PDF: all have failed.';
-export const DELETED = 'The PDFs of the batch are deleted.';
-export const TOO_LARGE =
-  'The PDFs of the batch have more than 4 GB together, which one ZIP file does not hold. Download them one by one.';
 
 export const Batch = Closed({
   id: Text(BATCH, 'The id of the batch.', { pattern: `^${BATCH_ID}$` }),
@@ -180,14 +177,9 @@ export const getBatchZipDoc: OperationDoc = {
       Type.Enum(['true', 'false']),
     ),
   ],
-  answers: {
-    200: {
-      description: 'The ZIP file.',
-      media: 'application/zip',
-      headers: ['Content-Disposition'],
-    },
-  },
+  answers: ZIP_ANSWERS,
   errors: {
+    ...ZIP_ERRORS,
     validation_error: wrongField(
       'partial',
       'Must be true or false.',
@@ -197,16 +189,5 @@ export const getBatchZipDoc: OperationDoc = {
       when: 'The batch has not ended. With partial=true: no conversion has completed yet.',
       message: NOT_READY,
     },
-    conversion_failed: {
-      when: 'All conversions of the batch failed.',
-      message: NO_PDF,
-    },
-    gone: { when: 'All PDFs of the batch are deleted.', message: DELETED },
-    payload_too_large: {
-      when: 'The PDFs are more than a ZIP file holds.',
-      message: TOO_LARGE,
-    },
-    rate_limit_exceeded:
-      'More requests than a minute allows, or too many downloads of this address at a time.',
   },
 };

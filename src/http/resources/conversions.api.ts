@@ -166,7 +166,7 @@ export const listConversionsDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'List conversions',
   description:
-    'All conversions of the account, newest first, or those that all given filters let through.',
+    'All conversions of the account, newest first, or those that all given filters let through. With `Accept: text/csv`, the response is all of these as one table, whatever the page.',
   parameters: [...PAGE_PARAMETERS, ...CONVERSION_FILTER_PARAMETERS, AS_OF],
   answers: {
     200: {
@@ -178,6 +178,7 @@ export const listConversionsDoc: OperationDoc = {
           name,
         })),
       },
+      media: 'text/csv',
     },
   },
 };

@@ -1,13 +1,11 @@
-/** Conversions: asking for one, following it, listing them. */
+/** Conversions: asking for one, following it. */
 import {
-  type ConversionQueries,
   type ConversionRow,
   conversionQueries,
   conversions,
 } from '../../../projections/conversions.ts';
 import { storedBlobQueries } from '../../../projections/stored-blobs.ts';
 import { conversionRecord } from '../../accounts/records.ts';
-import type { Hold } from '../../conversions/look-back.ts';
 import type { Moment } from '../../conversions/moment.ts';
 import {
   type AcceptedConversion,
@@ -16,14 +14,13 @@ import {
 import { type ErrorCode, fieldError, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
-import { ValidationIssues, validated } from '../../requests/validation.ts';
+import { validated } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
-import { lookBacksFor, momentOf, readAsOf } from '../as-of.ts';
+import { momentOf, readAsOf } from '../as-of.ts';
 import {
   accountInView,
   callerOf,
   commandContext,
-  disconnection,
   type HttpContext,
   keyTermsOf,
   mayShow,
@@ -33,16 +30,9 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { parseRequest, wholeRequest } from '../conversion-request.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { pageOf, sendPage } from '../pagination.ts';
 import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
-import { CONVERSION_FILTERS, conversionSearchOf, needsIndex } from './conversion-filter.ts';
-import {
-  createConversionDoc,
-  getConversionDoc,
-  getConversionFileDoc,
-  listConversionsDoc,
-} from './conversions.api.ts';
+import { createConversionDoc, getConversionDoc, getConversionFileDoc } from './conversions.api.ts';
 import { dispositionOf, sendPdf } from './files.ts';
 
 /** Documents go at the end of their retention: seldom within a minute, and some each hour. */
@@ -243,42 +233,6 @@ export const getConversionFile: Endpoint = {
       await refuseUnlessCompleted(deps, row);
       await sendPdf(ctx, deps, row, disposition);
     };
-  },
-};
-
-export const listConversions: Endpoint = {
-  doc: listConversionsDoc,
-  handler: (deps) => async (ctx) => {
-    const { accountId } = callerOf(ctx);
-    const issues = new ValidationIssues();
-    const page = pageOf(ctx, issues, [...CONVERSION_FILTERS, 'as_of']);
-    const search = conversionSearchOf(ctx, issues);
-    const moment = momentOf(ctx, deps, issues);
-    issues.throwIfAny();
-    const view = { projection: conversions, queries: conversionQueries };
-    const read = <R>(from: (queries: ConversionQueries) => R, hold?: Hold) =>
-      readAsOf(ctx, deps, moment, view, from, hold);
-    const found = async () => {
-      if (!needsIndex(search)) {
-        return await read((queries) => queries.page(accountId, { ...page, ...search }));
-      }
-      if (moment !== undefined) {
-        return await lookBacksFor(ctx, deps).holding((hold) =>
-          deps.searches.past(
-            accountId,
-            search,
-            page,
-            (from) => read(from, hold),
-            disconnection(ctx),
-          ),
-        );
-      }
-      const head = ctx.state.asOf ?? (await deps.store.head());
-      return await deps.searches.page(accountId, search, page, head);
-    };
-    const { rows, total } = await found();
-    const records = await Promise.all(rows.map((row) => listedRecordOf(ctx, deps, row)));
-    sendPage(ctx, deps.publicUrl, page, total, records);
   },
 };
 

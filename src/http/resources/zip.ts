@@ -1,4 +1,4 @@
-/** Sends the PDFs of a batch as one ZIP file, one after the other. */
+/** Sends the PDFs of a batch, or of chosen conversions, as one ZIP file, one after the other. */
 import { Readable } from 'node:stream';
 import { Zip, ZipPassThrough } from 'fflate';
 import { batchQueries } from '../../../projections/batches.ts';
@@ -9,12 +9,23 @@ import { BlobNotFound } from '../../documents/port.ts';
 import { MAX_BATCH } from '../../domain/acceptance.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
 import { fieldError, ServiceError } from '../../errors/errors.ts';
-import { type HttpContext, pathParameter } from '../context.ts';
+import { ValidationIssues } from '../../requests/validation.ts';
+import { callerOf, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
-import { DELETED, getBatchZipDoc, NO_PDF, NOT_READY, TOO_LARGE } from './batches.api.ts';
+import { checkQuery } from '../pagination.ts';
+import { getBatchZipDoc, NOT_READY } from './batches.api.ts';
 import { ownBatch } from './batches.ts';
-import { POLL_SECONDS } from './conversions.ts';
+import { ownConversion, POLL_SECONDS } from './conversions.ts';
+import {
+  DELETED,
+  getConversionsZipDoc,
+  MAX_ZIPPED,
+  NO_PDF,
+  NONE_READY,
+  TOO_LARGE,
+  WRONG_ZIPPED,
+} from './zip.api.ts';
 import { deleteOnceSent } from './file-retention.ts';
 import { countDownload, recordDownload } from './files.ts';
 
@@ -88,11 +99,10 @@ const folded = (text: string): string => text.normalize('NFC').toLowerCase();
 async function pdfsOf(
   { vault }: RouteDependencies,
   rows: readonly ConversionRow[],
-  partial: boolean,
 ): Promise<readonly ZippedPdf[]> {
   const completed = rows.filter(({ status }) => status === 'completed');
   if (completed.length === 0) {
-    if (partial && rows.some(({ status }) => status !== 'failed')) throw notReady();
+    if (rows.some(({ status }) => status !== 'failed')) throw notReady(NONE_READY);
     throw new ServiceError('conversion_failed', NO_PDF);
   }
   const names = new Names();
@@ -111,7 +121,8 @@ async function pdfsOf(
   return pdfs;
 }
 
-const notReady = () => new ServiceError('not_ready', NOT_READY, { retryAfter: POLL_SECONDS });
+const notReady = (message: string) =>
+  new ServiceError('not_ready', message, { retryAfter: POLL_SECONDS });
 
 /** Reads each PDF when its turn has come: none is held as a whole, whatever the pace of the client. */
 async function* zipOf(
@@ -165,9 +176,26 @@ async function opened(
     return await openContent(blobs, await vault.contentKey(accountId, id), document);
   } catch (err) {
     if (!(err instanceof BlobNotFound)) throw err;
-    ctx.state.log.warn({ err }, 'A PDF of a batch that should be there is not.');
+    ctx.state.log.warn({ err }, 'A PDF for a ZIP file that should be there is not.');
     return undefined;
   }
+}
+
+/** @throws {ServiceError} there is none to send, or they are too large together */
+async function sendZip(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  accountId: string,
+  { name, rows }: { readonly name: string; readonly rows: readonly ConversionRow[] },
+): Promise<void> {
+  const pdfs = await pdfsOf(deps, rows);
+  ctx.status = 200;
+  ctx.set('Cache-Control', 'private, no-cache');
+  ctx.attachment(name);
+  if (ctx.method !== 'HEAD') {
+    ctx.body = Readable.from(zipOf(ctx, deps, accountId, pdfs), { objectMode: false });
+  }
+  ctx.type = 'application/zip';
 }
 
 export const getBatchZip: Endpoint = {
@@ -176,18 +204,32 @@ export const getBatchZip: Endpoint = {
     const partial = isPartial(ctx);
     const id = pathParameter(ctx, 'id');
     const { accountId, endedAt } = await ownBatch(ctx, deps, id, ctx.state.asOf);
-    if (endedAt === undefined && !partial) throw notReady();
+    if (endedAt === undefined && !partial) throw notReady(NOT_READY);
     countDownload(ctx, deps, accountId);
     const conversions = deps.readModel.query(conversionQueries);
     const ids = deps.readModel.query(batchQueries).conversionsOf(id);
     const rows = ids.flatMap((each) => conversions.byId(each) ?? []);
-    const pdfs = await pdfsOf(deps, rows, partial);
-    ctx.status = 200;
-    ctx.set('Cache-Control', 'private, no-cache');
-    ctx.attachment(`${id}.zip`);
-    ctx.type = 'application/zip';
-    if (ctx.method === 'HEAD') return;
-    ctx.body = Readable.from(zipOf(ctx, deps, accountId, pdfs), { objectMode: false });
-    ctx.type = 'application/zip';
+    await sendZip(ctx, deps, accountId, { name: `${id}.zip`, rows });
+  },
+};
+
+/** @throws {ServiceError} `validation_error` */
+function chosenIds(ctx: HttpContext): readonly string[] {
+  const issues = new ValidationIssues();
+  checkQuery(ctx, issues, ['id']);
+  const ids = new Set([ctx.query['id'] ?? []].flat());
+  if (ids.size < 1 || ids.size > MAX_ZIPPED) issues.add('id', WRONG_ZIPPED);
+  issues.throwIfAny();
+  return [...ids];
+}
+
+export const getConversionsZip: Endpoint = {
+  doc: getConversionsZipDoc,
+  handler: (deps) => async (ctx) => {
+    const rows: ConversionRow[] = [];
+    for (const id of chosenIds(ctx)) rows.push(await ownConversion(ctx, deps, id, ctx.state.asOf));
+    const { accountId } = callerOf(ctx);
+    countDownload(ctx, deps, accountId);
+    await sendZip(ctx, deps, accountId, { name: 'conversions.zip', rows });
   },
 };
