@@ -388,15 +388,20 @@ void test('members invite, change and remove nobody, and may leave', async (t) =
   }
 });
 
-void test('sessions and keys of a removed member end at once, on every node, and for good', async (t) => {
-  const api = await startApi(t);
+/** An account with a member, who has made a key. */
+async function withKeyOfBob(api: Api) {
   const owner = await ownerOf(api);
   const bob = await joined(api, owner.headers, 'bob@example.com', 'member');
-  const made = await api.call('POST', `${BASE}/api-keys/`, {
+  const { body } = await api.call('POST', `${BASE}/api-keys/`, {
     headers: bob.headers,
     body: { name: 'of Bob' },
   });
-  const key = String(made.body['key']);
+  return { owner, bob, key: String(body['key']), keyId: String(body['id']) };
+}
+
+void test('sessions and keys of a removed member end at once, on every node, and for good', async (t) => {
+  const api = await startApi(t);
+  const { owner, bob, key } = await withKeyOfBob(api);
   const actors = new ActorSystem({ store: api.store, snapshots: noSnapshots });
   t.teardown(() => actors.close());
   const node = new Credentials({ ...api, actors });
@@ -573,15 +578,9 @@ void test('an invitation does not tell whether its address has a sign-in, and ne
 
 void test('history and evidence keep the person, the key and the role of each act, whatever becomes of them', async (t) => {
   const api = await startApi(t);
-  const owner = await ownerOf(api);
-  const bob = await joined(api, owner.headers, 'bob@example.com', 'member');
-  const made = await api.call('POST', `${BASE}/api-keys/`, {
-    headers: bob.headers,
-    body: { name: 'of Bob' },
-  });
-  const keyId = String(made.body['id']);
+  const { owner, bob, key, keyId } = await withKeyOfBob(api);
   const html = { body: { html: '<p>x</p>' } };
-  const asked = await api.call('POST', `${BASE}/pdf/`, { ...html, key: String(made.body['key']) });
+  const asked = await api.call('POST', `${BASE}/pdf/`, { ...html, key });
   const id = String(asked.body['id']);
   await api.complete(owner.id, id, PDF);
   const moment = (await api.store.head()).toString();

@@ -46,6 +46,8 @@ void test('people choose their mails, and set a forgotten password by one', asyn
   await page.getByRole('button', { name: 'Sign out' }).click();
 
   await page.getByRole('link', { name: 'Forgot your password?' }).click();
+  // The page that signs in has a field of this name, too.
+  await page.getByRole('heading', { name: 'Set a password' }).waitFor();
   await page.getByLabel('Email').fill(account.email);
   t.strictSame(await inspectPage(page, 'forgot-password'), []);
   await page.getByRole('button', { name: 'Send me a link' }).click();

@@ -52,7 +52,8 @@ async function serviceTests(t: Test, dashboard: DashboardBrowser): Promise<void>
     await page.getByText('The service itself').waitFor();
     await page.getByText('0 of 1 in use').waitFor();
     await page.getByText('No conversion is unfinished.').waitFor();
-    await page.getByText('No conversion has failed').waitFor();
+    await page.getByText('Nothing has failed in this time.').waitFor();
+    sub.equal(await page.getByRole('heading', { name: 'Newest failures' }).count(), 0);
     await page.locator('canvas').nth(4).waitFor();
     sub.strictSame(await inspectState(page, 'operations-calm'), []);
   });

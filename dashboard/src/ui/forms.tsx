@@ -182,6 +182,11 @@ interface PresentPasswordProps {
   readonly autoFocus?: boolean;
 }
 
+/** Tells the browser whose password a form has, so that it keeps or finds it under this address. */
+const AddressForBrowser = ({ email }: { readonly email: string }) => (
+  <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+);
+
 /** Asks a person who is signed in for the present password, or for a sign-in with the provider if they have none: see `passwordIn`. */
 export function PresentPassword({ label, email, autoFocus = false }: PresentPasswordProps) {
   const person = usePerson().data;
@@ -198,7 +203,7 @@ export function PresentPassword({ label, email, autoFocus = false }: PresentPass
   }
   return (
     <>
-      <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+      <AddressForBrowser email={email} />
       <TextField
         label={label}
         name="password"
@@ -206,6 +211,34 @@ export function PresentPassword({ label, email, autoFocus = false }: PresentPass
         autoComplete="current-password"
         isRequired
         autoFocus={autoFocus}
+      />
+    </>
+  );
+}
+
+interface NewPasswordProps {
+  readonly label: string;
+  /** The address that the person will sign in with; undefined: it is not known. */
+  readonly email?: string;
+  readonly name?: string;
+  readonly type?: 'password' | 'text';
+  readonly hint?: string;
+  readonly autoFocus?: boolean;
+}
+
+/** Asks for a password that the person signs in with from then on. */
+export function NewPassword(props: NewPasswordProps) {
+  const { email, name = 'password', type = 'password', ...others } = props;
+  return (
+    <>
+      {email !== undefined && <AddressForBrowser email={email} />}
+      <TextField
+        {...{ name, type }}
+        autoComplete="new-password"
+        minLength={SHORTEST_PASSWORD}
+        hint={t('At least {SHORTEST_PASSWORD} characters.', { SHORTEST_PASSWORD })}
+        isRequired
+        {...others}
       />
     </>
   );

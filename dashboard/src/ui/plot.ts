@@ -73,11 +73,15 @@ export function plot(
   };
   const bars = uPlot.paths.bars?.({ size: [0.7, 36] });
   const series = first.series.map(
-    ({ name, tone, isDashed = false }): uPlot.Series => ({
+    ({ name, tone, isDashed = false }, at): uPlot.Series => ({
       label: name,
       stroke: colour(tone),
       spanGaps: true,
       width: 2,
+      // A lone value makes no line.
+      points: {
+        show: () => chart.series[at]?.values.filter((value) => value !== null).length === 1,
+      },
       ...(isDashed && { dash: DASH }),
       ...(isBars && bars && { fill: colour(tone), width: 0, paths: bars, points: { show: false } }),
     }),

@@ -8,7 +8,7 @@ import { Facts } from '../../ui/Facts.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page, Section } from '../../ui/Page.tsx';
-import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
+import { NewPassword, SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { planName } from '../../ui/plans.ts';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
@@ -127,7 +127,6 @@ function PasswordSection({ account }: PasswordSectionProps) {
             )}
           </Notice>
         )}
-        <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
         <TextField
           label={t('Current password')}
           name="current_password"
@@ -135,17 +134,15 @@ function PasswordSection({ account }: PasswordSectionProps) {
           autoComplete="current-password"
           isRequired
         />
-        <TextField
+        <NewPassword
           label={t('New password')}
+          email={email}
           name="new_password"
           type={type}
-          autoComplete="new-password"
           hint={t(
             'At least {SHORTEST_PASSWORD} characters. Several words are easier to remember than signs.',
             { SHORTEST_PASSWORD },
           )}
-          minLength={SHORTEST_PASSWORD}
-          isRequired
         />
         <Checkbox isSelected={isShown} onChange={setShown}>
           {t('Show the passwords')}

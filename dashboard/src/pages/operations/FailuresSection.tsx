@@ -8,7 +8,7 @@ import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Section } from '../../ui/Page.tsx';
-import { Calm, EmptyState } from '../../ui/states.tsx';
+import { Calm } from '../../ui/states.tsx';
 import { type Column, Records, Table } from '../../ui/Table.tsx';
 import { formatTime, Time } from '../../ui/Time.tsx';
 import { failureTitle } from '../conversions/failure-advice.ts';
@@ -187,6 +187,8 @@ function NewestFailures({ isPaused, filter, onAll }: NewestFailuresProps) {
     setPage(1);
     setLook(look + 1);
   };
+  // That nothing has failed is said once, above.
+  if (filter === undefined && first.data?.items.length === 0 && !hasNewer) return null;
   return (
     <div className={styles.group}>
       <div className={styles.offer}>
@@ -213,11 +215,7 @@ function NewestFailures({ isPaused, filter, onAll }: NewestFailuresProps) {
         columns={columnsOf(account.data?.id)}
         rowKey={keyOf}
         onPage={setPage}
-        empty={
-          <EmptyState icon="check" title={t('No conversion has failed')}>
-            {t('The latest failures of all accounts are listed here.')}
-          </EmptyState>
-        }
+        empty={undefined}
       />
     </div>
   );

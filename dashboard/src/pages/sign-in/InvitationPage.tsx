@@ -6,7 +6,7 @@ import { PERSON, queryClient } from '../../api/client.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
+import { NewPassword, SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
@@ -78,13 +78,6 @@ export default function InvitationPage() {
                     )}
                   </Notice>
                 )}
-                <input
-                  type="hidden"
-                  name="username"
-                  autoComplete="username"
-                  value={email}
-                  readOnly
-                />
                 <TextField
                   label={t('Your name')}
                   name="name"
@@ -92,17 +85,13 @@ export default function InvitationPage() {
                   isRequired
                   autoFocus
                 />
-                <TextField
+                <NewPassword
                   label={t('Password')}
-                  name="password"
-                  type="password"
-                  autoComplete="new-password"
-                  minLength={SHORTEST_PASSWORD}
+                  email={email}
                   hint={t(
                     'If this address signs in here already, its password. Else a new one of at least {SHORTEST_PASSWORD} characters.',
                     { SHORTEST_PASSWORD },
                   )}
-                  isRequired
                 />
               </SendForm>
             )}

@@ -4,7 +4,7 @@ import { forgotPassword, offersQuery, resetPassword } from '../../api/without-si
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
+import { NewPassword } from '../../ui/passwords.tsx';
 import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
@@ -35,16 +35,7 @@ export default function ResetPasswordPage() {
         <WithoutLink />
       ) : (
         <SendForm action={t('Set the password')} onSend={send}>
-          <TextField
-            label={t('New password')}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            minLength={SHORTEST_PASSWORD}
-            hint={t('At least {SHORTEST_PASSWORD} characters.', { SHORTEST_PASSWORD })}
-            isRequired
-            autoFocus
-          />
+          <NewPassword label={t('New password')} autoFocus />
         </SendForm>
       )}
     </LonePage>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { askToSignUp, signUp, signUpOf } from '../../api/without-sign-in.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
-import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
+import { NewPassword } from '../../ui/passwords.tsx';
 import { SendForm } from '../../ui/SendForm.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { TextField } from '../../ui/TextField.tsx';
@@ -87,17 +87,7 @@ function Opening({ token, onOpened }: { readonly token: string; readonly onOpene
               return undefined;
             }}
           >
-            <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-            <TextField
-              label={t('Password')}
-              name="password"
-              type="password"
-              autoComplete="new-password"
-              minLength={SHORTEST_PASSWORD}
-              hint={t('At least {SHORTEST_PASSWORD} characters.', { SHORTEST_PASSWORD })}
-              isRequired
-              autoFocus
-            />
+            <NewPassword label={t('Password')} email={email} autoFocus />
           </SendForm>
         </>
       )}
