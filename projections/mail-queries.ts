@@ -37,7 +37,10 @@ export interface MailTotals {
 
 export interface MailQueries {
   /** Addresses, as HMACs, that links were asked for until then and not followed, at most a hundred, the oldest first. */
-  resetAsks(until: number): readonly { readonly address: string; readonly askedAt: number }[];
+  resetAsks(
+    until: number,
+    limit: number,
+  ): readonly { readonly address: string; readonly askedAt: number }[];
   /** Those whose time has come, the longest due first. */
   due(now: number, limit: number): readonly MailRow[];
   /** Those that were to be told before a time. */
@@ -67,8 +70,8 @@ export function mailQueries(db: Database): MailQueries {
   const next = db
     .prepare<[number], number | null>('SELECT min(next_at) FROM mails WHERE next_at > ?')
     .pluck();
-  const asks = db.prepare<[number], { address: string; askedAt: number }>(
-    'SELECT address, asked_at AS askedAt FROM reset_asks WHERE asked_at <= ? ORDER BY asked_at LIMIT 100',
+  const asks = db.prepare<[number, number], { address: string; askedAt: number }>(
+    'SELECT address, asked_at AS askedAt FROM reset_asks WHERE asked_at <= ? ORDER BY asked_at LIMIT ?',
   );
   const waits = db.prepare<[string], number>('SELECT 1 FROM mails WHERE id = ?').pluck();
   const waiting = db.prepare<[number], { waiting: number; oldestAt: number | null }>(
@@ -78,7 +81,7 @@ export function mailQueries(db: Database): MailQueries {
     'SELECT count, last_at AS lastAt FROM mail_ends WHERE outcome = ?',
   );
   return {
-    resetAsks: (until) => asks.all(until),
+    resetAsks: (until, limit) => asks.all(until, limit),
     due: (now, limit) => due.all(now, limit).map(rowOf),
     olderThan: (time, limit) => older.all(time, limit).map(rowOf),
     nextAt: (now) => next.get(now) ?? undefined,

@@ -2,6 +2,7 @@
 import { mailQueries } from '../../projections/mail-queries.ts';
 import { mailPasswordReset } from '../accounts/password-reset.ts';
 import { firstCommand } from '../actors/command-context.ts';
+import { drainList } from '../async/drain-list.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
@@ -14,19 +15,15 @@ export function startPasswordResets(
   deps: Log & { readonly vault: Vault; readonly logger: Logger },
 ): BackgroundLoop {
   const { clock, logger, readModel, runner, store } = deps;
-  const step = async (stopping: AbortSignal): Promise<void> => {
-    for (;;) {
-      const now = clock.now();
-      const asks = readModel.query(mailQueries).resetAsks(now - PATIENCE_MS);
-      for (const { address } of asks) {
-        if (stopping.aborted) return;
-        await mailPasswordReset(deps, address, now, async () =>
-          firstCommand(now, { kind: 'service' }),
-        );
-      }
-      if (asks.length === 0) return;
-      await runner.waitFor(await store.head());
-    }
+  const due = (limit: number) =>
+    readModel.query(mailQueries).resetAsks(clock.now() - PATIENCE_MS, limit);
+  const follow = ({ address }: { readonly address: string }): Promise<void> => {
+    const now = clock.now();
+    return mailPasswordReset(deps, address, now, async () =>
+      firstCommand(now, { kind: 'service' }),
+    );
   };
+  const step = (stopping: AbortSignal): Promise<void> =>
+    drainList(due, follow, stopping, async () => runner.waitFor(await store.head()));
   return startBackgroundLoop('password-resets', step, logger, { everyMs: PATIENCE_MS });
 }

@@ -46,11 +46,30 @@ void test('a row that stays does not keep it going for ever, and the others are 
 
 const fail = () => Promise.reject(new Error('the store is away'));
 
-void test('a fault ends it', async (t) => {
+void test('a row that fails does not hold up those behind it, and is told', async (t) => {
+  const list = listOf(30);
+  const failing = new Set([1, 2, 9].map(conversionId));
+  const handle: typeof list.handle = (row) =>
+    failing.has(row.conversionId)
+      ? Promise.reject(new Error(`no ${row.conversionId}`))
+      : list.handle(row);
+  await t.rejects(drainList(list.next, handle, going, list.caughtUp), {
+    message: `no ${conversionId(1)}`,
+  });
+  t.equal(list.done.length, 27);
+});
+
+void test('where all fail, it ends soon', async (t) => {
   const list = listOf(500);
-  await t.rejects(drainList(list.next, fail, going, list.caughtUp), {
+  let tries = 0;
+  const handle = () => {
+    tries += 1;
+    return fail();
+  };
+  await t.rejects(drainList(list.next, handle, going, list.caughtUp), {
     message: 'the store is away',
   });
+  t.equal(tries, 10);
 });
 
 void test('a stop lets what is under way end and leaves the rest', async (t) => {
