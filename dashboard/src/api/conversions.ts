@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api, dataOf, pageQuery, totalOf } from './client.ts';
 import type { components } from './schema.d.ts';
 import { ApiError } from './error.ts';
+import { t } from '../words/words.ts';
 
 export type Conversion = components['schemas']['Conversion'];
 export type ConversionStatus = Conversion['status'];
@@ -26,8 +27,8 @@ export function pictureFormatOf({ file_url: url }: Conversion): string | undefin
 }
 
 /** What a completed conversion has made, in sentences. */
-export const nounOf = (record: Conversion): 'PDF' | 'picture' =>
-  pictureFormatOf(record) === undefined ? 'PDF' : 'picture';
+export const nounOf = (record: Conversion): string =>
+  pictureFormatOf(record) === undefined ? 'PDF' : t('picture');
 
 export interface ConversionFilter {
   /** Words of names, or the beginning of an id. */

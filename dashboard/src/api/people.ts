@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { ACCOUNT, api, dataOf, PERSON, queryClient } from './client.ts';
 import { session } from '../session/session.ts';
 import type { components } from './schema.d.ts';
+import { ROLE_NAMES } from '../ui/format.ts';
 import { t } from '../words/words.ts';
 
 export type Person = components['schemas']['Person'];
@@ -14,12 +15,6 @@ export const ROLES = [
   { value: 'member', label: t('Member: converts, makes own keys') },
   { value: 'auditor', label: t('Auditor: reads') },
 ] as const satisfies readonly { value: Role; label: string }[];
-
-const ROLE_NAMES: Readonly<Record<Role, string>> = {
-  owner: t('owner'),
-  member: t('member'),
-  auditor: t('auditor'),
-};
 
 /** The name of a role within a text. */
 export const roleName = (role: Role): string => ROLE_NAMES[role];

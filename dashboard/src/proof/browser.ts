@@ -2,6 +2,7 @@
 import { ApiError } from '../api/error.ts';
 import { CheckpointKeeper } from './kept-checkpoint.ts';
 import type { CheckDependencies } from './log.ts';
+import { t } from '../words/words.ts';
 
 /** Asks without the person's token: what the log publishes is for everybody. */
 async function ask(path: string): Promise<Response> {
@@ -46,7 +47,9 @@ export function assertCanHash(): void {
   // The types of the browser promise it, but a page over plain HTTP has none.
   if ((globalThis.crypto as Partial<Crypto>).subtle !== undefined) return;
   throw new Error(
-    'Browsers compute hashes and check signatures only on pages over HTTPS or of localhost. Open this page over HTTPS.',
+    t(
+      'Browsers compute hashes and check signatures only on pages over HTTPS or of localhost. Open this page over HTTPS.',
+    ),
   );
 }
 
@@ -57,7 +60,9 @@ export async function assertCanCheck(): Promise<void> {
     await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   } catch {
     throw new Error(
-      'This browser cannot check Ed25519 signatures. Chrome and Edge can from version 137 on, Firefox from 129, Safari from 17.',
+      t(
+        'This browser cannot check Ed25519 signatures. Chrome and Edge can from version 137 on, Firefox from 129, Safari from 17.',
+      ),
     );
   }
 }

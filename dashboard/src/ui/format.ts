@@ -50,3 +50,10 @@ export const conformanceName = (name: string): string =>
 
 /** team → Team */
 export const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
+
+/** The roles, within a sentence. */
+export const ROLE_NAMES = {
+  owner: t('owner'),
+  member: t('member'),
+  auditor: t('auditor'),
+} as const;

@@ -12,7 +12,11 @@ const german = JSON.parse(readFileSync(join(ROOT, 'words/de.json'), 'utf8')) as 
 
 /** What is shown as it is in every language: code, keys, names. */
 const SAME_EVERYWHERE = new Set(['code', 'kbd', 'pre', 'bdi']);
-const NAMES = /^(Pressledger|PDF|API|ZIP|CSV|JSON|HTML|SHA-256|UTC|Esc|Ctrl)$/;
+const NAMES = /^(Pressledger|PDFs?|API|ZIP|CSV|JSON|HTML|URL|SHA-256|UTC|Esc|Ctrl)$/;
+/** Headers of requests, which are the only other names with a capital that objects have. */
+const HEADERS = /^(Accept|Prefer)$/;
+/** The properties of elements that a person reads. */
+const READ = /^(action|aria-label|heading|label|lead|of|text|title|what)$/;
 
 type Node = Readonly<Record<string, unknown>> & { readonly type?: string };
 
@@ -32,6 +36,17 @@ function look(node: unknown, file: string, found: Found, isCode = false): void {
   if (type === 'JSXText' && typeof value === 'string' && !isCode) {
     const text = value.trim();
     if (/\p{L}{2}/u.test(text) && !NAMES.test(text)) found.bare.push(`${file}: ${text}`);
+  }
+  if (type === 'JSXAttribute' && typeof (value as Node | null)?.['value'] === 'string') {
+    const property = String(((node as Node)['name'] as Node)['value']);
+    const text = String((value as Node)['value']);
+    if (READ.test(property) && !NAMES.test(text)) found.bare.push(`${file}: ${property}="${text}"`);
+  }
+  if (type === 'KeyValueProperty') {
+    const key = (node as Node)['key'] as Node;
+    const text = String(key['value']);
+    const isShown = key.type === 'Identifier' && /^[A-Z][a-z]+$/.test(text) && !HEADERS.test(text);
+    if (isShown) found.bare.push(`${file}: ${text}:`);
   }
   const name = (callee as Node | undefined)?.['value'];
   if (type === 'CallExpression' && (name === 't' || name === 'rich')) {

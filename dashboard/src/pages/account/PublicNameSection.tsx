@@ -19,7 +19,9 @@ export function PublicNameSection() {
       what={t('the public name')}
       queryKey={['public-name']}
       ask={async (signal) => (await dataOf(api.GET(PATH, { signal }))).name}
-      show={(name) => <Facts facts={{ Name: name === null ? t('None') : <bdi>{name}</bdi> }} />}
+      show={(name) => (
+        <Facts facts={{ [t('Name')]: name === null ? t('None') : <bdi>{name}</bdi> }} />
+      )}
       lines={1}
       removal={{
         action: t('Remove the name'),

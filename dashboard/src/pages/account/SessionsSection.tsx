@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<OpenSession>[] = [
     cell: (open) => (
       <ConfirmButton
         small
-        text="End"
+        text={t('End')}
         aria-label={t('End the session {open}', { open: nameOf(open) })}
         title={open.current ? t('End this very session?') : t('End this session?')}
         action={t('End the session')}
@@ -117,7 +117,7 @@ export function SessionsSection() {
     >
       <Records
         list={list}
-        of="sessions"
+        of={t('sessions')}
         label={t('Sessions')}
         columns={COLUMNS}
         rowKey={({ id }) => id}

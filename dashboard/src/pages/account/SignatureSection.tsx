@@ -89,7 +89,7 @@ export function SignatureSection() {
       onSend={set}
     >
       <FileField
-        label="PKCS#12 file"
+        label={t('PKCS#12 file')}
         name="p12"
         accept=".p12,.pfx,application/x-pkcs12"
         hint={t('The certificate with its private key. It takes the place of an earlier one.')}

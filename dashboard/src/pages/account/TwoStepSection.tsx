@@ -159,7 +159,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
         <SecretDialog
           title={t('Your recovery codes')}
           secret={codes.join('\n')}
-          what="codes"
+          what={t('codes')}
           file="pressledger-recovery-codes.txt"
           onCopied={() => setCodes(undefined)}
         >

@@ -111,12 +111,8 @@ function Actions({ batch }: { readonly batch: Batch }) {
           onConfirm={cancel}
         >
           {rich(
-            '{pending} that {value} not ended will end without a PDF, and {value2} back. Their requests are deleted. What is completed stays.',
-            {
-              pending: counted(pending, 'conversion'),
-              value: pending === 1 ? 'has' : 'have',
-              value2: pending === 1 ? t('its credit comes') : t('their credits come'),
-            },
+            'What has not ended will end without a PDF: {pending}. The requests are deleted, and the credits come back. What is completed stays.',
+            { pending: counted(pending, 'conversion') },
           )}
         </ConfirmButton>
       )}
@@ -158,7 +154,7 @@ function ConversionsOf({ id }: { readonly id: string }) {
     <Section title={t('Conversions')}>
       <Records
         list={list}
-        of="conversions"
+        of={t('conversions')}
         {...CONVERSIONS_TABLE}
         onPage={(next) =>
           void navigate({
@@ -186,7 +182,7 @@ function HistoryOf({ batch }: { readonly batch: Batch }) {
       <HiddenNote hidden={list.query.data?.hidden} />
       <Records
         list={list}
-        of="events"
+        of={t('events')}
         label={t('Events of the batch and its conversions')}
         {...EVENT_GROUPS_TABLE}
         onPage={setPage}

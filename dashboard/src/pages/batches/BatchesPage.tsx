@@ -52,7 +52,7 @@ export default function BatchesPage() {
     >
       <Records
         list={list}
-        of="batches"
+        of={t('batches')}
         label={t('Batches')}
         columns={COLUMNS}
         rowKey={({ id }) => id}

@@ -145,7 +145,7 @@ export default function ConversionsPage() {
       {!isBackwards && (
         <Records
           list={{ query, page, size: CONVERSIONS_PAGE_SIZE }}
-          of="conversions"
+          of={t('conversions')}
           {...CONVERSIONS_TABLE}
           onPage={(next) => show({ ...filters, ...pageOf(next) })}
           empty={<Nothing isFiltered={isFiltered} page={page} onReset={() => show({})} />}

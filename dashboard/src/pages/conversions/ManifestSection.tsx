@@ -44,15 +44,15 @@ function Manifest({ record }: { readonly record: RenderRecord }) {
   const errorCount = errors.length + record.console_errors_left_out;
   const tabs = [
     { id: 'rendering', title: t('Rendering'), content: <Rendering record={record} /> },
-    { id: 'fonts', title: `Fonts (${fonts.length})`, content: <Fonts fonts={fonts} /> },
+    { id: 'fonts', title: `${t('Fonts')} (${fonts.length})`, content: <Fonts fonts={fonts} /> },
     {
       id: 'resources',
-      title: `Resources (${formatNumber(resourceCount)})`,
+      title: `${t('Resources')} (${formatNumber(resourceCount)})`,
       content: <Resources record={record} />,
     },
     {
       id: 'console',
-      title: `Console (${formatNumber(errorCount)})`,
+      title: `${t('Console')} (${formatNumber(errorCount)})`,
       content: <Console record={record} />,
     },
   ];

@@ -22,7 +22,7 @@ import { rich, t } from '../../words/rich.ts';
 function sizeText(record: Conversion): string {
   const { pages, bytes = 0 } = record;
   const size = formatBytes(bytes);
-  return pages === undefined || nounOf(record) === 'picture'
+  return pages === undefined || nounOf(record) !== 'PDF'
     ? size
     : `${counted(pages, 'page')}, ${size}`;
 }
@@ -65,9 +65,9 @@ function FirstPage({ id }: { readonly id: string }) {
 
 /** True if this browser shows the file of the conversion within a page: pictures always. */
 const canShowHere = (record: Conversion): boolean =>
-  nounOf(record) === 'picture' || navigator.pdfViewerEnabled;
+  nounOf(record) !== 'PDF' || navigator.pdfViewerEnabled;
 
-type GoneProps = { readonly what: ReturnType<typeof nounOf>; readonly reason: string };
+type GoneProps = { readonly what: string; readonly reason: string };
 
 function Gone({ what, reason }: GoneProps) {
   return (

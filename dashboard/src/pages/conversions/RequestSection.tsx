@@ -98,7 +98,7 @@ function DeletedRequest({ id }: { readonly id: string }) {
           </p>
           <Facts
             facts={{
-              Document:
+              [t('Document')]:
                 source === 'document'
                   ? t('finished documents')
                   : source === 'url'

@@ -50,7 +50,7 @@ type Words = (event: ConversionEvent, receiver: string) => string;
 /** What happened, as of a letter. `receiver`: whom a delivery is for. */
 const WAY: Partial<Record<ConversionEvent['type'], Words>> = {
   ConversionRequested: () => t('Sent'),
-  ConversionCompleted: ({ summary }) => summary.replace('The file was stored', 'Made'),
+  ConversionCompleted: ({ summary }) => summary.replace('The file was stored', t('Made')),
   ConversionFailed: ({ data }) => failureTitle(String(data['code'])),
   CreditRefunded: () => t('The credit came back'),
   DocumentDownloaded: ({ data }) =>

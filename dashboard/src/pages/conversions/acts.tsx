@@ -150,7 +150,7 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
   return (
     <ConfirmButton
       icon="trash"
-      text="Delete"
+      text={t('Delete')}
       title={t('Delete the documents of this conversion?')}
       action={t('Delete them')}
       key="delete"

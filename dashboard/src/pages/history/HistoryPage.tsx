@@ -126,7 +126,7 @@ export default function HistoryPage() {
             <HiddenNote hidden={list.query.data?.hidden} />
             <Records
               list={list}
-              of="events"
+              of={t('events')}
               label={t('Events of the account')}
               {...EVENT_GROUPS_TABLE}
               columns={COLUMNS}

@@ -1,5 +1,6 @@
 /** Events and those who caused them, in words. */
 import type { components } from '../../api/schema.d.ts';
+import { ROLE_NAMES } from '../../ui/format.ts';
 import { t } from '../../words/words.ts';
 
 type Entry = components['schemas']['HistoryEntry'];
@@ -13,7 +14,7 @@ export function typeText(type: string): string {
 }
 
 export const ACTOR_KINDS = {
-  key: 'An API key',
+  key: t('An API key'),
   session: t('A person who is signed in'),
   account: t('A person with the password'),
   renderer: t('A renderer'),
@@ -24,7 +25,7 @@ export const ACTOR_KINDS = {
 
 /** The member who acted, with the role of that time; older events name none. */
 export const memberText = ({ name, role }: Actor): string | undefined =>
-  name === undefined ? undefined : `${name}${role === undefined ? '' : ` (${role})`}`;
+  name === undefined ? undefined : `${name}${role === undefined ? '' : ` (${ROLE_NAMES[role]})`}`;
 
 /**
  * Names those who have a name that says something; the ids of others are of no use to a person.

@@ -58,14 +58,14 @@ export default function HomePage() {
       for (const query of [keys, recent, completed]) void query.refetch();
     };
     return (
-      <Page title="Home">
+      <Page title={t('Home')}>
         <ErrorState error={error} onRetry={retry} />
       </Page>
     );
   }
   if (keys.data === undefined || recent.data === undefined || completed.data === undefined) {
     return (
-      <Page title="Home">
+      <Page title={t('Home')}>
         <Loading label={t('Loading the state of the account')} lines={10} />
       </Page>
     );
@@ -79,7 +79,7 @@ export default function HomePage() {
   const isNew = recent.data.total === 0;
   return (
     <Page
-      title="Home"
+      title={t('Home')}
       lead={
         account && (
           <>

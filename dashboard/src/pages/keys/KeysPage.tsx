@@ -189,7 +189,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
       <SecretDialog
         title={t('The key {name}', { name: created.name })}
         secret={created.key}
-        what="key"
+        what={t('key')}
         onCopied={close}
       >
         {t('Copy the key now and keep it where secrets are kept.')}

@@ -73,7 +73,7 @@ function InviteSection() {
         <SecretDialog
           title={t('The link is made')}
           secret={made.link}
-          what="link"
+          what={t('link')}
           onCopied={() => setMade(undefined)}
         >
           {rich('{value} Whoever opens it joins as the person with that address.', {
@@ -276,7 +276,7 @@ export default function MembersPage() {
       <Section title={t('People')}>
         <Records
           list={list}
-          of="members"
+          of={t('members')}
           label={t('Members')}
           columns={columnsFor(person?.id, isOwner)}
           rowKey={({ id }) => id}

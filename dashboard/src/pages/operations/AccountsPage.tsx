@@ -87,7 +87,7 @@ export default function AccountsPage() {
       <SearchForm key={email} email={email} onType={setTyped} onSearch={show} />
       <Records
         list={list}
-        of="accounts"
+        of={t('accounts')}
         label={t('Accounts')}
         columns={COLUMNS}
         rowKey={({ id }) => id}
@@ -227,14 +227,15 @@ function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
   };
   if (shown !== undefined) {
     const { email, secret, what, id } = shown;
+    const noun = what === 'link' ? t('link') : t('password');
     return (
       <SecretDialog
         title={what === 'link' ? t('The link is made') : t('The account is open')}
         secret={secret}
-        what={what}
+        what={noun}
         onCopied={() => void goTo(id)}
       >
-        {rich('Copy the {what} for {email} now and pass it on safely.', { what, email })}
+        {rich('Copy the {what} for {email} now and pass it on safely.', { what: noun, email })}
       </SecretDialog>
     );
   }

@@ -210,7 +210,7 @@ function NewestFailures({ isPaused, filter, onAll }: NewestFailuresProps) {
       </div>
       <Records
         list={{ query: shown, page, size: PAGE_SIZE }}
-        of="failures"
+        of={t('failures')}
         label={t('Newest failures')}
         columns={columnsOf(account.data?.id)}
         rowKey={keyOf}

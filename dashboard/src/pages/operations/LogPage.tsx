@@ -79,9 +79,9 @@ function CheckpointsSection() {
       {isOne && <p>{rich('Origin: {code}', { code: <code>{origins[0]}</code> })}</p>}
       <Records
         list={list}
-        of="checkpoints"
+        of={t('checkpoints')}
         label={t('Checkpoints')}
-        columns={isOne ? COLUMNS.filter(({ header }) => header !== 'Origin') : COLUMNS}
+        columns={isOne ? COLUMNS.filter(({ header }) => header !== t('Origin')) : COLUMNS}
         rowKey={({ origin, size, root }) => `${origin}/${size}/${root}`}
         onPage={setPage}
         empty={

@@ -87,7 +87,7 @@ const localText = (iso: string): string =>
     .replace(' ', 'T');
 
 function Steps({ step_minutes: minutes, steps }: Activity) {
-  const every = minutes === 1 ? 'minute' : formatDuration(minutes * MINUTE_MS);
+  const every = minutes === 1 ? t('minute') : formatDuration(minutes * MINUTE_MS);
   const times = steps.map(({ time }) => Date.parse(time) / 1000);
   const values = (of: (step: Step) => number | null | undefined) =>
     steps.map((step) => of(step) ?? null);

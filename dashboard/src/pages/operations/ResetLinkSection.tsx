@@ -89,7 +89,7 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
         <SecretDialog
           title={t('The link is made')}
           secret={made.link}
-          what="link"
+          what={t('link')}
           onCopied={() => setMade(undefined)}
         >
           {rich('Hand it over to {email} in a way that you trust.', { email: made.email })}

@@ -120,7 +120,7 @@ export function StateSection({ status }: StatusProps) {
           [t('Memory')]: formatBytes(memory.rss_bytes),
           [t('Leader')]: leadText(status),
           [t('Mail')]: mailText(status),
-          ...(status.credits === 'off' && { Credits: t('Off: conversions cost nothing') }),
+          ...(status.credits === 'off' && { [t('Credits')]: t('Off: conversions cost nothing') }),
           ...(status.rate_limit === 'off' && {
             [t('Rate limits')]: t('Off: requests are not limited'),
           }),

@@ -36,8 +36,8 @@ export function contentOf({ html, data, schema }: TemplateDraft, options: Values
   return {
     ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
     ...(left.length > 0 && { options: Object.fromEntries(left) }),
-    ...(schema.trim() !== '' && { schema: objectOf(schema, 'Schema') }),
-    sample: objectOf(data, 'Data'),
+    ...(schema.trim() !== '' && { schema: objectOf(schema, t('Schema')) }),
+    sample: objectOf(data, t('Data')),
   } as TemplateBody;
 }
 

@@ -123,7 +123,7 @@ function Versions({ template: { id, version: newest } }: { readonly template: Te
     >
       <Records
         list={list}
-        of="versions"
+        of={t('versions')}
         label={t('Versions')}
         columns={mayWork || mayReadDocuments ? columns : columns.slice(0, -1)}
         rowKey={({ version }) => String(version)}
@@ -174,7 +174,7 @@ function Actions({ template: { id, name } }: { readonly template: Template }) {
         <TextField label={t('Name')} name="name" defaultValue={name} isRequired autoFocus />
       </ConfirmButton>
       <ConfirmButton
-        text="Delete"
+        text={t('Delete')}
         icon="trash"
         title={t('Delete the template?')}
         action={t('Delete the template')}

@@ -98,11 +98,13 @@ function LedgerSection({ page, onPage }: LedgerSectionProps) {
       title={t('Ledger')}
       lead={t('Each change of the credits, newest first.')}
       fold={page === 1 ? 'closed' : 'open'}
-      actions={<ExportButton path="/api/v1/account/ledger/" fileName="ledger.csv" what="ledger" />}
+      actions={
+        <ExportButton path="/api/v1/account/ledger/" fileName="ledger.csv" what={t('ledger')} />
+      }
     >
       <Records
         list={list}
-        of="entries"
+        of={t('entries')}
         label={t('Ledger')}
         columns={COLUMNS}
         rowKey={({ id }) => id}
@@ -141,7 +143,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
           <ExportButton
             path={`/api/v1/account/usage/?${new URLSearchParams({ ...lastDays(span, now) })}`}
             fileName={`usage-${span}-days.csv`}
-            what="usage"
+            what={t('usage')}
           />
         </div>
       }
@@ -225,7 +227,7 @@ export function StatementSection({ since }: { readonly since: string }) {
               value={month}
               onChange={setMonth}
             />
-            <SaveButton small icon="download" what="statement" load={load}>
+            <SaveButton small icon="download" what={t('statement')} load={load}>
               {t('Make the statement')}
             </SaveButton>
           </div>

@@ -112,7 +112,7 @@ export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryLis
       </div>
       <Records
         list={list}
-        of="deliveries"
+        of={t('deliveries')}
         label={t('Deliveries')}
         columns={endpoint === undefined ? TO_ALL : TO_ONE}
         rowKey={({ id }) => id}

@@ -83,7 +83,7 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
       <Section title={t('Summary')}>
         <Facts
           facts={{
-            About:
+            [t('About')]:
               conversion === undefined ? undefined : (
                 <Link to="/conversions/$id" params={{ id: conversion }}>
                   {delivery.name ?? <code>{conversion}</code>}

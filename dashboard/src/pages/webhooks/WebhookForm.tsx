@@ -81,7 +81,12 @@ type SigningSecretProps = { readonly secret: string; readonly onCopied: () => vo
 /** Shows a secret once, and says what it is for. */
 export function SigningSecret({ secret, onCopied }: SigningSecretProps) {
   return (
-    <SecretDialog title={t('The signing secret')} secret={secret} what="secret" onCopied={onCopied}>
+    <SecretDialog
+      title={t('The signing secret')}
+      secret={secret}
+      what={t('secret')}
+      onCopied={onCopied}
+    >
       {t(
         'Copy the secret now and give it to the program that receives the deliveries. With it, the program checks that a delivery comes from this service and was not changed on its way.',
       )}

@@ -174,7 +174,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
         </ActButton>
       )}
       <ConfirmButton
-        text="Delete"
+        text={t('Delete')}
         icon="trash"
         title={t('Delete the endpoint?')}
         action={t('Delete the endpoint')}
