@@ -26,33 +26,15 @@ type Search = Record<string, unknown>;
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: PageError });
 
+/** A page that nobody needs to be signed in for. */
+const lone = <const Path extends string>(path: Path, load: Load) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: PATHS.signIn,
   validateSearch: signInSearch,
   component: lazyRouteComponent((): ReturnType<Load> => import('./pages/sign-in/SignInPage.tsx')),
-});
-
-const resetPassword = createRoute({
-  getParentRoute: () => root,
-  path: PATHS.resetPassword,
-  component: lazyRouteComponent(
-    (): ReturnType<Load> => import('./pages/sign-in/ResetPasswordPage.tsx'),
-  ),
-});
-
-const signUp = createRoute({
-  getParentRoute: () => root,
-  path: PATHS.signUp,
-  component: lazyRouteComponent((): ReturnType<Load> => import('./pages/sign-in/SignUpPage.tsx')),
-});
-
-const invitation = createRoute({
-  getParentRoute: () => root,
-  path: PATHS.invitation,
-  component: lazyRouteComponent(
-    (): ReturnType<Load> => import('./pages/sign-in/InvitationPage.tsx'),
-  ),
 });
 
 /** All pages that a person must be signed in to see. */
@@ -95,13 +77,20 @@ const page = <const Path extends string, Valid = object>(
   });
 
 /** A page that operators alone can use. */
-const forOperators = (load: Load) => async (): ReturnType<Load> => {
-  const [guard, { default: content }] = await Promise.all([
-    import('./pages/operations/OperatorsOnly.tsx'),
-    load(),
-  ]);
-  return { default: guard.forOperators(content) };
-};
+const forOperators = <const Path extends string, Valid = object>(
+  path: Path,
+  load: Load,
+  validateSearch?: (search: Search) => Valid,
+) =>
+  page(
+    path,
+    async () => {
+      const guard = import('./pages/operations/OperatorsOnly.tsx');
+      const { default: content } = await load();
+      return { default: (await guard).forOperators(content) };
+    },
+    validateSearch,
+  );
 
 const pageSearch = ({ page: number }: Search) => pageOf(number);
 
@@ -117,9 +106,9 @@ const documentsSearch = ({ add, from }: Search) => ({
 
 const routeTree = root.addChildren([
   signIn,
-  resetPassword,
-  signUp,
-  invitation,
+  lone(PATHS.resetPassword, () => import('./pages/sign-in/ResetPasswordPage.tsx')),
+  lone(PATHS.signUp, () => import('./pages/sign-in/SignUpPage.tsx')),
+  lone(PATHS.invitation, () => import('./pages/sign-in/InvitationPage.tsx')),
   anybody.addChildren([verify]),
   signedIn.addChildren([
     page(PATHS.home, () => import('./pages/home/HomePage.tsx')),
@@ -144,24 +133,18 @@ const routeTree = root.addChildren([
     page(PATHS.history, () => import('./pages/history/HistoryPage.tsx'), historySearch),
     page(PATHS.members, () => import('./pages/members/MembersPage.tsx')),
     page(PATHS.account, () => import('./pages/account/AccountPage.tsx')),
-    page(
+    forOperators(
       PATHS.operations,
-      forOperators(() => import('./pages/operations/OperationsPage.tsx')),
+      () => import('./pages/operations/OperationsPage.tsx'),
       spanSearch,
     ),
-    page(
+    forOperators(
       PATHS.accounts,
-      forOperators(() => import('./pages/operations/AccountsPage.tsx')),
+      () => import('./pages/operations/AccountsPage.tsx'),
       accountsSearch,
     ),
-    page(
-      PATHS.operatorAccount,
-      forOperators(() => import('./pages/operations/OperatorAccountPage.tsx')),
-    ),
-    page(
-      PATHS.log,
-      forOperators(() => import('./pages/operations/LogPage.tsx')),
-    ),
+    forOperators(PATHS.operatorAccount, () => import('./pages/operations/OperatorAccountPage.tsx')),
+    forOperators(PATHS.log, () => import('./pages/operations/LogPage.tsx')),
   ]),
 ]);
 

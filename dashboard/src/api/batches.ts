@@ -1,10 +1,8 @@
 /** How the pages ask for batches, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from './client.ts';
-import type { paths } from './schema.d.ts';
+import { type Answer, answerQuery, api, dataOf } from './client.ts';
 
-export type Batch =
-  paths['/api/v1/batches/']['get']['responses'][200]['content']['application/json'][number];
+export type Batch = Answer<'/api/v1/batches/'>[number];
 
 /** How often a batch under way is asked for. */
 const POLL_MS = 10_000;
@@ -22,9 +20,7 @@ export const nextLook = (batches: readonly Batch[] = []): number | false =>
 
 export const batchQuery = (id: string) =>
   queryOptions({
-    queryKey: [...BATCHES, 'one', id],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/batches/{id}/', { params: { path: { id } }, signal })),
+    ...answerQuery([...BATCHES, 'one', id], '/api/v1/batches/{id}/', { path: { id } }),
     refetchInterval: ({ state: { data } }) => nextLook(data && [data]),
   });
 

@@ -1,5 +1,5 @@
 /** The service's API, typed by its OpenAPI document. */
-import createClient from 'openapi-fetch';
+import createClient, { type ParamsOption } from 'openapi-fetch';
 import { session, SessionEndedError } from '../session/session.ts';
 import { ApiError, isOfLacking } from './error.ts';
 import type { paths } from './schema.d.ts';
@@ -64,6 +64,33 @@ export async function answerOf<Data>(sent: Promise<Sent<Data>>) {
 export async function dataOf<Data>(sent: Promise<Sent<Data>>): Promise<Data> {
   return (await answerOf(sent)).data;
 }
+
+type Reads = {
+  [Path in keyof paths]: paths[Path] extends { get: object } ? Path : never;
+}[keyof paths];
+/** The JSON of a successful answer to `GET`. */
+export type Answer<Path extends Reads> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': infer Body } } } };
+}
+  ? Body
+  : never;
+
+/** Asks one path, and keeps the answer under a key. */
+export const answerQuery = <Path extends Reads>(
+  queryKey: readonly unknown[],
+  path: Path,
+  params?: ParamsOption<paths[Path]['get']>['params'],
+  more: { readonly staleTime?: number } = {},
+) =>
+  queryOptions({
+    queryKey,
+    queryFn: ({ signal }): Promise<Answer<Path>> =>
+      dataOf(api.GET(path, { params, signal } as never) as Promise<Sent<Answer<Path>>>),
+    ...more,
+  });
+
+/** What the service holds under it never changes. */
+export const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY };
 
 /** The number of all items of a list; an answer holds one page of them. */
 export const totalOf = (response: Response): number =>
@@ -147,3 +174,9 @@ export function pageOf(page: unknown): { readonly page?: number } {
   const number = Number(page);
   return Number.isInteger(number) && number > 1 ? { page: number } : {};
 }
+
+/** Leaves out what is undefined: the types of requests and addresses do not let it in. */
+export const given = <Values extends object>(values: Values) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Values]?: Exclude<Values[Name], undefined>;
+  };

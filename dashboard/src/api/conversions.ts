@@ -1,6 +1,6 @@
 /** How the pages ask for conversions, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { answerOf, api, dataOf, pageQuery, totalOf } from './client.ts';
+import { answerOf, answerQuery, api, dataOf, FOR_EVER, pageQuery, totalOf } from './client.ts';
 import type { components } from './schema.d.ts';
 import { ApiError } from './error.ts';
 import { t } from '../words/words.ts';
@@ -72,9 +72,7 @@ export const conversionsQuery = (...list: Parameters<typeof conversionsPage>) =>
 
 export const conversionQuery = (id: string) =>
   queryOptions({
-    queryKey: [...oneConversion(id), 'record'],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/conversions/{id}/', { params: { path: { id } }, signal })),
+    ...answerQuery([...oneConversion(id), 'record'], '/api/v1/conversions/{id}/', { path: { id } }),
     refetchInterval: ({ state: { data } }) =>
       data !== undefined && !isEnded(data) ? POLL_MS : false,
   });
@@ -148,7 +146,7 @@ export const conversionFileQuery = (id: string) =>
       return { pdf, name: fileNameOf(response, `${id}.pdf`) };
     },
     // The PDF of a conversion never changes.
-    staleTime: Number.POSITIVE_INFINITY,
+    ...FOR_EVER,
   });
 
 export type StoredRequest = components['schemas']['StoredRequest'];
@@ -156,12 +154,12 @@ export type RenderRecord = components['schemas']['RenderRecord'];
 
 /** The request of a conversion, while it is stored. */
 export const conversionRequestQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...oneConversion(id), 'request'],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/conversions/{id}/request/', { params: { path: { id } }, signal })),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  answerQuery(
+    [...oneConversion(id), 'request'],
+    '/api/v1/conversions/{id}/request/',
+    { path: { id } },
+    FOR_EVER,
+  );
 
 /** The picture of a page that failed, while it is stored. */
 export const pictureQuery = (id: string) =>
@@ -175,7 +173,7 @@ export const pictureQuery = (id: string) =>
           signal,
         }),
       ),
-    staleTime: Number.POSITIVE_INFINITY,
+    ...FOR_EVER,
   });
 
 /** The first page of a PDF, while that is stored; null if it cannot be drawn. To look is no download. */
@@ -194,36 +192,29 @@ export const thumbnailQuery = (id: string) =>
         throw error;
       });
     },
-    staleTime: Number.POSITIVE_INFINITY,
+    ...FOR_EVER,
   });
 
 /** How the PDF was made, while that is stored. */
 export const renderRecordQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...oneConversion(id), 'manifest'],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/conversions/{id}/manifest/', { params: { path: { id } }, signal })),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-
-/** @returns the id of a new conversion of the same stored request */
-export async function convertAgain(id: string, idempotencyKey: string): Promise<string> {
-  const made = await dataOf(
-    api.POST('/api/v1/conversions/{id}/retry/', {
-      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
-    }),
+  answerQuery(
+    [...oneConversion(id), 'manifest'],
+    '/api/v1/conversions/{id}/manifest/',
+    { path: { id } },
+    FOR_EVER,
   );
-  return made.id;
-}
 
-/** @returns the id of a new conversion of the same stored request, whose PDF is compared with that of the first */
-export async function renderAgain(id: string, idempotencyKey: string): Promise<string> {
-  const made = await dataOf(
-    api.POST('/api/v1/conversions/{id}/rerender/', {
-      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
-    }),
-  );
-  return made.id;
+/**
+ * @param how by `rerender`, its PDF is compared with that of the first
+ * @returns the id of a new conversion of the same stored request
+ */
+export async function repeat(
+  how: 'retry' | 'rerender',
+  id: string,
+  idempotencyKey: string,
+): Promise<string> {
+  const params = { path: { id }, header: { 'Idempotency-Key': idempotencyKey } };
+  return (await dataOf(api.POST(`/api/v1/conversions/{id}/${how}/` as const, { params }))).id;
 }
 
 /** The bundle by which anyone can prove the conversion without the service. */

@@ -1,6 +1,5 @@
 /** Passkeys, by the browser's own functions. */
-import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from './client.ts';
+import { answerQuery, api, dataOf } from './client.ts';
 import type { components } from './schema.d.ts';
 import { t } from '../words/words.ts';
 
@@ -52,10 +51,7 @@ export async function usePasskey(
 
 const PATH = '/api/v1/account/person/passkeys/';
 
-export const passkeysQuery = queryOptions({
-  queryKey: ['passkeys'],
-  queryFn: ({ signal }) => dataOf(api.GET(PATH, { signal })),
-});
+export const passkeysQuery = answerQuery(['passkeys'], PATH);
 
 /** Proves with a passkey who is signed in. */
 export async function confirmWithPasskey(): Promise<Proof> {

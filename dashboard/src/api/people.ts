@@ -1,6 +1,6 @@
 /** The person who is signed in, and the people of the account. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { ACCOUNT, api, dataOf, PERSON, queryClient } from './client.ts';
+import { ACCOUNT, answerQuery, api, dataOf, PERSON, queryClient } from './client.ts';
 import { session } from '../session/session.ts';
 import type { components } from './schema.d.ts';
 import { ROLE_NAMES } from '../ui/format.ts';
@@ -22,16 +22,11 @@ export const roleName = (role: Role): string => ROLE_NAMES[role];
 /** The key of all lists of members. */
 export const MEMBERS = ['members'];
 
-export const personQuery = queryOptions({
-  queryKey: PERSON,
-  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/person/', { signal })),
-});
+export const personQuery = answerQuery(PERSON, '/api/v1/account/person/');
 
 /** Names those who may have acted. An account has at most 200 members: its newest hundred are offered. */
-export const membersQuery = queryOptions({
-  queryKey: [...MEMBERS, 'all'],
-  queryFn: ({ signal }) =>
-    dataOf(api.GET('/api/v1/account/members/', { params: { query: { page_size: 100 } }, signal })),
+export const membersQuery = answerQuery([...MEMBERS, 'all'], '/api/v1/account/members/', {
+  query: { page_size: 100 },
 });
 
 /** The person whose session this browser has open; null: nobody's. */
@@ -48,10 +43,7 @@ export const joinSignedIn = (token: string) => {
 };
 
 /** The second factor of the person who is signed in. */
-export const authenticatorQuery = queryOptions({
-  queryKey: ['authenticator'],
-  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/person/totp/', { signal })),
-});
+export const authenticatorQuery = answerQuery(['authenticator'], '/api/v1/account/person/totp/');
 
 /** The person who is signed in, with their role in this account. */
 export const usePerson = () => useQuery(personQuery);
@@ -78,10 +70,7 @@ export function useRights(): Rights {
 
 export type Account = components['schemas']['Account'];
 
-export const accountQuery = queryOptions({
-  queryKey: ACCOUNT,
-  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/', { signal })),
-});
+export const accountQuery = answerQuery(ACCOUNT, '/api/v1/account/');
 
 /** The account of the person who is signed in, with its plan and credits. */
 export function useAccount() {
@@ -95,10 +84,8 @@ export type ApiKey = components['schemas']['ApiKey'];
 const MOST_KEYS = 100;
 
 /** The keys that are not revoked. */
-export const keysQuery = queryOptions({
-  queryKey: ['api-keys'],
-  queryFn: ({ signal }) =>
-    dataOf(api.GET('/api/v1/api-keys/', { params: { query: { page_size: MOST_KEYS } }, signal })),
+export const keysQuery = answerQuery(['api-keys'], '/api/v1/api-keys/', {
+  query: { page_size: MOST_KEYS },
 });
 
 /** The name of the key, if it is one of the account's and not revoked. */

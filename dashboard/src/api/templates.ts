@@ -1,6 +1,5 @@
 /** How the pages ask for templates and their versions, and under which keys they keep the answers. */
-import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf, queryClient } from './client.ts';
+import { answerQuery, api, dataOf, queryClient } from './client.ts';
 import type { components } from './schema.d.ts';
 
 export type Template = components['schemas']['Template'];
@@ -12,30 +11,22 @@ export const TEMPLATES = ['templates'] as const;
 /** An account has no more, so that one page holds them all. */
 const MOST_TEMPLATES = 100;
 
-export const templatesQuery = queryOptions({
-  queryKey: [...TEMPLATES, 'list'],
-  queryFn: ({ signal }) => {
-    const params = { query: { page_size: MOST_TEMPLATES } };
-    return dataOf(api.GET('/api/v1/templates/', { params, signal }));
-  },
+export const templatesQuery = answerQuery([...TEMPLATES, 'list'], '/api/v1/templates/', {
+  query: { page_size: MOST_TEMPLATES },
 });
 
 export const templateQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...TEMPLATES, 'one', id],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/templates/{id}/', { params: { path: { id } }, signal })),
-  });
+  answerQuery([...TEMPLATES, 'one', id], '/api/v1/templates/{id}/', { path: { id } });
 
 /** What a version holds never changes. */
 export const templateVersionQuery = (id: string, version: number) =>
-  queryOptions({
-    queryKey: [...TEMPLATES, 'version', id, version],
-    queryFn: ({ signal }) => {
-      const params = { path: { id, version } };
-      return dataOf(api.GET('/api/v1/templates/{id}/versions/{version}/', { params, signal }));
+  answerQuery(
+    [...TEMPLATES, 'version', id, version],
+    '/api/v1/templates/{id}/versions/{version}/',
+    {
+      path: { id, version },
     },
-  });
+  );
 
 export const forgetTemplates = (): Promise<void> =>
   queryClient.invalidateQueries({ queryKey: TEMPLATES });

@@ -1,14 +1,7 @@
 /** How the pages ask for webhook endpoints and what was sent to them, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf, queryClient } from './client.ts';
+import { type Answer, answerQuery, api, dataOf, queryClient } from './client.ts';
 import { ApiError } from './error.ts';
-import type { paths } from './schema.d.ts';
-
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': infer Body } } } };
-}
-  ? Body
-  : never;
 
 export type Webhook = Answer<'/api/v1/webhooks/{id}/'>;
 export type WebhookType = Webhook['types'][number];
@@ -27,19 +20,13 @@ const LATE_MS = 1000;
 const WEBHOOKS = ['webhooks'] as const;
 export const DELIVERIES = ['deliveries'] as const;
 
-export const webhooksQuery = queryOptions({
-  queryKey: [...WEBHOOKS, 'list'],
-  queryFn: ({ signal }) =>
-    dataOf(
-      api.GET('/api/v1/webhooks/', { params: { query: { page_size: MOST_WEBHOOKS } }, signal }),
-    ),
+export const webhooksQuery = answerQuery([...WEBHOOKS, 'list'], '/api/v1/webhooks/', {
+  query: { page_size: MOST_WEBHOOKS },
 });
 
 export const webhookQuery = (id: string) =>
   queryOptions({
-    queryKey: [...WEBHOOKS, 'one', id],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/webhooks/{id}/', { params: { path: { id } }, signal })),
+    ...answerQuery([...WEBHOOKS, 'one', id], '/api/v1/webhooks/{id}/', { path: { id } }),
     refetchInterval: LOOK_MS,
   });
 
@@ -58,9 +45,9 @@ export const defaultSecretQuery = queryOptions({
 
 export const deliveryQuery = (id: string) =>
   queryOptions({
-    queryKey: [...DELIVERIES, 'one', id],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/webhooks/deliveries/{id}/', { params: { path: { id } }, signal })),
+    ...answerQuery([...DELIVERIES, 'one', id], '/api/v1/webhooks/deliveries/{id}/', {
+      path: { id },
+    }),
     refetchInterval: ({ state: { data } }) => nextLook(data && [data]),
   });
 

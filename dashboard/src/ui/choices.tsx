@@ -19,6 +19,7 @@ import {
 } from 'react-aria-components';
 import styles from './forms.module.css';
 import { Icon } from './icons.tsx';
+import { t } from '../words/words.ts';
 import { FieldNotes, type FieldTexts } from './forms.tsx';
 
 interface CheckboxProps extends Omit<AriaCheckboxProps, 'className' | 'style' | 'children'> {
@@ -158,5 +159,26 @@ export function NumberField({ label, hint, error, ...props }: NumberFieldProps) 
       </Group>
       <FieldNotes hint={hint} error={error} />
     </AriaNumberField>
+  );
+}
+
+interface FilterSelectProps<Value extends string>
+  extends Omit<SelectProps<Value>, 'value' | 'onChange'> {
+  /** The choice of no filter. */
+  readonly all?: string;
+  readonly value: Value | undefined;
+  readonly onChange: (value: Value | undefined) => void;
+}
+
+/** Chooses a filter, or none. */
+export function FilterSelect<Value extends string>(props: FilterSelectProps<Value>) {
+  const { all = t('All'), choices, value, onChange, ...others } = props;
+  return (
+    <Select<Value | ''>
+      {...others}
+      choices={[{ value: '', label: all }, ...choices]}
+      value={value ?? ''}
+      onChange={(next) => onChange(next === '' ? undefined : next)}
+    />
   );
 }

@@ -1,4 +1,5 @@
 /** What is shown of records: tables, facts, figures, times and states. */
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import type { ShownPage } from '../api/client.ts';
 import { Button } from './Button.tsx';
@@ -181,6 +182,25 @@ export function Facts({ facts, wide = false }: FactsProps) {
           </div>
         ))}
     </dl>
+  );
+}
+
+interface RecordLinkProps {
+  readonly id: string;
+  /** Stands for the id. */
+  readonly name?: ReactNode;
+}
+
+/** Leads to a conversion or a batch. */
+export function RecordLink({ id, name = <code>{id}</code> }: RecordLinkProps) {
+  return id.startsWith('batch_') ? (
+    <Link to="/batches/$id" params={{ id }} search={{}}>
+      {name}
+    </Link>
+  ) : (
+    <Link to="/conversions/$id" params={{ id }}>
+      {name}
+    </Link>
   );
 }
 

@@ -7,7 +7,7 @@ import {
   pictureFormatOf,
 } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/Code.tsx';
-import { Facts, Tags, Time } from '../../ui/records.tsx';
+import { Facts, RecordLink, Tags, Time } from '../../ui/records.tsx';
 import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
@@ -32,16 +32,12 @@ function Sources({ sources }: { readonly sources: readonly Source[] }) {
         // A source may be there twice; the list never changes.
         <li key={index}>
           {conversion === undefined ? (
-            <>
-              {rich('a file of {bytes}, SHA-256 {code}', {
-                bytes: formatBytes(bytes),
-                code: <code title={sha256}>{sha256.slice(0, SHOWN_DIGITS)}…</code>,
-              })}
-            </>
+            rich('a file of {bytes}, SHA-256 {code}', {
+              bytes: formatBytes(bytes),
+              code: <code title={sha256}>{sha256.slice(0, SHOWN_DIGITS)}…</code>,
+            })
           ) : (
-            <Link to="/conversions/$id" params={{ id: conversion }}>
-              <code>{conversion}</code>
-            </Link>
+            <RecordLink id={conversion} />
           )}
         </li>
       ))}
@@ -108,22 +104,10 @@ export function ConversionFacts({ record, isDetailed }: ConversionFactsProps) {
             {rich('Version {version}', { version: record.template.version })}
           </Link>
         ),
-        [t('Batch')]: record.batch && (
-          <Link to="/batches/$id" params={{ id: record.batch }} search={{}}>
-            <code>{record.batch}</code>
-          </Link>
-        ),
+        [t('Batch')]: record.batch && <RecordLink id={record.batch} />,
         [t('Made from')]: record.kind && <Sources sources={sourcesOf(events)} />,
-        [t('Retry of')]: record.retry_of && (
-          <Link to="/conversions/$id" params={{ id: record.retry_of }}>
-            <code>{record.retry_of}</code>
-          </Link>
-        ),
-        [t('Compared with')]: record.rerender_of && (
-          <Link to="/conversions/$id" params={{ id: record.rerender_of }}>
-            <code>{record.rerender_of}</code>
-          </Link>
-        ),
+        [t('Retry of')]: record.retry_of && <RecordLink id={record.retry_of} />,
+        [t('Compared with')]: record.rerender_of && <RecordLink id={record.rerender_of} />,
         [t('Comparison found')]: record.rerender && comparisonText(record.rerender),
         [t('Created')]: <Time iso={created_at} />,
         [t('Total time')]: formatted(duration_ms, formatDuration),

@@ -6,11 +6,10 @@ import {
   type Conversion,
   conversionFileQuery,
   conversionRequestQuery,
-  convertAgain,
   isEnded,
   LISTS,
   oneConversion,
-  renderAgain,
+  repeat,
   renderRecordQuery,
   thumbnailQuery,
 } from '../../api/conversions.ts';
@@ -30,8 +29,7 @@ interface Act {
   readonly action: string;
   /** The conversion that it makes is said to have been accepted by this. */
   readonly accepted: string;
-  /** @returns the id of the new conversion */
-  readonly ask: (id: string, idempotencyKey: string) => Promise<string>;
+  readonly how: 'retry' | 'rerender';
   readonly explained: string;
 }
 
@@ -41,7 +39,7 @@ const AGAIN: Act = {
   title: t('Convert again?'),
   action: t('Convert for one credit'),
   accepted: t('The new conversion was accepted. This page shows it.'),
-  ask: convertAgain,
+  how: 'retry',
   explained: t('This makes a new conversion of the same document with the same options.'),
 };
 
@@ -53,7 +51,7 @@ const COMPARED: Act = {
   accepted: t(
     'The new conversion was accepted. This page shows it, and later how the PDFs compare.',
   ),
-  ask: renderAgain,
+  how: 'rerender',
   explained: t(
     'This makes a new conversion of the same document with the same options, and says whether its PDF is equal to this one or which pages differ. A web page is fetched again.',
   ),
@@ -77,7 +75,7 @@ export function ConvertAgain({ id, compares = false }: ConvertAgainProps) {
   if (request === undefined) return null;
   const act = compares ? COMPARED : AGAIN;
   const convert = async () => {
-    const made = await act.ask(id, idempotencyKey);
+    const made = await repeat(act.how, id, idempotencyKey);
     void queries.invalidateQueries({ queryKey: LISTS });
     void queries.invalidateQueries({ queryKey: ACCOUNT });
     announce(act.accepted);

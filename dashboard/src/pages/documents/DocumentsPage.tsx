@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useRef } from 'react';
 import { curlOfWork, STEPS_FILE, typescriptOfWork } from '../../../../samples/documents.ts';
 import { jsonOf, shortJsonOf } from '../../../../samples/json.ts';
@@ -26,6 +26,7 @@ import { Button } from '../../ui/Button.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
 import { counted } from '../../ui/format.ts';
 import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { RecordLink } from '../../ui/records.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import styles from './documents.module.css';
@@ -280,11 +281,7 @@ function NamedSource({ onAdd }: NamedSourceProps) {
     return (
       <Notice kind="danger">
         {rich('{link} has no PDF that can be added: it has not completed, or made a picture.', {
-          link: (
-            <Link to="/conversions/$id" params={{ id: add }}>
-              {add}
-            </Link>
-          ),
+          link: <RecordLink id={add} />,
         })}
       </Notice>
     );

@@ -1,10 +1,10 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, given } from '../../api/client.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { type Choice, Select, Switch } from '../../ui/choices.tsx';
+import { FilterSelect, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Notice, Page, Section, useFold } from '../../ui/Page.tsx';
 import { type Column, Records } from '../../ui/records.tsx';
 import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from './columns.tsx';
@@ -46,15 +46,14 @@ const COLUMNS: readonly Column<EventGroup>[] = [
 
 /** The filters as the API takes them. */
 function filterOf({ type, actor, person, from, to, conversion }: HistorySearch) {
-  const [start, end] = [isoOf(from), isoOf(to)];
-  return {
-    ...(type !== undefined && { type: type as ConversionEvent['type'] }),
-    ...(actor !== undefined && { actor }),
-    ...(person !== undefined && { person }),
-    ...(start !== undefined && { from: start }),
-    ...(end !== undefined && { to: end }),
-    ...(conversion !== undefined && { conversion_id: conversion }),
-  };
+  return given({
+    type: type as ConversionEvent['type'] | undefined,
+    actor,
+    person,
+    from: isoOf(from),
+    to: isoOf(to),
+    conversion_id: conversion,
+  });
 }
 
 export default function HistoryPage() {
@@ -144,13 +143,7 @@ export default function HistoryPage() {
   );
 }
 
-/** Stands for no filter. */
-const ALL = '';
-
-const ACTORS: readonly Choice<string>[] = [
-  { value: ALL, label: t('Everybody') },
-  ...Object.entries(ACTOR_KINDS).map(([value, label]) => ({ value, label })),
-];
+const ACTORS = Object.entries(ACTOR_KINDS).map(([value, label]) => ({ value, label }));
 
 interface HistoryFiltersProps {
   readonly search: HistorySearch;
@@ -177,7 +170,7 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
     onSearch({});
   };
   // The id of a key is chosen by a link; the kind stands for it here.
-  const [kind = ALL] = (search.actor ?? ALL).split(':');
+  const kind = search.actor?.split(':')[0];
   return (
     <form
       className={styles.filters}
@@ -186,30 +179,30 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
         apply({});
       }}
     >
-      <Select
+      <FilterSelect
         label={t('Event')}
-        choices={[
-          { value: ALL, label: t('All events') },
-          ...typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) })),
-        ]}
-        value={search.type ?? ALL}
+        all={t('All events')}
+        choices={typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) }))}
+        value={search.type}
         error={errors['type']?.join(' ')}
-        onChange={(type) => apply({ type })}
+        onChange={(type = '') => apply({ type })}
       />
-      <Select
+      <FilterSelect
         label={t('Caused by')}
+        all={t('Everybody')}
         choices={ACTORS}
         value={kind}
         error={errors['actor']?.join(' ')}
-        onChange={(actor) => apply({ actor })}
+        onChange={(actor = '') => apply({ actor })}
       />
       {people.length > 1 && (
-        <Select
+        <FilterSelect
           label={t('Person')}
-          choices={[{ value: ALL, label: t('All people') }, ...people]}
-          value={search.person ?? ALL}
+          all={t('All people')}
+          choices={people}
+          value={search.person}
           error={errors['person']?.join(' ')}
-          onChange={(person) => apply({ person })}
+          onChange={(person = '') => apply({ person })}
         />
       )}
       <TextField

@@ -1,13 +1,12 @@
 /** Lists of events, grouped. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import { useKeyName } from '../../api/people.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import { type Paged, pageQuery } from '../../api/client.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { type Column, formatTime, Time } from '../../ui/records.tsx';
+import { type Column, formatTime, RecordLink, Time } from '../../ui/records.tsx';
 import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
 import { actorText } from './words.ts';
@@ -30,16 +29,7 @@ export function useEventGroups(
 function Subject({ entry }: { readonly entry: ConversionEvent }) {
   const id = subjectOf(entry);
   if (id === undefined) return entry.summary;
-  const name = <bdi>{entry.name ?? id}</bdi>;
-  return id.startsWith('batch_') ? (
-    <Link to="/batches/$id" params={{ id }} search={{}}>
-      {name}
-    </Link>
-  ) : (
-    <Link to="/conversions/$id" params={{ id }}>
-      {name}
-    </Link>
-  );
+  return <RecordLink id={id} name={<bdi>{entry.name ?? id}</bdi>} />;
 }
 
 /** The line of a group, which opens to its events. */

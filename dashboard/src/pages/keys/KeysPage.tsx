@@ -1,10 +1,8 @@
-/** What API keys are bounded by, in words for people. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiKey, keysQuery, useRights } from '../../api/people.ts';
-import { api, dataOf, queryClient } from '../../api/client.ts';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
+import { api, dataOf, given, queryClient } from '../../api/client.ts';
+import { ConfirmButton, DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
@@ -78,13 +76,22 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 ];
 
 export default function KeysPage() {
-  const [isCreating, setCreating] = useState(false);
+  const [created, setCreated] = useState<CreatedKey>();
   const keys = useQuery(keysQuery);
   const { mayWork } = useRights();
   const create = mayWork && (
-    <Button look="primary" icon="plus" onPress={() => setCreating(true)}>
-      {t('Create a key')}
-    </Button>
+    <DialogButton look="primary" icon="plus" text={t('Create a key')} title={t('Create a key')}>
+      {(close) => (
+        <CreateKeyForm
+          onCancel={close}
+          onCreated={async (key) => {
+            setCreated(key);
+            close();
+            await forgetKeys();
+          }}
+        />
+      )}
+    </DialogButton>
   );
   const columns = mayWork ? COLUMNS : COLUMNS.filter(({ isActions }) => !isActions);
   return (
@@ -106,21 +113,26 @@ export default function KeysPage() {
           )
         }
       </Loaded>
-      <CreateKeyDialog
-        isOpen={isCreating}
-        onClose={() => setCreating(false)}
-        onCreated={forgetKeys}
-      />
+      {created !== undefined && (
+        <SecretDialog
+          title={t('The key {name}', { name: created.name })}
+          secret={created.key}
+          what={t('key')}
+          onCopied={() => setCreated(undefined)}
+        >
+          {t('Copy the key now and keep it where secrets are kept.')}
+        </SecretDialog>
+      )}
     </Page>
   );
 }
 
-export type Scope = NonNullable<ApiKey['scopes']>[number];
+type Scope = NonNullable<ApiKey['scopes']>[number];
 
 /** Without `keys`: a program that makes PDFs need not make keys. */
-export const USUAL_SCOPES: readonly Scope[] = ['convert', 'read', 'history', 'webhooks'];
+const USUAL_SCOPES: readonly Scope[] = ['convert', 'read', 'history', 'webhooks'];
 
-export const SCOPES: readonly Choice<Scope>[] = [
+const SCOPES: readonly Choice<Scope>[] = [
   { value: 'convert', label: t('Make, repeat and delete PDFs, and read those that it made') },
   { value: 'read', label: t('Read all conversions, their PDFs, credits and usage') },
   { value: 'history', label: t('Read the history, with proofs and evidence') },
@@ -138,11 +150,11 @@ const SHORT: Readonly<Record<Scope, string>> = {
   templates: t('Templates'),
 };
 
-export const scopesText = ({ scopes }: ApiKey): string =>
+const scopesText = ({ scopes }: ApiKey): string =>
   scopes === undefined ? t('Everything') : scopes.map((each) => SHORT[each]).join(', ');
 
 /** Its other bounds, one a line. */
-export function boundsOf(key: ApiKey): readonly string[] {
+function boundsOf(key: ApiKey): readonly string[] {
   const { addresses, rate_limit: rate, credit_limit: credits, credits_used: used } = key;
   return [
     ...(key.test ? [t('For tests')] : []),
@@ -157,57 +169,19 @@ export function boundsOf(key: ApiKey): readonly string[] {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The ends that the form offers, in days; 0: none. */
-export const ENDS = [
+const ENDS = [
   { value: '0', label: t('Never') },
   { value: '30', label: t('In 30 days') },
   { value: '90', label: t('In 90 days') },
   { value: '365', label: t('In a year') },
 ] as const satisfies readonly Choice<string>[];
 
-export type End = (typeof ENDS)[number]['value'];
+type End = (typeof ENDS)[number]['value'];
 
-export const endAt = (days: End, now: number): string | undefined =>
+const endAt = (days: End, now: number): string | undefined =>
   days === '0' ? undefined : new Date(now + Number(days) * DAY_MS).toISOString();
 
 type CreatedKey = components['schemas']['CreatedApiKey'];
-
-interface CreateKeyDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly onCreated: () => Promise<void>;
-}
-
-/** Asks for a name and what bounds the key, then shows the key, which the service never shows again. */
-export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
-  const [created, setCreated] = useState<CreatedKey>();
-  const close = () => {
-    setCreated(undefined);
-    onClose();
-  };
-  if (created !== undefined) {
-    return (
-      <SecretDialog
-        title={t('The key {name}', { name: created.name })}
-        secret={created.key}
-        what={t('key')}
-        onCopied={close}
-      >
-        {t('Copy the key now and keep it where secrets are kept.')}
-      </SecretDialog>
-    );
-  }
-  return (
-    <Dialog title={t('Create a key')} isOpen={isOpen} onClose={close}>
-      <CreateKeyForm
-        onCancel={close}
-        onCreated={async (key) => {
-          setCreated(key);
-          await onCreated();
-        }}
-      />
-    </Dialog>
-  );
-}
 
 /** The number in a field that may be left empty. */
 function numberOf(textOf: TextOf, name: string): number | undefined {
@@ -220,6 +194,7 @@ interface CreateKeyFormProps {
   readonly onCreated: (key: CreatedKey) => Promise<void>;
 }
 
+/** Asks for a name and what bounds the key. */
 function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
   const [scopes, setScopes] = useState<readonly Scope[]>(USUAL_SCOPES);
   const [end, setEnd] = useState<End>('0');
@@ -228,16 +203,16 @@ function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
     const addresses = textOf('addresses')
       .split(/[\s,;]+/)
       .filter((each) => each !== '');
-    const expires = endAt(end, Date.now());
-    const [rate, credits] = [numberOf(textOf, 'rate_limit'), numberOf(textOf, 'credit_limit')];
     const body = {
       name: textOf('name'),
       scopes: [...scopes],
-      ...(expires !== undefined && { expires_at: expires }),
-      ...(addresses.length > 0 && { addresses }),
-      ...(rate !== undefined && { rate_limit: rate }),
-      ...(credits !== undefined && { credit_limit: credits }),
-      ...(isTest && { test: true }),
+      ...given({
+        expires_at: endAt(end, Date.now()),
+        addresses: addresses.length > 0 ? addresses : undefined,
+        rate_limit: numberOf(textOf, 'rate_limit'),
+        credit_limit: numberOf(textOf, 'credit_limit'),
+        test: isTest || undefined,
+      }),
     };
     await onCreated(await dataOf(api.POST('/api/v1/api-keys/', { body })));
   };

@@ -1,9 +1,9 @@
 /** The statement of a month that is over, as a PDF. */
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccount, useRights } from '../../api/people.ts';
 import { api, fetchSignedIn, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
-import { type Column, Figures, Records, Time } from '../../ui/records.tsx';
+import { type Column, Figures, RecordLink, Records, Time } from '../../ui/records.tsx';
 import { formatCredits, formatNumber, planName } from '../../ui/format.ts';
 import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
 import { type Span, SPANS, type UsageSearch } from './search.ts';
@@ -73,13 +73,7 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   {
     header: t('Conversion'),
     cell: ({ conversion_id: id, name }) =>
-      id === undefined ? (
-        '–'
-      ) : (
-        <Link to="/conversions/$id" params={{ id }}>
-          <bdi>{name ?? id}</bdi>
-        </Link>
-      ),
+      id === undefined ? '–' : <RecordLink id={id} name={<bdi>{name ?? id}</bdi>} />,
   },
 ];
 

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Entry, Found } from '../../../../verifier/verify-evidence.mjs';
 import { api, dataOf } from '../../api/client.ts';
@@ -7,7 +6,7 @@ import { dependencies } from '../../proof/browser.ts';
 import { checkBundle, checkProof, checkPublicProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
-import { type Column, Facts, Table, Time } from '../../ui/records.tsx';
+import { type Column, Facts, RecordLink, Table, Time } from '../../ui/records.tsx';
 import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { t } from '../../words/words.ts';
 import type { Conversion } from '../../api/conversions.ts';
@@ -90,11 +89,7 @@ function Known({ conversion, entries, sha256, file }: KnownProps) {
         <p>{t('It says that a conversion of this account made exactly these bytes.')}</p>
         <Facts
           facts={{
-            [t('Conversion')]: (
-              <Link to="/conversions/$id" params={{ id }}>
-                {id}
-              </Link>
-            ),
+            [t('Conversion')]: <RecordLink id={id} />,
             [t('Requested')]: <Time iso={created} />,
             [t('Made')]: completed && <Time iso={completed} />,
           }}

@@ -10,14 +10,10 @@ export default function DeliveriesPage() {
   return (
     <Page
       title={t('Deliveries')}
-      lead={
-        <>
-          {rich(
-            'All that was sent to the <link>endpoints</link> and to addresses of single requests, newest first.',
-            { link: <Link to="/webhooks" /> },
-          )}
-        </>
-      }
+      lead={rich(
+        'All that was sent to the <link>endpoints</link> and to addresses of single requests, newest first.',
+        { link: <Link to="/webhooks" /> },
+      )}
     >
       <DeliveryList
         search={route.useSearch()}

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, usePage } from '../../api/client.ts';
+import { api, given, usePage } from '../../api/client.ts';
 import { DELIVERIES, type Delivery, nextLook, webhooksQuery } from '../../api/webhooks.ts';
 import { formatNumber } from '../../ui/format.ts';
-import { Select } from '../../ui/choices.tsx';
+import { FilterSelect } from '../../ui/choices.tsx';
 import { EmptyState } from '../../ui/Page.tsx';
 import { type Column, Records, Time } from '../../ui/records.tsx';
 import { type DeliveriesSearch, STATUSES } from './search.ts';
@@ -11,13 +11,7 @@ import styles from './webhooks.module.css';
 import { DeliveryBadge, outcomeText, STATUS_TEXTS, typeText, webhookName } from './words.tsx';
 import { rich, t } from '../../words/rich.ts';
 
-/** Stands for no filter. */
-const ALL = 'all';
-
-const STATUS_CHOICES = [
-  { value: ALL, label: t('All') },
-  ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
-] as const;
+const STATUS_CHOICES = STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text }));
 
 const NOTHING = <span className="muted">–</span>;
 
@@ -78,6 +72,7 @@ interface DeliveryListProps {
 export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryListProps) {
   const { page = 1, ...filter } = search;
   const { status, webhook = endpoint } = filter;
+  const endpoints = useQuery({ ...webhooksQuery, enabled: endpoint === undefined }).data ?? [];
   const list = usePage({
     key: [...DELIVERIES, 'list', webhook, status],
     page,
@@ -92,21 +87,18 @@ export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryLis
     <>
       <div role="search" aria-label={t('Deliveries')} className={styles.filters}>
         {endpoint === undefined && (
-          <EndpointSelect
+          <FilterSelect
+            label={t('Endpoint')}
+            choices={endpoints.map((each) => ({ value: each.id, label: webhookName(each) }))}
             value={webhook}
-            onChange={(next) => onSearch({ ...(status && { status }), ...next })}
+            onChange={(next) => onSearch(given({ status, webhook: next }))}
           />
         )}
-        <Select
+        <FilterSelect
           label={t('Status')}
           choices={STATUS_CHOICES}
-          value={status ?? ALL}
-          onChange={(next) =>
-            onSearch({
-              ...(search.webhook && { webhook: search.webhook }),
-              ...(next !== ALL && { status: next }),
-            })
-          }
+          value={status}
+          onChange={(next) => onSearch(given({ webhook: search.webhook, status: next }))}
         />
         {action !== undefined && <div className={styles.again}>{action}</div>}
       </div>
@@ -126,26 +118,5 @@ export function DeliveryList({ endpoint, search, onSearch, action }: DeliveryLis
         }
       />
     </>
-  );
-}
-
-interface EndpointSelectProps {
-  readonly value: string | undefined;
-  readonly onChange: (chosen: { readonly webhook?: string }) => void;
-}
-
-function EndpointSelect({ value, onChange }: EndpointSelectProps) {
-  const { data: webhooks = [] } = useQuery(webhooksQuery);
-  const choices = [
-    { value: ALL, label: t('All') },
-    ...webhooks.map((webhook) => ({ value: webhook.id, label: webhookName(webhook) })),
-  ];
-  return (
-    <Select
-      label={t('Endpoint')}
-      choices={choices}
-      value={value ?? ALL}
-      onChange={(next) => onChange(next === ALL ? {} : { webhook: next })}
-    />
   );
 }

@@ -6,7 +6,7 @@ import { useRights } from '../../api/people.ts';
 import { deliveryQuery, type DeliveryWithTries, forgetDeliveries } from '../../api/webhooks.ts';
 import { ActButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Facts, Time } from '../../ui/records.tsx';
+import { Facts, RecordLink, Time } from '../../ui/records.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import styles from './webhooks.module.css';
@@ -83,17 +83,8 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
       <Section title={t('Summary')}>
         <Facts
           facts={{
-            [t('About')]:
-              conversion === undefined ? undefined : (
-                <Link to="/conversions/$id" params={{ id: conversion }}>
-                  {delivery.name ?? <code>{conversion}</code>}
-                </Link>
-              ),
-            [t('Batch')]: batch && (
-              <Link to="/batches/$id" params={{ id: batch }} search={{}}>
-                <code>{batch}</code>
-              </Link>
-            ),
+            [t('About')]: conversion && <RecordLink id={conversion} name={delivery.name} />,
+            [t('Batch')]: batch && <RecordLink id={batch} />,
             [t('Sent to')]: <Target delivery={delivery} />,
             [t('Event')]: <code>{delivery.type}</code>,
             [t('Happened')]: <Time iso={delivery.created_at} />,

@@ -97,14 +97,10 @@ function EndpointParts({ webhook }: { readonly webhook: Webhook }) {
                 ))}
               </ul>
             ),
-            [t('Signing secret')]: (
-              <>
-                {rich('{code} of {time}', {
-                  code: <code>{webhook.secret_prefix}…</code>,
-                  time: <Time iso={webhook.secret_created_at} />,
-                })}
-              </>
-            ),
+            [t('Signing secret')]: rich('{code} of {time}', {
+              code: <code>{webhook.secret_prefix}…</code>,
+              time: <Time iso={webhook.secret_created_at} />,
+            }),
             [t('Added')]: <Time iso={webhook.created_at} />,
             [t('Id')]: <code>{webhook.id}</code>,
           }}

@@ -9,8 +9,8 @@ import {
   type Webhook,
   webhooksQuery,
 } from '../../api/webhooks.ts';
-import { Button, ButtonLink } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
+import { ButtonLink } from '../../ui/Button.tsx';
+import { DialogButton } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
 import { NewSecret, SigningSecret, WebhookForm } from './WebhookForm.tsx';
@@ -50,14 +50,26 @@ const COLUMNS: readonly Column<Webhook>[] = [
 ];
 
 export default function WebhooksPage() {
-  const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string>();
   const webhooks = useQuery(webhooksQuery);
   const { isOwner } = useRights();
   const add = isOwner && (
-    <Button look="primary" icon="plus" onPress={() => setAdding(true)}>
-      {t('Add an endpoint')}
-    </Button>
+    <DialogButton
+      look="primary"
+      icon="plus"
+      text={t('Add an endpoint')}
+      title={t('Add an endpoint')}
+    >
+      {(close) => (
+        <WebhookForm
+          onCancel={close}
+          onSaved={(created) => {
+            close();
+            setSecret(created?.secret);
+          }}
+        />
+      )}
+    </DialogButton>
   );
   return (
     <Page
@@ -86,15 +98,6 @@ export default function WebhooksPage() {
         }
       </Loaded>
       <DefaultSecret />
-      <Dialog title={t('Add an endpoint')} isOpen={isAdding} onClose={() => setAdding(false)}>
-        <WebhookForm
-          onCancel={() => setAdding(false)}
-          onSaved={(created) => {
-            setAdding(false);
-            setSecret(created?.secret);
-          }}
-        />
-      </Dialog>
       {secret !== undefined && (
         <SigningSecret secret={secret} onCopied={() => setSecret(undefined)} />
       )}
@@ -109,14 +112,10 @@ function DefaultSecret() {
   return (
     <Section
       title={t('For single requests')}
-      lead={
-        <>
-          {rich(
-            'A request may name an address in {code}, which is told of that one conversion. What is sent there is signed with this secret.',
-            { code: <code>webhook_url</code> },
-          )}
-        </>
-      }
+      lead={rich(
+        'A request may name an address in {code}, which is told of that one conversion. What is sent there is signed with this secret.',
+        { code: <code>webhook_url</code> },
+      )}
       actions={
         isOwner &&
         query.data !== undefined && (

@@ -1,5 +1,5 @@
 /** The list of deliveries that an address of a page names. */
-import { pageOf } from '../../api/client.ts';
+import { given, pageOf } from '../../api/client.ts';
 import type { DeliveryStatus } from '../../api/webhooks.ts';
 
 export const STATUSES: readonly DeliveryStatus[] = ['waiting', 'delivered', 'failed'];
@@ -14,10 +14,9 @@ export interface DeliveriesSearch {
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function deliveriesSearch(search: Record<string, unknown>): DeliveriesSearch {
   const { webhook, status, page } = search;
-  const known = STATUSES.find((each) => each === status);
-  return {
-    ...(typeof webhook === 'string' && webhook !== '' && { webhook }),
-    ...(known && { status: known }),
+  return given({
+    webhook: typeof webhook === 'string' && webhook !== '' ? webhook : undefined,
+    status: STATUSES.find((each) => each === status),
     ...pageOf(page),
-  };
+  });
 }
