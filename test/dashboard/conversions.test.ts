@@ -1,4 +1,6 @@
 /** A person follows conversions in the list and opens one, in a real Chrome. */
+import { readFile } from 'node:fs/promises';
+import { unzipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import type { PressledgerClient } from '../../client/src/client.ts';
@@ -199,6 +201,35 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByText(/^1 to 20 of/).waitFor();
     t.equal(await page.getByRole('row').count(), 21);
     t.strictSame(await inspectPage(page, 'conversions'), []);
+    await button(page, '50 a page').click();
+    await page.waitForURL(/\?size=50$/);
+    await rowOf(page, failed).waitFor();
+  });
+
+  await parent.test('chosen rows come as one ZIP, and what the filters find as CSV', async (t) => {
+    const saved = async (name: RegExp) => {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        button(page, name).press('Enter'),
+      ]);
+      return { name: file.suggestedFilename(), bytes: await readFile(await file.path()) };
+    };
+    t.equal(await rowOf(page, failed).getByRole('checkbox').count(), 0, 'it has no PDF');
+    for (const [n, box] of (await page.getByLabel(/^Choose /).all()).slice(0, 3).entries()) {
+      await box.press('Space');
+      await button(page, `Download ${n + 1} PDF`).waitFor();
+    }
+    await page.getByLabel(/^Choose /).first().press('Space');
+    const zip = await saved(/^Download 2 PDFs as ZIP/);
+    t.equal(zip.name, 'conversions.zip');
+    t.equal(Object.keys(unzipSync(zip.bytes)).length, 2);
+    await page.getByText('All PDFs on this page').click();
+    t.strictSame(await inspectState(page, 'conversions-chosen'), []);
+    await button(page, 'Choose none').click();
+    await button(page, /as ZIP/).waitFor({ state: 'detached' });
+    await page.goto('/conversions?status=failed');
+    const csv = await saved(/^Export as CSV/);
+    t.match(csv.bytes.toString(), new RegExp(`^id,name,status,.*\r\n${failed},[^\n]*\n$`));
   });
 
   await parent.test('a failed conversion says why, and what to do', async (t) => {

@@ -51,6 +51,10 @@ export interface ConversionFilter {
   readonly batch?: string;
 }
 
+/** The PDFs of the conversions in one file. Each is a download, which is an event. */
+export const getConversionsZip = (id: string[]): Promise<Blob> =>
+  dataOf(api.GET('/api/v1/conversions/zip/', { params: { query: { id } }, parseAs: 'blob' }));
+
 /** The beginning of the keys of all lists. */
 export const LISTS = ['conversions'] as const;
 /** The beginning of the keys of everything about one conversion. */

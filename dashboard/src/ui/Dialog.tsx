@@ -6,7 +6,8 @@ import styles from './Dialog.module.css';
 import { Notice } from './Page.tsx';
 import { DialogActions, SendForm } from './forms.tsx';
 import { rich, t } from '../words/rich.ts';
-import { errorText } from '../api/error.ts';
+import { fetchSignedIn } from '../api/client.ts';
+import { ApiError, errorText } from '../api/error.ts';
 import { useSending } from './sending.ts';
 import { announce } from './Toasts.tsx';
 
@@ -197,4 +198,33 @@ export function SaveButton({ what, load, ...props }: SaveButtonProps) {
       }
     });
   return <Button {...props} isPending={isPending} onPress={() => void save()} />;
+}
+
+interface ExportButtonProps {
+  /** The path of the API, with its query. */
+  readonly path: string;
+  readonly fileName: string;
+  /** The name of the exported list, such as "ledger". */
+  readonly what: string;
+}
+
+/** Downloads a list of the API as CSV. A link could not send the credential. */
+export function ExportButton({ path, fileName, what }: ExportButtonProps) {
+  const load = async () => {
+    const headers = { Accept: 'text/csv' };
+    const response = await fetchSignedIn(new Request(new URL(path, location.origin), { headers }));
+    if (!response.ok) throw await ApiError.from(response);
+    return { file: await response.blob(), name: fileName };
+  };
+  return (
+    <SaveButton
+      small
+      icon="download"
+      aria-label={t('Export as CSV: the {what}', { what })}
+      what={what}
+      load={load}
+    >
+      {t('Export as CSV')}
+    </SaveButton>
+  );
 }

@@ -23,7 +23,8 @@ import { t } from '../words/words.ts';
 import { FieldNotes, type FieldTexts } from './forms.tsx';
 
 interface CheckboxProps extends Omit<AriaCheckboxProps, 'className' | 'style' | 'children'> {
-  readonly children: ReactNode;
+  /** Without it, `aria-label` says what it is for. */
+  readonly children?: ReactNode;
 }
 
 export function Checkbox({ children, ...props }: CheckboxProps) {

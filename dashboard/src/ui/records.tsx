@@ -91,6 +91,8 @@ interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy'> {
   /** The name of the listed things, such as "conversions". */
   readonly of: string;
   readonly onPage: (page: number) => void;
+  /** The numbers of rows that a page may have, and what happens when one is chosen. */
+  readonly sizes?: { readonly of: readonly number[]; readonly onSize: (size: number) => void };
   /** Stands for a page that has no rows. */
   readonly empty: ReactNode;
   /** Tells which rows of the page a person wants to see; usually all. */
@@ -99,7 +101,7 @@ interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy'> {
 
 /** A list that the service answers page by page. */
 export function Records<Row>(props: RecordsProps<Row>) {
-  const { list, of, onPage, empty, shows = () => true, ...table } = props;
+  const { list, of, onPage, sizes, empty, shows = () => true, ...table } = props;
   const { query, page, size } = list;
   return (
     <Loaded query={query} what={t('the {of}', { of })} lines={8}>
@@ -110,23 +112,23 @@ export function Records<Row>(props: RecordsProps<Row>) {
           ) : (
             <Table {...table} rows={items.filter(shows)} isBusy={query.isPlaceholderData} />
           )}
-          <Pagination of={of} page={page} size={size} total={total} onPage={onPage} />
+          <Pagination {...{ of, page, size, total, onPage }} {...(sizes && { sizes })} />
         </>
       )}
     </Loaded>
   );
 }
 
-interface PaginationProps extends Pick<RecordsProps<unknown>, 'of' | 'onPage'> {
+interface PaginationProps extends Pick<RecordsProps<unknown>, 'of' | 'onPage' | 'sizes'> {
   readonly page: number;
   readonly size: number;
   readonly total: number;
 }
 
-/** Shown where a list has more than one page. */
-function Pagination({ of, page, size, total, onPage }: PaginationProps) {
+/** Shown where a list has more than one page, or would have with fewer rows on each. */
+function Pagination({ of, page, size, total, onPage, sizes }: PaginationProps) {
   const last = Math.max(1, Math.ceil(total / size));
-  if (last === 1 && page === 1) return null;
+  if (total <= Math.min(size, ...(sizes?.of ?? [])) && page === 1) return null;
   const first = (page - 1) * size + 1;
   const end = Math.min(page * size, total);
   return (
@@ -141,6 +143,17 @@ function Pagination({ of, page, size, total, onPage }: PaginationProps) {
               of,
             })}
       </span>
+      {sizes?.of.map((each) => (
+        <Button
+          key={each}
+          small
+          look={each === size ? 'secondary' : 'quiet'}
+          aria-pressed={each === size}
+          onPress={() => sizes.onSize(each)}
+        >
+          {t('{each} a page', { each })}
+        </Button>
+      ))}
       {last > 2 && (
         <Button small look="quiet" isDisabled={page <= 1} onPress={() => onPage(1)}>
           {t('Newest')}

@@ -1,25 +1,104 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { CONVERSIONS_PAGE_SIZE, type Conversion, conversionsQuery } from '../../api/conversions.ts';
+import { type Conversion, conversionsQuery, getConversionsZip } from '../../api/conversions.ts';
 import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
 import { pageOf } from '../../api/paged.ts';
 import { useRights } from '../../api/people.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
+import { Checkbox } from '../../ui/choices.tsx';
+import { ExportButton, SaveButton } from '../../ui/Dialog.tsx';
 import { counted } from '../../ui/format.ts';
 import { Page } from '../../ui/Page.tsx';
 import { EmptyState } from '../../ui/states.tsx';
-import { Records } from '../../ui/Table.tsx';
+import { type Column, Records } from '../../ui/Table.tsx';
 import { ConversionFilters } from './ConversionFilters.tsx';
 import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
 import styles from './conversions.module.css';
-import { conversionsSearch, type ConversionsSearch, filterOf, isListed } from './search.ts';
+import {
+  conversionsSearch,
+  type ConversionsSearch,
+  filterOf,
+  isListed,
+  PAGE_SIZES,
+} from './search.ts';
 import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */
 const POLL_MS = 15_000;
 const NONE: ReadonlySet<string> = new Set();
+
+/** As many as the service sends in one file. */
+const MOST_CHOSEN = 100;
+
+const hasPdf = ({ status }: Pick<Conversion, 'status'>): boolean => status === 'completed';
+
+const without = (ids: readonly string[], others: readonly string[]): readonly string[] =>
+  ids.filter((id) => !others.includes(id));
+
+interface ChoosingProps {
+  /** The ids, also of rows on other pages of the list. */
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+function choiceOf({ chosen, onChange }: ChoosingProps): Column<Conversion> {
+  const cell = ({ id, name = id, ...record }: Conversion) =>
+    hasPdf(record) && (
+      <Checkbox
+        aria-label={t('Choose {name}', { name })}
+        isSelected={chosen.includes(id)}
+        onChange={(isChosen) => onChange(isChosen ? [...chosen, id] : without(chosen, [id]))}
+      />
+    );
+  return { header: t('Choose'), isActions: true, cell };
+}
+
+/** What is done with the chosen rows. @param props with the rows that are shown */
+function Choosing(props: ChoosingProps & { readonly shown: readonly Conversion[] | undefined }) {
+  const { chosen, shown = [], onChange } = props;
+  const here = shown.filter(hasPdf).map(({ id }) => id);
+  if (here.length + chosen.length === 0) return null;
+  const left = without(here, chosen);
+  const isAll = here.length > 0 && left.length === 0;
+  const load = async () => ({
+    file: await getConversionsZip([...chosen]),
+    name: 'conversions.zip',
+  });
+  return (
+    <div className={styles.above}>
+      <Checkbox
+        isSelected={isAll}
+        isIndeterminate={!isAll && left.length < here.length}
+        isDisabled={here.length === 0}
+        onChange={() => onChange(isAll ? without(chosen, here) : [...chosen, ...left])}
+      >
+        {t('All PDFs on this page')}
+      </Checkbox>
+      {chosen.length > 0 && (
+        <>
+          <SaveButton
+            small
+            icon="download"
+            what={t('ZIP file')}
+            isDisabled={chosen.length > MOST_CHOSEN}
+            load={load}
+          >
+            {t('Download {completed} as ZIP', { completed: counted(chosen.length, 'PDF') })}
+          </SaveButton>
+          <Button small look="quiet" icon="close" onPress={() => onChange([])}>
+            {t('Choose none')}
+          </Button>
+        </>
+      )}
+      <span className="note" role="status">
+        {chosen.length > MOST_CHOSEN &&
+          t('One ZIP file takes {MOST_CHOSEN} PDFs at the most. Choose fewer.', { MOST_CHOSEN })}
+      </span>
+    </div>
+  );
+}
 
 /** Ids of conversions that are newer than all that page 1 shows. */
 function useNewConversions(
@@ -63,12 +142,14 @@ export default function ConversionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const liveState = useLiveState();
-  const { mayWork } = useRights();
-  const { page = 1, ...filters } = search;
+  const { mayWork, mayReadDocuments } = useRights();
+  const { page = 1, size = PAGE_SIZES[0], ...filters } = search;
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const choosing = { chosen, onChange: setChosen };
   const isBackwards =
     search.from !== undefined && search.to !== undefined && search.from > search.to;
   const query = useQuery({
-    ...conversionsQuery(filterOf(search), { page }),
+    ...conversionsQuery(filterOf(search), { page, size }),
     enabled: !isBackwards,
     refetchInterval: liveState === 'refused' ? POLL_MS : false,
   });
@@ -86,7 +167,7 @@ export default function ConversionsPage() {
   const show = (next: ConversionsSearch, replace = false) =>
     void navigate({
       to: '/conversions',
-      search: conversionsSearch({ ...next }),
+      search: conversionsSearch({ size, ...next }),
       replace,
       resetScroll: false,
     });
@@ -106,7 +187,7 @@ export default function ConversionsPage() {
       <div className={styles.above}>
         <span className="note">
           {total !== undefined && counted(total, 'conversion')}
-          {total !== undefined && isFiltered && (total === 1 ? ' matches' : ' match')}
+          {total !== undefined && isFiltered && ` ${total === 1 ? t('matches') : t('match')}`}
         </span>
         <span className="note" role="status">
           {isLate &&
@@ -141,12 +222,22 @@ export default function ConversionsPage() {
             </Button>
           )}
         </span>
+        {total !== undefined && total > 0 && (
+          <ExportButton
+            path={`/api/v1/conversions/?${new URLSearchParams({ ...filterOf(search) })}`}
+            fileName="conversions.csv"
+            what={t('list')}
+          />
+        )}
       </div>
+      {mayReadDocuments && <Choosing {...choosing} shown={data?.items} />}
       {!isBackwards && (
         <Records
-          list={{ query, page, size: CONVERSIONS_PAGE_SIZE }}
+          list={{ query, page, size }}
           of={t('conversions')}
           {...CONVERSIONS_TABLE}
+          {...(mayReadDocuments && { columns: [choiceOf(choosing), ...CONVERSIONS_TABLE.columns] })}
+          sizes={{ of: PAGE_SIZES, onSize: (next) => show({ ...filters, size: next }) }}
           onPage={(next) => show({ ...filters, ...pageOf(next) })}
           empty={<Nothing isFiltered={isFiltered} page={page} onReset={() => show({})} />}
         />

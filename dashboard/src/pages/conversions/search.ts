@@ -5,6 +5,9 @@ import { pageOf } from '../../api/client.ts';
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 export const SOURCES = ['html', 'url', 'document'] as const;
 
+/** Rows of a page: the service takes no more than the last. */
+export const PAGE_SIZES = [20, 50, 100] as const;
+
 /** The service takes no more. */
 export const MAX_QUERY_CHARACTERS = 300;
 /** Signs that the service looks for. */
@@ -15,6 +18,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export interface ConversionsSearch {
   readonly page?: number;
+  /** The rows of a page, where they are not as many as usual. */
+  readonly size?: number;
   /** Words of names, or the beginning of an id. */
   readonly q?: string;
   readonly status?: ConversionStatus;
@@ -55,15 +60,17 @@ const textIn = (value: unknown): string | undefined =>
 
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function conversionsSearch(search: Record<string, unknown>): ConversionsSearch {
-  const { page, status, source, key, template, warnings, from, to } = search;
+  const { page, size, status, source, key, template, warnings, from, to } = search;
   // Addresses of earlier pages have the beginning of an id.
   const q = queryOf(textIn(search['q'] ?? search['id']) ?? '');
   const reference = textIn(search['reference']);
   const tag = textIn(search['tag']);
+  const rows = PAGE_SIZES.slice(1).find((each) => each === Number(size));
   const known = STATUSES.find((each) => each === status);
   const of = SOURCES.find((each) => each === source);
   return {
     ...pageOf(page),
+    ...(rows && { size: rows }),
     ...(q !== undefined && { q }),
     ...(known && { status: known }),
     ...(of && { source: of }),

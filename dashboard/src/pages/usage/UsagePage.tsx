@@ -2,6 +2,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccount, useRights } from '../../api/people.ts';
 import { api, fetchSignedIn, usePage } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
 import { type Column, Figures, RecordLink, Records, Time } from '../../ui/records.tsx';
 import { formatCredits, formatNumber, planName } from '../../ui/format.ts';
@@ -10,9 +11,8 @@ import { type Span, SPANS, type UsageSearch } from './search.ts';
 import { t } from '../../words/words.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../api/error.ts';
 import { lastDays, recentUsageQuery } from '../../api/usage.ts';
-import { SaveButton } from '../../ui/Dialog.tsx';
+import { ExportButton, SaveButton } from '../../ui/Dialog.tsx';
 import { Select } from '../../ui/choices.tsx';
 import { UsageDays } from './UsageDays.tsx';
 
@@ -146,35 +146,6 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
         {(days) => <UsageDays days={days} />}
       </Loaded>
     </Section>
-  );
-}
-
-interface ExportButtonProps {
-  /** The path of the API, with its query. */
-  readonly path: string;
-  readonly fileName: string;
-  /** The name of the exported list, such as "ledger". */
-  readonly what: string;
-}
-
-/** Downloads a list of the API as CSV. A link could not send the credential. */
-export function ExportButton({ path, fileName, what }: ExportButtonProps) {
-  const load = async () => {
-    const headers = { Accept: 'text/csv' };
-    const response = await fetchSignedIn(new Request(new URL(path, location.origin), { headers }));
-    if (!response.ok) throw await ApiError.from(response);
-    return { file: await response.blob(), name: fileName };
-  };
-  return (
-    <SaveButton
-      small
-      icon="download"
-      aria-label={t('Export as CSV: the {what}', { what })}
-      what={what}
-      load={load}
-    >
-      {t('Export as CSV')}
-    </SaveButton>
   );
 }
 
