@@ -219,7 +219,10 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
       await box.press('Space');
       await button(page, `Download ${n + 1} PDF`).waitFor();
     }
-    await page.getByLabel(/^Choose /).first().press('Space');
+    await page
+      .getByLabel(/^Choose /)
+      .first()
+      .press('Space');
     const zip = await saved(/^Download 2 PDFs as ZIP/);
     t.equal(zip.name, 'conversions.zip');
     t.equal(Object.keys(unzipSync(zip.bytes)).length, 2);
