@@ -218,7 +218,7 @@ export class PressledgerClient {
   }
 
   /**
-   * Retrieves a picture of the first page of a PDF, a PNG. To look is not a download.
+   * Retrieves a picture of the first page of a PDF, a PNG. Looking at it does not count as a download.
    * @throws {PressledgerError} `not_found` where none can be drawn, `gone` where the PDF is deleted
    */
   thumbnail(id: string, { signal }: CallOptions = {}): Promise<Uint8Array<ArrayBuffer>> {

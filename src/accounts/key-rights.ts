@@ -74,17 +74,19 @@ export function assertWithin(own: OpenRights, asked: OpenRights): void {
   const details: Record<string, readonly string[]> = {};
   const has = scopesOf(own);
   if (scopesOf(asked).some((scope) => !has.includes(scope))) {
-    details['scopes'] = [`An API key makes none with more scopes than its own: ${has.join(', ')}.`];
+    details['scopes'] = [
+      `An API key cannot create one with more scopes than its own: ${has.join(', ')}.`,
+    ];
   }
   if (own.expiresAt !== undefined && (asked.expiresAt ?? Infinity) > own.expiresAt) {
     details['expires_at'] = [
-      `An API key that expires makes none that is valid longer than itself: give a time up to ${isoTime(own.expiresAt)}.`,
+      `An API key cannot create one that is valid longer than itself: give a time up to ${isoTime(own.expiresAt)}.`,
     ];
   }
   const { addresses } = own;
   if (addresses && !asked.addresses?.every((each) => isWithin(addresses, networkIn(each)))) {
     details['addresses'] = [
-      'An API key that is bound to addresses makes none for others: give some of its own.',
+      'An API key that is bound to addresses cannot create one for others: give some of its own.',
     ];
   }
   // Many keys would have the limit many times.
@@ -93,9 +95,9 @@ export function assertWithin(own: OpenRights, asked: OpenRights): void {
     ['credit_limit', own.creditLimit],
   ] as const) {
     if (limit !== undefined)
-      details[field] = ['An API key with a limit of its own makes no others.'];
+      details[field] = ['An API key with a limit of its own cannot create others.'];
   }
-  if (own.isTest && !asked.isTest) details['test'] = ['A test key makes test keys alone.'];
+  if (own.isTest && !asked.isTest) details['test'] = ['A test key can create only test keys.'];
   const [first] = Object.values(details).flat();
   if (first !== undefined) throw new ServiceError('forbidden', first, { details });
 }

@@ -67,7 +67,7 @@ const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'
     const by =
       invitedBy === undefined ? 'The operator of the service' : await personName(deps, invitedBy);
     return {
-      subject: 'You are invited to an account of Pressledger',
+      subject: 'You are invited to a Pressledger account',
       paragraphs: [`${by} invites you to an account as ${ROLE_TEXTS[role]}.`],
       facts: [
         ['Account', accountCalled],
@@ -78,9 +78,9 @@ const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'
         url: deps.links.invitation(await invitationToken(deps, accountId, personId)),
       },
       notes: [
-        'The link works once. Whoever has it can take the invitation: do not pass this mail on.',
+        'The link works once. Whoever has it can accept the invitation: do not pass this mail on.',
       ],
-      why: 'You get this mail because somebody entered your address. If you do not know who, leave it: nothing happens.',
+      why: 'You get this mail because somebody entered your address. If you do not know who, ignore it: nothing happens.',
     };
   },
 
@@ -103,7 +103,7 @@ const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'
       notes: [
         'If it was you, there is nothing to do. If not, change your password at once: it ends all your sessions.',
       ],
-      why: 'You get this mail because it is about the safety of your sign-in. It cannot be switched off.',
+      why: 'You get this mail because it is about the security of your sign-in. It cannot be switched off.',
     };
   },
 
@@ -132,12 +132,12 @@ const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'
     const { reason, failingSince } = facts;
     const why =
       reason === 'gone'
-        ? 'It answered 410: it does not want to be told any more.'
+        ? 'It answered 410, which means that it wants no more deliveries.'
         : `Every try since ${dateText(Number(failingSince))} failed.`;
     return {
       subject: 'A webhook endpoint was switched off',
       paragraphs: [
-        `The service switched off a webhook endpoint of the account, and tells it nothing any more. ${why}`,
+        `The service switched off a webhook endpoint of the account, and sends nothing to it any more. ${why}`,
       ],
       facts: [
         ['Account', accountCalled],
@@ -155,14 +155,14 @@ const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'
     if (key === undefined || key.revoked || expiresAt <= deps.clock.now()) return undefined;
     return {
       subject: 'An API key expires soon',
-      paragraphs: ['An API key that you made expires soon. What uses it is refused then.'],
+      paragraphs: ['An API key that you made expires soon. Programs that use it are refused then.'],
       facts: [
         ['Account', accountCalled],
         ['Key', `${await deps.vault.unseal(accountId, key.name)} (${key.prefix}…)`],
         ['It expires', dateText(expiresAt)],
       ],
       action: { label: 'Look at the API keys', url: deps.links.page('keys') },
-      notes: ['Make another key, put it in its place, and revoke this one.'],
+      notes: ['Create another key, use it instead, and revoke this one.'],
       why: `You get this mail because you made the key. The page Account says which mails you get.`,
     };
   },
@@ -177,7 +177,7 @@ const passwordReset: Write<MailRow> = async (deps, { personId }) => {
     action: { label: 'Set another password', url: deps.links.resetPassword(offer.token) },
     notes: [
       `The link works once, until ${dateText(offer.expiresAt)}. It ends all your sessions.`,
-      'If you did not ask for it, leave this mail: your password stays as it is.',
+      'If you did not ask for it, ignore this mail: your password stays as it is.',
     ],
     why: 'You get this mail because somebody entered your address at the sign-in.',
   };
@@ -188,22 +188,22 @@ const signUp: Write<MailRow> = async (deps, { personId, email }) => {
   const { state } = await deps.actors.read(signUpAggregate, accountId);
   if (state.status !== 'open' || state.expiresAt <= deps.clock.now()) return undefined;
   const why =
-    'You get this mail because somebody entered your address. If it was not you, leave it: nothing happens.';
+    'You get this mail because somebody entered your address. If it was not you, ignore it: nothing happens.';
   const address = await deps.vault.unsealExactly(personId, email ?? '');
   // The page that asked for the address has said nothing of it to anybody.
   if ((await findLogin(deps, address)) !== undefined) {
     return {
       subject: 'You sign in to Pressledger already',
       paragraphs: [
-        'Somebody asked for a new account with your address. It signs in already, so there is no other one.',
+        'Somebody asked for a new account with your address. Your address has a sign-in already, so no other account was opened.',
       ],
       action: { label: 'Sign in', url: deps.links.signIn() },
-      notes: ['If you have forgotten the password, the page for signing in has a link mailed.'],
+      notes: ['If you have forgotten the password, the sign-in page can mail you a link.'],
       why,
     };
   }
   return {
-    subject: 'Open your account of Pressledger',
+    subject: 'Open your Pressledger account',
     paragraphs: ['Confirm your address, and choose a password: then the account is open.'],
     facts: [['The link ends', dateText(state.expiresAt)]],
     action: {

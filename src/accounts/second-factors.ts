@@ -41,7 +41,7 @@ export function lackingIn(
 }
 
 const ONLY_PROVIDER =
-  'This account lets people sign in by its identity provider alone. Sign in with it.';
+  'In this account people sign in only with its identity provider. Sign in with it.';
 
 /** The refusal of what a session may not do yet. */
 export function refusalOfLacking(lacking: Lacking): ServiceError {

@@ -188,6 +188,6 @@ export async function checkpointOption(
     return [note];
   } catch (error) {
     const reason = errorMessage(error).replace(/\.$/, '');
-    throw new UsageError(`--checkpoint ${file} is no signed checkpoint: ${reason}.`);
+    throw new UsageError(`--checkpoint ${file} is not a signed checkpoint: ${reason}.`);
   }
 }

@@ -119,7 +119,7 @@ export const logout: Run = async ({ values }, { client: { loginFile }, output })
   try {
     if (!keepsKey) await revokeKeyOf(kept);
   } catch (error) {
-    const text = "The API key could not be revoked; 'logout --keep-key' forgets it here alone";
+    const text = "The API key could not be revoked; 'logout --keep-key' forgets it only here";
     throw new Error(text, { cause: error });
   }
   await rm(loginFile, { force: true });

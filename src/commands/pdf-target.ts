@@ -64,7 +64,7 @@ function standardOutput({ output }: CommandContext): PdfTarget {
   if (output.wantsJson) throw new UsageError('--json and -o - both want standard output.');
   if (process.stdout.isTTY) {
     throw new UsageError(
-      'A PDF is nothing for a terminal: redirect standard output, or give -o the name of a file.',
+      'A terminal cannot show a PDF: redirect standard output, or give -o the name of a file.',
     );
   }
   return {

@@ -33,7 +33,7 @@ export const signatureRemove: Run = async (invocation, context) => {
   await client.signature.remove();
   context.output.json({});
   context.output.line(
-    'The certificate is removed, and its private key is destroyed; copies of the keyring from before still have it. ' +
+    'The certificate is removed, and its private key is destroyed; older copies of the keyring still have it. ' +
       'Revoke the certificate at its issuer if the key may be known.',
   );
 };

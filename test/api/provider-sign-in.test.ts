@@ -246,7 +246,7 @@ void test('an owner can require the provider of everybody', async (t) => {
   const change = { headers, body: { require: 'oidc' } };
   t.equal((await all.api.call('PATCH', policy, change)).status, 200);
   const refused = await all.api.call('POST', `${BASE}/auth/jwt/create/`, byPassword);
-  t.match(refused, { status: 401, body: { message: /identity provider alone/ } });
+  t.match(refused, { status: 401, body: { message: /only with its identity provider/ } });
   const earlier = await all.api.call('GET', `${BASE}/account/`, { headers: before });
   t.equal(earlier.status, 403, 'a session of a password may do nothing any more');
   t.equal((await signInAs(all, 'ada')).end, '/');

@@ -43,7 +43,7 @@ void test('a restore tells of all mistakes at once, before it reads the backup',
   for (const mistake of [
     /keyring\.jsonl\.old/,
     /--as-of is an ISO 8601 time/,
-    /is no signed checkpoint/,
+    /is not a signed checkpoint/,
     /MASTER_KEY is needed/,
   ]) {
     t.match(several.stderr, mistake);

@@ -186,7 +186,7 @@ export const ACCOUNTS: readonly Command[] = [
   },
   {
     name: 'account public-name',
-    summary: 'Show, set or remove the name that people are told who check a PDF in public.',
+    summary: 'Show, set or remove the public name, which people see when they check a PDF.',
     positionals: { email: ACCOUNT, name: 'the name; without it, the present one is shown' },
     optionalPositionals: 1,
     examples: [
@@ -210,7 +210,7 @@ export const ACCOUNTS: readonly Command[] = [
   },
   {
     name: 'account mails',
-    summary: 'Show or change which mails the person gets whom an account was opened for.',
+    summary: 'Show or change which mails the founder of an account gets.',
     positionals: { email: ACCOUNT },
     examples: [
       'account mails ann@example.com',

@@ -73,7 +73,7 @@ export const LOG: readonly Command[] = [
     name: 'tlog rotate',
     summary: 'Add a signing key: it and the one before sign from now on, older ones do not.',
     examples: ['tlog rotate'],
-    options: { yes: { help: 'rotate also where the older of two keys goes out of force' } },
+    options: { yes: { help: 'rotate although the older of two keys ends' } },
     run: async (...given) => (await import('../tlog.ts')).tlogRotate(...given),
   },
   {
@@ -139,7 +139,7 @@ export const LOG: readonly Command[] = [
       output: {
         short: 'o',
         value: 'file',
-        help: 'the file; until it is complete it ends in .part, and the same command goes on with that',
+        help: 'the file; until it is complete it ends in .part, and the same command resumes it',
         needed: true,
       },
     },
@@ -235,7 +235,7 @@ export const LOG: readonly Command[] = [
         help: "the newest checkpoint that was published, as the service's /tlog/checkpoint or a witness has it",
       },
       'new-origin': {
-        help: 'go on under a new name, as more may have been signed than is restored',
+        help: 'continue under a new name, because more may have been signed than is restored',
       },
     },
     run: async (...given) => (await import('../restore.ts')).restore(...given),

@@ -83,7 +83,7 @@ export const CONVERT: readonly Command[] = [
       },
       account: { value: 'email', help: 'the account here that pays (default: the first one)' },
       ...SERVICE_OPTIONS,
-      template: { value: 'id', help: 'a stored template in the place of a file, such as tmpl_…@3' },
+      template: { value: 'id', help: 'a stored template instead of a file, such as tmpl_…@3' },
       data: {
         value: 'file',
         help: 'the JSON object that the template is filled with, or - for standard input',

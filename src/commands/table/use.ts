@@ -95,7 +95,7 @@ export const USE: readonly Command[] = [
   },
   {
     name: 'conversions thumbnail',
-    summary: 'Save a picture of the first page of a PDF, a PNG; it counts as no download.',
+    summary: 'Save a picture of the first page of a PDF, a PNG; it does not count as a download.',
     examples: ['conversions thumbnail conv_01jd3v3p8z6s2q4w9x7y5t1r0k -o page.png'],
     positionals: ID,
     options: {
@@ -214,7 +214,7 @@ export const USE: readonly Command[] = [
   {
     name: 'signature remove',
     summary:
-      'Remove the certificate that PDFs of your account are signed with. Its private key is destroyed; copies of the keyring from before still have it. Revoke the certificate at its issuer if the key may be known.',
+      'Remove the certificate that PDFs of your account are signed with. Its private key is destroyed; older copies of the keyring still have it. Revoke the certificate at its issuer if the key may be known.',
     examples: ['signature remove'],
     options: SERVICE_OPTIONS,
     run: async (...given) => (await import('../signature.ts')).signatureRemove(...given),

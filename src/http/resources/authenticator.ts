@@ -34,12 +34,15 @@ export const Authenticator = Closed({
 
 /** The answer of `POST /account/person/totp/`. */
 export const AuthenticatorOffer = Closed({
-  secret: Text(SECRET, 'The secret, in base 32, for who types it.'),
+  secret: Text(SECRET, 'The secret, in base 32, for people who type it.'),
   uri: Text(
     `otpauth://totp/Pressledger%20pdf.example.com:ada%40example.com?secret=${SECRET}`,
     'The same for an app.',
   ),
-  qr: Text('<svg viewBox="0 0 57 57" …>', 'The same to scan: an SVG image, black on nothing.'),
+  qr: Text(
+    '<svg viewBox="0 0 57 57" …>',
+    'The same to scan: an SVG image, black on a transparent background.',
+  ),
   setup: Text(SETUP, 'To send back with a first code, within 30 minutes.'),
 });
 

@@ -14,7 +14,7 @@ import type { Endpoint } from '../openapi/operation.ts';
 const KINDS = {
   credits_low: Flag('true: of low credits, as an owner.', true),
   webhook_disabled: Flag('true: of an endpoint that was switched off, as an owner.', true),
-  key_expiring: Flag('true: of an own API key, 7 days before it expires.', true),
+  key_expiring: Flag('true: of one of your API keys, 7 days before it expires.', true),
 };
 
 /** The answer about the mails of a person. */
@@ -129,9 +129,9 @@ export const deleteLowCredits: Endpoint = {
   doc: {
     id: 'resetLowCredits',
     tag: 'Account',
-    summary: 'Remove the own limit of low credits',
+    summary: 'Remove the limit of low credits',
     description: 'Credits are low below a tenth of what was granted last from then on.',
-    answers: { 204: { description: 'There is no own limit. There is no body.' } },
+    answers: { 204: { description: 'The account has no limit of its own. There is no body.' } },
   },
   handler: (deps) => async (ctx) => {
     await changeLow(ctx, deps, {});

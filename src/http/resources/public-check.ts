@@ -56,7 +56,7 @@ export const verifyInPublic: Endpoint = {
     tag: 'Transparency log',
     summary: 'Verify a PDF without an account',
     description:
-      'Tells anybody whether the service made the PDF with this SHA-256, and when. The PDF itself is not sent. Deployments offer this with PUBLIC_VERIFY alone. The answer about a PDF that is not known takes as long. A PDF of an erased account is not known, nor is one that a test key made.',
+      'Tells anybody whether the service made the PDF with this SHA-256, and when. The PDF itself is not sent. It is offered only with PUBLIC_VERIFY=true. The answer about a PDF that is not known takes as long. A PDF of an erased account is not known, nor is one that a test key made.',
     body: { schema: VerifyRequest },
     answers: {
       200: {

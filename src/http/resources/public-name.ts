@@ -68,7 +68,7 @@ export const deletePublicName: Endpoint = {
     id: 'removePublicName',
     tag: 'Account',
     summary: 'Remove the public name',
-    description: 'People who check a PDF of the account are told no name from now on.',
+    description: 'People who check a PDF of the account see no name from now on.',
     answers: { 204: { description: 'There is no public name. There is no body.' } },
   },
   handler: (deps) => async (ctx) => {

@@ -85,7 +85,7 @@ const checkInvitation = compile(SignUpInvitation);
 
 const CLOSED: ErrorDoc & { message: string } = {
   when: 'SIGN_UP does not allow it.',
-  message: 'Nobody opens an account here without an operator. Ask the people who run this service.',
+  message: 'Only operators open accounts here. Ask the people who run this service.',
 };
 const NO_INVITATIONS =
   'SIGN_UP is closed, so no link opens an account. Set it to invitation or open, or open the account yourself.';
@@ -111,7 +111,7 @@ export const postSignUp: Endpoint = {
     tag: 'Authentication',
     summary: 'Ask for an account',
     description:
-      'Sends a mail to the address with a link that opens an account, for a day. Nothing is opened before. The answer is the same for an address that signs in already, which the mail says. Deployments offer it with SIGN_UP=open alone.',
+      'Sends a mail to the address with a link that opens an account, for a day. Nothing is opened before. The answer is the same for an address that signs in already, which the mail says. It is offered only with SIGN_UP=open.',
     body: { schema: SignUpRequest },
     answers: { 202: { description: 'If the address takes mail, a link comes. There is no body.' } },
     errors: {

@@ -47,7 +47,7 @@ export const deleteConversion: Endpoint = {
 const NOTHING_TO_COMPARE =
   'The conversion failed: it has no PDF to compare with. Convert its request once more with POST /conversions/{id}/retry/.';
 const NOT_COMPARABLE =
-  'The watermark of a test is on each page, so that a test is not compared with a conversion that is none. Use a key that is not for tests.';
+  'A test cannot be compared with a conversion that is not one, because its watermark is on each page. Use a key that is not for tests.';
 const SEND_AGAIN = 'Send it again with POST /pdf/.';
 
 async function requestOnceMore(

@@ -16,7 +16,7 @@ function standardOutputIs(t: Test, isTTY: boolean): void {
 void test('no PDF goes to a terminal', async (t) => {
   standardOutputIs(t, true);
   const refused = pdfTarget('-', toolbox(false));
-  await t.rejects(refused, /nothing for a terminal: redirect standard output, or give -o/);
+  await t.rejects(refused, /cannot show a PDF: redirect standard output, or give -o/);
   await t.rejects(refused, UsageError);
 });
 
