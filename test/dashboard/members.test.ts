@@ -51,6 +51,12 @@ void test('inviting, joining, another role, another account and leaving', async 
   t.equal(await button(page, ofDocuments).count(), 0, 'nothing is offered that is refused');
   t.equal(await page.getByRole('heading', { name: /^(Request|Manifest)$/ }).count(), 0);
   t.strictSame(await inspectState(page, 'conversion-auditor'), []);
+  for (const path of ['/playground', '/documents']) {
+    await page.goto(path);
+    await page.getByText('Auditors make no documents').waitFor();
+    t.equal(await button(page, /^(Convert|Make the PDF)$/).count(), 0);
+  }
+  t.strictSame(await inspectState(page, 'not-for-auditors'), []);
   await page.goto('/keys');
   await page.getByRole('table', { name: 'API keys' }).waitFor();
   t.equal(await button(page, /^(Create a key|Revoke)/).count(), 0);

@@ -131,6 +131,9 @@ const GoTo = lazy(async () => ({ default: (await import('./GoTo.tsx')).GoTo }));
 const OneMoreStep = lazy(async () => ({
   default: (await import('./OneMoreStep.tsx')).OneMoreStep,
 }));
+const NotForAuditors = lazy(async () => ({
+  default: (await import('./OneMoreStep.tsx')).NotForAuditors,
+}));
 const KeyList = lazy(async () => ({ default: (await import('./GoTo.tsx')).KeyList }));
 
 type Asked = 'go' | 'keys' | undefined;
@@ -172,6 +175,10 @@ export function AppShell() {
     lacking === undefined ? mayWork || !toWork : toAll,
   );
   const isOperator = lacking === undefined && person?.acts_as_operator === true;
+  const isForOthers =
+    lacking === undefined &&
+    person?.role === 'auditor' &&
+    PLACES.some(({ to, toWork = false }) => toWork && to === pathname);
   const isClosed = lacking !== undefined && !places.some(({ to }) => to === pathname);
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
@@ -229,13 +236,11 @@ export function AppShell() {
         </div>
       </nav>
       <main id="content" tabIndex={-1} className={styles.content}>
-        {isClosed ? (
-          <Suspense>
-            <OneMoreStep lacking={lacking} again={signOut} />
-          </Suspense>
-        ) : (
-          <Outlet />
-        )}
+        <Suspense>
+          {isClosed && <OneMoreStep lacking={lacking} again={signOut} />}
+          {isForOthers && <NotForAuditors />}
+        </Suspense>
+        {!isClosed && !isForOthers && <Outlet />}
       </main>
       {lacking === undefined && <ConnectionLine />}
       <Toasts />

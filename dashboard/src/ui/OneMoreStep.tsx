@@ -1,4 +1,4 @@
-/** Stands for all pages that wait until the person has proved what the account requires at sign-in. */
+/** Stand for pages that are closed to who is signed in. */
 import { useQuery } from '@tanstack/react-query';
 import { passkeysQuery } from '../api/passkeys.ts';
 import { authenticatorQuery, usePerson } from '../api/people.ts';
@@ -15,6 +15,7 @@ interface OneMoreStepProps {
   readonly again: Omit<ButtonProps, 'children'>;
 }
 
+/** Until the person has proved what the account requires at sign-in. */
 export function OneMoreStep({ lacking, again }: OneMoreStepProps) {
   return (
     <Page title={t('One more step')}>
@@ -74,5 +75,24 @@ function WithSecondFactor({ again }: Pick<OneMoreStepProps, 'again'>) {
         );
       }}
     </Loaded>
+  );
+}
+
+/** For a person who only reads. */
+export function NotForAuditors() {
+  return (
+    <Page title={t('For owners and members')}>
+      <EmptyState
+        icon="document"
+        title={t('Auditors make no documents')}
+        action={
+          <ButtonLink to="/conversions" look="primary">
+            {t('Look at the conversions')}
+          </ButtonLink>
+        }
+      >
+        {t('You read what others have made. Ask an owner of the account if you need another role.')}
+      </EmptyState>
+    </Page>
   );
 }

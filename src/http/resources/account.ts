@@ -125,7 +125,7 @@ export const changeOwnPassword: Endpoint = {
     tag: 'Account',
     summary: 'Change the password',
     description:
-      'Ends all sessions of the account, this one too: sign in again with the new password. API keys stay valid.',
+      'Ends all your sessions, this one too: sign in again with the new password. API keys stay valid.',
     body: { schema: PasswordChange },
     answers: { 204: { description: 'The password was changed. There is no body.' } },
     errors: {

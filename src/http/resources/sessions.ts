@@ -109,7 +109,8 @@ export const deleteSessions: Endpoint = {
     id: 'endAllSessions',
     tag: 'Authentication',
     summary: 'End all sessions',
-    description: 'Ends all sessions of the account at once, this one too. API keys stay valid.',
+    description:
+      'Ends all sessions that you have in the account at once, this one too. API keys stay valid.',
     answers: { 204: { description: 'All sessions have ended. There is no body.' } },
   },
   handler: (deps) => async (ctx) => {

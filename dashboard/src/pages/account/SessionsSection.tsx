@@ -97,19 +97,19 @@ export function SessionsSection() {
     <Section
       title={t('Sessions')}
       lead={t(
-        'Where somebody is signed in to this account. End what you do not know, then change the password.',
+        'Where you are signed in to this account. End what you do not know, then change the password.',
       )}
       actions={
         <ConfirmButton
           small
-          text={t('End all sessions')}
-          title={t('End all sessions?')}
-          action={t('End all sessions')}
+          text={t('End all your sessions')}
+          title={t('End all your sessions?')}
+          action={t('End all your sessions')}
           onConfirm={endAll}
         >
           <p>
             {t(
-              'Everybody who is signed in to this account is signed out at once, also you, here. API keys stay valid.',
+              'You are signed out everywhere at once, also here. Other people and API keys are not concerned.',
             )}
           </p>
         </ConfirmButton>

@@ -240,7 +240,7 @@ function columnsFor(own: string | undefined, isOwner: boolean): readonly Column<
       header: t('Since'),
       cell: ({ status, since, expires_at: end }) =>
         status === 'invited' && end !== undefined ? (
-          <>{rich('Invited, until {time}', { time: <Time iso={end} /> })}</>
+          <span>{rich('Invited, until {time}', { time: <Time iso={end} /> })}</span>
         ) : (
           <Time iso={since} />
         ),

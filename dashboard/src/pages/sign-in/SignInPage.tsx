@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<SessionEnd, string>> = {
   'password-changed': t(
     'The password is changed, and all sessions have ended. Sign in with the new one.',
   ),
-  'all-ended': t('All sessions of the account have ended. Sign in to go on.'),
+  'all-ended': t('All your sessions have ended. Sign in to go on.'),
   'other-account': t(
     'Another account has signed in in another tab. A browser has one session at a time: sign in again to go on here.',
   ),

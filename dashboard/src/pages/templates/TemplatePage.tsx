@@ -89,7 +89,7 @@ function Versions({ template: { id, version: newest } }: { readonly template: Te
     { header: t('Size'), align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
     {
       header: t('Actions'),
-      isText: true,
+      isActions: true,
       cell: ({ version }) =>
         mayWork && (
           <span className="line">
