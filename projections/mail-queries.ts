@@ -36,7 +36,7 @@ export interface MailTotals {
 }
 
 export interface MailQueries {
-  /** Addresses, as HMACs, that links were asked for until then and not followed, at most a hundred, the oldest first. */
+  /** Addresses, as HMACs, that links were asked for until then and not followed, the oldest first. */
   resetAsks(
     until: number,
     limit: number,

@@ -87,7 +87,7 @@ export type Tell = (told: Told, event: RecordedEvent) => void;
 
 export const mails: Projection = {
   name: 'mails',
-  version: 3,
+  version: 4,
   tables: [
     'reset_asks',
     'mails',
@@ -145,6 +145,7 @@ export const mails: Projection = {
     const signIns = newSignIns(db, (told, event) => {
       if (isOn.get() !== undefined) tell(told, event);
     });
+    const outcomes = ends(db);
     const credits = lowCreditHandlers(db, tellOwners);
     const changeOwner = (accountId: string, personId: string, role: string): void => {
       if (role === 'owner') addOwner.run(accountId, personId);
@@ -157,7 +158,7 @@ export const mails: Projection = {
       signIns.forget(personId);
     };
     return typedHandlers({
-      ...ends(db),
+      ...outcomes.handlers,
       ...credits.handlers,
       MailSwitched({ on, at }) {
         turnOff.run();
@@ -200,8 +201,9 @@ export const mails: Projection = {
       PasswordResetAsked({ address, askedAt }) {
         ask.run(address, askedAt);
       },
-      PasswordResetAnswered({ address }) {
+      PasswordResetAnswered({ address, givenUp }, { metadata }) {
         endAsk.run(address);
+        if (givenUp) outcomes.count('failed', (metadata as EventMetadata).time);
       },
       PasswordResetOffered({ accountId, byMail }, event) {
         const told = { kind: 'password_reset', accountId, personId: founderOf(accountId) } as const;
@@ -281,5 +283,5 @@ function ends(db: Database) {
       end.run('failed', at);
     },
   };
-  return handlers;
+  return { handlers, count: (outcome: 'failed', at: number) => void end.run(outcome, at) };
 }

@@ -85,24 +85,38 @@ export async function destroyEnded(
   if (state.status !== 'registered') await vault.erase(personId);
 }
 
-/** Destroys the addresses of invitations, and of links that open accounts, that have expired. */
+/**
+ * Destroys the addresses of invitations, and of links that open accounts, that have expired.
+ * @param failed gets the error of each that could not be: the others are not held up
+ */
 export async function forgetEnded(
   deps: Dependencies & { readonly clock: Clock },
+  failed: (error: unknown) => void,
   stopping?: AbortSignal,
 ): Promise<void> {
   const now = deps.clock.now();
   const queries = await consistentQuery(deps, peopleQueries);
   for (const { accountId, id: personId } of queries.expired(now)) {
     if (stopping?.aborted === true) return;
-    const context = firstCommand(now, { kind: 'service' });
-    const command = { type: 'RevokeInvitation', accountId, personId } as const;
-    // Refused where it was used or revoked meanwhile: who did has destroyed it.
-    const revoked = await deps.actors.send(accountAggregate, accountId, command, context);
-    if (revoked.accepted) await forgetRevoked(deps, revoked.events, context);
+    await forgetInvitation(deps, accountId, personId, now).catch(failed);
   }
   // Whoever uses a link in its last moment has ended by then.
   for (const { accountId, personId } of queries.expiredSignUps(now - LAST_MOMENT_MS)) {
     if (stopping?.aborted === true) return;
-    await endSignUp(deps, accountId, personId, firstCommand(now, { kind: 'service' }));
+    const context = firstCommand(now, { kind: 'service' });
+    await endSignUp(deps, accountId, personId, context).catch(failed);
   }
+}
+
+async function forgetInvitation(
+  deps: Dependencies,
+  accountId: string,
+  personId: string,
+  now: number,
+): Promise<void> {
+  const context = firstCommand(now, { kind: 'service' });
+  const command = { type: 'RevokeInvitation', accountId, personId } as const;
+  // Refused where it was used or revoked meanwhile: who did has destroyed it.
+  const revoked = await deps.actors.send(accountAggregate, accountId, command, context);
+  if (revoked.accepted) await forgetRevoked(deps, revoked.events, context);
 }

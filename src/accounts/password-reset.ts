@@ -5,7 +5,7 @@ import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { personAggregate } from '../domain/person.ts';
-import { resetAskAggregate } from '../domain/reset-asks.ts';
+import { type ResetAskCommand, resetAskAggregate } from '../domain/reset-asks.ts';
 import {
   isResetOffered,
   RESET_GONE,
@@ -26,7 +26,7 @@ type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'> 
 const TOKEN = /^reset_([0-9a-z]{26})_[\w-]{43}$/;
 const RANDOM_CHARACTERS = 43;
 /** The time that a mailed link is valid, and that it must have left to be mailed again. */
-const MAILED_LIFETIME_MS = 60 * 60 * 1000;
+export const MAILED_LIFETIME_MS = 60 * 60 * 1000;
 const MAILED_AGAIN_MS = 20 * 60 * 1000;
 const GENERATED_PASSWORD_CHARACTERS = 24;
 
@@ -120,7 +120,7 @@ export async function askForReset(
 /** The address has no key that texts could be sealed with. */
 const sendAsk = async (
   { actors }: { readonly actors: ActorSystem },
-  type: 'AskReset' | 'AnswerReset',
+  type: ResetAskCommand['type'],
   address: string,
   now: number,
 ) => {
@@ -144,6 +144,13 @@ export async function mailPasswordReset(
   if (login !== undefined) await offerByMail(deps, login, now, contextFor);
   await sendAsk(deps, 'AnswerReset', address, now);
 }
+
+/** Records that the link could not be made, and nobody tries any more. */
+export const giveUpReset = (
+  deps: { readonly actors: ActorSystem },
+  address: string,
+  now: number,
+): Promise<void> => sendAsk(deps, 'GiveUpReset', address, now);
 
 async function offerByMail(
   deps: Omit<Dependencies, 'passwords'>,

@@ -281,7 +281,10 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   SignInsLeftOut: (data) =>
     `At least ${counted(data.count, 'refused sign-in')} ${was(data.count)} not recorded one by one.`,
   PasswordResetAsked: () => 'A link that sets a password was asked for.',
-  PasswordResetAnswered: () => 'The request for a link that sets a password was followed.',
+  PasswordResetAnswered: ({ givenUp }) =>
+    givenUp
+      ? 'The request for a link that sets a password was given up: the link could not be made within an hour.'
+      : 'The request for a link that sets a password was followed.',
   EmailReserved: (data) =>
     `The sign-in address was reserved for ${data.personId === undefined ? 'the account' : 'an invited person'}.`,
   WebhookCreated: (data) =>

@@ -15,7 +15,7 @@ export interface ResetAskState {
 }
 
 export interface ResetAskCommand {
-  readonly type: 'AskReset' | 'AnswerReset';
+  readonly type: 'AskReset' | 'AnswerReset' | 'GiveUpReset';
   readonly address: string;
   readonly now: number;
 }
@@ -25,7 +25,9 @@ const decide: Decider<ResetAskState, ResetAskCommand, ResetAskEvent>['decide'] =
   { isOpen },
 ) => {
   if (type === 'AskReset') return [{ type: 'PasswordResetAsked', data: { address, askedAt: now } }];
-  return isOpen ? [{ type: 'PasswordResetAnswered', data: { address } }] : [];
+  if (!isOpen) return [];
+  const given = type === 'GiveUpReset' ? { givenUp: true as const } : {};
+  return [{ type: 'PasswordResetAnswered', data: { address, ...given } }];
 };
 
 export const resetAskAggregate: AggregateType<ResetAskState, ResetAskCommand, ResetAskEvent> = {

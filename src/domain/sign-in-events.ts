@@ -70,8 +70,11 @@ export const SIGN_IN_EVENT_SCHEMAS = {
 
   /** Somebody wants a link that sets a password mailed to an address: its HMAC, hex, also where nobody signs in with it. */
   PasswordResetAsked: Type.Object({ address: Sha256, askedAt: Time }),
-  /** The mail is due, or there is nobody to send one to. */
-  PasswordResetAnswered: Type.Object({ address: Sha256 }),
+  /** The mail is due, or there is nobody to send one to, or, given up, it could not be made within an hour. */
+  PasswordResetAnswered: Type.Object({
+    address: Sha256,
+    givenUp: Type.Optional(Type.Literal(true)),
+  }),
 
   /**
    * Once for each account, or for each person who was invited into one: another one gets an address only after its

@@ -5,23 +5,45 @@
 import { erasureQueries } from '../../projections/erasures.ts';
 import { destroyEnded, forgetEnded } from '../accounts/erase-people.ts';
 import { completeErasure, destroyKey, type ErasureDependencies } from '../accounts/erasure.ts';
-import type { Stoppable } from '../async/stoppable.ts';
 import type { Logger } from '../observe/log.ts';
-import { startBackgroundLoop } from './background-loop.ts';
+import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 
 /** The pause before an erasure that could not be completed is tried again. */
 const PAUSE_MS = 60_000;
+/** More than this, and the keyring itself is away. */
+const MOST_LEFT = 50;
 
-export function startErasures(deps: ErasureDependencies & { readonly logger: Logger }): Stoppable {
+export function startErasures(
+  deps: ErasureDependencies & { readonly logger: Logger },
+): BackgroundLoop {
   const { logger, readModel, runner } = deps;
   /** All up to there are destroyed. A start looks at all once more: no event says it. */
   let destroyedUpTo = 0;
+  /** People before that whose keys could not be destroyed: they are tried again in each round. */
+  const left = new Set<string>();
+  const destroyPerson = async (personId: string): Promise<void> => {
+    try {
+      await destroyEnded(deps, personId);
+      left.delete(personId);
+    } catch (error) {
+      if (left.size >= MOST_LEFT) throw error;
+      left.add(personId);
+      const message = 'the key of a person is not destroyed: it is tried again';
+      logger.error({ err: error, personId }, message);
+    }
+  };
+  const notForgotten = (err: unknown): void =>
+    logger.error({ err }, 'an invitation that has expired is not forgotten: it is tried again');
   const destroyPeople = async (stopping: AbortSignal): Promise<void> => {
+    for (const personId of left) {
+      if (stopping.aborted) return;
+      await destroyPerson(personId);
+    }
     for (;;) {
       const ended = readModel.query(erasureQueries).people(destroyedUpTo);
       for (const { position, personId } of ended) {
         if (stopping.aborted) return;
-        await destroyEnded(deps, personId);
+        await destroyPerson(personId);
         destroyedUpTo = position;
       }
       if (ended.length === 0) return;
@@ -39,11 +61,9 @@ export function startErasures(deps: ErasureDependencies & { readonly logger: Log
       }
     }
     await destroyPeople(stopping).catch((err: unknown) => {
-      logger.error({ err }, 'the key of a person is not destroyed: it is tried again');
+      logger.error({ err }, 'the keys of people are not destroyed: it is tried again');
     });
-    await forgetEnded(deps, stopping).catch((err: unknown) => {
-      logger.error({ err }, 'an invitation that has expired is not forgotten: it is tried again');
-    });
+    await forgetEnded(deps, notForgotten, stopping).catch(notForgotten);
     for (const { accountId } of readModel.query(erasureQueries).all()) {
       if (stopping.aborted) return;
       try {

@@ -17,12 +17,13 @@ import type { Logger } from '../observe/log.ts';
 import { LogThrottle } from '../observe/log-throttle.ts';
 import type { Clock } from '../time/clock.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
+import { Resting } from './resting.ts';
 
 /** Mails that are sent at a time: each has a connection of its own. */
 const AT_ONCE = 4;
 const FIRST_PAUSE_MS = 5000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
-/** A mail that cannot be written, because a store is away, is left alone for it. */
+/** A mail that cannot be written or recorded is left alone for it, and each further time twice as long. */
 const REST_MS = 10_000;
 /** A stop waits so long for answers. What is under way then is sent again by the next leader. */
 const STOP_MS = 2000;
@@ -39,6 +40,8 @@ const WAKING = [
   'KeyCreated',
   'MailFailed',
 ] as const;
+
+const idOf = ({ id }: MailRow): string => id;
 
 export type MailSending = Log &
   Omit<LetterDependencies, 'actors'> & {
@@ -66,8 +69,7 @@ export function startMails(deps: MailSending): BackgroundLoop {
   const unavailable = new LogThrottle();
   const unwritten = new LogThrottle();
   const ending = new AbortController();
-  /** Mails that rest. */
-  const resting = new Map<string, number>();
+  const resting = new Resting(REST_MS);
   let isSwitched = false;
   let failures = 0;
   let pauseUntil = 0;
@@ -136,41 +138,45 @@ export function startMails(deps: MailSending): BackgroundLoop {
       }
       const { to, letter } = written;
       const answer = await mailer.send({ id: row.id, to, ...renderLetter(letter) }, ending.signal);
-      return await take(row, answer);
+      const isTaken = await take(row, answer);
+      resting.done(row.id);
+      return isTaken;
     } catch (error) {
-      if (ending.signal.aborted) return true;
-      resting.set(row.id, performance.now() + REST_MS);
-      unwritten.log((suppressed) =>
-        logger.warn({ err: error, mailId: row.id, suppressed }, 'a mail waits: it is tried again'),
-      );
+      if (!ending.signal.aborted) rest(row, error);
       return true;
     }
   }
 
+  function rest({ id: mailId }: MailRow, err: unknown): void {
+    resting.failed(mailId);
+    unwritten.log((suppressed) =>
+      logger.warn({ err, mailId, suppressed }, 'a mail waits: it is tried again'),
+    );
+  }
+
   async function giveUp(stopping: AbortSignal): Promise<void> {
-    const old = readModel.query(mailQueries).olderThan(clock.now() - GIVEN_UP_AFTER_MS, 100);
+    const before = clock.now() - GIVEN_UP_AFTER_MS;
+    const queries = readModel.query(mailQueries);
+    const old = resting.awake((limit) => queries.olderThan(before, limit), idOf, 100);
     for (const row of old) {
       if (stopping.aborted) return;
-      await record(row, 'given_up');
+      await record(row, 'given_up').catch((error: unknown) => rest(row, error));
     }
     if (old.length > 0) await runner.waitFor(await store.head());
   }
 
   /** Those that may be sent now. */
   function chosen(): readonly MailRow[] {
-    const now = performance.now();
-    for (const [id, until] of resting) if (until <= now) resting.delete(id);
-    const due = readModel.query(mailQueries).due(clock.now(), AT_ONCE + resting.size);
-    return due.filter(({ id }) => !resting.has(id)).slice(0, AT_ONCE);
+    const queries = readModel.query(mailQueries);
+    return resting.awake((limit) => queries.due(clock.now(), limit), idOf, AT_ONCE);
   }
 
   /** Milliseconds until there may be something to do. */
   function pauseMs(): number {
     const now = clock.now();
     const next = (readModel.query(mailQueries).nextAt(now) ?? Infinity) - now;
-    const rest = resting.size > 0 ? REST_MS : Infinity;
     const server = pauseUntil - performance.now();
-    return Math.max(server, 0) || Math.min(LONGEST_PAUSE_MS, next, rest);
+    return Math.max(server, 0) || Math.min(LONGEST_PAUSE_MS, next, resting.nextMs());
   }
 
   const step = async (stopping: AbortSignal): Promise<void> => {

@@ -1,29 +1,66 @@
-/** Follows requests for links that set a password, where the process that took them ended before. */
+/**
+ * Follows requests for links that set a password, where the process that took them ended before. One that cannot be followed
+ * does not hold up the others, and ends after an hour: so long would its link have been valid.
+ */
 import { mailQueries } from '../../projections/mail-queries.ts';
-import { mailPasswordReset } from '../accounts/password-reset.ts';
+import { giveUpReset, MAILED_LIFETIME_MS, mailPasswordReset } from '../accounts/password-reset.ts';
 import { firstCommand } from '../actors/command-context.ts';
-import { drainList } from '../async/drain-list.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
+import { Resting } from './resting.ts';
 
 /** The node that was asked follows a request itself, and knows the client: it gets so long. */
 const PATIENCE_MS = 30_000;
+const LOOK_MS = 5000;
+const PAGE = 100;
 
 export function startPasswordResets(
-  deps: Log & { readonly vault: Vault; readonly logger: Logger },
+  deps: Log & {
+    readonly vault: Vault;
+    readonly logger: Logger;
+    /** The rest after the first failure of a request. */
+    readonly restMs?: number;
+  },
 ): BackgroundLoop {
   const { clock, logger, readModel, runner, store } = deps;
-  const due = (limit: number) =>
-    readModel.query(mailQueries).resetAsks(clock.now() - PATIENCE_MS, limit);
-  const follow = ({ address }: { readonly address: string }): Promise<void> => {
+  const resting = new Resting(deps.restMs ?? LOOK_MS);
+  const follow = async (address: string, askedAt: number): Promise<void> => {
     const now = clock.now();
-    return mailPasswordReset(deps, address, now, async () =>
-      firstCommand(now, { kind: 'service' }),
-    );
+    try {
+      await mailPasswordReset(deps, address, now, async () =>
+        firstCommand(now, { kind: 'service' }),
+      );
+    } catch (err) {
+      const isOver = now >= askedAt + MAILED_LIFETIME_MS;
+      logger.error(
+        { err, address },
+        isOver ? 'A link is never mailed.' : 'A link is not mailed yet.',
+      );
+      if (isOver) await giveUpReset(deps, address, now);
+      else resting.failed(address);
+    }
   };
-  const step = (stopping: AbortSignal): Promise<void> =>
-    drainList(due, follow, stopping, async () => runner.waitFor(await store.head()));
-  return startBackgroundLoop('password-resets', step, logger, { everyMs: PATIENCE_MS });
+  const step = async (stopping: AbortSignal): Promise<void> => {
+    for (;;) {
+      const queries = readModel.query(mailQueries);
+      const until = clock.now() - PATIENCE_MS;
+      const asks = resting.awake(
+        (n) => queries.resetAsks(until, n),
+        ({ address }) => address,
+        PAGE,
+      );
+      for (const { address, askedAt } of asks) {
+        if (stopping.aborted) return;
+        await follow(address, askedAt).catch((err: unknown) => {
+          logger.error({ err, address }, 'A request for a link cannot be ended yet.');
+          resting.failed(address);
+        });
+      }
+      if (asks.length === 0) return;
+      await runner.waitFor(await store.head());
+    }
+  };
+  return startBackgroundLoop('password-resets', step, logger, { everyMs: LOOK_MS });
 }

@@ -6,6 +6,7 @@ import {
   loginByAddress,
   offerPasswordReset,
 } from '../../src/accounts/password-reset.ts';
+import { mailQueries } from '../../projections/mail-queries.ts';
 import { GIVEN_UP_AFTER_MS } from '../../src/domain/mail.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { startPasswordResets } from '../../src/process-managers/password-resets.ts';
@@ -302,7 +303,7 @@ void test('a link that was asked for is mailed, also where the process ended rig
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const follower = startPasswordResets({ ...api, actors });
+  const follower = startPasswordResets({ ...api, actors, restMs: 1 });
   t.teardown(() => follower.stop());
   await logged('PasswordResetAnswered', 3);
   await logged('MailSent', 1);
@@ -312,6 +313,38 @@ void test('a link that was asked for is mailed, also where the process ended rig
   follower.wake();
   await follower.stop();
   t.equal(server.received.length, 1);
+});
+
+void test('a request that cannot be followed holds up no other, and is given up after an hour', async (t) => {
+  const { api, logged, mailNumber, events } = await startMailApi(t);
+  const [broken, other] = [await api.newAccount(), await api.newAccount()];
+  for (const { email } of [broken, other]) t.ok(await askForReset(api, email, api.clock.now()));
+  api.clock.time += 31_000;
+  const failures: unknown[] = [];
+  const vault = Object.assign(Object.create(api.vault) as typeof api.vault, {
+    linkSecret: (...given: Parameters<typeof api.vault.linkSecret>) =>
+      given[0] === broken.id
+        ? Promise.reject(new Error('its key cannot be read'))
+        : api.vault.linkSecret(...given),
+  });
+  const logger = Object.assign(Object.create(api.logger) as typeof api.logger, {
+    error: ({ address }: { readonly address: unknown }) => failures.push(address),
+  });
+  const follower = startPasswordResets({ ...api, vault, logger, restMs: 1 });
+  t.teardown(() => follower.stop());
+  t.same((await mailNumber(1)).to, [other.email]);
+  await logged('PasswordResetAnswered', 1);
+  t.ok(failures.length > 0);
+  t.equal(new Set(failures).size, 1, 'one failed');
+  api.clock.time += HOUR_MS;
+  follower.wake();
+  const [, ended] = await logged('PasswordResetAnswered', 2);
+  t.match(ended?.facts, { address: failures[0], givenUp: true });
+  await api.runner.waitFor(await api.store.head());
+  const queries = api.readModel.query(mailQueries);
+  t.same(queries.resetAsks(api.clock.now(), 10), []);
+  t.match(queries.totals(api.clock.now()), { failed: 1, lastFailedAt: api.clock.now() });
+  t.equal((await events('PasswordResetOffered')).length, 1);
 });
 
 void test('the link of an operator stays when a stranger asks for a mail', async (t) => {

@@ -114,7 +114,7 @@ void test('a link ends after its time, and nothing of it is left', async (t) => 
   const token = tokenIn(body['link']);
   t.equal((await open(api, token)).status, 410);
   api.clock.time += 60 * 60 * 1000;
-  await forgetEnded(api);
+  await forgetEnded(api, (error) => t.fail(String(error)));
   const offered = (await api.log()).find(({ type }) => type === 'SignUpOffered');
   const { personId } = JSON.parse(offered?.data ?? '{}') as { personId: string };
   await t.rejects(api.vault.dataKey(personId), 'the key that sealed the address is destroyed');

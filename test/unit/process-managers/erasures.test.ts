@@ -361,6 +361,21 @@ void test('the keys of erased people and ended invitations are destroyed by the 
   const stuck = startErasures({ ...before, vault: away, logger });
   await eventually('the failure', () => (errors.length > 0 ? true : undefined));
   await stuck.stop();
+  const erase = async (owner: string): Promise<void> => {
+    if (owner === erased) throw new Error('its record cannot be written');
+  };
+  const tried: string[] = [];
+  const oneFails = startErasures({
+    ...before,
+    logger,
+    vault: { ...before.vault, erase: (owner) => (tried.push(owner), erase(owner)) },
+  });
+  await eventually('those behind', () => (tried.includes(used) ? true : undefined));
+  const count = tried.length;
+  oneFails.wake();
+  await eventually('another try', () => (tried.length > count ? true : undefined));
+  await oneFails.stop();
+  t.same(tried, [erased, revoked, used, erased], 'one that fails holds up no other');
   await before.close();
 
   const after = await place.node();

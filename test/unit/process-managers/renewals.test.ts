@@ -109,3 +109,27 @@ void test('an account that is full does not keep others from theirs', async (t) 
   await manager.stop();
   t.strictSame(renewals(place), [[accountId(2), '2026-12']]);
 });
+
+void test('an account whose stream cannot be read does not keep others from theirs', async (t) => {
+  const place = openManagedPlace(t);
+  place.clock.time = DECEMBER;
+  const node = await place.node();
+  for (const n of [1, 2]) await node.openAccount(n, 1);
+  for (const n of [1, 2]) await setPlan(node, n, 'team');
+  await node.caughtUp();
+  let isBroken = true;
+  const actors = Object.assign(Object.create(node.actors) as typeof node.actors, {
+    send: (...given: Parameters<typeof node.actors.send>) =>
+      isBroken && given[1] === accountId(1)
+        ? Promise.reject(new Error('an event that nobody can read'))
+        : node.actors.send(...given),
+  });
+  const manager = startRenewals({ ...node, actors, plans: PLANS });
+  await place.logged('CreditGranted', 3);
+  t.strictSame(renewals(place), [[accountId(2), '2026-12']]);
+  isBroken = false;
+  manager.wake();
+  await place.logged('CreditGranted', 4);
+  await manager.stop();
+  t.strictSame(renewals(place)[1], [accountId(1), '2026-12'], 'once it can be read');
+});
