@@ -2,7 +2,8 @@
 import type { LaunchedChrome } from './browser/launch.ts';
 import { ChromeMemory, MAX_WARM_BYTES } from './browser/memory.ts';
 import { killGroup } from './browser/processes.ts';
-import { type AccountTab, type Kind, type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
+import { type AccountTab, type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
+import type { Kind } from './chrome/window.ts';
 
 const MAX_AGE_MS = 60 * 60 * 1000;
 const USES_BETWEEN_CHECKS = 50;

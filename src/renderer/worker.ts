@@ -52,13 +52,13 @@ async function openProxy(): Promise<TabProxy> {
     allowPrivateNetwork: settings.allowPrivateNetwork,
     extraPorts: settings.egressPorts,
   });
-  const { port, signIn } = proxy;
+  const { port } = proxy;
   proxies.set(port, proxy);
   const close = async (): Promise<void> => {
     proxies.delete(port);
     await proxy.close();
   };
-  return { port, signIn, close };
+  return { ...proxy, close };
 }
 
 async function launch(): Promise<LaunchedChrome> {

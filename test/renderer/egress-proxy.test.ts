@@ -179,7 +179,7 @@ void test('a request without the password is closed unanswered, and no job knows
     for (const line of [
       `GET http://some.example:${target.port}/ HTTP/1.1`,
       `CONNECT some.example:${target.port} HTTP/1.1`,
-      `CONNECT ${new URL(proxy.signIn.url).host}:80 HTTP/1.1`,
+      `CONNECT a.${proxy.site}:80 HTTP/1.1`,
       'GET /json/version HTTP/1.1',
     ]) {
       const socket = connect(proxy.port, '127.0.0.1');
@@ -192,13 +192,42 @@ void test('a request without the password is closed unanswered, and no job knows
   t.equal(target.tcp, 0);
 });
 
-void test('the password is asked for at one address, where no job is needed', async (t) => {
+void test('the password is asked for at the addresses of windows, where no job is needed', async (t) => {
   const proxy = await proxyFor(t);
-  const { url } = proxy.signIn;
-  const asked = await get(proxy, url, { headers: { 'Proxy-Authorization': '' } });
+  const url = `http://a.${proxy.site}/`;
+  const unsigned = { headers: { 'Proxy-Authorization': '' } };
+  const asked = await get(proxy, url, unsigned);
   t.match(asked, { status: 407, headers: { 'proxy-authenticate': /^Basic / } });
-  t.equal((await get(proxy, url)).status, 204);
-  t.notMatch((await proxyFor(t)).signIn, { url }, 'each proxy has its own');
+  t.match(await get(proxy, url), {
+    status: 200,
+    headers: { 'content-type': /^text.html/ },
+    body: '',
+  });
+  t.equal((await get(proxy, `${url}blank`)).status, 204);
+  const other = await proxyFor(t);
+  t.not(other.site, proxy.site, 'each proxy has its own');
+  await t.rejects(get(other, url, unsigned), 'and asks nowhere else');
+});
+
+void test('a page is answered at the address of its window, and its files beside it', async (t) => {
+  const proxy = await proxyFor(t);
+  const job = proxy.beginSession();
+  const files = new Map([
+    ['', Buffer.from('<p>page')],
+    ['a.css', Buffer.from('p{}')],
+  ]);
+  const origin = `http://a.${proxy.site}`;
+  job.servePage(origin, files);
+  for (const url of [`${origin}/`, `${origin}/?again`]) {
+    t.match(await get(proxy, url), {
+      status: 200,
+      headers: { 'content-type': /^text.html/ },
+      body: '<p>page',
+    });
+  }
+  t.match(await get(proxy, `${origin}/a.css`), { status: 200, body: 'p{}' });
+  t.match(await get(proxy, `http://b.${proxy.site}/`), { status: 200, body: '' }, 'another window');
+  t.equal(job.usedNetwork, false);
 });
 
 void test('private addresses, ports and schemes are refused, and nothing reaches them', async (t) => {

@@ -142,6 +142,33 @@ void test('the address of another host is never answered with the HTML, whatever
   t.match(result, { kind: 'failed', code: 'page_status', message: /404/ });
 });
 
+/** Tells what a script sees of where it is and how it came there. */
+const WHERE = `<p id=p></p><script src=late.js></script><script>
+  const seen = { length: history.length, referrer: document.referrer, mode: document.compatMode, set: document.characterSet };
+  seen.host = location.host.endsWith('.invalid') && location.pathname;
+  onload = () => {
+    seen.parts = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname);
+    setTimeout(() => { p.textContent = JSON.stringify(seen) + late; }, 500);
+  };
+</script>`;
+
+void test('HTML of more than a mebibyte is printed as a smaller one is', async (t) => {
+  const files = { 'late.js': Buffer.from("const late = 'from a file'").toString('base64') };
+  const texts: string[] = [];
+  for (const bytes of [0, 1_100_000]) {
+    const html = `\uFEFF<!doctype html><title>Größe</title>${WHERE}<!--${'é'.repeat(bytes)}--><p>the end`;
+    const request = { html, files, fail_on: ['console_error', 'timeout'] as const };
+    texts.push((await renderer.pdf(request)).text);
+  }
+  const [small = '', large] = texts;
+  t.match(small, /from a file/);
+  t.match(small, /the end/);
+  t.equal(large, small);
+  const again = `<p>loaded <span id=n></span><script>n.textContent = location.search || 'first';
+    if (location.search === '') location.search = '?again'</script><!--${'x'.repeat(1_100_000)}-->`;
+  t.match((await renderer.pdf({ html: again })).text, /loaded \?again/);
+});
+
 void test('headers reach a URL that is printed after HTML of its account, in the same tab', async (t) => {
   const account = accountId(7);
   for (let time = 0; time < 2; time += 1) {

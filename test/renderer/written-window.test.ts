@@ -7,8 +7,8 @@ import tap, { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { launchChrome } from '../../src/renderer/browser/launch.ts';
 import { Deadline } from '../../src/renderer/chrome/deadline.ts';
-import { Tab } from '../../src/renderer/chrome/tab.ts';
-import { openWindow } from '../../src/renderer/chrome/window.ts';
+import { openTab, openWindow } from '../../src/renderer/chrome/window.ts';
+import { startEgressProxy } from '../../src/renderer/egress/proxy.ts';
 import { testDirectory } from '../support/directory.ts';
 import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { comparable, visibleDifference } from '../support/same-pdf.ts';
@@ -48,7 +48,8 @@ void test('the load event of an empty window is over before a document can be wr
   t.teardown(() => chrome.end());
   let late = 0;
   for (let windows = 0; windows < 20; windows += 1) {
-    const tab = await Tab.open(chrome.connection);
+    const proxy = await startEgressProxy({ allowPrivateNetwork: false, extraPorts: [] });
+    const tab = await openTab(chrome.connection, 'html', proxy);
     tab.begin(new Deadline(30_000));
     await tab.send('Page.addScriptToEvaluateOnNewDocument', { source: SLOW_LOAD });
     await openWindow(tab);

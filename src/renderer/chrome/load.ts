@@ -1,4 +1,7 @@
-/** Brings the document into the tab: HTML is written into the window that waits for it, a URL is navigated to. */
+/**
+ * Brings the document into the tab: HTML is written into the window that waits for it, or served at its address, and a URL is
+ * navigated to.
+ */
 import type { RequestCookie, RequestDocument } from '../../domain/request-document.ts';
 import { CommandRefused, type EventParams, type Params } from '../browser/connection.ts';
 import { PageFailure } from '../browser/failure.ts';
@@ -6,7 +9,9 @@ import type { Navigation } from './navigation.ts';
 import { type Page, untilWhole, upTo } from './page.ts';
 import { beginClock } from './run-ahead.ts';
 import type { Tab } from './tab.ts';
-import { answerOwnPages } from './window.ts';
+
+/** Characters of HTML from which on the proxy sends it: DevTools would take it apart and put it together again four times. */
+const LARGE = 1024 * 1024;
 
 export interface LoadedDocument {
   /** True when the load event came; without it the page still prints. */
@@ -21,9 +26,12 @@ export async function loadDocument(page: Page): Promise<LoadedDocument> {
   const { html, url = '' } = request;
   if (html === undefined) await navigate(tab, request, url, navigation);
   else {
-    answerOwnPages(tab, html);
-    egress.servePage(tab.window?.origin ?? '', filesOf(request));
-    await Promise.all([beginClock(tab), writeDocument(tab, html)]);
+    const origin = tab.window?.origin ?? '';
+    // A byte order mark would be the document's first text.
+    const whole = html.replace(/^\uFEFF/, '');
+    egress.servePage(origin, new Map([['', Buffer.from(whole)], ...filesOf(request)]));
+    if (whole.length >= LARGE) await navigate(tab, request, `${origin}/`, navigation);
+    else await Promise.all([beginClock(tab), writeDocument(tab, whole)]);
   }
   navigation.check();
   await untilWhole(page, navigation.loaded());
@@ -36,16 +44,14 @@ export async function loadDocument(page: Page): Promise<LoadedDocument> {
   return { loaded: navigation.hasLoaded, capped };
 }
 
-const filesOf = ({ files = {} }: RequestDocument): ReadonlyMap<string, Buffer> =>
-  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
+const filesOf = ({ files = {} }: RequestDocument): readonly (readonly [string, Buffer])[] =>
+  Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]);
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 
 /** Writes HTML into the tab's window, where its scripts run. */
 export async function writeDocument(tab: Tab, html: string): Promise<void> {
-  // A byte order mark would be the document's first text.
-  const content = html.replace(/^\uFEFF/, '');
-  await tab.send('Page.setDocumentContent', { frameId: tab.frameId, html: content });
+  await tab.send('Page.setDocumentContent', { frameId: tab.frameId, html });
 }
 
 /** @throws {PageFailure} when the navigation does not end in a document */

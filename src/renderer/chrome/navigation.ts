@@ -42,7 +42,7 @@ export interface NetworkFailure {
 /** The way of one document to the network. */
 export interface Egress {
   explain(url: string): NetworkFailure | undefined;
-  /** Has the files that came with HTML served on its origin from now on. */
+  /** Has HTML, by the name of '', and the files that came with it served on its origin from now on. */
   servePage(origin: string, files: ReadonlyMap<string, Buffer>): void;
   /** Has every request that is under way fail, and every one that comes. */
   giveUp(): void;

@@ -29,7 +29,7 @@ export interface PageRequest {
   /** The same in words for the manifest. */
   error: string | undefined;
   body: Pick<ManifestResource, 'sha256' | 'hashed' | 'bytes'> | undefined;
-  /** True for a document of the main frame, but for the client's own HTML. Its loader has the id of the request. */
+  /** True for a document of the main frame. Its loader has the id of the request. */
   readonly isDocument: boolean;
   /** True if the manifest lists it. */
   readonly isListed: boolean;
@@ -121,7 +121,7 @@ export class Requests {
     return this.#document;
   }
 
-  /** True while content of the document of a loader is under way. The client's own HTML is whole from the start. */
+  /** True while content of the document of a loader is under way. HTML that is written is whole from the start. */
   isComing(loaderId: string): boolean {
     const known = this.#byId.get(loaderId);
     return known?.isDocument === true && this.#open.has(known);
@@ -173,8 +173,7 @@ export class Requests {
     }
     // The page asks for a worker's script, and the worker tells of the answer: then it is known.
     if (known === undefined && (isAwaited || isNetwork)) {
-      const isDocument = isMain && !isOwn;
-      const added = { requestId, session, url, kind: type ?? 'Other', isDocument };
+      const added = { requestId, session, url, kind: type ?? 'Other', isDocument: isMain };
       known = this.#add(added, isNetwork && !isOwn);
     }
     if (known === undefined) return;

@@ -14,7 +14,7 @@ import {
 import { ChromeGone, crashReason, PageFailure } from '../browser/failure.ts';
 import { Deadline } from './deadline.ts';
 import { Frames } from './frames.ts';
-import { type FixedWorld, type TabIds, Targets, type Workers } from './targets.ts';
+import { type FixedWorld, OF_THE_BROWSER, type TabIds, Targets, type Workers } from './targets.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Of a picture: it is to show what is there, and to be small. */
@@ -25,23 +25,6 @@ const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 
 const OPEN_TIMEOUT_MS = 10_000;
 /** The site of every deterministic document. Each is in a browser context of its own. */
 const FIXED_SITE = 'document.invalid';
-// Evaluates once a window has had its load event. Browsers keep a window's name, size, place and orientation over every
-// navigation: all of that is told, as one text.
-const LOADED = `new Promise((resolve) => {
-  if (document.readyState === 'complete') resolve();
-  else addEventListener('load', resolve, { once: true });
-}).then(() => {
-  name = '';
-  const shape = [name, history.length, outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY,
-    screen.orientation.type].join();
-  return { origin, shape };
-})`;
-
-export interface LoadedWindow {
-  readonly origin: string;
-  readonly shape: string;
-}
-
 /** A frame, and the DevTools session that knows it. */
 export interface Frame {
   readonly frameId: string;
@@ -52,8 +35,11 @@ export interface Frame {
 export interface TabProxy {
   /** On 127.0.0.1. */
   readonly port: number;
-  /** An address at which it asks for its password, which Chrome must send with each request after that. */
-  readonly signIn: { readonly url: string; readonly username: string; readonly password: string };
+  /** Its password, which Chrome must send with each request. */
+  readonly signIn: { readonly username: string; readonly password: string };
+  /** The domain of its windows, at whose addresses it asks for the password and answers with an empty page. */
+  readonly site: string;
+  addSite(site: string): void;
   close(): Promise<void>;
 }
 
@@ -65,12 +51,12 @@ export class Tab {
   readonly proxy: TabProxy | undefined;
   readonly frames: Frames;
   /** The domain of every document's host in this tab. One site needs one process. */
-  site = `${randomBytes(10).toString('hex')}.invalid`;
+  site: string;
   /** The name of the events by which its documents' clocks are reached. Pages do not know it. */
   readonly clockChannel = randomBytes(10).toString('hex');
   /** What its first window was like. */
   shape = '';
-  /** The window that waits for HTML at an origin of its own, after `openWindow`. */
+  /** The window that waits for HTML at an origin of its own, if there is one. */
   window: { readonly origin: string; readonly loaderId: string } | undefined;
   /** The reason why nothing more can be asked of it. */
   #gone: Error | undefined;
@@ -88,6 +74,7 @@ export class Tab {
     this.#connection = connection;
     this.#ids = ids;
     this.proxy = proxy;
+    this.site = proxy?.site ?? '';
     this.frames = new Frames(
       connection.framesOnCommand
         ? () => this.send('HeadlessExperimental.beginFrame', {})
@@ -118,30 +105,42 @@ export class Tab {
   }
 
   /**
-   * A new, empty tab. Downloads are refused in it.
+   * A new tab. Downloads are refused in it.
    * @param proxy closes with the tab; without it the tab has no network
+   * @param address what it shows at first
+   * @param prepare is called before it goes there, and resolves when it has
    * @throws {ChromeGone} when the browser does not answer
    */
-  static async open(connection: Connection, proxy?: TabProxy): Promise<Tab> {
+  static async open(
+    connection: Connection,
+    proxy?: TabProxy,
+    address = 'about:blank',
+    prepare: (tab: Tab) => Promise<void> = async () => {},
+  ): Promise<Tab> {
     const send = <M extends Command>(method: M, params: Params<M>, session?: string) =>
       connection.send(method, params, OPEN_TIMEOUT_MS, session);
-    const { browserContextId } = await send('Target.createBrowserContext', {
-      disposeOnDetach: true,
-      // Without `<-loopback>` loopback and link-local go direct.
-      ...(proxy && { proxyServer: `127.0.0.1:${proxy.port}`, proxyBypassList: '<-loopback>' }),
+    const [{ browserContextId }] = await Promise.all([
+      send('Target.createBrowserContext', {
+        disposeOnDetach: true,
+        // Without `<-loopback>` loopback and link-local go direct.
+        ...(proxy && { proxyServer: `127.0.0.1:${proxy.port}`, proxyBypassList: '<-loopback>' }),
+      }),
+      send('Target.setAutoAttach', OF_THE_BROWSER),
+    ]);
+    let sessionId = '';
+    const off = connection.on('Target.attachedToTarget', ({ targetInfo, sessionId: attached }) => {
+      if (targetInfo.browserContextId === browserContextId) sessionId = attached;
     });
     const [{ targetId }] = await Promise.all([
       send('Target.createTarget', {
-        url: 'about:blank',
+        url: address,
         browserContextId,
         ...(connection.framesOnCommand ? { enableBeginFrameControl: true } : {}),
       }),
       send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
-    ]);
-    const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+    ]).finally(off);
     const tab = new Tab(connection, { contextId: browserContextId, targetId, sessionId }, proxy);
-    const [{ shape }] = await Promise.all([
-      tab.untilLoaded(),
+    await Promise.all([
       send('Page.enable', {}, sessionId),
       send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId),
       send('Network.enable', {}, sessionId),
@@ -150,8 +149,9 @@ export class Tab {
         if (!(error instanceof CommandRefused)) throw error;
       }),
       tab.#targets.start(),
+      prepare(tab),
+      send('Runtime.runIfWaitingForDebugger', undefined, sessionId),
     ]);
-    tab.shape = shape;
     return tab;
   }
 
@@ -180,6 +180,7 @@ export class Tab {
     this.markTainted();
     // A page can ask for its own address.
     this.site = FIXED_SITE;
+    this.proxy?.addSite(FIXED_SITE);
     await this.#targets.fix(world);
   }
 
@@ -230,13 +231,6 @@ export class Tab {
     this.markTainted();
     this.#targets.tellEach(method, params);
     await this.send(method, params);
-  }
-
-  /** Resolves when its window has had its load event. */
-  async untilLoaded(): Promise<LoadedWindow> {
-    const params = { expression: LOADED, awaitPromise: true, returnByValue: true };
-    const { result } = await this.send('Runtime.evaluate', params);
-    return result.value as LoadedWindow;
   }
 
   /**

@@ -43,8 +43,8 @@ const attachTo = (...types: readonly string[]): AutoAttach => ({
   filter: types.map((type) => ({ type })),
 });
 const OF_A_PAGE = attachTo('iframe', 'worker', 'service_worker');
-// Pages may share them, so they are the browser's.
-const OF_THE_BROWSER = attachTo('shared_worker');
+// Pages may share workers, so those are the browser's. A new tab waits until it is told to go on.
+export const OF_THE_BROWSER = attachTo('page', 'shared_worker');
 
 export class Targets {
   readonly #connection: Connection;
@@ -99,7 +99,6 @@ export class Targets {
     await Promise.all([
       this.#addClock(),
       this.#connection.send('Target.setDiscoverTargets', { discover: true }, TIMEOUT_MS, sessionId),
-      this.#connection.send('Target.setAutoAttach', OF_THE_BROWSER, TIMEOUT_MS),
       this.#connection.send('Target.setAutoAttach', OF_A_PAGE, TIMEOUT_MS, sessionId),
     ]);
   }

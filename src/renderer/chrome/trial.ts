@@ -7,6 +7,7 @@ import { type LaunchedChrome, launchChrome } from '../browser/launch.ts';
 import { Deadline } from './deadline.ts';
 import { writeDocument } from './load.ts';
 import { Tab } from './tab.ts';
+import { untilLoaded } from './window.ts';
 
 /** The longest wait for Chrome's PDF. */
 const ANSWER_MS = 10_000;
@@ -46,6 +47,7 @@ export async function tryChrome(path: string): Promise<Trial> {
 async function print({ connection }: LaunchedChrome): Promise<Buffer> {
   const tab = await Tab.open(connection);
   tab.begin(new Deadline(ANSWER_MS));
+  await untilLoaded(tab);
   await writeDocument(tab, '<h1>Pressledger</h1>');
   const { data } = await tab.send('Page.printToPDF', {});
   const pdf = Buffer.from(data, 'base64');

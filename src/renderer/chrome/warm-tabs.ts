@@ -1,17 +1,14 @@
 /** The tabs of one browser: some that were never used, and for each account lately served its own. */
 import { CommandRefused, type Connection } from '../browser/connection.ts';
 import { ChromeGone } from '../browser/failure.ts';
-import { Tab, type TabProxy } from './tab.ts';
-import { openWindow, resetTab, signIn } from './window.ts';
+import type { Tab, TabProxy } from './tab.ts';
+import { type Kind, openTab, resetTab } from './window.ts';
 
 /** Accounts whose tab is kept. */
 export const WARM_ACCOUNTS = 3;
 /** The uses after which a tab is closed: what a page left unseen ends with its process. */
 const MAX_USES = 100;
 const MAX_IDLE_MS = 60_000;
-
-/** The documents that a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
-export type Kind = 'html' | 'url';
 
 /** Opens the way to the network of one tab. */
 export type OpenProxy = () => Promise<TabProxy>;
@@ -126,15 +123,10 @@ export class WarmTabs {
 
   async #open(kind: Kind): Promise<Tab> {
     const proxy = await this.#openProxy();
-    let tab: Tab | undefined;
     try {
-      tab = await Tab.open(this.#connection, proxy);
-      await signIn(tab);
-      if (kind === 'html') await openWindow(tab);
-      tab.end();
-      return tab;
+      return await openTab(this.#connection, kind, proxy);
     } catch (cause) {
-      await (tab ?? proxy).close();
+      await proxy.close();
       if (cause instanceof CommandRefused) throw cause;
       // A browser that does not even open a tab is broken, whatever the page would have been.
       throw new ChromeGone('Chrome opens no window.', { cause });

@@ -1,13 +1,39 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
 import { randomBytes } from 'node:crypto';
-import type { EventParams } from '../browser/connection.ts';
+import { resultWithin } from '../../async/with-timeout.ts';
+import type { Connection } from '../browser/connection.ts';
 import { ChromeGone } from '../browser/failure.ts';
 import { Deadline } from './deadline.ts';
-import type { Tab } from './tab.ts';
+import { Tab, type TabProxy } from './tab.ts';
 
+const OPEN_TIMEOUT_MS = 10_000;
 const RESET_TIMEOUT_MS = 1_000;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
+
+// Evaluates once a window has had its load event. Browsers keep a window's name, size, place and orientation over every
+// navigation: all of that is told, as one text.
+const LOADED = `new Promise((resolve) => {
+  if (document.readyState === 'complete') resolve();
+  else addEventListener('load', resolve, { once: true });
+}).then(() => {
+  name = '';
+  const shape = [name, history.length, outerWidth, outerHeight, innerWidth, innerHeight, screenX, screenY,
+    screen.orientation.type].join();
+  return { origin, shape };
+})`;
+
+interface LoadedWindow {
+  readonly origin: string;
+  readonly shape: string;
+}
+
+/** Resolves when the window has had its load event. */
+export async function untilLoaded(tab: Tab): Promise<LoadedWindow> {
+  const params = { expression: LOADED, awaitPromise: true, returnByValue: true };
+  const { result } = await tab.send('Runtime.evaluate', params);
+  return result.value as LoadedWindow;
+}
 
 /** True for the address of one of the tab's windows, with any query. */
 export function isOwnPage(tab: Tab, url: string): boolean {
@@ -15,87 +41,80 @@ export function isOwnPage(tab: Tab, url: string): boolean {
   return protocol === 'http:' && hostname.endsWith(`.${tab.site}`) && pathname === '/';
 }
 
+/** The documents that a tab waits for: HTML in a window at an origin of its own, a URL in a blank one. */
+export type Kind = 'html' | 'url';
+
 /**
- * Answers the requests for the addresses of the tab's windows until its document ends, and no others: what else is asked of
- * that host reaches the proxy, also from workers and frames, which interception would not see.
- * @param html for a page that loads itself again
+ * A random host below `.invalid`, so that documents share nothing and no server is meant. http, because an https page
+ * upgrades its http images to https and loses them.
  */
-export function answerOwnPages(tab: Tab, html: string): void {
-  const answer = async (paused: EventParams<'Fetch.requestPaused'>): Promise<void> => {
-    const { requestId, request, frameId, resourceType } = paused;
-    // Others match the patterns, too: a page knows its site.
-    if (!isOwnPage(tab, request.url)) await tab.send('Fetch.continueRequest', { requestId });
-    else if (frameId !== tab.frameId || resourceType !== 'Document') {
-      await tab.send('Fetch.failRequest', { requestId, errorReason: 'AddressUnreachable' });
-    } else {
-      await tab.send('Fetch.fulfillRequest', {
-        requestId,
-        responseCode: 200,
-        responseHeaders: [{ name: 'Content-Type', value: 'text/html; charset=utf-8' }],
-        body: Buffer.from(html, 'utf8').toString('base64'),
-      });
-    }
+const newOrigin = (site: string): string => `http://${randomBytes(10).toString('hex')}.${site}`;
+
+/**
+ * A new tab that waits for a document. Chrome has the password of the tab's proxy, which asks for it when the tab
+ * navigates for the first time. A context keeps it as long as it is there, whatever is cleared in it.
+ * @throws {ChromeGone} when the proxy does not take it, or the browser does not answer
+ */
+export async function openTab(connection: Connection, kind: Kind, proxy: TabProxy): Promise<Tab> {
+  const { site, signIn } = proxy;
+  const origin = newOrigin(site);
+  const navigate = async (tab: Tab): Promise<void> => {
+    tab.on('Fetch.requestPaused', ({ requestId }) => {
+      tab.send('Fetch.continueRequest', { requestId }).catch(() => {});
+    });
+    tab.on('Fetch.authRequired', ({ requestId }) => {
+      const authChallengeResponse = { response: 'ProvideCredentials', ...signIn } as const;
+      tab.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
+    });
+    const patterns = [{ urlPattern: `${origin}/*` }];
+    const loaded = new Promise((resolve) => tab.on('Page.loadEventFired', resolve));
+    await tab.send('Fetch.enable', { handleAuthRequests: true, patterns });
+    // A tab that waits for a URL stays blank: the proxy answers with nothing.
+    if (kind === 'html') await resultWithin(loaded, OPEN_TIMEOUT_MS);
+    else await tab.send('Page.navigate', { url: `${origin}/blank` });
+    await tab.send('Fetch.disable', undefined);
   };
-  // The request is gone when its page has moved on meanwhile.
-  tab.on('Fetch.requestPaused', (paused) => void answer(paused).catch(() => {}));
-}
-
-/**
- * Gives Chrome the password of the tab's proxy. A context keeps it as long as it is there, whatever is cleared in it.
- * @throws {ChromeGone} when the proxy does not take it
- */
-export async function signIn(tab: Tab): Promise<void> {
-  const { url, ...credentials } = tab.proxy?.signIn ?? {};
-  if (url === undefined) return;
-  tab.on('Fetch.requestPaused', ({ requestId }) => {
-    tab.send('Fetch.continueRequest', { requestId }).catch(() => {});
-  });
-  tab.on('Fetch.authRequired', ({ requestId }) => {
-    const authChallengeResponse = { response: 'ProvideCredentials', ...credentials } as const;
-    tab.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
-  });
-  const expression = `fetch('${url}').then(({ ok }) => ok, () => false)`;
-  const [, { result }] = await Promise.all([
-    tab.send('Fetch.enable', { handleAuthRequests: true, patterns: [{ urlPattern: url }] }),
-    tab.send('Runtime.evaluate', { expression, awaitPromise: true }),
-  ]);
-  await tab.send('Fetch.disable', undefined);
+  const tab = await Tab.open(
+    connection,
+    proxy,
+    kind === 'html' ? `${origin}/` : undefined,
+    navigate,
+  );
+  if (kind === 'html') await setWindow(tab, origin);
+  tab.shape = (await untilLoaded(tab)).shape;
   tab.end();
-  if (result.value !== true) throw new ChromeGone('Chrome cannot use its proxy.');
+  return tab;
 }
 
 /**
- * Opens a window at an origin that no other has, for HTML to be written into. Resolves when it has loaded: Chrome answers
- * a navigation before that, and a document written before that can be printed blank. The origin is a random host below
- * `.invalid`, so that documents share nothing and no server is meant; http, because an https page upgrades its http
- * images to https and loses them. It is of the tab's own site, so that the navigation stays in its process.
+ * Opens another window at an origin that no other has, for HTML to be written into. It is of the tab's own site, so that
+ * the navigation stays in its process.
  */
 export async function openWindow(tab: Tab): Promise<void> {
-  answerOwnPages(tab, '');
-  if (tab.window === undefined) {
-    const address = `http://*.${tab.site}/`;
-    // A question mark stands for any character unless it is escaped.
-    const patterns = [{ urlPattern: address }, { urlPattern: `${address}\\?*` }];
-    // Asked once, because Chrome makes each frame's loaders again for it.
-    await tab.send('Fetch.enable', { patterns });
-  } else {
-    // No script hears that its document is left: what it would send then is not part of what was printed.
-    await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
-  }
-  const host = tab.isFixed ? 'the' : randomBytes(10).toString('hex');
-  const origin = `http://${host}.${tab.site}`;
-  const { errorText, loaderId } = await tab.send('Page.navigate', { url: `${origin}/` });
-  if (errorText !== undefined || loaderId === undefined) {
-    throw new ChromeGone('Chrome opens no window.');
-  }
-  if (tab.window !== undefined) {
-    await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
-  }
-  await tab.untilLoaded();
+  // No script hears that its document is left: what it would send then is not part of what was printed.
+  await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
+  const origin = tab.isFixed ? `http://the.${tab.site}` : newOrigin(tab.site);
+  const { errorText } = await tab.send('Page.navigate', { url: `${origin}/` });
+  if (errorText !== undefined) throw new ChromeGone('Chrome opens no window.');
+  await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
+  await setWindow(tab, origin);
+}
+
+/**
+ * Resolves when the tab's window has loaded: Chrome answers a navigation before that, and a document written before that
+ * can be printed blank.
+ */
+async function setWindow(tab: Tab, origin: string): Promise<void> {
+  await untilLoaded(tab);
   // Chrome tells of a load event when all its listeners have run. It must not count as that of the document to come: what is
   // asked now is answered after it.
-  await Promise.all([tab.untilLoaded(), tab.send('Page.resetNavigationHistory', undefined)]);
-  tab.window = { origin, loaderId };
+  const [loaded, { frameTree }] = await Promise.all([
+    untilLoaded(tab),
+    tab.send('Page.getFrameTree', undefined),
+    tab.send('Page.resetNavigationHistory', undefined),
+  ]);
+  if (loaded.origin !== origin) throw new ChromeGone('Chrome cannot use its proxy.');
+  tab.window = { origin, loaderId: frameTree.frame.loaderId };
 }
 
 /**
@@ -107,8 +126,8 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
     await openWindow(tab);
-    const [{ origin, shape }, { usedSize }] = await Promise.all([
-      tab.untilLoaded(),
+    const [{ shape }, { usedSize }] = await Promise.all([
+      untilLoaded(tab),
       tab.send('Runtime.getHeapUsage', undefined),
       tab.clearCookies(),
       // A process keeps the fonts and images that it loaded, also those of data URIs. A script would find those
@@ -116,8 +135,7 @@ export async function resetTab(tab: Tab): Promise<boolean> {
       tab.send('Network.setCacheDisabled', { cacheDisabled: true }),
       tab.send('Network.setCacheDisabled', { cacheDisabled: false }),
     ]);
-    const isNew = origin === tab.window?.origin && shape === tab.shape;
-    return isNew && usedSize <= MAX_HEAP_BYTES && !tab.tainted;
+    return shape === tab.shape && usedSize <= MAX_HEAP_BYTES && !tab.tainted;
   } catch {
     return false;
   } finally {

@@ -1,11 +1,11 @@
 /**
- * The files that came with a page, answered on the page's own host. No network is used: the host means
+ * A page that came as HTML and its files, answered on the page's own host. No network is used: the host means
  * nothing outside of the proxy's session, and the next session has another.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../egress/errors.ts';
-import type { EgressSession, PageFiles } from './session.ts';
+import { type EgressSession, PAGE, type PageFiles } from './session.ts';
 
 /** Media types of a page's own files, by the ends of their names. Chrome finds out those of others. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -45,6 +45,13 @@ function nameOf(url: URL): string {
   }
 }
 
+const HTML = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' };
+
+/** Answers the address of a window that waits for its page; any other of its host leaves a tab as it is. */
+export function answerWindow(response: ServerResponse, { pathname }: URL): void {
+  response.writeHead(pathname === '/' ? 200 : 204, HTML).end();
+}
+
 /** @throws {EgressError} there is no such file, or it is asked to do more than be read */
 export function answerFile(
   { method = 'GET' }: Pick<IncomingMessage, 'method'>,
@@ -55,6 +62,11 @@ export function answerFile(
 ): void {
   const name = nameOf(url);
   const content = files.get(name);
+  if (content !== undefined && name === PAGE) {
+    response.writeHead(200, { ...HTML, 'Content-Length': content.length });
+    response.end(method === 'HEAD' ? undefined : content);
+    return;
+  }
   if (content === undefined || (method !== 'GET' && method !== 'HEAD')) {
     throw failure('no-such-file');
   }

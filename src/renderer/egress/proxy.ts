@@ -11,7 +11,7 @@ import { asEgressError, type EgressError, failure, refusal } from '../../egress/
 import { type EgressPolicy, NOT_VALID } from '../../egress/policy.ts';
 import { admit, type Resolve, resolveByDns, resolveBySystem } from '../../egress/resolve.ts';
 import { dial } from './dial.ts';
-import { answerFile } from './files.ts';
+import { answerFile, answerWindow } from './files.ts';
 import { answerError, forward, rejectTunnel, tunnel } from './forward.ts';
 import { DEFAULT_LIMITS, type EgressLimits, EgressSession } from './session.ts';
 
@@ -24,18 +24,20 @@ export interface EgressOptions extends EgressPolicy {
 export interface SignIn {
   readonly username: string;
   readonly password: string;
-  /**
-   * The one address at which the proxy asks for the password, as secret as that. Chrome sends the password with each request
-   * once it gave it here, also with those of workers and tunnels.
-   */
-  readonly url: string;
 }
 
 export interface EgressProxy {
   /** The port on 127.0.0.1. */
   readonly port: number;
-  /** What a browser must know: a request without the password is closed unanswered. A session counts nothing of it. */
+  /** What a browser must know: a request without the password is closed unanswered. */
   readonly signIn: SignIn;
+  /**
+   * The domain of its tab's windows, which no other proxy has. The proxy asks for the password at their addresses alone.
+   * Chrome sends it with each request once it gave it, also with those of workers and tunnels.
+   */
+  readonly site: string;
+  /** Has windows open at hosts of another domain as well. */
+  addSite(site: string): void;
   /** @throws {Error} while another session is open: the proxy cannot tell whose a request is */
   beginSession(): EgressSession;
   close(): Promise<void>;
@@ -50,7 +52,9 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const resolve = options.resolve ?? (options.allowPrivateNetwork ? resolveBySystem : resolveByDns);
   const password = randomBytes(16).toString('hex');
-  const signIn: SignIn = { username: 'chrome', password, url: `http://${password}.invalid/` };
+  const signIn: SignIn = { username: 'chrome', password };
+  const site = `${randomBytes(10).toString('hex')}.invalid`;
+  const sites = [site];
   const credentials = Buffer.from(
     `Basic ${Buffer.from(`${signIn.username}:${password}`).toString('base64')}`,
   );
@@ -78,14 +82,18 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     const current = session;
     const text = request.url ?? '';
     try {
-      if (current === undefined) throw noSession();
       const url = plainUrl(text);
-      const files = current.filesFor(url);
-      if (files !== undefined) {
+      const files = current?.filesFor(url);
+      if (current !== undefined && files !== undefined) {
         current.enter(response);
         answerFile(request, response, url, files, current);
         return;
       }
+      if (sites.some((each) => isBelow(each, url))) {
+        answerWindow(response, url);
+        return;
+      }
+      if (current === undefined) throw noSession();
       const opened = await open(current, url, response);
       if (opened !== undefined) {
         await forward(request, response, opened.target, current, opened.socket);
@@ -129,13 +137,11 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     session?.track(client);
   });
   server.on('request', (request, response) => {
-    const isKnown = isSignedIn(request);
-    if (request.url === signIn.url) {
-      if (isKnown) response.writeHead(204, { 'Access-Control-Allow-Origin': '*' });
-      else response.writeHead(407, { 'Proxy-Authenticate': 'Basic realm="egress"' });
-      response.end();
-    } else if (isKnown) void onRequest(request, response);
-    else request.socket.destroy();
+    const url = URL.parse(request.url ?? '');
+    if (isSignedIn(request)) void onRequest(request, response);
+    else if (url !== null && isBelow(site, url)) {
+      response.writeHead(407, { 'Proxy-Authenticate': 'Basic realm="egress"' }).end();
+    } else request.socket.destroy();
   });
   server.on('connect', (request, client, head) => {
     if (isSignedIn(request)) void onConnect(request, client, head);
@@ -152,6 +158,8 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
   return {
     port: (server.address() as AddressInfo).port,
     signIn,
+    site,
+    addSite: (other) => void sites.push(other),
     beginSession: () => {
       if (session !== undefined) throw new Error('The egress proxy has an open session already.');
       session = new EgressSession(limits, onEnd);
@@ -165,6 +173,8 @@ export async function startEgressProxy(options: EgressOptions): Promise<EgressPr
     },
   };
 }
+
+const isBelow = (site: string, { hostname }: URL): boolean => hostname.endsWith(`.${site}`);
 
 const late = (): EgressError => failure('timeout');
 

@@ -23,7 +23,9 @@ export const DEFAULT_LIMITS: EgressLimits = {
   idleTimeoutMs: 30_000,
 };
 
-/** The files that came with a page: relative name to content. */
+/** The name that a page has among its files. */
+export const PAGE = '';
+/** A page that came as HTML and the files that came with it: relative name to content. */
 export type PageFiles = ReadonlyMap<string, Buffer>;
 
 /** A request that got no answer, for the renderer's report. */
