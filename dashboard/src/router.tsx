@@ -10,13 +10,11 @@ import type { ReactNode } from 'react';
 import { pageOf, queryClient } from './api/client.ts';
 import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
-import { accountsSearch } from './pages/operations/accounts-search.ts';
-import { spanSearch } from './pages/operations/span-search.ts';
+import { accountsSearch, spanSearch } from './pages/operations/search.ts';
 import { usageSearch } from './pages/usage/search.ts';
 import { deliveriesSearch } from './pages/webhooks/search.ts';
 import { PATHS } from './paths.ts';
-import { session } from './session/session.ts';
-import { signInSearch } from './session/sign-in-search.ts';
+import { session, signInSearch } from './session/session.ts';
 import { AppShell } from './ui/AppShell.tsx';
 import { FrameOfAnybody, NotFoundPage, PageError } from './ui/LonePage.tsx';
 

@@ -4,10 +4,8 @@ import { passkeysQuery } from '../api/passkeys.ts';
 import { authenticatorQuery, usePerson } from '../api/people.ts';
 import { offersQuery } from '../api/without-sign-in.ts';
 import { Button, ButtonAnchor, ButtonLink, type ButtonProps } from './Button.tsx';
-import { Page } from './Page.tsx';
-import { EmptyState, Loaded } from './states.tsx';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
+import { EmptyState, Loaded, Page } from './Page.tsx';
+import { rich, t } from '../words/rich.ts';
 
 interface OneMoreStepProps {
   readonly lacking: 'second_factor' | 'oidc';

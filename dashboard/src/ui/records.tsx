@@ -345,24 +345,20 @@ export function Time({ iso, relative = true, look = 'whole' }: TimeProps) {
 
 type Tone = 'neutral' | 'accent' | 'ok' | 'warning' | 'danger';
 
-type BadgeProps = { readonly tone: Tone; readonly icon: IconName; readonly children: string };
+type BadgeProps = { readonly tone: Tone; readonly icon: IconName; readonly text: string };
 
 /** A state in one or two words, never by its colour alone. */
-export function Badge({ tone, icon, children }: BadgeProps) {
+export function Badge({ tone, icon, text }: BadgeProps) {
   return (
     <span className={styles.badge} data-tone={tone}>
       <Icon name={icon} size={14} />
-      {children}
+      {text}
     </span>
   );
 }
 
 /** What a test key made. */
-export const TestBadge = () => (
-  <Badge tone="warning" icon="info">
-    {t('Test')}
-  </Badge>
-);
+export const TestBadge = () => <Badge tone="warning" icon="info" text={t('Test')} />;
 
 export const STATUS_TEXTS = {
   pending: { tone: 'neutral', icon: 'clock', text: t('Pending') },
@@ -382,10 +378,5 @@ interface StatusBadgeProps {
 
 /** The status of a conversion. */
 export function StatusBadge({ status, failure }: StatusBadgeProps) {
-  const { tone, icon, text } = failure === 'cancelled' ? CANCELLED : STATUS_TEXTS[status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {text}
-    </Badge>
-  );
+  return <Badge {...(failure === 'cancelled' ? CANCELLED : STATUS_TEXTS[status])} />;
 }

@@ -4,14 +4,12 @@ import { api, dataOf, queryClient } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Checkbox } from '../../ui/choices.tsx';
-import { Facts } from '../../ui/Facts.tsx';
+import { Facts } from '../../ui/records.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { SettingSection } from './SettingSection.tsx';
+import { SettingSection } from './settings.tsx';
 import { t } from '../../words/words.ts';
 
 type Change = components['schemas']['MailsChange'];

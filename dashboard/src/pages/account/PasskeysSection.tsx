@@ -13,17 +13,11 @@ import {
 import { usePerson } from '../../api/people.ts';
 import { PERSON, queryClient } from '../../api/client.ts';
 import { Checkbox } from '../../ui/choices.tsx';
-import { DialogButton } from '../../ui/Dialog.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { passwordIn, PresentPassword } from '../../ui/passwords.tsx';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
-import { clientName } from './client-name.ts';
-import { SESSIONS } from './SessionsSection.tsx';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
+import { passwordIn, PresentPassword, TextField, type TextOf } from '../../ui/forms.tsx';
+import { type Column, Table, Time } from '../../ui/records.tsx';
+import { clientName, SESSIONS } from './SessionsSection.tsx';
 import { t } from '../../words/words.ts';
 
 /** A session that has added a passkey has proved it, too. */
@@ -54,16 +48,21 @@ function useProof() {
   return { fields, proofOf };
 }
 
-function Add({ close }: { readonly close: () => void }) {
+function Add() {
   const { fields, proofOf } = useProof();
-  const add = async (textOf: TextOf) => {
-    const { name } = await addPasskey(textOf('name'), await proofOf(textOf));
-    await refresh();
-    close();
-    return t('The passkey {name} is added.', { name });
-  };
   return (
-    <SendForm action={t('Add the passkey')} onSend={add} onCancel={close}>
+    <ConfirmButton
+      small
+      text={t('Add a passkey')}
+      title={t('Add a passkey')}
+      action={t('Add the passkey')}
+      actionLook="primary"
+      onConfirm={async (textOf) => {
+        const { name } = await addPasskey(textOf('name'), await proofOf(textOf));
+        await refresh();
+        return t('The passkey {name} is added.', { name });
+      }}
+    >
       <TextField
         label={t('Name')}
         name="name"
@@ -73,41 +72,51 @@ function Add({ close }: { readonly close: () => void }) {
         autoFocus
       />
       {fields}
-    </SendForm>
+    </ConfirmButton>
   );
 }
 
-function Rename({ passkey, close }: { readonly passkey: Passkey; readonly close: () => void }) {
-  const rename = async (textOf: TextOf) => {
-    const { name } = await renamePasskey(passkey, textOf('name'));
-    await refresh();
-    close();
-    return t('The passkey is called {name} now.', { name });
-  };
+function Rename({ passkey }: { readonly passkey: Passkey }) {
   return (
-    <SendForm action={t('Rename')} onSend={rename} onCancel={close}>
+    <ConfirmButton
+      small
+      text={t('Rename')}
+      aria-label={t('Rename {name}', { name: passkey.name })}
+      title={t('Rename the passkey {name}', { name: passkey.name })}
+      action={t('Rename')}
+      actionLook="primary"
+      onConfirm={async (textOf) => {
+        const { name } = await renamePasskey(passkey, textOf('name'));
+        await refresh();
+        return t('The passkey is called {name} now.', { name });
+      }}
+    >
       <TextField label={t('Name')} name="name" defaultValue={passkey.name} isRequired autoFocus />
-    </SendForm>
+    </ConfirmButton>
   );
 }
 
-function Remove({ passkey, close }: { readonly passkey: Passkey; readonly close: () => void }) {
+function Remove({ passkey }: { readonly passkey: Passkey }) {
+  const { name } = passkey;
   const { fields, proofOf } = useProof();
-  const remove = async (textOf: TextOf) => {
-    await removePasskey(passkey, await proofOf(textOf));
-    await refresh();
-    close();
-    return t('The passkey {name} is removed.', { name: passkey.name });
-  };
   return (
-    <SendForm action={t('Remove the passkey')} look="danger" onSend={remove} onCancel={close}>
-      <p>
-        {t(
-          'It does not sign in any more. Remove it from the device or password manager too. Sessions that it has opened go on: end them below.',
-        )}
-      </p>
+    <ConfirmButton
+      small
+      text={t('Remove')}
+      aria-label={t('Remove {name}', { name })}
+      title={t('Remove the passkey {name}?', { name })}
+      action={t('Remove the passkey')}
+      onConfirm={async (textOf) => {
+        await removePasskey(passkey, await proofOf(textOf));
+        await refresh();
+        return t('The passkey {name} is removed.', { name });
+      }}
+    >
+      {t(
+        'It does not sign in any more. Remove it from the device or password manager too. Sessions that it has opened go on: end them below.',
+      )}
       {fields}
-    </SendForm>
+    </ConfirmButton>
   );
 }
 
@@ -123,22 +132,8 @@ const COLUMNS: readonly Column<Passkey>[] = [
     isActions: true,
     cell: (passkey) => (
       <span className="line">
-        <DialogButton
-          small
-          text={t('Rename')}
-          aria-label={t('Rename {name}', { name: passkey.name })}
-          title={t('Rename the passkey {name}', { name: passkey.name })}
-        >
-          {(close) => <Rename passkey={passkey} close={close} />}
-        </DialogButton>
-        <DialogButton
-          small
-          text={t('Remove')}
-          aria-label={t('Remove {name}', { name: passkey.name })}
-          title={t('Remove the passkey {name}?', { name: passkey.name })}
-        >
-          {(close) => <Remove passkey={passkey} close={close} />}
-        </DialogButton>
+        <Rename passkey={passkey} />
+        <Remove passkey={passkey} />
       </span>
     ),
   },
@@ -153,13 +148,7 @@ export function PasskeysSection() {
       lead={t(
         'A passkey signs you in without a password, and counts as a second factor: your device asks for your finger, your face or a PIN.',
       )}
-      actions={
-        lacking === undefined && (
-          <DialogButton small text={t('Add a passkey')} title={t('Add a passkey')}>
-            {(close) => <Add close={close} />}
-          </DialogButton>
-        )
-      }
+      actions={lacking === undefined && <Add />}
     >
       {lacking !== undefined && <Notice kind="info">{lacking}</Notice>}
       <Loaded query={passkeys} what={t('your passkeys')} lines={2}>

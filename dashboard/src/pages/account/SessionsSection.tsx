@@ -1,15 +1,11 @@
 import { useState } from 'react';
-import { api, dataOf, queryClient } from '../../api/client.ts';
-import { usePage } from '../../api/paged.ts';
+import { api, dataOf, queryClient, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Badge, type Column, Records, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { clientName } from './client-name.ts';
 import { t } from '../../words/words.ts';
 
 type OpenSession = components['schemas']['Session'];
@@ -49,11 +45,7 @@ const COLUMNS: readonly Column<OpenSession>[] = [
     cell: (open) => (
       <span className="line">
         {nameOf(open)}
-        {open.current && (
-          <Badge tone="ok" icon="check">
-            {t('This one')}
-          </Badge>
-        )}
+        {open.current && <Badge tone="ok" icon="check" text={t('This one')} />}
       </span>
     ),
   },
@@ -75,11 +67,9 @@ const COLUMNS: readonly Column<OpenSession>[] = [
         // It may have ended elsewhere: then the list must not go on showing it.
         onClosed={() => void queryClient.invalidateQueries({ queryKey: SESSIONS })}
       >
-        <p>
-          {open.current
-            ? t('You are signed out here at once.')
-            : t('Anybody who uses it is signed out at once, and needs the password to come back.')}
-        </p>
+        {open.current
+          ? t('You are signed out here at once.')
+          : t('Anybody who uses it is signed out at once, and needs the password to come back.')}
       </ConfirmButton>
     ),
   },
@@ -107,11 +97,9 @@ export function SessionsSection() {
           action={t('End all your sessions')}
           onConfirm={endAll}
         >
-          <p>
-            {t(
-              'You are signed out everywhere at once, also here. Other people and API keys are not concerned.',
-            )}
-          </p>
+          {t(
+            'You are signed out everywhere at once, also here. Other people and API keys are not concerned.',
+          )}
         </ConfirmButton>
       }
     >
@@ -126,4 +114,35 @@ export function SessionsSection() {
       />
     </Section>
   );
+}
+
+/** Browsers and systems, by what they call themselves. */
+
+/** Names of browsers, the more particular first: most also call themselves Chrome or Safari. */
+const BROWSERS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const;
+
+const SYSTEMS = [
+  ['Android', 'Android'],
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['CrOS', 'ChromeOS'],
+  ['Linux', 'Linux'],
+] as const;
+
+const nameIn = (names: readonly (readonly [string, string])[], userAgent: string) =>
+  names.find(([mark]) => userAgent.includes(mark))?.[1];
+
+/** Firefox on Linux; undefined for a program that is not a browser. */
+export function clientName(userAgent: string): string | undefined {
+  const browser = nameIn(BROWSERS, userAgent);
+  const system = nameIn(SYSTEMS, userAgent);
+  return browser === undefined || system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -4,13 +4,10 @@ import { useState } from 'react';
 import { authenticatorQuery } from '../../api/people.ts';
 import { api, dataOf, queryClient } from '../../api/client.ts';
 import { Code } from '../../ui/Code.tsx';
-import { DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { OtpField, passwordIn, PresentPassword } from '../../ui/passwords.tsx';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { ConfirmButton, DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
+import { Loaded, Section } from '../../ui/Page.tsx';
+import { OtpField, passwordIn, PresentPassword, SendForm, type TextOf } from '../../ui/forms.tsx';
 import styles from './TwoStepSection.module.css';
 import { t } from '../../words/words.ts';
 
@@ -37,7 +34,6 @@ function SetUp({ email, onAdded, onCancel }: SetUpProps) {
     const added = await dataOf(api.POST('/api/v1/account/person/totp/confirm/', { body }));
     onAdded(added.recovery_codes);
     onCancel();
-    return undefined;
   };
   return (
     <Loaded query={offer} what={t('the QR code')} lines={6}>
@@ -85,7 +81,6 @@ export function TwoStepSection({ email }: { readonly email: string }) {
     const body = passwordIn(textOf);
     const made = await dataOf(api.POST('/api/v1/account/person/recovery-codes/', { body }));
     show(made.recovery_codes);
-    return undefined;
   };
   return (
     <Section
@@ -97,36 +92,27 @@ export function TwoStepSection({ email }: { readonly email: string }) {
         query.data !== undefined &&
         (isOn ? (
           <>
-            <DialogButton
+            <ConfirmButton
               small
               text={t('New recovery codes')}
               title={t('Make new recovery codes?')}
+              action={t('Make them')}
+              actionLook="primary"
+              onConfirm={renew}
             >
-              {(close) => (
-                <SendForm
-                  action={t('Make them')}
-                  onCancel={close}
-                  onSend={async (textOf) => {
-                    await renew(textOf);
-                    close();
-                    return undefined;
-                  }}
-                >
-                  <p>{t('Those from before are worth nothing from then on.')}</p>
-                  {password}
-                </SendForm>
-              )}
-            </DialogButton>
-            <DialogButton small text={t('Turn off')} title={t('Turn off two-step sign-in?')}>
-              {(close) => (
-                <SendForm action={t('Turn it off')} look="danger" onCancel={close} onSend={remove}>
-                  <p>
-                    {t('The authenticator and the recovery codes are worth nothing from then on.')}
-                  </p>
-                  {password}
-                </SendForm>
-              )}
-            </DialogButton>
+              {t('Those from before are worth nothing from then on.')}
+              {password}
+            </ConfirmButton>
+            <ConfirmButton
+              small
+              text={t('Turn off')}
+              title={t('Turn off two-step sign-in?')}
+              action={t('Turn it off')}
+              onConfirm={remove}
+            >
+              {t('The authenticator and the recovery codes are worth nothing from then on.')}
+              {password}
+            </ConfirmButton>
           </>
         ) : (
           <DialogButton

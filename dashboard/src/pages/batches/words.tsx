@@ -10,14 +10,9 @@ const STATUS_TEXTS = {
   cancelled: { tone: 'neutral', icon: 'cross', text: t('Cancelled') },
 } as const;
 
-export function BatchBadge({ status }: Pick<Batch, 'status'>) {
-  const { tone, icon, text } = STATUS_TEXTS[status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {text}
-    </Badge>
-  );
-}
+export const BatchBadge = ({ status }: Pick<Batch, 'status'>) => (
+  <Badge {...STATUS_TEXTS[status]} />
+);
 
 /** The name of a batch: its reference, else how many it has. */
 export const batchName = ({ reference, total }: Batch): string =>

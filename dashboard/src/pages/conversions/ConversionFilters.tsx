@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { keysQuery } from '../../api/account.ts';
+import { keysQuery } from '../../api/people.ts';
 import type { ConversionStatus } from '../../api/conversions.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox, type Choice, Select } from '../../ui/choices.tsx';
 import { useFold } from '../../ui/Page.tsx';
-import { STATUS_TEXTS } from '../../ui/StatusBadge.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { STATUS_TEXTS } from '../../ui/records.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import styles from './conversions.module.css';
 import { SearchField } from './SearchField.tsx';
 import { type ConversionsSearch, isDay, SOURCES, STATUSES } from './search.ts';
@@ -154,10 +154,7 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
   );
 }
 
-interface KeyFieldProps {
-  readonly id: string;
-  readonly onChange: (id: string) => void;
-}
+type KeyFieldProps = { readonly id: string; readonly onChange: (id: string) => void };
 
 /** The account's keys by their names. One that is revoked, which an address may name, has its id alone. */
 function KeyField({ id, onChange }: KeyFieldProps) {

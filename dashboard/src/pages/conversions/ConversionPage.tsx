@@ -26,7 +26,7 @@ import { ConversionFacts } from './ConversionFacts.tsx';
 import { ConvertAgain, Share, TakeBack } from './acts.tsx';
 import styles from './conversion.module.css';
 import { DownloadFile, FailurePicture, PdfPreview } from './PdfPreview.tsx';
-import { failureAction, failureTitle } from './failure-advice.ts';
+import { failureAction, failureTitle } from './words.ts';
 import { ManifestSection } from './ManifestSection.tsx';
 import { RequestSection } from './RequestSection.tsx';
 import { Timeline } from './Timeline.tsx';

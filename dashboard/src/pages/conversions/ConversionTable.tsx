@@ -2,9 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type Conversion, pictureFormatOf } from '../../api/conversions.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { StatusBadge, TestBadge } from '../../ui/StatusBadge.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { type Column, StatusBadge, TestBadge, Time } from '../../ui/records.tsx';
 import styles from './conversions.module.css';
 import { rich, t } from '../../words/rich.ts';
 

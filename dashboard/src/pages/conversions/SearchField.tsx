@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { TextField } from '../../ui/TextField.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import { MAX_QUERY_CHARACTERS, queryOf } from './search.ts';
 import { t } from '../../words/words.ts';
 

@@ -10,7 +10,7 @@ import { isOfMachines, lookOf } from '../history/groups.ts';
 import { actorText } from '../history/words.ts';
 import { outcomeText } from '../webhooks/words.tsx';
 import styles from './conversion.module.css';
-import { failureTitle } from './failure-advice.ts';
+import { failureTitle } from './words.ts';
 import { t } from '../../words/words.ts';
 
 /** An event, or downloads of one person that follow each other. */

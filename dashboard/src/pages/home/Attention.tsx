@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { type Account, type ApiKey } from '../../api/account.ts';
+import type { Account, ApiKey } from '../../api/people.ts';
 import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { type Webhook, webhooksQuery } from '../../api/webhooks.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatCredits, formatNumber } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { Calm } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
-import { failureTitle } from '../conversions/failure-advice.ts';
+import { Calm, Section } from '../../ui/Page.tsx';
+import { Time } from '../../ui/records.tsx';
+import { failureTitle } from '../conversions/words.ts';
 import { webhookName, WebhookTrouble } from '../webhooks/words.tsx';
 import styles from './home.module.css';
 import { USAGE_DAYS } from './RecentUsage.tsx';
@@ -146,10 +145,7 @@ function Item({ tone, icon, title, children, action }: ItemProps) {
   );
 }
 
-interface CreditsItemProps {
-  readonly daysLeft: number;
-  readonly account: Account;
-}
+type CreditsItemProps = { readonly daysLeft: number; readonly account: Account };
 
 function CreditsItem({ daysLeft, account: { id, credits, operator } }: CreditsItemProps) {
   const days = daysLeft === 1 ? t('a day') : t('{daysLeft} days', { daysLeft });
@@ -282,10 +278,7 @@ const KEY_TEXTS: Readonly<Record<KeyConcern, { readonly title: string; readonly 
   },
 };
 
-interface KeyItemProps {
-  readonly apiKey: ApiKey;
-  readonly concern: KeyConcern;
-}
+type KeyItemProps = { readonly apiKey: ApiKey; readonly concern: KeyConcern };
 
 function KeyItem({ apiKey: { name, prefix, created_at: at }, concern }: KeyItemProps) {
   const { title, text } = KEY_TEXTS[concern];

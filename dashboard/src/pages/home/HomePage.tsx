@@ -1,25 +1,31 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useCallback, useEffect, useState } from 'react';
-import { accountQuery, keysQuery, useAccount } from '../../api/account.ts';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { accountQuery, keysQuery, useAccount, usePerson, useRights } from '../../api/people.ts';
 import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
 import { useConversionChanges } from '../../api/live-conversions.ts';
-import { usePerson, useRights } from '../../api/people.ts';
-import { queryClient } from '../../api/queries.ts';
+import { queryClient } from '../../api/client.ts';
 import { USAGE } from '../../api/usage.ts';
-import { ButtonLink } from '../../ui/Button.tsx';
-import { counted } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { planName } from '../../ui/plans.ts';
-import { EmptyState, ErrorState, Loading } from '../../ui/states.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { Button, ButtonLink } from '../../ui/Button.tsx';
+import { counted, planName } from '../../ui/format.ts';
+import {
+  EmptyState,
+  ErrorState,
+  Loading,
+  Notice,
+  Page,
+  Section,
+  Step,
+  Steps,
+} from '../../ui/Page.tsx';
+import { Table } from '../../ui/records.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { Attention } from './Attention.tsx';
-import { FirstSteps } from './FirstSteps.tsx';
 import styles from './home.module.css';
 import { RecentUsage } from './RecentUsage.tsx';
 import { rich, t } from '../../words/rich.ts';
+import { Code } from '../../ui/Code.tsx';
+import { kept } from '../../ui/kept.ts';
 
 const RECENT = 5;
 /** Many conversions may end in a short time, and every question counts in the rate limit. */
@@ -161,5 +167,85 @@ function OperatorsNext({ actsAlready, hasAllSteps }: OperatorsNextProps) {
         { link: <Link to="/operations/accounts" search={{}} /> },
       )}
     </Notice>
+  );
+}
+
+interface FirstStepsProps {
+  readonly hasKey: boolean;
+  readonly hasUsedKey: boolean;
+  readonly hasPdf: boolean;
+}
+
+/** Waits for the PDF and saves it, so that one command shows the whole service. */
+const curlFor = (origin: string): string =>
+  [
+    t('curl -fsS {origin}/api/v1/pdf/ \\', { origin }),
+    `  -H 'X-API-Key: YOUR_KEY' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -H 'Prefer: wait=30' -H 'Accept: application/pdf' \\`,
+    `  -d '{"html": "<h1>Hello</h1>"}' -o hello.pdf`,
+  ].join('\n');
+
+/** The first steps of a new account. A step is ticked by what the account has done. */
+export function FirstSteps({ hasKey, hasUsedKey, hasPdf }: FirstStepsProps) {
+  const [isHidden, setHidden] = useState(() => kept.read('first-steps') === 'hidden');
+  const done = [hasKey, hasUsedKey, hasPdf].filter(Boolean).length;
+  if (isHidden) return null;
+  const hide = () => {
+    kept.write('first-steps', 'hidden');
+    setHidden(true);
+  };
+  return (
+    <Section
+      title={t('First steps')}
+      lead={t('{done} of 3 done.', { done })}
+      actions={
+        <Button small onPress={hide}>
+          {t('Hide')}
+        </Button>
+      }
+    >
+      <Steps>
+        <FirstStep isDone={hasKey} title={t('Create a key')}>
+          <p>{t('A key lets your programs use the service. It is shown once.')}</p>
+          <ButtonLink to="/keys" icon="key" look="primary">
+            {t('Create a key')}
+          </ButtonLink>
+        </FirstStep>
+        <FirstStep isDone={hasUsedKey} title={t('Send a request')}>
+          <p>
+            {rich(
+              'Put your key in the place of YOUR_KEY. The command saves hello.pdf. A key that you have lost is never shown again: create another under <link>Keys</link>.',
+              { link: <Link to="/keys" /> },
+            )}
+          </p>
+          <Code code={curlFor(location.origin)} copyLabel={t('Copy the command')} />
+        </FirstStep>
+        <FirstStep isDone={hasPdf} title={t('Get the first PDF')}>
+          <p>
+            {t(
+              'It appears on this page as soon as it is made. The playground makes one without a key.',
+            )}
+          </p>
+          <ButtonLink to="/playground" icon="play">
+            {t('Open the playground')}
+          </ButtonLink>
+        </FirstStep>
+      </Steps>
+    </Section>
+  );
+}
+
+interface FirstStepProps {
+  readonly isDone: boolean;
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+function FirstStep({ isDone, title, children }: FirstStepProps) {
+  return (
+    <Step look={isDone ? 'holds' : 'next'} title={title} word={isDone ? t('Done') : ''}>
+      {!isDone && children}
+    </Step>
   );
 }

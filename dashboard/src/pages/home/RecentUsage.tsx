@@ -3,8 +3,7 @@ import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
-import { Section } from '../../ui/Page.tsx';
-import { Loaded } from '../../ui/states.tsx';
+import { Loaded, Section } from '../../ui/Page.tsx';
 import { EndedDays } from '../usage/UsageDays.tsx';
 import { t } from '../../words/words.ts';
 

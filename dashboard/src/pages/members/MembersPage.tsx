@@ -1,21 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOf, PERSON, queryClient } from '../../api/client.ts';
-import { usePage } from '../../api/paged.ts';
-import { MEMBERS, type Member, ROLES, type Role, roleName, usePerson } from '../../api/people.ts';
+import { api, dataOf, PERSON, queryClient, usePage } from '../../api/client.ts';
+import { type Member, MEMBERS, type Role, roleName, ROLES, usePerson } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox, Select } from '../../ui/choices.tsx';
 import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
+import { FailureNotice, Loaded, Page, Section } from '../../ui/Page.tsx';
 import { useSending } from '../../ui/sending.ts';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { FailureNotice } from '../../ui/Notice.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Records } from '../../ui/Table.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
+import { Badge, type Column, Records, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { rich, t } from '../../words/rich.ts';
 
@@ -56,7 +50,6 @@ function InviteSection() {
     const invited = await dataOf(api.POST('/api/v1/account/members/', { body }));
     setMade(invited);
     await refresh();
-    return undefined;
   };
   return (
     <Section
@@ -190,11 +183,9 @@ function Remove({ member, isSelf }: { readonly member: Member; readonly isSelf: 
       onConfirm={remove}
       onClosed={() => void refresh()}
     >
-      <p>
-        {isInvitation
-          ? t('The link is no use any more.')
-          : t('The sessions of this person here and the API keys that they made end at once.')}
-      </p>
+      {isInvitation
+        ? t('The link is no use any more.')
+        : t('The sessions of this person here and the API keys that they made end at once.')}
     </ConfirmButton>
   );
 }
@@ -208,11 +199,7 @@ function columnsFor(own: string | undefined, isOwner: boolean): readonly Column<
         <>
           <span className="line">
             <bdi>{nameOf(member)}</bdi>
-            {member.id === own && (
-              <Badge tone="ok" icon="check">
-                {t('You')}
-              </Badge>
-            )}
+            {member.id === own && <Badge tone="ok" icon="check" text={t('You')} />}
           </span>
           {member.name !== null && member.email !== null && (
             <div className="note">

@@ -1,27 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
-import { usePage } from '../../api/paged.ts';
+import { api, dataOf, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox, NumberField } from '../../ui/choices.tsx';
 import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
-import { formatCredits } from '../../ui/format.ts';
-import { Page, Section } from '../../ui/Page.tsx';
-import { SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
-import { planName } from '../../ui/plans.ts';
-import { SendForm } from '../../ui/SendForm.tsx';
-import { EmptyState } from '../../ui/states.tsx';
-import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Records, Table } from '../../ui/Table.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { formatCredits, planName } from '../../ui/format.ts';
+import { EmptyState, Page, Section } from '../../ui/Page.tsx';
+import { SendForm, SHORTEST_PASSWORD, TextField } from '../../ui/forms.tsx';
+import { Badge, type Column, Records, Table, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import type { AccountsSearch } from './accounts-search.ts';
+import type { AccountsSearch } from './search.ts';
 import styles from './operations.module.css';
-import { PlanSelect } from './PlanSelect.tsx';
+import { PlanSelect } from './fields.tsx';
 import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
 import { rich, t } from '../../words/rich.ts';
 
@@ -38,16 +31,8 @@ const COLUMNS: readonly Column<Account>[] = [
         <Link to="/operations/accounts/$id" params={{ id }}>
           {email}
         </Link>
-        {operator && (
-          <Badge tone="accent" icon="server">
-            {t('Operator')}
-          </Badge>
-        )}
-        {suspended && (
-          <Badge tone="warning" icon="warning">
-            {t('Suspended')}
-          </Badge>
-        )}
+        {operator && <Badge tone="accent" icon="server" text={t('Operator')} />}
+        {suspended && <Badge tone="warning" icon="warning" text={t('Suspended')} />}
       </span>
     ),
   },
@@ -143,7 +128,7 @@ const LINK_COLUMNS: readonly Column<SignUpLink>[] = [
         }}
         onClosed={() => void forgetAccounts()}
       >
-        <p>{t('It opens no account from then on.')}</p>
+        {t('It opens no account from then on.')}
       </ConfirmButton>
     ),
   },
@@ -211,10 +196,7 @@ interface Shown {
   readonly id?: string;
 }
 
-interface OpenAccountDialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}
+type OpenAccountDialogProps = { readonly isOpen: boolean; readonly onClose: () => void };
 
 /** Asks for the account, then shows the password or the link where the service made one: it is never shown again. */
 function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
@@ -281,7 +263,6 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
         }
         const body = { ...terms, ...(password !== '' && { password }) };
         await onOpened(await dataOf(api.POST('/api/v1/operator/accounts/', { body })));
-        return undefined;
       }}
     >
       <TextField

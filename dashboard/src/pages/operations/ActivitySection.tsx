@@ -3,14 +3,12 @@ import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { everyDay } from '../../api/usage.ts';
-import { Section } from '../../ui/Page.tsx';
-import type { TextOf } from '../../ui/SendForm.tsx';
-import { Calm } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Calm, Section } from '../../ui/Page.tsx';
+import type { TextOf } from '../../ui/forms.tsx';
+import { type Column, Table, Time } from '../../ui/records.tsx';
 import { UsageDays } from '../usage/UsageDays.tsx';
 import type { AccountDetails } from './operator-api.ts';
-import { ReasonDialog, reasonIn } from './reason.tsx';
+import { ReasonDialog, reasonIn } from './fields.tsx';
 import { t } from '../../words/words.ts';
 
 type Activity = components['schemas']['AccountActivity'];
@@ -46,7 +44,7 @@ export function ActivitySection({ account: { id, email } }: { readonly account: 
           look="primary"
           onSend={look}
         >
-          <p>{t('The look is recorded in the history of the account, once an hour.')}</p>
+          {t('The look is recorded in the history of the account, once an hour.')}
         </ReasonDialog>
       }
     >

@@ -1,21 +1,18 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccount } from '../../api/account.ts';
-import { api, dataOf } from '../../api/client.ts';
-import { pageQuery } from '../../api/paged.ts';
+import { useAccount } from '../../api/people.ts';
+import { api, dataOf, pageQuery } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Section } from '../../ui/Page.tsx';
-import { Calm } from '../../ui/states.tsx';
-import { type Column, Records, Table } from '../../ui/Table.tsx';
-import { formatTime, Time } from '../../ui/Time.tsx';
-import { failureTitle } from '../conversions/failure-advice.ts';
-import { repeated, useSteadyOrder } from './live.ts';
+import { Calm, Section } from '../../ui/Page.tsx';
+import { type Column, formatTime, Records, Table, Time } from '../../ui/records.tsx';
+import { failureTitle } from '../conversions/words.ts';
+import { repeated, useSteadyOrder } from './operator-api.ts';
 import styles from './operations.module.css';
 import { periodOf } from './OverTime.tsx';
-import { SPANS, type SpanSearch } from './span-search.ts';
+import { SPANS, type SpanSearch } from './search.ts';
 import { t } from '../../words/words.ts';
 
 type Failure = components['schemas']['Failure'];

@@ -4,15 +4,13 @@ import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { Badge } from '../../ui/StatusBadge.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Loaded, Page } from '../../ui/Page.tsx';
+import { Badge, Time } from '../../ui/records.tsx';
 import { FailuresSection } from './FailuresSection.tsx';
-import { EVERY_TEXT, repeated } from './live.ts';
+import { EVERY_TEXT, repeated } from './operator-api.ts';
 import styles from './operations.module.css';
 import { OverTime } from './OverTime.tsx';
-import type { SpanSearch } from './span-search.ts';
+import type { SpanSearch } from './search.ts';
 import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
 import { rich, t } from '../../words/rich.ts';
 
@@ -72,20 +70,16 @@ function AsOf({ iso, isPaused, error }: AsOfProps) {
     <div className={styles.asOf}>
       <span>{rich('As of {time}', { time: <Time iso={iso} /> })}</span>
       <span role="status">
-        {isPaused && (
-          <Badge tone="neutral" icon="pause">
-            {t('Paused')}
-          </Badge>
-        )}
+        {isPaused && <Badge tone="neutral" icon="pause" text={t('Paused')} />}
         {!isPaused && error instanceof ApiError && (
-          <Badge tone="danger" icon="warning">
-            {t('Not renewed: {error}', { error: errorText(error) })}
-          </Badge>
+          <Badge
+            tone="danger"
+            icon="warning"
+            text={t('Not renewed: {error}', { error: errorText(error) })}
+          />
         )}
         {!isPaused && error !== null && !(error instanceof ApiError) && (
-          <Badge tone="warning" icon="offline">
-            {t('Connection lost. Trying again.')}
-          </Badge>
+          <Badge tone="warning" icon="offline" text={t('Connection lost. Trying again.')} />
         )}
       </span>
     </div>

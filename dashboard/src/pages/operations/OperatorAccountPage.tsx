@@ -4,21 +4,20 @@ import { useEffect, useRef, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { formatBytes, formatCredits, formatNumber } from '../../ui/format.ts';
-import { Page, Section } from '../../ui/Page.tsx';
-import { planName } from '../../ui/plans.ts';
-import { Badge } from '../../ui/StatusBadge.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
-import { Time } from '../../ui/Time.tsx';
-import { EndSessionsSection, HoldSection, PlanSection } from './account-sections.tsx';
-import { ErasureSection } from './ErasureSection.tsx';
+import { Badge, Facts, Time } from '../../ui/records.tsx';
+import { formatBytes, formatCredits, formatNumber, planName } from '../../ui/format.ts';
+import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
+import {
+  EndSessionsSection,
+  HoldSection,
+  PlanSection,
+  RetentionSection,
+  retentionText,
+} from './account-sections.tsx';
+import { ErasureSection, ResetLinkSection, SuspensionSection } from './access-sections.tsx';
 import styles from './operations.module.css';
-import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
+import { type AccountDetails, ACCOUNTS } from './operator-api.ts';
 import { ActivitySection } from './ActivitySection.tsx';
-import { ResetLinkSection } from './ResetLinkSection.tsx';
-import { RetentionSection, retentionText } from './RetentionSection.tsx';
-import { SuspensionSection } from './SuspensionSection.tsx';
 import { rich, t } from '../../words/rich.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
@@ -91,9 +90,7 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
           [t('Opened')]: <Time iso={openedAt} />,
           [t('Id')]: <code>{id}</code>,
           [t('Role')]: operator ? (
-            <Badge tone="accent" icon="server">
-              {t('Operator')}
-            </Badge>
+            <Badge tone="accent" icon="server" text={t('Operator')} />
           ) : (
             t('Customer')
           ),
@@ -103,10 +100,7 @@ function AccountFacts({ account }: { readonly account: AccountDetails }) {
   );
 }
 
-interface ErasedProps {
-  readonly id: string;
-  readonly email: string;
-}
+type ErasedProps = { readonly id: string; readonly email: string };
 
 /** Takes the focus, which the dialog cannot give back to a button that is gone. */
 function Erased({ id, email }: ErasedProps) {

@@ -1,10 +1,9 @@
 import type { ReactNode } from 'react';
 import { usePerson } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Page } from '../../ui/Page.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { useOnEnd } from './live.ts';
+import { useOnEnd } from './operator-api.ts';
 import { rich, t } from '../../words/rich.ts';
 
 /** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */

@@ -4,12 +4,11 @@ import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Chart, Charts } from '../../ui/Chart.tsx';
 import { formatDuration, formatNumber } from '../../ui/format.ts';
-import { Section } from '../../ui/Page.tsx';
+import { Loaded, Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/choices.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { repeated } from './live.ts';
-import { type Span, SPANS, type SpanSearch } from './span-search.ts';
+import { TextField } from '../../ui/forms.tsx';
+import { repeated } from './operator-api.ts';
+import { type Span, SPANS, type SpanSearch } from './search.ts';
 import { t } from '../../words/words.ts';
 
 type Activity = components['schemas']['ServiceActivity'];

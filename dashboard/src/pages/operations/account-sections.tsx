@@ -1,28 +1,21 @@
-/** What an operator can do with an account, but for erasing it. */
+/** What an operator can do with an account, but for what access-sections.tsx has. */
 import { useRef, useState } from 'react';
-import { useAccount } from '../../api/account.ts';
+import { useAccount } from '../../api/people.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { session } from '../../session/session.ts';
-import { formatNumber } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
+import { formatNumber, planName } from '../../ui/format.ts';
+import { Notice, Section } from '../../ui/Page.tsx';
 import { NumberField } from '../../ui/choices.tsx';
-import { Section } from '../../ui/Page.tsx';
-import { planName } from '../../ui/plans.ts';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
+import { Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { useOnEnd } from './live.ts';
+import { type AccountDetails, forgetAccounts, useOnEnd } from './operator-api.ts';
 import styles from './operations.module.css';
-import { type AccountDetails, forgetAccounts } from './operator-api.ts';
-import { PlanSelect } from './PlanSelect.tsx';
-import { ReasonDialog, ReasonField, reasonIn } from './reason.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { PlanSelect, ReasonDialog, ReasonField, reasonIn } from './fields.tsx';
+import { LOCALE, rich, t } from '../../words/rich.ts';
 
-interface SectionProps {
-  readonly account: AccountDetails;
-}
+type SectionProps = { readonly account: AccountDetails };
 
 export function PlanSection({ account }: SectionProps) {
   return (
@@ -117,11 +110,9 @@ export function HoldSection({
             action={t('Release the hold')}
             onSend={(textOf) => release(id, textOf)}
           >
-            <p>
-              {t(
-                'Documents whose time of storage has passed are deleted within a minute, and the account can be erased. What is deleted cannot be brought back.',
-              )}
-            </p>
+            {t(
+              'Documents whose time of storage has passed are deleted within a minute, and the account can be erased. What is deleted cannot be brought back.',
+            )}
           </ReasonDialog>
         )
       }
@@ -148,10 +139,7 @@ export function HoldSection({
   );
 }
 
-interface HoldFormProps {
-  readonly id: string;
-  readonly isHeld: boolean;
-}
+type HoldFormProps = { readonly id: string; readonly isHeld: boolean };
 
 function HoldForm({ id, isHeld }: HoldFormProps) {
   return (
@@ -220,16 +208,101 @@ export function EndSessionsSection({ account }: SectionProps) {
           action={t('End all sessions')}
           onSend={(textOf) => endSessions(id, isOwn, textOf)}
         >
-          <p>
-            {rich(
-              'Everybody who is signed in to the account is signed out at once{value}. The password and the API keys stay valid.',
-              { value: isOwn && t(', also you, here') },
-            )}
-          </p>
+          {rich(
+            'Everybody who is signed in to the account is signed out at once{value}. The password and the API keys stay valid.',
+            { value: isOwn && t(', also you, here') },
+          )}
         </ReasonDialog>
       }
     >
       <p>{countText(sessions)}</p>
+    </Section>
+  );
+}
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** A time in its largest whole unit. */
+function spanText(seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= each && seconds % each === 0) ?? [
+    'second',
+    1,
+  ];
+  const form = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(LOCALE, form).format(seconds / size);
+}
+
+export function retentionText(seconds: number | null): string {
+  if (seconds === null) return t('As the service keeps documents');
+  return seconds === 0
+    ? t('Until the first download')
+    : t('At most {seconds}', { seconds: spanText(seconds) });
+}
+
+const path = (id: string) => ({ path: { id } });
+
+async function reset(id: string, textOf: TextOf): Promise<void> {
+  const params = { ...path(id), query: reasonIn(textOf) };
+  await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/retention/', { params }));
+  announce(t('New documents are kept as long as those of other accounts.'));
+  // Not awaited: the dialog gives the focus back to its button, which then goes.
+  void forgetAccounts();
+}
+
+export function RetentionSection({ account }: { readonly account: AccountDetails }) {
+  const { id, email, retention_seconds: current } = account;
+  const change = async (textOf: TextOf) => {
+    const seconds = Number(textOf('retention_seconds'));
+    const body = { retention_seconds: seconds, ...reasonIn(textOf) };
+    await dataOf(api.POST('/api/v1/operator/accounts/{id}/retention/', { params: path(id), body }));
+    await forgetAccounts();
+    return seconds === 0
+      ? t('New documents are kept until their first download.')
+      : t('New documents are kept for {seconds} at most.', { seconds: spanText(seconds) });
+  };
+  return (
+    <Section
+      title={t('Retention')}
+      lead={t(
+        'How long new documents of the account are kept. Each request may ask for less. What was requested before is kept as it was.',
+      )}
+      actions={
+        current !== null && (
+          <ReasonDialog
+            text={t('Use the service’s retention')}
+            title={t('Use the service’s retention for {email}?', { email })}
+            action={t('Use the service’s retention')}
+            look="primary"
+            onSend={(textOf) => reset(id, textOf)}
+          >
+            {t(
+              'New documents of the account are then kept as long as the service keeps those of other accounts.',
+            )}
+          </ReasonDialog>
+        )
+      }
+    >
+      <p>
+        {current === null
+          ? t(
+              'The account has no retention of its own: its documents are kept as long as the service keeps those of other accounts.',
+            )
+          : `${retentionText(current)}.`}
+      </p>
+      <SendForm action={t('Set the retention')} look="secondary" layout="narrow" onSend={change}>
+        <NumberField
+          label={t('Seconds to keep new documents')}
+          name="retention_seconds"
+          minValue={0}
+          hint={t('86,400 are a day. With 0, a document goes with its first complete download.')}
+          isRequired
+        />
+        <ReasonField />
+      </SendForm>
     </Section>
   );
 }

@@ -1,7 +1,9 @@
-/** The API for operators, as their pages ask it. */
-import { accountQuery } from '../../api/account.ts';
-import { queryClient } from '../../api/queries.ts';
+/** The API for operators, as their pages ask it, some of it every few seconds. */
+import { accountQuery } from '../../api/people.ts';
+import { queryClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { useEffect, useState } from 'react';
+import { t } from '../../words/words.ts';
 
 export type ServiceStatus = components['schemas']['ServiceStatus'];
 export type AccountDetails = components['schemas']['AccountDetails'];
@@ -15,4 +17,41 @@ export async function forgetAccounts(): Promise<void> {
     queryClient.invalidateQueries({ queryKey: ACCOUNTS }),
     queryClient.invalidateQueries({ queryKey: accountQuery.queryKey }),
   ]);
+}
+
+const EVERY_SECONDS = 5;
+export const EVERY_TEXT = t('every {EVERY_SECONDS} seconds', { EVERY_SECONDS });
+
+/**
+ * The options of a query that is repeated until a person pauses it. It is not tried again in between: the next
+ * turn is soon, and a person learns at once that the connection is lost.
+ */
+export const repeated = (isPaused: boolean, everySeconds = EVERY_SECONDS) =>
+  ({
+    refetchInterval: isPaused ? false : everySeconds * 1000,
+    // While paused, a return to the page must not change it.
+    staleTime: isPaused ? Number.POSITIVE_INFINITY : 0,
+    networkMode: 'always',
+    retry: false,
+  }) as const;
+
+/** Keeps rows in the order in which they came first: a row that moves takes the focus and the eye with it. */
+export function useSteadyOrder<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  const [places] = useState(() => new Map<string, number>());
+  for (const row of rows) {
+    const key = keyOf(row);
+    if (!places.has(key)) places.set(key, places.size);
+  }
+  const placeOf = (row: Row): number => places.get(keyOf(row)) ?? 0;
+  return rows.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** Calls back when a condition that held before holds no more. */
+export function useOnEnd(holds: boolean, onEnd: () => void): void {
+  const [held, setHeld] = useState(holds);
+  useEffect(() => {
+    if (held === holds) return;
+    setHeld(holds);
+    if (held) onEnd();
+  });
 }

@@ -2,26 +2,18 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Chart, Charts } from '../../ui/Chart.tsx';
-import { Facts } from '../../ui/Facts.tsx';
-import { type Figure, Figures } from '../../ui/Figures.tsx';
+import { Badge, type Column, Facts, type Figure, Figures, Table, Time } from '../../ui/records.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
-import { Section } from '../../ui/Page.tsx';
+import { Calm, EmptyState, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
-import { Calm, EmptyState } from '../../ui/states.tsx';
-import { Badge } from '../../ui/StatusBadge.tsx';
-import { type Column, Table } from '../../ui/Table.tsx';
-import { Time } from '../../ui/Time.tsx';
-import { useSteadyOrder } from './live.ts';
+import { type ServiceStatus, useSteadyOrder } from './operator-api.ts';
 import styles from './operations.module.css';
-import type { ServiceStatus } from './operator-api.ts';
 import { t } from '../../words/words.ts';
 
 /** The service counts no further behind the end of the log. */
 const MOST_EVENTS = 1000;
 
-interface StatusProps {
-  readonly status: ServiceStatus;
-}
+type StatusProps = { readonly status: ServiceStatus };
 
 export const eventsText = (events: number): string =>
   events >= MOST_EVENTS
@@ -100,9 +92,11 @@ export function StateSection({ status }: StatusProps) {
     >
       {/* Changes alone are read out: the text is the same as long as the state is. */}
       <div role="status" className="line">
-        <Badge tone={ready ? 'ok' : 'danger'} icon={ready ? 'check' : 'warning'}>
-          {ready ? t('Ready') : t('Not ready')}
-        </Badge>
+        <Badge
+          tone={ready ? 'ok' : 'danger'}
+          icon={ready ? 'check' : 'warning'}
+          text={ready ? t('Ready') : t('Not ready')}
+        />
         {missing.length > 0 && (
           <ul>
             {missing.map((reason) => (

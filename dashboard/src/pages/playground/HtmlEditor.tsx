@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../api/error.ts';
-import { Notice } from '../../ui/Notice.tsx';
-import { Loading } from '../../ui/states.tsx';
+import { Loading, Notice } from '../../ui/Page.tsx';
 import styles from './Playground.module.css';
 import { rich, t } from '../../words/rich.ts';
 

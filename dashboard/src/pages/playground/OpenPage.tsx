@@ -4,7 +4,7 @@ import { errorText } from '../../api/error.ts';
 import type { Row } from '../../request/values.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted } from '../../ui/format.ts';
-import { Notice } from '../../ui/Notice.tsx';
+import { Notice } from '../../ui/Page.tsx';
 import { Select } from '../../ui/choices.tsx';
 import { type Contents, contentsOf, type Found, isWanted, openedPage, pagesIn } from './opened.ts';
 import styles from './Playground.module.css';

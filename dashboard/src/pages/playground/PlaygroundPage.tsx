@@ -3,8 +3,8 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
-import { useAccount } from '../../api/account.ts';
-import { conversionRequestQuery } from '../../api/conversion-documents.ts';
+import { useAccount } from '../../api/people.ts';
+import { conversionRequestQuery } from '../../api/conversions.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import type { components } from '../../api/schema.d.ts';
 import { templateQuery, templateVersionQuery } from '../../api/templates.ts';
@@ -16,16 +16,13 @@ import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
 import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Switch } from '../../ui/choices.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { Page, Section } from '../../ui/Page.tsx';
-import { EmptyState, Loaded } from '../../ui/states.tsx';
+import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { useDraft } from './draft.ts';
+import { TextField } from '../../ui/forms.tsx';
+import { useDraft, useOutcome } from './draft.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OpenPage } from './OpenPage.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
-import { useOutcome } from './outcome.ts';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { TemplateFields } from './TemplateFields.tsx';
 import { draftOf } from './template.ts';
@@ -51,10 +48,7 @@ export default function PlaygroundPage() {
   );
 }
 
-interface PlaygroundProps {
-  readonly account: Account;
-  readonly fields: readonly Field[];
-}
+type PlaygroundProps = { readonly account: Account; readonly fields: readonly Field[] };
 
 function Playground({ account, fields }: PlaygroundProps) {
   const { draft, number, change, replace, lacksFiles } = useDraft(account.id);

@@ -2,15 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import type { Values } from '../../request/values.ts';
-import { ActButton } from '../../ui/ActButton.tsx';
+import { ActButton, ConfirmButton } from '../../ui/Dialog.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
-import { DialogButton } from '../../ui/Dialog.tsx';
-import { FailureNotice } from '../../ui/Notice.tsx';
+import { FailureNotice } from '../../ui/Page.tsx';
 import { Select } from '../../ui/choices.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
+import { TextField } from '../../ui/forms.tsx';
 import { useSending } from '../../ui/sending.ts';
-import { TextField } from '../../ui/TextField.tsx';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import type { StartName } from './starts.ts';
 import { objectIn, type TemplateDraft } from './request.ts';
@@ -114,22 +112,19 @@ interface SaveAsProps extends Pick<TemplateFieldsProps, 'template' | 'options'> 
 
 function SaveAs({ template, options, onSaved }: SaveAsProps) {
   return (
-    <DialogButton text={t('Save as a template')} icon="check" title={t('Save as a template')}>
-      {(close) => (
-        <SendForm
-          action={t('Save')}
-          onCancel={close}
-          keeps
-          onSend={async (textOf) => {
-            onSaved(await save(template, options, textOf('name')));
-            close();
-            return t('The template is saved. Programs can use it by its id.');
-          }}
-        >
-          <TextField label={t('Name')} name="name" isRequired autoFocus maxLength={200} />
-        </SendForm>
-      )}
-    </DialogButton>
+    <ConfirmButton
+      text={t('Save as a template')}
+      icon="check"
+      title={t('Save as a template')}
+      action={t('Save')}
+      actionLook="primary"
+      onConfirm={async (textOf) => {
+        onSaved(await save(template, options, textOf('name')));
+        return t('The template is saved. Programs can use it by its id.');
+      }}
+    >
+      <TextField label={t('Name')} name="name" isRequired autoFocus maxLength={200} />
+    </ConfirmButton>
   );
 }
 

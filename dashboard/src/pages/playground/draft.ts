@@ -1,7 +1,16 @@
-/** Keeps what is being edited for this tab, so that a reload does not lose it. */
-import { useCallback, useEffect, useState } from 'react';
-import { type Draft, NO_TEMPLATE } from './request.ts';
+/** Keeps what is being edited for this tab, so that a reload does not lose it; and what becomes of it. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { t } from '../../words/words.ts';
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import { ApiError } from '../../api/error.ts';
+import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
+import { type Converted, preview, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
+import type { Field } from '../../request/schema.ts';
+import type { Values } from '../../request/values.ts';
+import { kept } from '../../ui/kept.ts';
+import { fill } from './template.ts';
 
 const START: Draft = {
   source: 'html',
@@ -67,9 +76,9 @@ function store(accountId: string, draft: Draft): void {
   const { pdf: __, ...smallest } = options;
   // Browsers keep some megabytes for a page: files, also those within the PDF, may be too much, or all of it.
   const lacking = { ...draft, lacksFiles: true };
-  for (const kept of [draft, { ...lacking, options }, { ...lacking, options: smallest }]) {
+  for (const some of [draft, { ...lacking, options }, { ...lacking, options: smallest }]) {
     try {
-      sessionStorage.setItem(keyOf(accountId), JSON.stringify(kept));
+      sessionStorage.setItem(keyOf(accountId), JSON.stringify(some));
       return;
     } catch {}
   }
@@ -94,4 +103,85 @@ export function useDraft(accountId: string) {
     [change],
   );
   return { draft, number, change, replace, lacksFiles };
+}
+
+const KEPT = 'preview';
+/** The pause after a change before its preview is made. */
+const PAUSE_MS = 800;
+
+const keys = new IdempotencyKeys();
+
+async function bodyOf(fields: readonly Field[], draft: Draft): Promise<Values> {
+  if (draft.source !== 'template') return requestOf(fields, draft);
+  const options = optionsBody(fields, draft);
+  return { ...options, ...(await fill(draft.template, options)) };
+}
+
+async function convert(request: Values): Promise<Converted> {
+  const record = await sendOnce(keys, JSON.stringify(request), (header) =>
+    api.POST('/api/v1/pdf/', { params: { header }, body: request }),
+  );
+  return await untilEnded(record);
+}
+
+export function useOutcome(fields: readonly Field[], draft: Draft) {
+  const [isPreviewing, setPreviewing] = useState(kept.read(KEPT) === 'on');
+  const [last, setLast] = useState<Converted>();
+  const running = useRef<AbortController>(undefined);
+  const next = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const { mutate, data, error, isPending, variables } = useMutation({
+    mutationFn: async (as: 'conversion' | 'preview') => {
+      running.current?.abort();
+      const { signal } = (running.current = new AbortController());
+      const body = await bodyOf(fields, draft);
+      return as === 'preview' ? await preview(body, signal) : await convert(body);
+    },
+    onSuccess: (made) => {
+      if (made.pdf !== undefined) setLast(made);
+    },
+    onSettled: async (_, __, as) => {
+      if (as === 'conversion') await refresh();
+    },
+  });
+  const isWorth = draft.source !== 'url' || draft.url !== '';
+  const previewAfter = useCallback(
+    (ms: number) => {
+      clearTimeout(next.current);
+      next.current = setTimeout(() => mutate('preview'), ms);
+      return () => clearTimeout(next.current);
+    },
+    [mutate],
+  );
+  useEffect(
+    () => (isPreviewing && isWorth ? previewAfter(PAUSE_MS) : undefined),
+    // The draft is what is shown.
+    // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+    [isPreviewing, isWorth, draft, previewAfter],
+  );
+  // One that the rate limit refused is made when that allows it.
+  useEffect(() => {
+    const isEarly = error instanceof ApiError && error.status === 429;
+    return isPreviewing && isEarly
+      ? previewAfter((error.retryAfterSeconds ?? 1) * 1000)
+      : undefined;
+  }, [isPreviewing, error, previewAfter]);
+  useEffect(() => () => running.current?.abort(), []);
+  return {
+    convert: () => {
+      clearTimeout(next.current);
+      mutate('conversion');
+    },
+    isConverting: isPending && variables === 'conversion',
+    isPending,
+    made: data,
+    error,
+    isPreviewing,
+    setPreviewing: (isOn: boolean) => {
+      if (!isOn) running.current?.abort();
+      kept.write(KEPT, isOn ? 'on' : 'off');
+      setPreviewing(isOn);
+    },
+    /** The last one that became a document: it stays while the next is made, and where that fails. */
+    last: isPreviewing ? last : undefined,
+  };
 }

@@ -79,10 +79,7 @@ const leavesFiles = EditorView.domEventHandlers({
   drop: ({ dataTransfer }) => dataTransfer?.types.includes('Files') ?? false,
 });
 
-interface EditorOptions {
-  readonly text: string;
-  readonly onChange: (text: string) => void;
-}
+type EditorOptions = { readonly text: string; readonly onChange: (text: string) => void };
 
 /** Shows the help below the editor, in the same root: a description cannot be in another one. */
 function addHelp(root: ShadowRoot): void {

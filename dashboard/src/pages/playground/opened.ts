@@ -8,10 +8,7 @@ import { t } from '../../words/words.ts';
 /** The contents of files by their paths. */
 export type Contents = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 
-export interface Found {
-  readonly path: string;
-  readonly file: File;
-}
+export type Found = { readonly path: string; readonly file: File };
 
 /** The service takes no more files, and usually no more than 10 MiB in all. */
 const BOUNDS = { files: 201, bytes: 30_000_000 };

@@ -5,12 +5,15 @@ import { joinSignedIn, openPersonQuery, roleName } from '../../api/people.ts';
 import { PERSON, queryClient } from '../../api/client.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { NewPassword, SHORTEST_PASSWORD } from '../../ui/passwords.tsx';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { Loaded, Notice } from '../../ui/Page.tsx';
+import {
+  NewPassword,
+  SendForm,
+  SHORTEST_PASSWORD,
+  TextField,
+  type TextOf,
+} from '../../ui/forms.tsx';
+import { Time } from '../../ui/records.tsx';
 import { rich, t } from '../../words/rich.ts';
 
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
@@ -26,7 +29,6 @@ export default function InvitationPage() {
   const send = async (textOf: TextOf) => {
     await acceptInvitation(token, { name: textOf('name'), password: textOf('password') });
     setJoined('by password');
-    return undefined;
   };
   const person = useQuery(openPersonQuery).data ?? null;
   const isTheirs = (email: string) => person?.email?.toLowerCase() === email.toLowerCase();
@@ -34,7 +36,6 @@ export default function InvitationPage() {
     await joinSignedIn(token);
     await queryClient.invalidateQueries({ queryKey: PERSON });
     setJoined('signed in');
-    return undefined;
   };
   if (joined !== undefined) {
     const isSignedIn = joined === 'signed in';

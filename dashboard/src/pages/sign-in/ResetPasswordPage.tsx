@@ -3,11 +3,8 @@ import { useState } from 'react';
 import { forgotPassword, offersQuery, resetPassword } from '../../api/without-sign-in.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { NewPassword } from '../../ui/passwords.tsx';
-import { SendForm, type TextOf } from '../../ui/SendForm.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
+import { Loaded, Notice } from '../../ui/Page.tsx';
+import { NewPassword, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { t } from '../../words/words.ts';
 
 /** Sets a password with a link, or has one mailed. Its token stands behind #, which is sent to no server. */
@@ -17,7 +14,6 @@ export default function ResetPasswordPage() {
   const send = async (textOf: TextOf) => {
     await resetPassword(token, textOf('password'));
     setSet(true);
-    return undefined;
   };
   if (isSet) {
     return (
@@ -48,7 +44,6 @@ function WithoutLink() {
   const [answer, setAnswer] = useState<string>();
   const ask = async (textOf: TextOf) => {
     setAnswer((await forgotPassword(textOf('email'))).message);
-    return undefined;
   };
   if (answer !== undefined) return <p role="status">{answer}</p>;
   return (

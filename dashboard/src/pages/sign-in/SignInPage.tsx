@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
-import { offersQuery } from '../../api/without-sign-in.ts';
-import type { SessionEnd } from '../../session/session.ts';
-import { signInSearch } from '../../session/sign-in-search.ts';
-import { ButtonAnchor } from '../../ui/Button.tsx';
+import { offersQuery, passkeyOptions } from '../../api/without-sign-in.ts';
+import { session, type SessionEnd, signInSearch } from '../../session/session.ts';
+import { Button, ButtonAnchor } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { SignInForm } from '../../ui/SignInForm.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { PasskeySignIn } from './PasskeySignIn.tsx';
+import { FailureNotice, Notice } from '../../ui/Page.tsx';
+import { SignInForm, TextField } from '../../ui/forms.tsx';
 import styles from './SignInPage.module.css';
 import { rich, t } from '../../words/rich.ts';
+import { useEffect, useRef } from 'react';
+import { fillsInPasskeys, type UsedPasskey, usePasskey, whyNone } from '../../api/passkeys.ts';
+import { useSending } from '../../ui/sending.ts';
 
 const REASONS: Readonly<Record<SessionEnd, string>> = {
   ended: t('Your session has ended. Sign in to go on.'),
@@ -85,7 +85,6 @@ export default function SignInPage() {
       <SignInForm
         onSignedIn={async () => {
           goOn();
-          return undefined;
         }}
       >
         <TextField
@@ -127,5 +126,68 @@ export default function SignInPage() {
         )}
       </p>
     </LonePage>
+  );
+}
+
+/** The service takes an answer for five minutes. */
+const RENEWED_AFTER_MS = 4 * 60 * 1000;
+
+/** Waits until a passkey is chosen in the browser's list. @returns undefined where it is time for other options */
+async function chosen(signal: AbortSignal): Promise<UsedPasskey | undefined> {
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(RENEWED_AFTER_MS)]);
+  try {
+    return await usePasskey(await passkeyOptions(), { mediation: 'conditional', signal: ends });
+  } catch (error) {
+    if (!ends.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** Offers passkeys in the browser's list until one has signed in. @param sign says whether it has */
+async function fillIn(signal: AbortSignal, sign: (passkey: UsedPasskey) => Promise<boolean>) {
+  if (!(await fillsInPasskeys())) return;
+  while (!signal.aborted) {
+    const passkey = await chosen(signal);
+    if (passkey !== undefined && (await sign(passkey))) return;
+  }
+}
+
+export function PasskeySignIn({ onSignedIn }: { readonly onSignedIn: () => void }) {
+  const { isPending, failure, send } = useSending();
+  const filling = useRef<AbortController>(undefined);
+  const sign = async (passkey: UsedPasskey) => {
+    await session.signInWithPasskey(passkey);
+    onSignedIn();
+  };
+  const begin = () => {
+    const controller = new AbortController();
+    filling.current = controller;
+    // Nobody has asked for it: without it, the button and the password are there.
+    fillIn(controller.signal, (passkey) => send(() => sign(passkey))).catch(() => {});
+  };
+  // oxlint-disable-next-line react/exhaustive-deps -- once, while the page is shown
+  useEffect(() => {
+    begin();
+    return () => filling.current?.abort();
+  }, []);
+  if (whyNone() !== undefined) return null;
+  const press = () =>
+    send(async () => {
+      // A browser asks one thing at a time.
+      filling.current?.abort();
+      try {
+        await sign(await usePasskey(await passkeyOptions()));
+      } catch (error) {
+        begin();
+        throw error;
+      }
+    });
+  return (
+    <>
+      {failure !== undefined && <FailureNotice error={failure} />}
+      <Button isPending={isPending} onPress={() => void press()}>
+        {t('Sign in with a passkey')}
+      </Button>
+    </>
   );
 }

@@ -3,11 +3,9 @@ import { useState } from 'react';
 import { askToSignUp, signUp, signUpOf } from '../../api/without-sign-in.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
-import { NewPassword } from '../../ui/passwords.tsx';
-import { SendForm } from '../../ui/SendForm.tsx';
-import { Loaded } from '../../ui/states.tsx';
-import { TextField } from '../../ui/TextField.tsx';
-import { Time } from '../../ui/Time.tsx';
+import { NewPassword, SendForm, TextField } from '../../ui/forms.tsx';
+import { Loaded } from '../../ui/Page.tsx';
+import { Time } from '../../ui/records.tsx';
 import { rich, t } from '../../words/rich.ts';
 
 type Step = 'asking' | 'asked' | 'opened';
@@ -43,7 +41,6 @@ export default function SignUpPage() {
           onSend={async (textOf) => {
             await askToSignUp(textOf('email'));
             setStep('asked');
-            return undefined;
           }}
         >
           <TextField
@@ -84,7 +81,6 @@ function Opening({ token, onOpened }: { readonly token: string; readonly onOpene
             onSend={async (textOf) => {
               await signUp(token, textOf('password'));
               onOpened();
-              return undefined;
             }}
           >
             <NewPassword label={t('Password')} email={email} autoFocus />

@@ -52,14 +52,9 @@ export const STATUS_TEXTS = {
   failed: { tone: 'danger', icon: 'cross', text: t('Failed') },
 } as const;
 
-export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
-  const { tone, icon, text } = STATUS_TEXTS[status];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {text}
-    </Badge>
-  );
-}
+export const DeliveryBadge = ({ status }: { readonly status: DeliveryStatus }) => (
+  <Badge {...STATUS_TEXTS[status]} />
+);
 
 const OFF: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
   owner: t('Off'),
@@ -70,19 +65,17 @@ const OFF: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   if (!webhook.enabled) {
     return (
-      <Badge tone="neutral" icon="pause">
-        {webhook.disabled_reason === undefined ? t('Off') : OFF[webhook.disabled_reason]}
-      </Badge>
+      <Badge
+        tone="neutral"
+        icon="pause"
+        text={webhook.disabled_reason === undefined ? t('Off') : OFF[webhook.disabled_reason]}
+      />
     );
   }
   return webhook.failing_since === null ? (
-    <Badge tone="ok" icon="check">
-      {t('On')}
-    </Badge>
+    <Badge tone="ok" icon="check" text={t('On')} />
   ) : (
-    <Badge tone="warning" icon="warning">
-      {t('Failing')}
-    </Badge>
+    <Badge tone="warning" icon="warning" text={t('Failing')} />
   );
 }
 
