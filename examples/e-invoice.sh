@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints an electronic invoice (Factur-X) that conforms to PDF/A-3 and PDF/UA-1, and has it checked by the tools that are
-# there: ./e-invoice.sh e-invoice/ invoice.pdf. If the account has a certificate, the invoice is signed, with a field at the
+# there: ./e-invoice.sh ../samples/e-invoice/ invoice.pdf. If the account has a certificate, the invoice is signed, with a field at the
 # bottom of its last page. VERAPDF and MUSTANG are the commands of those two, if they are installed.
 set -euo pipefail
 api=${PRESSLEDGER_SERVER:-http://localhost:8080}/api/v1

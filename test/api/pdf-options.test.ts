@@ -9,7 +9,7 @@ import { BASE, refusal, startApi } from '../support/api.ts';
 
 const PATH = `${BASE}/pdf/`;
 const HTML = '<p>x</p>';
-const XML = readFileSync(join(import.meta.dirname, '../../examples/e-invoice/invoice.xml'), 'utf8');
+const XML = readFileSync(join(import.meta.dirname, '../../samples/e-invoice/invoice.xml'), 'utf8');
 const base64 = (text: string | Buffer): string => Buffer.from(text).toString('base64');
 
 const file = { filename: 'a.csv', content: base64('1,2'), type: 'text/csv' };

@@ -134,7 +134,7 @@ void test('a document is tried in the playground', async (t) => {
 
   await t.test('what is wrong is shown at its field', async (sub) => {
     await button(page, 'Scripts and waiting').click();
-    const margin = page.getByRole('textbox', { name: 'Margin top' });
+    const margin = page.getByRole('textbox', { name: 'Top', exact: true });
     await margin.fill('25');
     await page.getByRole('textbox', { name: 'Page ranges' }).fill('9-3');
     await button(page, 'Convert').click();
@@ -187,6 +187,18 @@ void test('a document is tried in the playground', async (t) => {
       sub.equal(credits, 98);
     },
   );
+
+  await t.test('one margin stands for four, until they differ', async (sub) => {
+    const side = (name: string) => page.getByRole('textbox', { name, exact: true });
+    await side('All sides').fill('15mm');
+    sub.equal(await side('Left').inputValue(), '15mm');
+    await side('Left').fill('20mm');
+    sub.equal(await side('All sides').inputValue(), '');
+    const text = await sample(page, 'curl');
+    sub.match(text, /"margin_top": "15mm",[^]*"margin_left": "20mm"/);
+    await button(page, 'Reset').click();
+    sub.equal(await side('All sides').inputValue(), '1cm');
+  });
 
   await t.test('only what differs from the default is sent', async (sub) => {
     await page.getByRole('switch', { name: 'Landscape' }).focus();
@@ -294,6 +306,17 @@ void test('a document is tried in the playground', async (t) => {
     await page.reload();
     await page.getByText('too large for the browser to keep').waitFor();
     await page.evaluate(() => sessionStorage.removeItem('other'));
+  });
+
+  await t.test('a document to begin with is an electronic invoice', async (sub) => {
+    await page.getByRole('button', { name: /Begin with/ }).click();
+    await page.getByRole('option', { name: 'Electronic invoice' }).click();
+    await page.getByText('2 set').waitFor();
+    await button(page, 'Convert').click();
+    await page.getByRole('status').filter({ hasText: 'The PDF is ready.' }).waitFor();
+    const [made] = await get<{ pdf: object }[]>('/conversions/?page_size=1');
+    sub.match(made?.pdf, { conformance: ['pdfa-3b', 'pdfua-1'] });
+    await button(page, 'Reset').click();
   });
 
   await t.test('signing out forgets what was edited', async (sub) => {

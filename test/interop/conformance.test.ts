@@ -27,7 +27,7 @@ import { accountId } from '../support/samples.ts';
 import { JPEG, png } from '../support/tiny-images.ts';
 
 const TOOLS = join(import.meta.dirname, '../pdf-tools');
-const EXAMPLE = join(import.meta.dirname, '../../examples/e-invoice');
+const EXAMPLE = join(import.meta.dirname, '../../samples/e-invoice');
 const CORPUS = [...BUSINESS, ...PAGED, ...LAYOUT, ...CONTENT, ...SCRIPTED];
 /** More than a hundred of them: a test file has so much time. */
 const DOCUMENTS = CORPUS.filter((_, n) => n % 5 < 3);

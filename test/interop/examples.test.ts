@@ -209,7 +209,9 @@ void test('every example does what it says', async (t) => {
   });
 
   await t.test('an electronic invoice', { skip: noShell }, async (sub) => {
-    const said = await run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed' });
+    const said = await run(['./e-invoice.sh', '../samples/e-invoice', pdf], {
+      MUSTANG: 'not-installed',
+    });
     const unsigned = 'Signature: none, for the account has no certificate';
     sub.match(said, new RegExp(`^${unsigned}\nPDF syntax \\(qpdf\\): ${checked('qpdf')}\n`));
     sub.notMatch(said, 'pdfsig');
@@ -218,7 +220,9 @@ void test('every example does what it says', async (t) => {
 
     const signer = makeSigner(sub);
     await client.signature.set(signer.p12, P12_PASSWORD);
-    const signed = await run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed' });
+    const signed = await run(['./e-invoice.sh', '../samples/e-invoice', pdf], {
+      MUSTANG: 'not-installed',
+    });
     sub.match(
       signed,
       new RegExp(`^Signature: PAdES B-B\nPDF syntax \\(qpdf\\): ${checked('qpdf')}\n`),
@@ -231,7 +235,10 @@ void test('every example does what it says', async (t) => {
     const doubt = '#!/bin/sh\necho "  - Signature Validation: Digest Mismatch."\n';
     writeFileSync(join(programs, 'pdfsig'), doubt, { mode: 0o755 });
     const PATH = `${programs}:${process.env['PATH']}`;
-    const doubted = run(['./e-invoice.sh', 'e-invoice', pdf], { MUSTANG: 'not-installed', PATH });
+    const doubted = run(['./e-invoice.sh', '../samples/e-invoice', pdf], {
+      MUSTANG: 'not-installed',
+      PATH,
+    });
     await sub.rejects(doubted, /Digest Mismatch[^]*Signature \(pdfsig\): not valid/);
     await client.signature.remove();
   });

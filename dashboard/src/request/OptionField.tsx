@@ -4,6 +4,7 @@ import { Checkbox, NumberField, Select, Switch } from '../ui/choices.tsx';
 import { TextField } from '../ui/forms.tsx';
 import { FileOption, RowsField } from './RowsField.tsx';
 import { errorWithin, type FieldErrors, Framed, Notes, type OptionProps } from './Framed.tsx';
+import { Pictured } from './Pictured.tsx';
 import styles from './request.module.css';
 import { changedCount, isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
 import { type Field, labelOf } from './schema.ts';
@@ -52,24 +53,76 @@ interface OptionFieldsProps extends Pick<OptionProps, 'value' | 'onChange' | 'er
 
 /** The fields of an object. */
 export function OptionFields(props: OptionFieldsProps) {
-  const { fields, prefix = '', value, onChange, errors } = props;
+  const { fields: all, prefix = '', value, onChange, errors } = props;
   const values = valuesOf(value);
+  const margins = all.filter(({ name }) => SIDES.has(name));
+  // One field stands for the four.
+  const fields = all.filter((field) => !margins.includes(field) || field === margins[0]);
   return (
     <div className="fields">
       {fields.map((field) => (
         <div key={field.name} className={isWide(field) ? styles.wide : undefined}>
-          <OptionField
-            field={field}
-            path={prefix + field.name}
-            value={values[field.name]}
-            onChange={(next, file) =>
-              onChange({ ...values, ...factsOf(file, fields), [field.name]: next })
-            }
-            errors={errors}
-          />
+          <Pictured name={field.name}>
+            {field === margins[0] ? (
+              <MarginOption fields={margins} {...{ prefix, errors, onChange }} value={values} />
+            ) : (
+              <OptionField
+                field={field}
+                path={prefix + field.name}
+                value={values[field.name]}
+                onChange={(next, file) =>
+                  onChange({ ...values, ...factsOf(file, all), [field.name]: next })
+                }
+                errors={errors}
+              />
+            )}
+          </Pictured>
         </div>
       ))}
     </div>
+  );
+}
+
+/** The four margins by their options. */
+const SIDES = new Map([
+  ['margin_top', t('Top')],
+  ['margin_right', t('Right')],
+  ['margin_bottom', t('Bottom')],
+  ['margin_left', t('Left')],
+]);
+
+/** The margins: one for all sides, or each by itself. */
+function MarginOption({ fields, prefix = '', value, onChange, errors }: OptionFieldsProps) {
+  const id = useId();
+  const values = valuesOf(value);
+  const shown = fields.map(({ name, usual }) => textOf(values[name] ?? usual));
+  const [first = ''] = shown;
+  const set = (names: readonly string[], next: string) =>
+    onChange({ ...values, ...Object.fromEntries(names.map((name) => [name, next])) });
+  return (
+    <fieldset className={styles.framed} aria-describedby={id}>
+      <legend className={styles.legend}>{t('Margin')}</legend>
+      <p id={id} className="note">
+        {t('Decimal numbers with the unit px, cm, in or mm, such as 10mm.')}
+      </p>
+      <div className={styles.sides}>
+        <TextField
+          label={t('All sides')}
+          placeholder={t('differ')}
+          value={shown.every((each) => each === first) ? first : ''}
+          onChange={(next) => set([...SIDES.keys()], next)}
+        />
+        {fields.map(({ name }, at) => (
+          <TextField
+            key={name}
+            label={SIDES.get(name) ?? name}
+            value={shown[at] ?? ''}
+            error={errorWithin(errors, prefix + name)}
+            onChange={(next) => set([name], next)}
+          />
+        ))}
+      </div>
+    </fieldset>
   );
 }
 
@@ -113,7 +166,8 @@ function ItemsOption({ field, path, value, onChange, errors }: OptionProps) {
   );
 }
 
-const isWide = ({ kind, isLong }: Field): boolean =>
+const isWide = ({ name, kind, isLong }: Field): boolean =>
+  SIDES.has(name) ||
   ['group', 'extended', 'list', 'record', 'files', 'choices', 'texts'].includes(kind) ||
   (kind === 'text' && isLong);
 
@@ -217,7 +271,7 @@ function NumberOption({ field, path, value, onChange, errors }: OptionProps) {
 
 function TextOption({ field, path, value, onChange, errors }: OptionProps) {
   const isList = field.kind === 'texts';
-  const note = isList ? t('One a line.') : '';
+  const note = isList ? t('One per line.') : '';
   const hint = [field.description ?? '', note].join(' ').trim();
   const common = {
     label: field.label,

@@ -90,7 +90,7 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
   return (
     <div className="stack">
       <div className={styles.inline}>
-        <StatusBadge status={status} failure={record.failure_code} />
+        {status !== 'completed' && <StatusBadge status={status} failure={record.failure_code} />}
         {record.test && <TestBadge />}
         <span>{facts.filter((fact) => fact !== false).join(' · ')}</span>
         <Link to="/conversions/$id" params={{ id }}>

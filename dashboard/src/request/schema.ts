@@ -123,7 +123,8 @@ class FieldReader {
     return {
       name,
       label: labelOf(name),
-      description,
+      // The field shows its default.
+      description: description?.replace(/ Default: [^.]*\.$/, ''),
       usual: kind === 'switch' ? (usual ?? false) : usual,
       isRequired,
       kind,

@@ -70,12 +70,15 @@ function bodyOfItem(fields: readonly Field[], item: Values): Values {
   return { ...Object.fromEntries(required), ...bodyOfFields(fields, item) };
 }
 
+/** Those of which each part counts: a group, and what has rows. */
+const PARTED: readonly Field['kind'][] = ['group', 'files', 'record', 'list'];
+
 /** How many options of the fields would be sent. */
 export function changedCount(fields: readonly Field[], options: Values): number {
   return fields.reduce((count, field) => {
     const value = sentValue(field, options[field.name]);
     if (value === undefined) return count;
-    return count + (field.kind === 'group' ? Object.keys(value as object).length : 1);
+    return count + (PARTED.includes(field.kind) ? Object.keys(value as object).length : 1);
   }, 0);
 }
 

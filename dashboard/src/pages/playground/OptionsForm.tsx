@@ -26,9 +26,9 @@ const GROUPS: readonly Group[] = [
       'height',
       'media',
       'margin_top',
+      'margin_right',
       'margin_bottom',
       'margin_left',
-      'margin_right',
       'scale',
       'page_ranges',
       'landscape',
@@ -58,7 +58,7 @@ const GROUPS: readonly Group[] = [
     title: t('Priority, webhook and retention'),
     names: ['priority', 'webhook_url', 'retention_seconds'],
   },
-  { title: t('Request of the URL'), names: ['headers', 'cookies'] },
+  { title: t('Cookies and headers'), names: ['headers', 'cookies'] },
 ];
 
 interface FilledGroup {

@@ -15,7 +15,7 @@ import type { Field } from '../../request/schema.ts';
 import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
 import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Switch } from '../../ui/choices.tsx';
+import { Select, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { TextField } from '../../ui/forms.tsx';
@@ -24,6 +24,7 @@ import { HtmlEditor } from './HtmlEditor.tsx';
 import { OpenPage } from './OpenPage.tsx';
 import { OptionsForm } from './OptionsForm.tsx';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
+import type { StartName } from './starts.ts';
 import { TemplateFields } from './TemplateFields.tsx';
 import { draftOf } from './template.ts';
 import { rich, t } from '../../words/rich.ts';
@@ -136,6 +137,14 @@ function Playground({ account, fields }: PlaygroundProps) {
   );
 }
 
+const STARTS: readonly { readonly value: StartName; readonly label: string }[] = [
+  { value: 'invoice', label: t('Invoice') },
+  { value: 'letter', label: t('Letter') },
+  { value: 'report', label: t('Report with a chart') },
+  { value: 'certificate', label: t('Certificate') },
+  { value: 'eInvoice', label: t('Electronic invoice (Factur-X)') },
+];
+
 interface SourceFieldsProps {
   readonly draft: Draft;
   /** That of the text: editors keep their own, and begin anew with another one. */
@@ -148,8 +157,21 @@ interface SourceFieldsProps {
 
 function SourceFields({ draft, number, fields, change, replace, errors }: SourceFieldsProps) {
   const htmlError = draft.source === 'html' ? errorWithin(errors, 'html') : undefined;
+  const begin = async (name: StartName) => replace((await import('./starts.ts')).startOf(name));
   return (
-    <Section title={t('Source')}>
+    <Section
+      title={t('Source')}
+      actions={
+        <Select
+          label={t('Begin with')}
+          hint={t('It takes the place of what is here.')}
+          placeholder={t('Choose a document')}
+          choices={STARTS}
+          value={null}
+          onChange={(name) => void begin(name)}
+        />
+      }
+    >
       <Tabs
         label={t('Source of the document')}
         selected={draft.source}
@@ -192,7 +214,6 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
                 options={optionsBody(fields, draft)}
                 errors={draft.source === 'template' ? errors : {}}
                 onChange={(template) => change({ template })}
-                onReplace={(template, options) => replace({ template, options })}
               />
             ),
           },

@@ -6,21 +6,12 @@ import { ActButton, ConfirmButton } from '../../ui/Dialog.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { FailureNotice } from '../../ui/Page.tsx';
-import { Select } from '../../ui/choices.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import { useSending } from '../../ui/sending.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
-import type { StartName } from './starts.ts';
 import { objectIn, type TemplateDraft } from './request.ts';
 import { fill, NO_OBJECT, save } from './template.ts';
 import { rich, t } from '../../words/rich.ts';
-
-const STARTS: readonly { readonly value: StartName; readonly label: string }[] = [
-  { value: 'invoice', label: t('Invoice') },
-  { value: 'letter', label: t('Letter') },
-  { value: 'report', label: t('Report with a chart') },
-  { value: 'certificate', label: t('Certificate') },
-];
 
 interface TemplateFieldsProps {
   readonly template: TemplateDraft;
@@ -28,32 +19,17 @@ interface TemplateFieldsProps {
   readonly options: Values;
   readonly errors: FieldErrors;
   readonly onChange: (template: TemplateDraft) => void;
-  /** Another one takes its place, with options of its own. */
-  readonly onReplace: (template: TemplateDraft, options: Values) => void;
 }
 
 /** A template that is being written, with its data. */
 export function TemplateFields(props: TemplateFieldsProps) {
-  const { template, options, errors, onChange, onReplace } = props;
+  const { template, options, errors, onChange } = props;
   const { saved, html, data, schema } = template;
-  const begin = async (name: StartName) => {
-    const { startOf } = await import('./starts.ts');
-    const { options: own, ...texts } = startOf(name);
-    onReplace(texts, own);
-  };
   const wrong = errorWithin(errors, 'html') ?? errorWithin(errors, 'template');
   const wrongData = objectIn(data) === undefined ? NO_OBJECT : errorWithin(errors, 'data');
   const isSchema = schema.trim() === '' || objectIn(schema) !== undefined;
   return (
     <div className="stack">
-      <Select
-        label={t('Begin with')}
-        hint={t('It takes the place of what is here.')}
-        placeholder={t('Choose a document')}
-        choices={STARTS}
-        value={null}
-        onChange={(name) => void begin(name)}
-      />
       <HtmlEditor html={html} onChange={(next) => onChange({ ...template, html: next })} />
       {wrong !== undefined && <p className="wrong">{wrong}</p>}
       <TextField
