@@ -1,4 +1,4 @@
-// Is told of PDFs and stores each once: WEBHOOK_SECRET=whsec_… node receiver.mjs 8081 pdfs/
+// Receives webhooks, and stores each PDF once: WEBHOOK_SECRET=whsec_… node receiver.mjs 8081 pdfs/
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

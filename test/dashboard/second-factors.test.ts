@@ -38,7 +38,7 @@ void test('a person sets up two-step sign-in, and signs in with a code and a rec
   await page.getByRole('columnheader', { name: 'Second factor' }).waitFor();
   await button(page, /Required/).click();
   await page.getByRole('option', { name: 'A second factor' }).click();
-  await page.getByText('It holds at once, for everybody.').waitFor();
+  await page.getByText('It applies at once, to everybody.').waitFor();
   t.strictSame(await inspectPage(page, 'members-policy'), []);
   await button(page, 'Sign out').click();
 

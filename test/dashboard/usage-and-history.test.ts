@@ -69,9 +69,9 @@ void test('credits, usage and history', async (t) => {
     await failure.getByText('Requested, failed, refunded').click();
     await failure.getByText('The conversion failed (page_range)').waitFor();
     sub.equal(await page.getByText('Attempt 1 started on').count(), 0);
-    await page.getByText('Steps of machines', { exact: true }).click();
+    await page.getByText('Automatic steps', { exact: true }).click();
     await failure.getByText('Attempt 1 started on').waitFor();
-    await page.getByText('Steps of machines', { exact: true }).click();
+    await page.getByText('Automatic steps', { exact: true }).click();
     sub.strictSame(await inspectPage(page, 'history'), []);
     await page.getByRole('button', { name: /Event/ }).first().click();
     await page.getByRole('option', { name: 'Conversion failed' }).click();

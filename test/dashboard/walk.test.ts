@@ -136,7 +136,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
       await field.fill('the');
       await marked.filter({ hasText: 'the shop' }).waitFor();
       await field.fill('nothing is called so');
-      await page.getByText('Nothing has such a name.').waitFor();
+      await page.getByText('Nothing has this name.').waitFor();
       await page.keyboard.press('Escape');
       await link(page, 'History').and(page.locator(':focus')).waitFor();
       await page.keyboard.press('Control+k');

@@ -168,7 +168,7 @@ export function GoTo({ places, onClose }: GoToProps) {
       </div>
       <p role="status" className="note">
         {targets.length > 0 && t('{length} found', { length: targets.length })}
-        {targets.length === 0 && (isSearching ? t('Searching…') : t('Nothing has such a name.'))}
+        {targets.length === 0 && (isSearching ? t('Searching…') : t('Nothing has this name.'))}
       </p>
     </Dialog>
   );

@@ -277,7 +277,7 @@ export function OwnProof() {
   return (
     <>
       <PresentPassword label={t('Your own password')} email={email} />
-      {hasCodes && <OtpField hint={t('Of your own authenticator, or a recovery code.')} />}
+      {hasCodes && <OtpField hint={t('From your own authenticator, or a recovery code.')} />}
     </>
   );
 }

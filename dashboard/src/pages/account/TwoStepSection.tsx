@@ -65,7 +65,7 @@ async function remove(textOf: TextOf): Promise<string> {
   const body = passwordIn(textOf);
   await dataOf(api.POST('/api/v1/account/person/totp/remove/', { body }));
   await refresh();
-  return t('Signing in takes the password alone from now on.');
+  return t('From now on, signing in takes only the password.');
 }
 
 export function TwoStepSection({ email }: { readonly email: string }) {
@@ -86,7 +86,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
     <Section
       title={t('Two-step sign-in')}
       lead={t(
-        'After the password, signing in asks for a code of an app. Whoever learns the password alone stays out.',
+        'After the password, signing in asks for a code from an app. Whoever learns only the password stays out.',
       )}
       actions={
         query.data !== undefined &&
@@ -100,7 +100,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
               actionLook="primary"
               onConfirm={renew}
             >
-              {t('Those from before are worth nothing from then on.')}
+              {t('The old ones do not work from then on.')}
               {password}
             </ConfirmButton>
             <ConfirmButton
@@ -110,7 +110,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
               action={t('Turn it off')}
               onConfirm={remove}
             >
-              {t('The authenticator and the recovery codes are worth nothing from then on.')}
+              {t('The authenticator and the recovery codes do not work from then on.')}
               {password}
             </ConfirmButton>
           </>

@@ -97,7 +97,7 @@ export function PublicNameSection() {
     <SettingSection
       title={t('Public name')}
       lead={t(
-        'Where this service lets anybody check a PDF, people who check one of yours are told this name, for older PDFs too. Without a name they are told none.',
+        'If this service lets anybody check a PDF, people who check one of yours see this name, also for older PDFs. Without a name they see none.',
       )}
       what={t('the public name')}
       queryKey={['public-name']}
@@ -109,14 +109,14 @@ export function PublicNameSection() {
       removal={{
         action: t('Remove the name'),
         title: t('Remove the public name?'),
-        effect: t('People who check a PDF of this account are told no name from then on.'),
+        effect: t('People who check a PDF of this account see no name from then on.'),
         remove: () => dataOf(api.DELETE(NAME_PATH)),
-        done: t('People who check a PDF are told no name from now on.'),
+        done: t('People who check a PDF see no name from now on.'),
       }}
       action={t('Set the name')}
       onSend={async (textOf) => {
         const { name } = await dataOf(api.PUT(NAME_PATH, { body: { name: textOf('name') } }));
-        return t('People who check a PDF are told the name {name}.', { name });
+        return t('People who check a PDF see the name {name}.', { name });
       }}
     >
       <TextField

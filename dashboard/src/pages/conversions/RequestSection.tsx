@@ -110,7 +110,7 @@ function DeletedRequest({ id }: { readonly id: string }) {
               [t('Idempotency key')]:
                 idempotencyKey === undefined
                   ? t('none was sent')
-                  : t('one was sent; the log keeps its hash alone'),
+                  : t('one was sent; the log keeps only its hash'),
             }}
           />
           <h3>{t('Options that the log keeps')}</h3>

@@ -97,7 +97,7 @@ export default function HistoryPage() {
         })}
         actions={
           <Switch isSelected={showsAll} onChange={setShowsAll}>
-            {t('Steps of machines')}
+            {t('Automatic steps')}
           </Switch>
         }
       >
@@ -132,7 +132,7 @@ export default function HistoryPage() {
               onPage={(next) => go({ ...search, page: next })}
               empty={
                 <EmptyState icon="search" title={t('No event matches')}>
-                  {t('Choose other filters, another page, or show the steps of machines, too.')}
+                  {t('Choose other filters, another page, or show the automatic steps, too.')}
                 </EmptyState>
               }
             />

@@ -104,7 +104,7 @@ export const HiddenNote = ({ hidden }: { readonly hidden: number | undefined }):
   hidden !== undefined &&
   hidden > 0 && (
     <span className="note">
-      {rich('{hidden} {value} of machines left out on this page.', {
+      {rich('{hidden} automatic {value} left out on this page.', {
         hidden: formatNumber(hidden),
         value: hidden === 1 ? t('step') : t('steps'),
       })}

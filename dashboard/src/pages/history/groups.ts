@@ -19,7 +19,7 @@ export interface Grouped {
   readonly hidden: number;
 }
 
-/** Steps of machines and of their accounts: they say nothing of what anybody did. */
+/** Automatic steps and of their accounts: they say nothing of what anybody did. */
 const OF_MACHINES: ReadonlySet<Type> = new Set([
   'CreditDebited',
   'ConversionStarted',

@@ -55,7 +55,7 @@ function InviteSection() {
     <Section
       title={t('Invite somebody')}
       lead={t(
-        'You get a link for them. It works once, within 7 days. Where the service has mail, it sends the link, too.',
+        'You get a link for them. It works once, within 7 days. If the service has mail, it sends the link, too.',
       )}
     >
       <SendForm action={t('Make the link')} layout="narrow" onSend={invite}>
@@ -83,7 +83,7 @@ function InviteSection() {
 const REQUIREMENTS = [
   { value: 'none', label: t('Nothing more than the password') },
   { value: 'second_factor', label: t('A second factor') },
-  { value: 'oidc', label: t('The identity provider alone') },
+  { value: 'oidc', label: t('Only the identity provider') },
 ] as const satisfies readonly { value: Requirement; label: string }[];
 type Requirement = components['schemas']['SignInPolicy']['require'];
 
@@ -102,7 +102,7 @@ function PolicySection() {
     void sending.send(async () => {
       try {
         await dataOf(api.PATCH('/api/v1/account/sign-in-policy/', { body: { require } }));
-        announce(t('It holds at once, for everybody.'));
+        announce(t('It applies at once, to everybody.'));
       } finally {
         setChosen(undefined);
         await queryClient.invalidateQueries({ queryKey: POLICY });
@@ -113,7 +113,7 @@ function PolicySection() {
     <Section
       title={t('Signing in')}
       lead={t(
-        'What everybody has to prove who signs in to this account. Sessions that lack it may do nothing but set it up. API keys go on.',
+        'What everybody must prove to sign in to this account. Sessions that lack it can only set it up. API keys keep working.',
       )}
     >
       <Loaded query={query} what={t('what is required')} lines={2}>
@@ -184,7 +184,7 @@ function Remove({ member, isSelf }: { readonly member: Member; readonly isSelf: 
       onClosed={() => void refresh()}
     >
       {isInvitation
-        ? t('The link is no use any more.')
+        ? t('The link does not work any more.')
         : t('The sessions of this person here and the API keys that they made end at once.')}
     </ConfirmButton>
   );

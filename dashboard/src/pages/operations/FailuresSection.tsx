@@ -128,7 +128,7 @@ export function FailuresSection({ search, isPaused }: FailuresSectionProps) {
     <Section
       title={t('Failures')}
       lead={t(
-        '{label}{value}, by reason, document and renderer. What customers wrote is for their accounts alone.',
+        '{label}{value}, by reason, document and renderer. What customers wrote is only for their accounts.',
         {
           label: SPANS[span].label,
           value: until === undefined ? '' : t(' up to {until}', { until: formatTime(until) }),

@@ -22,7 +22,7 @@ const bodyOf = (textOf: TextOf) => ({
 const removeFactor = async (textOf: TextOf) => {
   const body = bodyOf(textOf);
   await dataOf(api.POST('/api/v1/operator/second-factors/remove/', { body }));
-  announce(t('{email} signs in with the password alone from now on.', { email: body.email }));
+  announce(t('From now on, {email} signs in with only the password.', { email: body.email }));
 };
 
 export function ResetLinkSection({ account }: { readonly account: AccountDetails }) {
@@ -77,7 +77,7 @@ export function ResetLinkSection({ account }: { readonly account: AccountDetails
             fields={fields}
           >
             {t(
-              'Make sure who is asking. The authenticator and the recovery codes are worth nothing from then on: the password is enough.',
+              'Make sure who is asking. The authenticator and the recovery codes do not work from then on: the password is enough.',
             )}
           </ReasonDialog>
         </>

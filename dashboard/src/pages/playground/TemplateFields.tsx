@@ -34,7 +34,7 @@ export function TemplateFields(props: TemplateFieldsProps) {
       {wrong !== undefined && <p className="wrong">{wrong}</p>}
       <TextField
         label={t('Data')}
-        hint={t('JSON. It is saved with the template, to look at it with.')}
+        hint={t('JSON. It is saved with the template, for previews.')}
         rows={8}
         mono
         value={data}
@@ -43,7 +43,7 @@ export function TemplateFields(props: TemplateFieldsProps) {
       />
       <TextField
         label={t('Schema')}
-        hint={t('JSON Schema of the data, if programs are to be told what is missing or wrong.')}
+        hint={t('JSON Schema of the data, if the service should say what is missing or wrong.')}
         rows={4}
         mono
         value={schema}

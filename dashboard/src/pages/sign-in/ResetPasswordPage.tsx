@@ -64,7 +64,7 @@ function WithoutLink() {
         ) : (
           <Notice kind="warning">
             {t(
-              'The address of this page is not whole. Open the link that you were given again, with all that stands behind #.',
+              'The address of this page is not complete. Open the link that you were given again, with everything after #.',
             )}
           </Notice>
         )

@@ -33,7 +33,7 @@ export default function TemplatesPage() {
     <Page
       title={t('Templates')}
       lead={t(
-        'HTML with places for data. A program sends the data alone, and each document says which version it was made of.',
+        'HTML with places for data. A program sends only the data, and each document says which version it was made of.',
       )}
       actions={templates.data?.length !== 0 && write}
     >

@@ -73,7 +73,7 @@ export default function VerifyPage() {
       />
       <p className="note">
         {t(
-          'The file does not leave this browser. Of a PDF, the service gets the SHA-256 alone. Of a bundle, the service gets only the number of events that its log had then.',
+          'The file does not leave this browser. Of a PDF, the service gets only the SHA-256; of a bundle, only the number of events that its log had then.',
         )}
       </p>
       {choice.state === 'reading' && <Loading label={t('Reading {name}', { name: choice.name })} />}

@@ -177,7 +177,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
         onConfirm={remove}
       >
         {t(
-          'Nothing more is sent to it, also of what waits. Its secret cannot be brought back. What was sent stays in the history.',
+          'Nothing more is sent to it, nor what waits. Its secret cannot be brought back. What was sent stays in the history.',
         )}
       </ConfirmButton>
     </>

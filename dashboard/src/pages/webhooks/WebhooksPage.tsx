@@ -75,7 +75,7 @@ export default function WebhooksPage() {
     <Page
       title={t('Webhooks')}
       lead={t(
-        'Instead of asking again and again, let the service tell your program when a PDF is ready, by a request to an address of yours.',
+        'Instead of asking again and again, let the service tell your program when a PDF is ready: it sends a request to an address of yours.',
       )}
       actions={
         <>
@@ -90,7 +90,7 @@ export default function WebhooksPage() {
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon="send" title={t('There is no endpoint yet')} action={add}>
-              {t('An endpoint is the address of a program of yours that wants to be told.')}
+              {t('An endpoint is the address of your program that receives what happens.')}
             </EmptyState>
           ) : (
             <Table label={t('Endpoints')} columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
@@ -113,7 +113,7 @@ function DefaultSecret() {
     <Section
       title={t('For single requests')}
       lead={rich(
-        'A request may name an address in {code}, which is told of that one conversion. What is sent there is signed with this secret.',
+        'A request may name an address in {code}, which is sent the end of that one conversion. What is sent there is signed with this secret.',
         { code: <code>webhook_url</code> },
       )}
       actions={
