@@ -1,6 +1,10 @@
 /** The playground's form: what it sends for the fields that a schema asks for, and how it calls them. */
 import { test } from 'tap';
-import { NO_TEMPLATE, requestOf } from '../../../dashboard/src/pages/playground/request.ts';
+import {
+  NO_TEMPLATE,
+  requestOf,
+  wholeUrl,
+} from '../../../dashboard/src/pages/playground/request.ts';
 import type { Field } from '../../../dashboard/src/request/schema.ts';
 import { changedCount, labelOfPath, optionsOf } from '../../../dashboard/src/request/values.ts';
 
@@ -72,5 +76,14 @@ void test('a template is sent by its id, with its data and without the options o
     template: 'tmpl_1',
   });
   t.match(requestOf(FIELDS, { ...draft, template: { ...template, data: '[' } }), { data: {} });
+  t.end();
+});
+
+void test('an address is whole, whether its scheme was typed or not', (t) => {
+  t.equal(wholeUrl(' example.com/a?b=c '), 'https://example.com/a?b=c');
+  t.equal(wholeUrl('localhost:8080/x'), 'http://localhost:8080/x');
+  t.equal(wholeUrl('HTTP://example.com'), 'HTTP://example.com');
+  t.equal(wholeUrl('ftp://example.com'), 'ftp://example.com', 'the service says what is wrong');
+  t.equal(wholeUrl(''), '');
   t.end();
 });

@@ -177,7 +177,7 @@ export default function ConversionsPage() {
       actions={
         mayWork && (
           <ButtonLink to="/playground" icon="plus">
-            {t('New conversion')}
+            {t('Open the playground')}
           </ButtonLink>
         )
       }

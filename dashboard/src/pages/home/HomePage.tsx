@@ -106,7 +106,7 @@ export default function HomePage() {
       actions={
         mayWork && (
           <ButtonLink to="/playground" icon="plus" look={isNew ? 'secondary' : 'primary'}>
-            {t('New conversion')}
+            {t('Open the playground')}
           </ButtonLink>
         )
       }

@@ -195,7 +195,13 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
             content: (
               <TextField
                 label="URL"
-                hint={t('The http or https address of the page to print.')}
+                hint={
+                  location.hostname === 'localhost'
+                    ? t(
+                        'The address of the page to print. For pages of this machine, start the service with ALLOW_PRIVATE_NETWORK=true.',
+                      )
+                    : t('The address of the page to print.')
+                }
                 type="url"
                 inputMode="url"
                 value={draft.url}

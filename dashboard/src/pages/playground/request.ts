@@ -63,11 +63,19 @@ export const optionsBody = (fields: readonly Field[], { source, options }: Draft
     options,
   );
 
+/** An address as people type it, with its scheme: programs on one's own machine seldom have HTTPS. */
+export function wholeUrl(typed: string): string {
+  const url = typed.trim();
+  if (url === '' || /^[a-z][a-z\d+.-]*:\/\//i.test(url)) return url;
+  return `${/^(localhost|127\.|\[)/.test(url) ? 'http' : 'https'}://${url}`;
+}
+
 /** The body of the request: the source, and the options that differ from their defaults. */
 export function requestOf(fields: readonly Field[], draft: Draft): Values {
   const { source, template } = draft;
   const options = optionsBody(fields, draft);
-  if (source !== 'template') return { [source]: draft[source], ...options };
+  if (source === 'url') return { url: wholeUrl(draft.url), ...options };
+  if (source === 'html') return { html: draft.html, ...options };
   // The version has the options.
   return { template: template.saved?.id ?? 'tmpl_…', data: objectIn(template.data) ?? {} };
 }
