@@ -28,6 +28,7 @@ void test('pages that fight back still end', async (t) => {
     'a loop': withScript('for(;;);'),
     'a loop before print': withScript('onbeforeprint=()=>{for(;;);}'),
     'endless dialogs': withScript('for(;;)alert(1)'),
+    'a page of enormous height': '<p>alive<div style="height: 1e9px"></div><p>end',
   };
   for (const [name, page] of Object.entries(endless)) {
     const started = performance.now();
@@ -54,6 +55,18 @@ void test('nothing of one document is seen by the next', async (t) => {
     '<p id=p></p><script>p.textContent=(localStorage.a??"none")+document.cookie+location.protocol;localStorage.a="left"</script>';
   t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
   t.match((await renderer.pdf({ html })).text, /^nonehttp:$/);
+});
+
+void test('a page that locks the orientation of its screen turns no other one', async (t) => {
+  const lock = "screen.orientation.lock('portrait').catch(({ name }) => { p.textContent = name })";
+  const locking = `<p id=p>locked<script>${lock}</script>`;
+  t.match((await renderer.pdf({ html: locking }, {}, accountId(4))).text, /NotSupportedError/);
+  const framed = `<p>x</p><iframe srcdoc="<script>screen.orientation.lock('portrait').catch(() => {})</script>"></iframe>`;
+  t.match((await renderer.pdf({ html: framed }, {}, accountId(4))).text, /x/);
+  const look = '<p id=p><script>p.textContent = screen.orientation.type</script>';
+  for (const account of [accountId(4), accountId(5)]) {
+    t.match((await renderer.pdf({ html: look }, {}, account)).text, /^landscape-\s?primary/);
+  }
 });
 
 void test('what a page writes to its console is kept nowhere', async (t) => {

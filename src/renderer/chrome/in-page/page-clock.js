@@ -58,6 +58,12 @@ function startPageClock(channel, fix) {
   NativeDate.prototype.constructor = PageDate;
   window.Date = PageDate;
 
+  // A Chrome without windows would turn the screens of all its tabs, also those of other accounts. One with windows refuses.
+  const refused = 'screen.orientation.lock() is not available on this device.';
+  assign(ScreenOrientation.prototype, {
+    lock: () => Promise.reject(new DOMException(refused, 'NotSupportedError')),
+  });
+
   /** How often the page asked for what only a drawn frame tells, and for news of the window's height. */
   const seen = { watches: 0, hears: 0, asksPrint: false };
   /** @type {(prototype: object, name: string, note?: (value: unknown) => void) => void} */
