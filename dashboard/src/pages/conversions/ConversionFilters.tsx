@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { keysQuery } from '../../api/people.ts';
-import type { ConversionStatus } from '../../api/conversions.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Checkbox, type Choice, Select } from '../../ui/choices.tsx';
+import { Checkbox, FilterSelect } from '../../ui/choices.tsx';
 import { useFold } from '../../ui/Page.tsx';
 import { STATUS_TEXTS } from '../../ui/records.tsx';
 import { TextField } from '../../ui/forms.tsx';
@@ -14,23 +13,14 @@ import { rich, t } from '../../words/rich.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 
-const ALL = 'all';
-const STATUS_CHOICES: readonly Choice<ConversionStatus | typeof ALL>[] = [
-  { value: ALL, label: t('All') },
-  ...STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text })),
-];
-
+const STATUS_CHOICES = STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text }));
 const SOURCE_TEXTS = { html: 'HTML', url: 'URL', document: t('Documents') } as const;
-const SOURCE_CHOICES: readonly Choice<keyof typeof SOURCE_TEXTS | typeof ALL>[] = [
-  { value: ALL, label: t('All') },
-  ...SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[value] })),
-];
+const SOURCE_CHOICES = SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[value] }));
 
 const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
 
 const CHOSEN = 'chosen';
 const PERIODS = [
-  { value: ALL, label: t('Any time') },
   { value: 'today', label: t('Today') },
   { value: 'week', label: t('Last 7 days') },
   { value: 'month', label: t('Last 30 days') },
@@ -48,8 +38,8 @@ function dayBefore(days: number): string {
 }
 
 /** The period that the days of an address stand for today. */
-function periodOf({ from, to }: Filters): Period {
-  if (from === undefined && to === undefined) return ALL;
+function periodOf({ from, to }: Filters): Period | undefined {
+  if (from === undefined && to === undefined) return undefined;
   const known = PERIODS.find(({ value }) => {
     const days = DAYS[value];
     return to === undefined && days !== undefined && from === dayBefore(days - 1);
@@ -93,35 +83,33 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
 }
 
 function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
-  const { status = ALL, source = ALL, key = ALL, warnings = false, from, to } = filters;
+  const { status, source, key, warnings = false, from, to } = filters;
   const [isChoosing, setChoosing] = useState(false);
   const period = isChoosing ? CHOSEN : periodOf(filters);
   return (
     <>
-      <Select
+      <FilterSelect
         label={t('Status')}
         choices={STATUS_CHOICES}
         value={status}
-        onChange={(next) => onChange({ ...filters, status: next === ALL ? undefined : next })}
+        onChange={(next) => onChange({ ...filters, status: next })}
       />
-      <Select
+      <FilterSelect
         label={t('Source')}
         choices={SOURCE_CHOICES}
         value={source}
-        onChange={(next) => onChange({ ...filters, source: next === ALL ? undefined : next })}
+        onChange={(next) => onChange({ ...filters, source: next })}
       />
-      <KeyField
-        id={key}
-        onChange={(next) => onChange({ ...filters, key: next === ALL ? undefined : next })}
-      />
-      <Select
+      <KeyField id={key} onChange={(next) => onChange({ ...filters, key: next })} />
+      <FilterSelect
         label={t('Created')}
+        all={t('Any time')}
         choices={PERIODS}
         value={period}
         onChange={(next) => {
           setChoosing(next === CHOSEN);
           if (next === CHOSEN) return;
-          const days = DAYS[next];
+          const days = next && DAYS[next];
           const first = days === undefined ? undefined : dayBefore(days - 1);
           onChange({ ...filters, from: first, to: undefined });
         }}
@@ -154,21 +142,20 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
   );
 }
 
-type KeyFieldProps = { readonly id: string; readonly onChange: (id: string) => void };
+interface KeyFieldProps {
+  readonly id: string | undefined;
+  readonly onChange: (id: string | undefined) => void;
+}
 
 /** The account's keys by their names. One that is revoked, which an address may name, has its id alone. */
 function KeyField({ id, onChange }: KeyFieldProps) {
   const keys = useQuery(keysQuery).data ?? [];
   const named = keys.map((key) => ({ value: key.id, label: `${key.name} (${key.prefix}…)` }));
-  const isKnown = id === ALL || keys.some((key) => key.id === id);
+  const isKnown = id === undefined || keys.some((key) => key.id === id);
   return (
-    <Select
+    <FilterSelect
       label={t('Key')}
-      choices={[
-        { value: ALL, label: t('All') },
-        ...named,
-        ...(isKnown ? [] : [{ value: id, label: id }]),
-      ]}
+      choices={isKnown ? named : [...named, { value: id, label: id }]}
       value={id}
       onChange={onChange}
     />

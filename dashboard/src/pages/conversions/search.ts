@@ -1,6 +1,6 @@
 /** The list of conversions that an address of the page names. */
 import type { Conversion, ConversionFilter, ConversionStatus } from '../../api/conversions.ts';
-import { pageOf } from '../../api/client.ts';
+import { given, pageOf } from '../../api/client.ts';
 
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 export const SOURCES = ['html', 'url', 'document'] as const;
@@ -55,51 +55,46 @@ function beginOf(day: string, daysLater = 0): Date | undefined {
 
 export const isDay = (text: string): boolean => DAY.test(text) && beginOf(text) !== undefined;
 
-const textIn = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
+const isText = (text: string): boolean => text !== '';
+const matching = (value: unknown, fits: (text: string) => boolean): string | undefined =>
+  typeof value === 'string' && fits(value) ? value : undefined;
 
 /** Leaves out what the page does not know: an address may be typed by hand. */
 export function conversionsSearch(search: Record<string, unknown>): ConversionsSearch {
   const { page, size, status, source, key, template, warnings, from, to } = search;
   // Addresses of earlier pages have the beginning of an id.
-  const q = queryOf(textIn(search['q'] ?? search['id']) ?? '');
-  const reference = textIn(search['reference']);
-  const tag = textIn(search['tag']);
-  const rows = PAGE_SIZES.slice(1).find((each) => each === Number(size));
-  const known = STATUSES.find((each) => each === status);
-  const of = SOURCES.find((each) => each === source);
-  return {
+  const q = queryOf(matching(search['q'] ?? search['id'], isText) ?? '');
+  return given({
     ...pageOf(page),
-    ...(rows && { size: rows }),
-    ...(q !== undefined && { q }),
-    ...(known && { status: known }),
-    ...(of && { source: of }),
-    ...(reference !== undefined && { reference }),
-    ...(tag !== undefined && { tag }),
-    ...(typeof key === 'string' && KEY_ID.test(key) && { key }),
-    ...(typeof template === 'string' && TEMPLATE_ID.test(template) && { template }),
-    ...(String(warnings) === 'true' && { warnings: true }),
-    ...(typeof from === 'string' && isDay(from) && { from }),
-    ...(typeof to === 'string' && isDay(to) && { to }),
-  };
+    size: PAGE_SIZES.slice(1).find((each) => each === Number(size)),
+    q,
+    status: STATUSES.find((each) => each === status),
+    source: SOURCES.find((each) => each === source),
+    reference: matching(search['reference'], isText),
+    tag: matching(search['tag'], isText),
+    key: matching(key, (text) => KEY_ID.test(text)),
+    template: matching(template, (text) => TEMPLATE_ID.test(text)),
+    warnings: String(warnings) === 'true' || undefined,
+    from: matching(from, isDay),
+    to: matching(to, isDay),
+  });
 }
 
 export function filterOf(search: ConversionsSearch): ConversionFilter {
+  // The router keeps beside these what their check has left out.
   const { q, status, source, reference, tag, key, template, warnings, from, to } = search;
-  const begin = from === undefined ? undefined : beginOf(from);
-  const end = to === undefined ? undefined : beginOf(to, 1);
-  return {
-    ...(q !== undefined && { q }),
-    ...(status && { status }),
-    ...(source && { source }),
-    ...(reference !== undefined && { reference }),
-    ...(tag !== undefined && { tag }),
-    ...(key !== undefined && { key }),
-    ...(template !== undefined && { template }),
-    ...(warnings && { warnings: 'true' }),
-    ...(begin && { from: begin.toISOString() }),
-    ...(end && { to: end.toISOString() }),
-  };
+  return given({
+    q,
+    status,
+    source,
+    reference,
+    tag,
+    key,
+    template,
+    warnings: warnings && ('true' as const),
+    from: from === undefined ? undefined : beginOf(from)?.toISOString(),
+    to: to === undefined ? undefined : beginOf(to, 1)?.toISOString(),
+  });
 }
 
 /**

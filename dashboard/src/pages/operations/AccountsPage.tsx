@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { api, dataOf, usePage } from '../../api/client.ts';
+import { answerQuery, api, dataOf, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox, NumberField } from '../../ui/choices.tsx';
-import { ConfirmButton, Dialog, SecretDialog } from '../../ui/Dialog.tsx';
+import { ConfirmButton, DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
 import { formatCredits, planName } from '../../ui/format.ts';
 import { EmptyState, Page, Section } from '../../ui/Page.tsx';
 import { SendForm, SHORTEST_PASSWORD, TextField } from '../../ui/forms.tsx';
@@ -45,7 +45,6 @@ const COLUMNS: readonly Column<Account>[] = [
 export default function AccountsPage() {
   const { email, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
-  const [isOpening, setOpening] = useState(false);
   const [typed, setTyped] = useState('');
   const filter = email === undefined ? {} : { email };
   const list = usePage({
@@ -63,11 +62,7 @@ export default function AccountsPage() {
     <Page
       title={t('Accounts')}
       lead={t('All accounts of this service that are open, newest first.')}
-      actions={
-        <Button look="primary" icon="plus" onPress={() => setOpening(true)}>
-          {t('Open an account')}
-        </Button>
-      }
+      actions={<OpenAccount />}
     >
       <SearchForm key={email} email={email} onType={setTyped} onSearch={show} />
       <Records
@@ -99,7 +94,6 @@ export default function AccountsPage() {
         }
       />
       <SignUpLinks />
-      <OpenAccountDialog isOpen={isOpening} onClose={() => setOpening(false)} />
     </Page>
   );
 }
@@ -136,13 +130,11 @@ const LINK_COLUMNS: readonly Column<SignUpLink>[] = [
 
 /** The newest hundred: links end after seven days. */
 function SignUpLinks() {
-  const { data: links = [] } = useQuery({
-    queryKey: [...ACCOUNTS, 'sign-ups'],
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET('/api/v1/operator/sign-ups/', { params: { query: { page_size: 100 } }, signal }),
-      ),
-  });
+  const { data: links = [] } = useQuery(
+    answerQuery([...ACCOUNTS, 'sign-ups'], '/api/v1/operator/sign-ups/', {
+      query: { page_size: 100 },
+    }),
+  );
   if (links.length === 0) return null;
   return (
     <Section title={t('Links that nobody has used')} lead={t('Each opens an account, once.')}>
@@ -196,44 +188,54 @@ interface Shown {
   readonly id?: string;
 }
 
-type OpenAccountDialogProps = { readonly isOpen: boolean; readonly onClose: () => void };
-
 /** Asks for the account, then shows the password or the link where the service made one: it is never shown again. */
-function OpenAccountDialog({ isOpen, onClose }: OpenAccountDialogProps) {
+function OpenAccount() {
   const navigate = useNavigate();
   const [shown, setShown] = useState<Shown>();
   const goTo = async (id: string | undefined) => {
     setShown(undefined);
-    onClose();
     if (id !== undefined) await navigate({ to: '/operations/accounts/$id', params: { id } });
   };
-  if (shown !== undefined) {
-    const { email, secret, what, id } = shown;
-    const noun = what === 'link' ? t('link') : t('password');
-    return (
-      <SecretDialog
-        title={what === 'link' ? t('The link is made') : t('The account is open')}
-        secret={secret}
-        what={noun}
-        onCopied={() => void goTo(id)}
-      >
-        {rich('Copy the {what} for {email} now and pass it on safely.', { what: noun, email })}
-      </SecretDialog>
-    );
-  }
+  const noun = shown?.what === 'link' ? t('link') : t('password');
   return (
-    <Dialog title={t('Open an account')} isOpen={isOpen} onClose={onClose}>
-      <OpeningForm
-        onCancel={onClose}
-        onInvited={(email, link) => setShown({ email, secret: link, what: 'link' })}
-        onOpened={async ({ id, email, password }) => {
-          announce(t('The account of {email} is open.', { email }));
-          if (password === undefined) await goTo(id);
-          else setShown({ id, email, secret: password, what: 'password' });
-          await forgetAccounts();
-        }}
-      />
-    </Dialog>
+    <>
+      <DialogButton
+        look="primary"
+        icon="plus"
+        text={t('Open an account')}
+        title={t('Open an account')}
+      >
+        {(close) => (
+          <OpeningForm
+            onCancel={close}
+            onInvited={(email, link) => {
+              setShown({ email, secret: link, what: 'link' });
+              close();
+            }}
+            onOpened={async ({ id, email, password }) => {
+              announce(t('The account of {email} is open.', { email }));
+              if (password === undefined) await goTo(id);
+              else setShown({ id, email, secret: password, what: 'password' });
+              close();
+              await forgetAccounts();
+            }}
+          />
+        )}
+      </DialogButton>
+      {shown && (
+        <SecretDialog
+          title={shown.what === 'link' ? t('The link is made') : t('The account is open')}
+          secret={shown.secret}
+          what={noun}
+          onCopied={() => void goTo(shown.id)}
+        >
+          {rich('Copy the {what} for {email} now and pass it on safely.', {
+            what: noun,
+            email: shown.email,
+          })}
+        </SecretDialog>
+      )}
+    </>
   );
 }
 
@@ -259,7 +261,7 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
           const made = await dataOf(api.POST('/api/v1/operator/sign-ups/', { body: terms }));
           onInvited(email, made.link);
           await forgetAccounts();
-          return undefined;
+          return;
         }
         const body = { ...terms, ...(password !== '' && { password }) };
         await onOpened(await dataOf(api.POST('/api/v1/operator/accounts/', { body })));

@@ -4,7 +4,7 @@ import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { TextField, type TextOf } from '../../ui/forms.tsx';
 import { t } from '../../words/words.ts';
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf } from '../../api/client.ts';
+import { answerQuery } from '../../api/client.ts';
 import { counted, planName } from '../../ui/format.ts';
 import { Select } from '../../ui/choices.tsx';
 
@@ -57,11 +57,9 @@ type PlanSelectProps = { readonly value: string; readonly onChange: (plan: strin
 
 /** Chooses one of the plans that the settings of the service have, each with its limits. */
 export function PlanSelect({ value, onChange }: PlanSelectProps) {
-  const status = useQuery({
-    queryKey: ['operator', 'plans'],
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/operator/status/', { signal })),
-    staleTime: 60_000,
-  });
+  const status = useQuery(
+    answerQuery(['operator', 'plans'], '/api/v1/operator/status/', {}, { staleTime: 60_000 }),
+  );
   const plans = status.data?.plans ?? [];
   const chosen = plans.find(({ name }) => name === value);
   const monthly = chosen?.credits_monthly ?? null;
