@@ -15,8 +15,8 @@ import { usageSearch } from './pages/usage/search.ts';
 import { deliveriesSearch } from './pages/webhooks/search.ts';
 import { PATHS } from './paths.ts';
 import { session, signInSearch } from './session/session.ts';
-import { AppShell } from './ui/AppShell.tsx';
-import { FrameOfAnybody, NotFoundPage, PageError } from './ui/LonePage.tsx';
+import { AppShell, FrameOfAnybody } from './ui/AppShell.tsx';
+import { NotFoundPage, PageError } from './ui/LonePage.tsx';
 
 /** Stated, for a page asks for the routes: their types would else be made of its own. */
 type Load = () => Promise<{ default: () => ReactNode }>;

@@ -135,7 +135,7 @@ void test('an account is opened by an address that was confirmed, and no other i
   const second = await mailNumber(2);
   t.strictSame([known.status, known.text], [fresh.status, fresh.text], 'the answers are the same');
   t.equal(fresh.status, 202);
-  t.match(second.mail.text, /signs in already/);
+  t.match(second.mail.text, /has a sign-in already/);
   t.notMatch(second.mail.text, /sign-up#/, 'no link opens a second account');
   const token = tokenIn(linkIn(first));
   t.match(await open(api, token), { status: 201, body: { credits: 5, plan: 'free' } });

@@ -1,17 +1,22 @@
-/** Sessions, keys and accounts that end while a page of the dashboard is open, in a real Chrome. */
+/** What ends, is lost or changes while a page of the dashboard is open, and names of any kind, in a real Chrome. */
 import type { Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { createApiKey, revokeApiKey } from '../../src/accounts/api-keys.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { ownPage, SESSION } from '../support/dashboard.ts';
-import { inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
+import { inspectPage, inspectState, openBrowser, signIn } from '../support/dashboard-browser.ts';
 import { eraseAccount } from '../support/erase-account.ts';
+import { newOperator, signedIn } from '../support/operator.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+/** Presses it, if the page has not left by itself: the stream may have told it. */
+const pressIfThere = (place: ReturnType<Page['getByRole']>) =>
+  place.evaluateAll('(all) => all.forEach((each) => each.click())');
 
 /** A service whose clock a test turns, and a Chrome that reaches it as a browser reaches a local one. */
 async function start(t: Test) {
@@ -32,11 +37,11 @@ void test('a session that has ended leads to sign-in, and back to the same place
   await signIn(page, person, '/conversions?status=failed');
   await page.getByText('No conversion matches').waitFor();
   api.clock.time += DAY_MS + 1000;
-  await button(page, 'Clear the filters').click();
+  await pressIfThere(button(page, 'Clear the filters'));
   await page.getByText('Your session has ended. Sign in to go on.').waitFor();
   t.strictSame(await inspectState(page, 'sign-in-ended'), []);
   await signIn(page, person, page.url());
-  await page.waitForURL('**/conversions');
+  await page.waitForURL(/\/conversions/);
   await heading(page, 'Conversions').waitFor();
 
   await t.test('a page that is opened after the end asks for the password, too', async () => {
@@ -135,4 +140,75 @@ void test('a tab never shows what belongs to the account of another tab', async 
     sub.equal(await link(first, ofAnn).count(), 0);
   });
   t.strictSame(complaints, []);
+});
+
+/** Right to left, with markup and a picture, and without a place to break it. */
+const NAME = `مريم <b>x</b> 🦉 ${'W'.repeat(82)}`;
+
+void test('a name of any kind, a lost network, another role and a suspension in the middle of a task', async (t) => {
+  const { api, newPerson, page, context, complaints } = await start(t);
+  const [operator, founder] = [await newOperator(api), await newPerson()];
+  const headers = await signedIn(api, founder.email);
+  const bob = { email: `${'b'.repeat(60)}@${'c'.repeat(60)}.example.com`, password: PASSWORD };
+  const invitation = { body: { email: bob.email, role: 'owner' }, headers };
+  const { body: made } = await api.call('POST', `${BASE}/account/members/`, invitation);
+  const { pathname, hash } = new URL(String(made['link']));
+  await page.goto(pathname + hash);
+  await page.getByLabel('Password').fill(bob.password);
+  await page.getByLabel('Your name').fill('W'.repeat(300));
+  await button(page, 'Join').click();
+  await page.getByText(/^A name has 1 to 100 characters/).waitFor();
+  await page.getByLabel('Your name').fill(NAME);
+  await context.setOffline(true);
+  await button(page, 'Join').click();
+  await page.getByText('The service cannot be reached.').waitFor();
+  t.strictSame(await inspectState(page, 'invitation-offline'), []);
+  await context.setOffline(false);
+  await button(page, 'Join').click();
+  await heading(page, 'You have joined the account').waitFor();
+
+  await signIn(page, bob, '/members');
+  await page.getByRole('row', { name: /<b>x<\/b>.*You/ }).waitFor();
+  t.strictSame(await inspectPage(page, 'members-any-name'), []);
+  await page.goto('/account');
+  await page.getByRole('definition').filter({ hasText: NAME }).waitFor();
+  t.strictSame(await inspectState(page, 'account-any-name'), []);
+
+  await t.test('an answer that is not of the service', async () => {
+    await link(page, 'Members').click();
+    await page.getByRole('heading', { name: 'Invite somebody' }).waitFor();
+    const path = `**${BASE}/account/members/`;
+    await page.route(path, async (route) => {
+      if (route.request().method() !== 'POST') return await route.fallback();
+      await route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' });
+    });
+    await page.getByLabel('Email').fill('new@example.com');
+    await button(page, 'Make the link').click();
+    await page.getByText('The service answered with status 502 and no reason.').waitFor();
+    await page.unroute(path);
+  });
+
+  await t.test('another role', async () => {
+    const change = { body: { role: 'auditor' }, headers };
+    await api.call('PATCH', `${BASE}/account/members/${String(made['id'])}/`, change);
+    await button(page, 'Make the link').click();
+    await page.getByText('Your role in this account is auditor now.').waitFor();
+    await button(page, 'Make the link').waitFor({ state: 'detached' });
+  });
+
+  await t.test('a suspension', async (sub) => {
+    const reason = 'The bill of October is open.';
+    await operator.call('POST', `/accounts/${founder.id}/suspend/`, { body: { reason } });
+    await pressIfThere(link(page, 'Keys'));
+    await heading(page, 'This account is closed for now').waitFor();
+    await page.getByText(reason).waitFor();
+    sub.strictSame(await inspectState(page, 'suspended'), []);
+    sub.strictSame(complaints, []);
+    // The router writes into the console why it shows no page.
+    await page.reload();
+    await heading(page, 'This account is closed for now').waitFor();
+    sub.equal(await page.getByText('Connection lost').count(), 0);
+    await button(page, 'Sign out').click();
+    await heading(page, 'Sign in to Pressledger').waitFor();
+  });
 });

@@ -1,11 +1,10 @@
 /** The service's API, typed by its OpenAPI document. */
 import createClient, { type ParamsOption } from 'openapi-fetch';
 import { session, SessionEndedError } from '../session/session.ts';
-import { ApiError, isOfLacking } from './error.ts';
+import { ApiError } from './error.ts';
 import type { paths } from './schema.d.ts';
 import {
   keepPreviousData,
-  QueryCache,
   QueryClient,
   queryOptions,
   useQuery,
@@ -43,16 +42,18 @@ export interface Sent<Data> {
   readonly response: Response;
 }
 
+/** Asks again who the person is, and what they may do. */
+export const askWhoIsHere = (): Promise<void> =>
+  queryClient.refetchQueries({ queryKey: PERSON, exact: true }, { cancelRefetch: false });
+
 /**
- * Takes a successful answer whole, for its headers. After a refusal to an operator it asks whether the person still is
- * one, so that the pages say so where not.
+ * Takes a successful answer whole, for its headers. After a refusal it asks again who the person is, so that the pages
+ * say what has changed: their role, what the account requires at sign-in, or that it is suspended.
  * @throws {ApiError} the service refused the request
  */
 export async function answerOf<Data>(sent: Promise<Sent<Data>>) {
   const { data, error, response } = await sent;
-  if (response.status === 403 && response.url.includes('/operator/')) {
-    await queryClient.refetchQueries({ queryKey: ACCOUNT });
-  }
+  if (response.status === 403 && !response.url.endsWith('/account/person/')) await askWhoIsHere();
   if (!response.ok) throw new ApiError(response, error);
   return { data: data as Data, response };
 }
@@ -106,12 +107,6 @@ function mayPass(error: Error): boolean {
 }
 
 export const queryClient = new QueryClient({
-  // What the account requires may have changed: the frame of the pages asks what the session lacks.
-  queryCache: new QueryCache({
-    onError: (error) => {
-      if (isOfLacking(error)) void queryClient.invalidateQueries({ queryKey: PERSON });
-    },
-  }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,

@@ -41,11 +41,9 @@ export class ApiError extends Error {
   }
 }
 
-/** The service refused something that waits until the person has proved what the account requires at sign-in. */
-export const isOfLacking = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  error.status === 403 &&
-  (error.details['second_factor'] ?? error.details['oidc']) !== undefined;
+/** The service answered that this person may not, whatever their password is. */
+export const isForbidden = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.status === 403;
 
 /** Says in words what went wrong, for people. */
 export function errorText(error: unknown): string {

@@ -1,9 +1,9 @@
 /** The stream of the account's conversions as they change. One for all pages, while any of them listens. */
 import { useEffect, useSyncExternalStore } from 'react';
 import { SessionEndedError } from '../session/session.ts';
-import { ACCOUNT, fetchSignedIn, type Paged, queryClient } from './client.ts';
+import { ACCOUNT, askWhoIsHere, fetchSignedIn, type Paged, queryClient } from './client.ts';
 import { type Conversion, isEnded, LISTS, oneConversion } from './conversions.ts';
-import { ApiError, isOfLacking } from './error.ts';
+import { ApiError, isForbidden } from './error.ts';
 
 const PATH = '/api/v1/conversions/stream/';
 /** The service ends a stream with its access token; the next one resumes it. */
@@ -115,10 +115,11 @@ class LiveConversions {
           failures = 0;
         });
       } catch (error) {
-        if (signal.aborted || error instanceof SessionEndedError || isOfLacking(error)) return;
+        if (signal.aborted || error instanceof SessionEndedError) return;
         failures += 1;
-        const isRefused = error instanceof ApiError && error.status === 429;
-        this.#show(isRefused ? 'refused' : 'lost');
+        // The frame of the pages says why, once it knows who is here.
+        if (isForbidden(error)) await askWhoIsHere();
+        else this.#show(error instanceof ApiError && error.status === 429 ? 'refused' : 'lost');
         const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
         waitMs = Math.max(asked, retryAfterMs(failures));
       }

@@ -1,18 +1,18 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { errorText } from '../api/error.ts';
+import { isForbidden } from '../api/error.ts';
 import { useLiveState, useLiveStream } from '../api/live-conversions.ts';
-import { useLacking, usePerson, useRights } from '../api/people.ts';
+import { type Person, roleName, useLacking, usePerson, useRights } from '../api/people.ts';
 import { session } from '../session/session.ts';
 import styles from './AppShell.module.css';
-import { Button, IconButton } from './Button.tsx';
+import { Button, ButtonLink, IconButton } from './Button.tsx';
 import type { Place } from './GoTo.tsx';
 import { Icon } from './icons.tsx';
 import { kept } from './kept.ts';
 import { LanguageChoice } from './LanguageChoice.tsx';
 import { applyTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
-import { useSending } from './sending.ts';
+import { PageError, useSignOut } from './LonePage.tsx';
+import publicFrameStyles from './PublicFrame.module.css';
 import { announce, Toasts } from './Toasts.tsx';
 import { rich, t } from '../words/rich.ts';
 
@@ -56,23 +56,6 @@ function Places({ places }: { readonly places: readonly Place[] }) {
       ))}
     </ul>
   );
-}
-
-/** Signs out, and goes to the page that signs in. */
-function useSignOut() {
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const { isPending, send } = useSending();
-  const signOut = async () => {
-    try {
-      await session.signOut();
-      queries.clear();
-      await navigate({ to: '/sign-in' });
-    } catch (error) {
-      announce(t('You are still signed in. {error}', { error: errorText(error) }), 'danger');
-    }
-  };
-  return { isPending, onPress: () => void send(signOut) };
 }
 
 const TEXTS = {
@@ -136,6 +119,20 @@ const NotForAuditors = lazy(async () => ({
 }));
 const KeyList = lazy(async () => ({ default: (await import('./GoTo.tsx')).KeyList }));
 
+/** Says that somebody has changed what the person may do: buttons and pages come or go. */
+function useSayRole(person: Person | undefined): void {
+  const before = useRef(person);
+  useEffect(() => {
+    const { id, role } = person ?? {};
+    const accountOf = (of: Person | undefined) => of?.accounts.find(({ current }) => current)?.id;
+    const isSame = before.current?.id === id && accountOf(before.current) === accountOf(person);
+    if (role !== undefined && isSame && before.current?.role !== role) {
+      announce(t('Your role in this account is {role} now.', { role: roleName(role) }));
+    }
+    before.current = person ?? before.current;
+  }, [person]);
+}
+
 type Asked = 'go' | 'keys' | undefined;
 
 /** Ctrl+K and the question mark, where a person is not typing it. */
@@ -166,7 +163,8 @@ function useAsked() {
 export function AppShell() {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
-  const { data: person } = usePerson();
+  const { data: person, error } = usePerson();
+  useSayRole(person);
   const { mayWork } = useRights();
   const [asked, setAsked] = useAsked();
   const lacking = useLacking();
@@ -182,6 +180,8 @@ export function AppShell() {
   const isClosed = lacking !== undefined && !places.some(({ to }) => to === pathname);
   // On a phone the menu covers the page, which the person has now chosen.
   useEffect(() => setOpen(false), [pathname]);
+  // The account is suspended.
+  if (isForbidden(error)) return <PageError error={error} />;
   return (
     <div className={styles.shell}>
       <a href="#content" className={styles.skip}>
@@ -253,6 +253,31 @@ export function AppShell() {
         )}
         {asked === 'keys' && <KeyList isMac={IS_MAC} onClose={() => setAsked(undefined)} />}
       </Suspense>
+    </div>
+  );
+}
+
+/** The frame of a page that serves people without an account, too. */
+export function FrameOfAnybody() {
+  return session.state === 'open' ? <AppShell /> : <PublicFrame />;
+}
+
+function PublicFrame() {
+  return (
+    <div className={publicFrameStyles.frame}>
+      <header className={publicFrameStyles.bar}>
+        <Link to="/" className={publicFrameStyles.name}>
+          <img src="/favicon.svg" alt="" width="28" height="28" />
+          {t('Pressledger')}
+        </Link>
+        <LanguageChoice className="note" />
+        <ButtonLink to="/sign-in" search={{ from: '/verify' }} look="quiet">
+          {t('Sign in')}
+        </ButtonLink>
+      </header>
+      <main className={publicFrameStyles.content}>
+        <Outlet />
+      </main>
     </div>
   );
 }

@@ -1,13 +1,15 @@
-import { type ErrorComponentProps, Link, Outlet } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
-import { ButtonLink } from './Button.tsx';
+import { errorText, isForbidden } from '../api/error.ts';
+import { Button, ButtonLink } from './Button.tsx';
 import styles from './LonePage.module.css';
-import { ErrorState } from './Page.tsx';
+import { ErrorState, Notice } from './Page.tsx';
+import { useSending } from './sending.ts';
+import { announce } from './Toasts.tsx';
 import { t } from '../words/words.ts';
 import { LanguageChoice } from './LanguageChoice.tsx';
 import { session } from '../session/session.ts';
-import { AppShell } from './AppShell.tsx';
-import publicFrameStyles from './PublicFrame.module.css';
 
 interface LonePageProps {
   /** The title of the window. */
@@ -50,39 +52,45 @@ export function NotFoundPage() {
   );
 }
 
+/** Signs out, and goes to the page that signs in. */
+export function useSignOut() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const { isPending, send } = useSending();
+  const signOut = async () => {
+    try {
+      await session.signOut();
+      queries.clear();
+      await navigate({ to: '/sign-in' });
+    } catch (error) {
+      announce(t('You are still signed in. {error}', { error: errorText(error) }), 'danger');
+    }
+  };
+  return { isPending, onPress: () => void send(signOut) };
+}
+
 /**
  * Shown where a page could not be loaded or failed while it was drawn. A browser does not ask again for a script that
  * failed, and after an update its name is another, so the whole page is loaded again.
  */
-export function PageError({ error }: ErrorComponentProps) {
+export function PageError({ error }: { readonly error: unknown }) {
+  const signOut = useSignOut();
+  if (isForbidden(error)) {
+    return (
+      <LonePage title={t('Closed')} heading={t('This account is closed for now')}>
+        <Notice kind="danger">{errorText(error)}</Notice>
+        <Button look="primary" icon="refresh" onPress={() => globalThis.location.reload()}>
+          {t('Try again')}
+        </Button>
+        <Button icon="signOut" {...signOut}>
+          {t('Sign out')}
+        </Button>
+      </LonePage>
+    );
+  }
   return (
     <LonePage title={t('Not shown')} heading={t('This page cannot be shown')}>
       <ErrorState error={error} onRetry={() => globalThis.location.reload()} />
     </LonePage>
-  );
-}
-
-/** The frame of a page that serves people without an account, too. */
-export function FrameOfAnybody() {
-  return session.state === 'open' ? <AppShell /> : <PublicFrame />;
-}
-
-function PublicFrame() {
-  return (
-    <div className={publicFrameStyles.frame}>
-      <header className={publicFrameStyles.bar}>
-        <Link to="/" className={publicFrameStyles.name}>
-          <img src="/favicon.svg" alt="" width="28" height="28" />
-          {t('Pressledger')}
-        </Link>
-        <LanguageChoice className="note" />
-        <ButtonLink to="/sign-in" search={{ from: '/verify' }} look="quiet">
-          {t('Sign in')}
-        </ButtonLink>
-      </header>
-      <main className={publicFrameStyles.content}>
-        <Outlet />
-      </main>
-    </div>
   );
 }
