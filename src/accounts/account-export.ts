@@ -24,10 +24,9 @@ import { consistentQuery } from '../read-model/consistent-query.ts';
 import { htmlText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { nameOf, namesOf, namingOf } from './conversion-names.ts';
-import { membersOf } from './members.ts';
+import { membersOf, namedKeyRecord } from './members.ts';
 import {
   accountRecord,
-  apiKeyRecord,
   batchRecord,
   holdRecord,
   ledgerRecord,
@@ -128,7 +127,7 @@ async function* whole(text: string): AsyncGenerator<string> {
 async function keysOf(deps: ExportDependencies, accountId: string): Promise<readonly object[]> {
   const keys = await consistentQuery(deps, apiKeyQueries);
   const { rows } = keys.page(accountId, { offset: 0, limit: Number.MAX_SAFE_INTEGER });
-  return await Promise.all(rows.map((row) => apiKeyRecord(deps.vault, row)));
+  return await Promise.all(rows.map((row) => namedKeyRecord(deps, row, deps.vault)));
 }
 
 async function webhooksOf(deps: ExportDependencies, accountId: string): Promise<readonly object[]> {

@@ -97,7 +97,8 @@ export async function changeLoginPassword(
   orThrow(await deps.actors.send(personAggregate, personId, command, context));
 }
 
-type TextReaders = Pick<ReadDependencies, 'readModel'> & {
+export type TextReaders = {
+  readonly readModel: Pick<ReadDependencies['readModel'], 'query'>;
   readonly vault: Pick<Vault, 'unseal'>;
 };
 

@@ -1,4 +1,5 @@
 /** The people of an account: showing, changing, removing. `domain/members.ts` decides. */
+import type { ApiKeyRow } from '../../projections/api-keys.ts';
 import { type MemberRow, peopleQueries } from '../../projections/people.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
@@ -13,7 +14,8 @@ import { consistentQuery, type ReadDependencies } from '../read-model/consistent
 import { plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { addressHmac, isGone, sendToAccount } from './accounts.ts';
-import { personTexts } from './logins.ts';
+import { personName, personTexts, type TextReaders } from './logins.ts';
+import { apiKeyRecord, type Opener } from './records.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
 
 export const MAX_NAME_CHARACTERS = 100;
@@ -32,11 +34,7 @@ export function nameOfPerson(given: string): string {
 }
 
 /** A member or an open invitation, as the API shows it: to owners with what is their business. */
-export async function memberRecord(
-  deps: Pick<SignInDependencies, 'readModel'> & { readonly vault: Pick<Vault, 'unseal'> },
-  row: MemberRow,
-  isForOwner: boolean,
-) {
+export async function memberRecord(deps: TextReaders, row: MemberRow, isForOwner: boolean) {
   const { id, role, documents, email: invited, since, expiresAt } = row;
   const texts = invited === undefined ? await personTexts(deps, id) : {};
   const email = invited === undefined ? texts.email : await deps.vault.unseal(id, invited);
@@ -54,6 +52,18 @@ export async function memberRecord(
     since: isoTime(since),
     ...(expiresAt !== undefined && { expires_at: isoTime(expiresAt) }),
   };
+}
+
+/** It names who made the key, unless that is the person whom the account was opened for. */
+export async function namedKeyRecord<T extends string | undefined>(
+  deps: TextReaders,
+  row: ApiKeyRow,
+  opener: Opener<T>,
+) {
+  const { accountId, createdBy: id } = row;
+  const record = await apiKeyRecord(opener, row);
+  if (id === founderOf(accountId)) return record;
+  return { ...record, created_by: { id, name: await personName(deps, id) } };
 }
 
 /** @throws {ServiceError} `not_found` for what belongs to another account, too */

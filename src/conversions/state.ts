@@ -4,13 +4,9 @@ import { type AccountRow, accountQueries, accounts } from '../../projections/acc
 import { apiKeyQueries, apiKeys } from '../../projections/api-keys.ts';
 import { conversionQueries, conversions } from '../../projections/conversions.ts';
 import { ledger, ledgerQueries } from '../../projections/ledger.ts';
-import {
-  accountRecord,
-  apiKeyRecord,
-  conversionRecord,
-  ledgerRecord,
-  type Opener,
-} from '../accounts/records.ts';
+import { people, peopleQueries } from '../../projections/people.ts';
+import { memberRecord, namedKeyRecord } from '../accounts/members.ts';
+import { accountRecord, conversionRecord, ledgerRecord, type Opener } from '../accounts/records.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import type { EventMetadata } from '../domain/event-metadata.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
@@ -90,9 +86,10 @@ async function* list<Row>(
 
 async function* accountDocument(
   fold: Fold,
-  opener: Opener<string | undefined>,
+  vault: Pick<Vault, 'unseal'>,
   account: AccountRow,
 ): AsyncGenerator<string> {
+  const opener = openerUnlessErased(vault);
   const { id } = account;
   const query = <Q>(factory: (db: Database) => Q) => fold.query(factory);
   const [keys, all, entries] = [
@@ -103,13 +100,15 @@ async function* accountDocument(
   yield JSON.stringify(await accountRecord(opener, account)).slice(0, -1);
   const rowsOf = <Row>(queries: { page(accountId: string, page: Slice): Page<Row> }) =>
     everyRow((page) => queries.page(id, page).rows);
-  yield* list('api_keys', rowsOf(keys), (row) => apiKeyRecord(opener, row));
+  const deps = { readModel: fold, vault };
+  yield* list('members', query(peopleQueries).all(id), (row) => memberRecord(deps, row, true));
+  yield* list('api_keys', rowsOf(keys), (row) => namedKeyRecord(deps, row, opener));
   yield* list('conversions', rowsOf(all), (row) => conversionRecord(opener, row, 'listed'));
   yield* list('ledger', rowsOf(entries), (row) => ledgerRecord(row));
   yield '}';
 }
 
-export const STATE_PROJECTIONS = [accounts, apiKeys, conversions, ledger];
+export const STATE_PROJECTIONS = [accounts, people, apiKeys, conversions, ledger];
 
 /** The document in pieces. It is made as it is read, so that it may be larger than the memory. */
 export async function* stateDocument(
@@ -117,12 +116,11 @@ export async function* stateDocument(
   vault: Pick<Vault, 'unseal'>,
   asOf: string,
 ): AsyncGenerator<string> {
-  const opener = openerUnlessErased(vault);
   yield `{"as_of": ${JSON.stringify(asOf)}, "accounts": [`;
   let separator = '\n';
   for (const account of everyRow((page) => fold.query(accountQueries).all(page))) {
     yield separator;
-    yield* accountDocument(fold, opener, account);
+    yield* accountDocument(fold, vault, account);
     separator = ',\n';
   }
   yield '\n]}\n';

@@ -12,8 +12,9 @@ import { balanceOf, type LogEvent, violations } from '../support/invariants.ts';
 import { openPdf } from '../support/pdf.ts';
 import { descendants, processesOf } from '../support/processes.ts';
 import { readModelRows } from '../support/read-model.ts';
-import type { Client, Member, Site } from './site.ts';
-import type { Promised, Promises } from './traffic.ts';
+import { checkPeople } from './people-checks.ts';
+import type { Client, Promised, Promises } from './promises.ts';
+import type { Member, Site } from './site.ts';
 
 /** All that was accepted has ended by then. A job of a lost renderer comes back after 15 s, up to three times. */
 const SETTLED_WITHIN_MS = 90_000;
@@ -254,6 +255,7 @@ export async function checkRound(
     problems.push(...(await told(promised.id, () => keepsItsPromise(site, promised, about))));
   }
   problems.push(...(await told('webhooks', () => isTold(site, log))));
+  problems.push(...(await told('people', () => checkPeople(site, promises.people))));
   problems.push(...(await told('revoked keys', () => refusesRevoked(site, promises))));
   for (const member of site.members) {
     const ended = await member.process.endWithin(0);

@@ -5,9 +5,10 @@ import { seededRandom } from '../support/random.ts';
 import { checkEnd, checkRound, livesOf } from './checks.ts';
 import { canInject, inject } from './faults.ts';
 import { describeFault, type Plan, type PlannedFault } from './plan.ts';
+import { noPeople, type Promises } from './promises.ts';
 import type { DeploymentResult, RoundResult } from './results.ts';
 import { Site } from './site.ts';
-import { type Promises, Traffic } from './traffic.ts';
+import { Traffic } from './traffic.ts';
 
 /** Lines of a process's log that are shown with a failure. */
 const SHOWN_LINES = 25;
@@ -80,7 +81,13 @@ export async function runDeployment(
   const rounds: RoundResult[] = [];
   const problems: string[] = [];
   const events: Record<string, number> = {};
-  const promises: Promises = { conversions: [], revoked: [], complaints: [], requests: 0 };
+  const promises: Promises = {
+    conversions: [],
+    revoked: [],
+    complaints: [],
+    requests: 0,
+    people: noPeople(),
+  };
   try {
     const site = await Site.open(scope, plan.site);
     for (const [round, planned] of plan.rounds.entries()) {

@@ -7,14 +7,18 @@ import type { Test } from 'tap';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { cliJson } from '../support/cli.ts';
 import { type LogEvent, readLog } from '../support/invariants.ts';
+import { startMailServer } from '../support/mail-server.ts';
 import { KINDS, Nodes } from '../support/nodes.ts';
 import { createPlace, LAUNCHER, type Place } from '../support/place.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type Launched, Service } from '../support/service.ts';
+import { meetPeople, PEOPLE_SETTINGS, type People } from './people.ts';
 import { MEMBERS, type SiteName } from './plan.ts';
 import { Control } from './points.ts';
+import type { Client } from './promises.ts';
 
 type Scope = Pick<Test, 'teardown'>;
+type Settings = Readonly<Record<string, string>>;
 
 const MANY = '1000000';
 const SETTINGS = {
@@ -28,11 +32,11 @@ const SETTINGS = {
   ALLOW_PRIVATE_NETWORK: 'true',
   // The disks are small, and they are to become full.
   MIN_FREE_DISK_BYTES: '0',
+  ...PEOPLE_SETTINGS,
 };
 const DISK_SIZE = '96m';
 /** A process that was killed is up again by then, whatever else happens meanwhile. */
 const BACK_WITHIN_MS = 60_000;
-const CLIENTS = 3;
 const CALL_MS = 20_000;
 
 export interface Member {
@@ -40,12 +44,6 @@ export interface Member {
   readonly role: 'all' | 'api' | 'renderer';
   readonly process: Launched;
   readonly control: Control;
-}
-
-export interface Client {
-  readonly email: string;
-  readonly accountId: string;
-  readonly apiKey: string;
 }
 
 /** Whether this process has mounts of its own, so that it may give a directory a small disk. */
@@ -71,11 +69,15 @@ export class Site {
   readonly log: () => Promise<readonly LogEvent[]>;
   /** It is told of each end of a conversion of the clients. */
   readonly receiver: Receiver;
+  readonly people: People;
   /** A checkpoint lies beside, which the log must contain from now on. */
   hasCheckpoint = false;
 
   private constructor(
-    parts: Pick<Site, 'name' | 'members' | 'place' | 'nodes' | 'clients' | 'log' | 'receiver'>,
+    parts: Pick<
+      Site,
+      'name' | 'members' | 'place' | 'nodes' | 'clients' | 'log' | 'receiver' | 'people'
+    >,
   ) {
     this.name = parts.name;
     this.members = parts.members;
@@ -84,22 +86,31 @@ export class Site {
     this.clients = parts.clients;
     this.log = parts.log;
     this.receiver = parts.receiver;
+    this.people = parts.people;
   }
 
   static async open(scope: Scope, name: SiteName): Promise<Site> {
     const controls = createPlace(scope).tmpDir;
+    const mail = await startMailServer(scope);
+    const settings = { ...SETTINGS, SMTP_URL: mail.url };
     const opened =
       name === 'nodes' || name === 'nodes on a server'
-        ? await openNodes(scope, name, controls)
-        : await openProcesses(scope, name, controls);
+        ? await openNodes(scope, name, controls, settings)
+        : await openProcesses(scope, name, controls, settings);
     const { members, place } = opened;
     const [first] = servicesOf(members);
     if (first === undefined) throw new Error('Nothing serves the API.');
     const { apiKey, email } = first.firstStart;
-    const clients = [{ email, apiKey, accountId: await idOf(place, email) }];
-    while (clients.length < CLIENTS) clients.push(await newClient(place, clients.length));
+    const known = [
+      { email, apiKey, accountId: await idOf(place, email) },
+      await newClient(place, 1),
+      await newClient(place, 2),
+      await newClient(place, 3),
+    ] as const;
+    const people = await meetPeople(place, [known[0], known[1], known[3]], mail.received);
     const receiver = await startReceiver(scope);
-    const site = new Site({ ...opened, name, clients, receiver });
+    const site = new Site({ ...opened, name, clients: known, receiver, people });
+    const { clients } = site;
     for (const { apiKey: key } of clients) {
       const types = ['conversion.completed', 'conversion.failed'] as const;
       await site.client(key, 0).webhooks.create({ url: receiver.url, types });
@@ -151,8 +162,13 @@ async function newClient(place: Place, number: number): Promise<Client> {
 
 type Opened = Pick<Site, 'members' | 'place' | 'nodes' | 'log'>;
 
-async function openProcesses(scope: Scope, name: SiteName, controls: string): Promise<Opened> {
-  const place = createPlace(scope, SETTINGS);
+async function openProcesses(
+  scope: Scope,
+  name: SiteName,
+  controls: string,
+  settings: Settings,
+): Promise<Opened> {
+  const place = createPlace(scope, settings);
   const { dataDir } = place;
   mountDisk(scope, dataDir);
   const members: Member[] = [];
@@ -169,10 +185,15 @@ async function openProcesses(scope: Scope, name: SiteName, controls: string): Pr
   return { members, place, nodes: undefined, log: async () => readLog(dataDir) };
 }
 
-async function openNodes(scope: Scope, name: SiteName, controls: string): Promise<Opened> {
+async function openNodes(
+  scope: Scope,
+  name: SiteName,
+  controls: string,
+  settings: Settings,
+): Promise<Opened> {
   const kind = KINDS.find(({ shared }) => shared === (name === 'nodes'));
   if (kind === undefined) throw new Error('There is no such kind of nodes.');
-  const nodes = await Nodes.start(scope, kind, SETTINGS);
+  const nodes = await Nodes.start(scope, kind, settings);
   if (kind.shared) mountDisk(scope, nodes.place.dataDir);
   const members: Member[] = [];
   for (const role of MEMBERS[name]) {

@@ -5,7 +5,9 @@ import { isPressledgerError } from '../../client/src/errors.ts';
 import { errorMessage } from '../../src/errors/error-message.ts';
 import { mayComeAgain } from '../support/come-again.ts';
 import type { Random } from '../support/random.ts';
-import type { Client, Site } from './site.ts';
+import { PeopleTraffic } from './people-traffic.ts';
+import type { Client, Promises } from './promises.ts';
+import type { Site } from './site.ts';
 
 /** The number of requests of one client in a round, at least and at most. */
 const LEAST_DOCUMENTS = 4;
@@ -13,27 +15,6 @@ const MOST_DOCUMENTS = 16;
 const LARGE_BYTES = 90_000;
 /** A client that gets no promise for so long has a reason to complain. */
 const PATIENCE_MS = 60_000;
-
-export interface Promised {
-  readonly client: Client;
-  readonly id: string;
-  readonly fails: boolean;
-  readonly round: number;
-}
-
-export interface RevokedKey {
-  readonly id: string;
-  readonly key: string;
-}
-
-/** All that the clients of a deployment were promised so far. */
-export interface Promises {
-  readonly conversions: Promised[];
-  readonly revoked: RevokedKey[];
-  /** Faults that a client saw. */
-  readonly complaints: string[];
-  requests: number;
-}
 
 interface Wanted {
   readonly key: string;
@@ -65,12 +46,15 @@ export class Traffic {
 
   /** Goes on until the signal; resolves when every client has an answer to what it began. */
   async run(over: AbortSignal): Promise<void> {
-    const clients = this.#site.clients.flatMap((client) => [
+    const busy = this.#site.clients.filter((client) => client !== this.#site.people.quiet);
+    const clients = busy.flatMap((client) => [
       this.#convert(client, over, 0),
       this.#convert(client, over, MOST_DOCUMENTS),
     ]);
     const [first] = this.#site.clients;
     if (first) clients.push(this.#useKeys(first));
+    const insist = this.#insist.bind(this);
+    clients.push(new PeopleTraffic(this.#site, this.#promises, insist, this.#round).run());
     await Promise.all(clients);
   }
 

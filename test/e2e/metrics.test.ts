@@ -76,7 +76,15 @@ void test('a service tells what its clients did, and nothing about who they are'
   t.ok((seen.value('pressledger_event_loop_delay_seconds_count') ?? 0) > 0);
   t.ok((seen.value('pressledger_projection_delay_seconds_count') ?? 0) > 0);
   t.equal(seen.value('pressledger_nats_up'), undefined, 'there is no NATS to be up');
-  for (const personal of [id, done.id, 'acct_', 'key_', 'pk_live', service.firstStart.email]) {
+  for (const personal of [
+    id,
+    done.id,
+    'acct_',
+    'person_',
+    'key_',
+    'pk_live',
+    service.firstStart.email,
+  ]) {
     t.notMatch(seen.text, personal);
   }
 

@@ -44,6 +44,36 @@ void test('the first account looks after the service, once its password is chang
     key_expiring: true,
   });
   t.match(await cliJson(service.place, [...mails, '--on', 'credits_low']), { credits_low: true });
+  const history = async (...filter: string[]) =>
+    (await cliJson(service.place, ['history', email, ...filter])) as readonly {
+      readonly type: string;
+      readonly actor: object;
+    }[];
+  const changes = await history('--type', 'PersonMailsChanged');
+  t.strictSame(
+    changes.map(({ actor }) => actor),
+    [{ kind: 'operator' }, { kind: 'operator' }],
+    'whoever changes the mails of somebody else is not taken for them',
+  );
+
+  // The command line and the API show what one person did, by a session and by a key of theirs.
+  const { id: person } = (await call('GET', '/account/person/', access)).body;
+  const made = await call('POST', '/api-keys/', access, { name: 'own' });
+  const converted = await service.client(String(made.body['key'])).create({ html: '<p>x</p>' });
+  const own = await history('--person', String(person));
+  t.ok(own.every(({ actor }) => 'person' in actor && actor.person === person));
+  t.match(
+    own.find(({ type }) => type === 'KeyCreated'),
+    { actor: { kind: 'session', role: 'owner' } },
+  );
+  t.match(
+    own.find(({ type }) => type === 'ConversionRequested'),
+    { actor: { kind: 'key', id: made.body['id'] }, data: { conversionId: converted.id } },
+  );
+  const path = `/account/events/?page_size=100&person=${String(person)}`;
+  const listed = (await call('GET', path, access)).body;
+  t.ok(listed.length > 0 && listed.length === own.length, 'the same by both');
+  t.strictSame(await history('--person', 'person_00000000000000000000000000'), []);
   t.match(await status(), {
     status: 200,
     body: { ready: true, leads: true, led: true, nodes: [{ id: 'here', slots: 1 }] },

@@ -1,19 +1,17 @@
 import Type from 'typebox';
-import { type ApiKeyRow, apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
+import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
 import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
+import { namedKeyRecord } from '../../accounts/members.ts';
 import {
   MAX_ADDRESSES,
   networkOf,
   type OpenRights,
   rightsRecord,
 } from '../../accounts/key-rights.ts';
-import { personName } from '../../accounts/logins.ts';
-import { apiKeyRecord } from '../../accounts/records.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { KEY_SCOPES } from '../../domain/choices.ts';
 import { KEY_ID } from '../../domain/ids.ts';
 import { usedBy } from '../../domain/key-use.ts';
-import { founderOf } from '../../domain/members.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
@@ -207,14 +205,6 @@ function ownAlone(ctx: HttpContext): string | undefined {
     : undefined;
 }
 
-/** It names who made the key, unless that is the person whom the account was opened for. */
-async function recordOf(deps: RouteDependencies, row: ApiKeyRow) {
-  const { accountId, createdBy: id } = row;
-  const record = await apiKeyRecord(deps.vault, row);
-  if (id === founderOf(accountId)) return record;
-  return { ...record, created_by: { id, name: await personName(deps, id) } };
-}
-
 export const listApiKeys: Endpoint = {
   doc: {
     id: 'listApiKeys',
@@ -239,7 +229,7 @@ export const listApiKeys: Endpoint = {
     const now = deps.clock.now();
     const keys = await Promise.all(
       rows.map(async (row) => ({
-        ...(await recordOf(deps, row)),
+        ...(await namedKeyRecord(deps, row, deps.vault)),
         ...(row.rights.creditLimit !== undefined &&
           moment === undefined && { credits_used: usedBy(state.keyUse, row.id, now) }),
       })),
