@@ -29,6 +29,7 @@ const LONG: readonly string[] = [
   'test/crash/nodes.test.ts',
   'test/e2e/doctor.test.ts',
   'test/attack/web-servers.test.ts',
+  'test/dashboard/ended-sessions.test.ts',
   'test/dashboard/operations.test.ts',
   'test/dashboard/verify.test.ts',
   'test/e2e/evidence.test.ts',
