@@ -8,7 +8,8 @@ import { assertCanCheck, keeper } from './browser.ts';
 import styles from './ProofSection.module.css';
 import { findingOf, isCompared, meaningOf, titleOf } from './step-texts.tsx';
 import { type Check, type Failed, runCheck, type Step as DoneStep } from './steps.ts';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface CheckState {
   /** `interrupted`: something prevented the check; what was checked says nothing about the rest. */

@@ -3,7 +3,8 @@ import { Facts, Time } from '../ui/records.tsx';
 import { counted } from '../ui/format.ts';
 import styles from './ProofSection.module.css';
 import type { Checkpoint, Failed, Held, StepFacts, StepName } from './steps.ts';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface StepTexts<Name extends StepName> {
   /** The subject of the step. It claims nothing, for a step may fail or may not be reached. */

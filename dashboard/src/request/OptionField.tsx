@@ -8,7 +8,8 @@ import { Pictured } from './Pictured.tsx';
 import styles from './request.module.css';
 import { changedCount, isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
 import { type Field, labelOf } from './schema.ts';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 import { Button as AriaButton, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
 import { Icon } from '../ui/icons.tsx';
 

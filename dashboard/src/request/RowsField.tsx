@@ -8,7 +8,8 @@ import { TextField } from '../ui/forms.tsx';
 import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
 import { type Row, rowsOf, textOf } from './values.ts';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 const rowOf = async (file: File): Promise<Row> => ({
   name: file.name,

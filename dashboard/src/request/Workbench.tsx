@@ -6,7 +6,8 @@ import { Section } from '../ui/Page.tsx';
 import { saveFile } from '../ui/Dialog.tsx';
 import { Tabs } from '../ui/Tabs.tsx';
 import styles from './request.module.css';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface WorkbenchProps {
   /** What a person has to know first. */

@@ -14,7 +14,8 @@ import { applyTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
 import { PageError, useSignOut } from './LonePage.tsx';
 import publicFrameStyles from './PublicFrame.module.css';
 import { announce, Toasts } from './Toasts.tsx';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 const PLACES: readonly Place[] = [
   { to: '/', label: t('Home'), icon: 'home', exact: true },

@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import styles from './Chart.module.css';
 import { type Column, Table } from './records.tsx';
 import type { Plot, Plotted, Series } from './plot.ts';
-import { LOCALE, rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { LOCALE, t } from '../words/words.ts';
 
 interface ChartProps extends Plotted {
   readonly title: string;

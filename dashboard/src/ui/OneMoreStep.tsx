@@ -5,7 +5,8 @@ import { authenticatorQuery, usePerson } from '../api/people.ts';
 import { offersQuery } from '../api/without-sign-in.ts';
 import { Button, ButtonAnchor, ButtonLink, type ButtonProps } from './Button.tsx';
 import { EmptyState, Loaded, Page } from './Page.tsx';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 
 interface OneMoreStepProps {
   readonly lacking: 'second_factor' | 'oidc';

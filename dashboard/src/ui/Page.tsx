@@ -7,7 +7,8 @@ import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } fro
 import { Button as AriaButton } from 'react-aria-components';
 import { Icon, type IconName } from './icons.tsx';
 import styles from './Page.module.css';
-import { rich, t } from '../words/rich.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ApiError, errorText } from '../api/error.ts';
 import { Button } from './Button.tsx';

@@ -1,8 +1,6 @@
-/** Texts with elements in them; and, for the modules that have both, plain ones. Tests in Node read `words.ts` without React. */
+/** Texts with elements in them. Plain ones are in `words.ts`, which tests in Node read without React. */
 import { cloneElement, createElement, Fragment, isValidElement, type ReactNode } from 'react';
 import { translated } from './words.ts';
-
-export { LOCALE, t } from './words.ts';
 
 const PART = /\{(\w+)\}|<(\w+)>(.*?)<\/\2>/g;
 

@@ -33,7 +33,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { ButtonAnchor } from '../../ui/Button.tsx';
 import { DialogButton } from '../../ui/Dialog.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 export default function AccountPage() {
   const account = useAccount();

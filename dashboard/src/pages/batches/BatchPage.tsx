@@ -23,7 +23,8 @@ import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from '../history/columns.tsx';
 import { BatchBadge, batchName, progressText } from './words.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/batches/$id');
 

@@ -5,7 +5,8 @@ import { formatNumber } from '../../ui/format.ts';
 import { EmptyState, Page } from '../../ui/Page.tsx';
 import { type Column, Records, Time } from '../../ui/records.tsx';
 import { BatchBadge, batchName } from './words.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/batches');
 

@@ -11,7 +11,8 @@ import { Facts, RecordLink, Tags, Time } from '../../ui/records.tsx';
 import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Hex digits of a hash, by which people tell files apart. */
 const SHOWN_DIGITS = 12;

@@ -9,7 +9,8 @@ import { TextField } from '../../ui/forms.tsx';
 import styles from './conversions.module.css';
 import { SearchField } from './SearchField.tsx';
 import { type ConversionsSearch, isDay, SOURCES, STATUSES } from './search.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Filters = Omit<ConversionsSearch, 'page'>;
 

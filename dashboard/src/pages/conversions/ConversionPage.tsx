@@ -30,7 +30,8 @@ import { failureAction, failureTitle } from './words.ts';
 import { ManifestSection } from './ManifestSection.tsx';
 import { RequestSection } from './RequestSection.tsx';
 import { Timeline } from './Timeline.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/conversions/$id');
 

@@ -4,7 +4,8 @@ import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/for
 import { Icon } from '../../ui/icons.tsx';
 import { type Column, StatusBadge, TestBadge, Time } from '../../ui/records.tsx';
 import styles from './conversions.module.css';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Stands where a conversion has no number, or none yet. */
 const NONE = <span className="muted">–</span>;

@@ -21,7 +21,8 @@ import {
   isListed,
   PAGE_SIZES,
 } from './search.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */

@@ -6,7 +6,8 @@ import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Loaded, Notice } from '../../ui/Page.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import styles from './conversion.module.css';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Resource = RenderRecord['resources'][number] & { readonly key: string };
 

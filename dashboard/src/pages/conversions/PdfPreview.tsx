@@ -17,7 +17,8 @@ import { SaveButton } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Loading } from '../../ui/Page.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 function sizeText(record: Conversion): string {
   const { pages, bytes = 0 } = record;

@@ -17,7 +17,8 @@ import { Loaded, Loading, Notice } from '../../ui/Page.tsx';
 import { saveFile } from '../../ui/Dialog.tsx';
 import styles from './conversion.module.css';
 import { deletionText } from './words.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** More HTML than this makes a page slow, and nobody reads it here. */
 const MOST_SHOWN_CHARACTERS = 20_000;

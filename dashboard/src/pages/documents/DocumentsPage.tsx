@@ -44,7 +44,8 @@ import {
   workFields,
   workOf,
 } from './work.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const LEAD = t(
   'Join, split, turn, stamp, encrypt or otherwise change PDFs that you have, or that were made here.',

@@ -9,7 +9,8 @@ import { SaveButton } from '../../ui/Dialog.tsx';
 import { Loaded } from '../../ui/Page.tsx';
 import { StatusBadge } from '../../ui/records.tsx';
 import styles from './documents.module.css';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** How often parts that have not ended are asked for, beside the live stream. */
 const POLL_MS = 2000;

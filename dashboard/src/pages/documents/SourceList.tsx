@@ -15,7 +15,8 @@ import { type Conversion, conversionsQuery, nounOf } from '../../api/conversions
 import { DialogButton } from '../../ui/Dialog.tsx';
 import { Time } from '../../ui/records.tsx';
 import { SearchField } from '../conversions/SearchField.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface SourceListProps {
   readonly sources: readonly SourceDraft[];

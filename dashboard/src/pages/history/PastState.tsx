@@ -9,7 +9,8 @@ import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import styles from './History.module.css';
 import { isoOf, momentOf } from './search.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** The account with its keys as it was, and the place in the log that the moment stands for. */
 async function readState(moment: string, signal: AbortSignal) {

@@ -10,7 +10,8 @@ import { type Column, formatTime, RecordLink, Time } from '../../ui/records.tsx'
 import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
 import { actorText } from './words.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** A page of a list of events, in groups. @param showsAll steps of machines, too */
 export function useEventGroups(

@@ -14,7 +14,8 @@ import { failureTitle } from '../conversions/words.ts';
 import { webhookName, WebhookTrouble } from '../webhooks/words.tsx';
 import styles from './home.module.css';
 import { USAGE_DAYS } from './RecentUsage.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const DAY_MS = 86_400_000;
 const FAILURE_DAYS = 7;

@@ -23,7 +23,8 @@ import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { Attention } from './Attention.tsx';
 import styles from './home.module.css';
 import { RecentUsage } from './RecentUsage.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 import { Code } from '../../ui/Code.tsx';
 import { kept } from '../../ui/kept.ts';
 

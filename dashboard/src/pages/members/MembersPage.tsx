@@ -11,7 +11,8 @@ import { useSending } from '../../ui/sending.ts';
 import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { Badge, type Column, Records, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const refresh = async () => {
   await queryClient.invalidateQueries({ queryKey: MEMBERS });

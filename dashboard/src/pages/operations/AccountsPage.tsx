@@ -16,7 +16,8 @@ import type { AccountsSearch } from './search.ts';
 import styles from './operations.module.css';
 import { PlanSelect } from './fields.tsx';
 import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Account = components['schemas']['Account'];
 

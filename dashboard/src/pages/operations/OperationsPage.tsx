@@ -12,7 +12,8 @@ import styles from './operations.module.css';
 import { OverTime } from './OverTime.tsx';
 import type { SpanSearch } from './search.ts';
 import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/operations');
 

@@ -18,7 +18,8 @@ import { ErasureSection, ResetLinkSection, SuspensionSection } from './access-se
 import styles from './operations.module.css';
 import { type AccountDetails, ACCOUNTS } from './operator-api.ts';
 import { ActivitySection } from './ActivitySection.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 

@@ -13,7 +13,8 @@ import { announce } from '../../ui/Toasts.tsx';
 import { type AccountDetails, forgetAccounts, useOnEnd } from './operator-api.ts';
 import styles from './operations.module.css';
 import { PlanSelect, ReasonDialog, ReasonField, reasonIn } from './fields.tsx';
-import { LOCALE, rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { LOCALE, t } from '../../words/words.ts';
 
 type SectionProps = { readonly account: AccountDetails };
 

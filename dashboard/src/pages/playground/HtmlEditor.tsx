@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from 'react';
 import { errorText } from '../../api/error.ts';
 import { Loading, Notice } from '../../ui/Page.tsx';
 import styles from './Playground.module.css';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface HtmlEditorProps {
   /** The text at the beginning; afterwards the editor has its own. */

@@ -27,7 +27,8 @@ import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import type { StartName } from './starts.ts';
 import { TemplateFields } from './TemplateFields.tsx';
 import { draftOf } from './template.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Account = components['schemas']['Account'];
 

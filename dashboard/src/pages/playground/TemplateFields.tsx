@@ -11,7 +11,8 @@ import { useSending } from '../../ui/sending.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { objectIn, type TemplateDraft } from './request.ts';
 import { fill, NO_OBJECT, save } from './template.ts';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 interface TemplateFieldsProps {
   readonly template: TemplateDraft;

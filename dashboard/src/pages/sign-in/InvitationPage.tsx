@@ -14,7 +14,8 @@ import {
   type TextOf,
 } from '../../ui/forms.tsx';
 import { Time } from '../../ui/records.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
 export default function InvitationPage() {

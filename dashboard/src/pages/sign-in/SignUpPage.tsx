@@ -6,7 +6,8 @@ import { LonePage } from '../../ui/LonePage.tsx';
 import { NewPassword, SendForm, TextField } from '../../ui/forms.tsx';
 import { Loaded } from '../../ui/Page.tsx';
 import { Time } from '../../ui/records.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 type Step = 'asking' | 'asked' | 'opened';
 

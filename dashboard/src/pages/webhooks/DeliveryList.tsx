@@ -9,7 +9,8 @@ import { type Column, Records, Time } from '../../ui/records.tsx';
 import { type DeliveriesSearch, STATUSES } from './search.ts';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, outcomeText, STATUS_TEXTS, typeText, webhookName } from './words.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const STATUS_CHOICES = STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text }));
 

@@ -11,7 +11,8 @@ import { formatDuration } from '../../ui/format.ts';
 import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
 

@@ -19,7 +19,8 @@ import { announce } from '../../ui/Toasts.tsx';
 import { DeliveryList } from './DeliveryList.tsx';
 import { NewSecret, WebhookForm } from './WebhookForm.tsx';
 import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/webhooks/$id');
 const WEEK_MS = 7 * 86_400_000;

@@ -16,7 +16,8 @@ import { type Column, Table, Time } from '../../ui/records.tsx';
 import { NewSecret, SigningSecret, WebhookForm } from './WebhookForm.tsx';
 import styles from './webhooks.module.css';
 import { typeText, WEBHOOK_TYPES, WebhookBadge, webhookName } from './words.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {

@@ -1,7 +1,8 @@
 /** Endpoints and deliveries in words. */
 import type { Delivery, DeliveryStatus, Webhook, WebhookType } from '../../api/webhooks.ts';
 import { Badge, Time } from '../../ui/records.tsx';
-import { rich, t } from '../../words/rich.ts';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 
 const TYPES: Readonly<Record<Delivery['type'], string>> = {
   'conversion.completed': t('A PDF is ready'),
