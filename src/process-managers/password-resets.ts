@@ -33,13 +33,9 @@ export function startPasswordResets(
         firstCommand(now, { kind: 'service' }),
       );
     } catch (err) {
-      const isOver = now >= askedAt + MAILED_LIFETIME_MS;
-      logger.error(
-        { err, address },
-        isOver ? 'A link is never mailed.' : 'A link is not mailed yet.',
-      );
-      if (isOver) await giveUpReset(deps, address, now);
-      else resting.failed(address);
+      if (now < askedAt + MAILED_LIFETIME_MS) throw err;
+      logger.error({ err, address }, 'A request for a link that sets a password is given up.');
+      await giveUpReset(deps, address, now);
     }
   };
   const step = async (stopping: AbortSignal): Promise<void> => {
@@ -54,7 +50,10 @@ export function startPasswordResets(
       for (const { address, askedAt } of asks) {
         if (stopping.aborted) return;
         await follow(address, askedAt).catch((err: unknown) => {
-          logger.error({ err, address }, 'A request for a link cannot be ended yet.');
+          logger.error(
+            { err, address },
+            'A request for a link that sets a password is tried again.',
+          );
           resting.failed(address);
         });
       }

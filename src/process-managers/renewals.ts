@@ -14,8 +14,6 @@ import type { Logger } from '../observe/log.ts';
 import { type BackgroundLoop, startBackgroundLoop } from './background-loop.ts';
 
 const PAUSE_MS = 60_000;
-/** More than this, and a store itself is away. */
-const MOST_FAILURES = 50;
 
 export function startRenewals(
   deps: Log & { readonly logger: Logger; readonly plans: Plans | undefined },
@@ -26,12 +24,11 @@ export function startRenewals(
       creditsMonthly === undefined ? [] : [[name, creditsMonthly]],
     ),
   );
-  /** Accounts that get nothing in this round: they are asked again in the next one, and do not keep others from theirs. */
-  const left = new Set<string>();
+  /** Accounts that hold as many credits as they may: they are asked again in the next round. */
+  const full = new Set<string>();
 
   const round = async (stopping: AbortSignal): Promise<void> => {
-    left.clear();
-    let failures = 0;
+    full.clear();
     if (monthly.size === 0) return;
     const now = clock.now();
     const month = monthOf(now);
@@ -48,18 +45,17 @@ export function startRenewals(
       try {
         orThrow(await actors.send(accountAggregate, accountId, command, { commandId, metadata }));
       } catch (error) {
-        // Erased meanwhile, or full. Any other error may be of one account alone.
-        const isRefused = error instanceof ServiceError && error.code !== 'service_unavailable';
-        if (!isRefused && (failures += 1) > MOST_FAILURES) throw error;
-        logger.warn({ accountId, err: error }, 'the credits of the month are not granted yet');
-        left.add(accountId);
+        // Erased meanwhile, or full.
+        if (!(error instanceof ServiceError) || error.code === 'service_unavailable') throw error;
+        logger.warn({ accountId, err: error }, 'the credits of the month are not granted');
+        full.add(accountId);
       }
     };
     const due = (limit: number) =>
       readModel
         .query(accountQueries)
-        .renewalsDue([...monthly.keys()], month, limit + left.size)
-        .filter(({ id }) => !left.has(id))
+        .renewalsDue([...monthly.keys()], month, limit + full.size)
+        .filter(({ id }) => !full.has(id))
         .slice(0, limit);
     await drainList(due, renew, stopping, async () => runner.waitFor(await store.head()));
   };

@@ -173,7 +173,9 @@ export const postForgottenPassword: Endpoint = {
       // Not waited for: the time would tell a known address from an unknown one.
       mailPasswordReset(deps, address, now, (owner) =>
         commandContext(ctx, deps, { accountId: owner, actor }),
-      ).catch((err: unknown) => ctx.state.log.error({ err }, 'A link is not mailed yet.'));
+      ).catch((err: unknown) =>
+        ctx.state.log.error({ err }, 'A request for a link that sets a password is tried again.'),
+      );
     }
     ctx.status = 202;
     ctx.body = { message: SENT };
