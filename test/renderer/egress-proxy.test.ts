@@ -212,12 +212,8 @@ void test('the password is asked for at the addresses of windows, where no job i
 void test('a page is answered at the address of its window, and its files beside it', async (t) => {
   const proxy = await proxyFor(t);
   const job = proxy.beginSession();
-  const files = new Map([
-    ['', Buffer.from('<p>page')],
-    ['a.css', Buffer.from('p{}')],
-  ]);
   const origin = `http://a.${proxy.site}`;
-  job.servePage(origin, files);
+  job.servePage(origin, Buffer.from('<p>page'), new Map([['a.css', Buffer.from('p{}')]]));
   for (const url of [`${origin}/`, `${origin}/?again`]) {
     t.match(await get(proxy, url), {
       status: 200,

@@ -29,7 +29,7 @@ export async function loadDocument(page: Page): Promise<LoadedDocument> {
     const origin = tab.window?.origin ?? '';
     // A byte order mark would be the document's first text.
     const whole = html.replace(/^\uFEFF/, '');
-    egress.servePage(origin, new Map([['', Buffer.from(whole)], ...filesOf(request)]));
+    egress.servePage(origin, Buffer.from(whole), filesOf(request));
     if (whole.length >= LARGE) await navigate(tab, request, `${origin}/`, navigation);
     else await Promise.all([beginClock(tab), writeDocument(tab, whole)]);
   }
@@ -44,8 +44,8 @@ export async function loadDocument(page: Page): Promise<LoadedDocument> {
   return { loaded: navigation.hasLoaded, capped };
 }
 
-const filesOf = ({ files = {} }: RequestDocument): readonly (readonly [string, Buffer])[] =>
-  Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]);
+const filesOf = ({ files = {} }: RequestDocument): ReadonlyMap<string, Buffer> =>
+  new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]));
 
 type Paused = EventParams<'Fetch.requestPaused'>;
 

@@ -42,8 +42,8 @@ export interface NetworkFailure {
 /** The way of one document to the network. */
 export interface Egress {
   explain(url: string): NetworkFailure | undefined;
-  /** Has HTML, by the name of '', and the files that came with it served on its origin from now on. */
-  servePage(origin: string, files: ReadonlyMap<string, Buffer>): void;
+  /** Has HTML and the files that came with it served on its origin from now on. @param files relative name to content */
+  servePage(origin: string, html: Buffer, files: ReadonlyMap<string, Buffer>): void;
   /** Has every request that is under way fail, and every one that comes. */
   giveUp(): void;
 }

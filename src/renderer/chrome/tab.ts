@@ -25,6 +25,7 @@ const KEPT_BODIES = { maxTotalBufferSize: 32 << 20, maxResourceBufferSize: 8 << 
 const OPEN_TIMEOUT_MS = 10_000;
 /** The site of every deterministic document. Each is in a browser context of its own. */
 const FIXED_SITE = 'document.invalid';
+
 /** A frame, and the DevTools session that knows it. */
 export interface Frame {
   readonly frameId: string;
@@ -151,7 +152,10 @@ export class Tab {
       tab.#targets.start(),
       prepare(tab),
       send('Runtime.runIfWaitingForDebugger', undefined, sessionId),
-    ]);
+    ]).catch(async (error: unknown) => {
+      await tab.close();
+      throw error;
+    });
     return tab;
   }
 

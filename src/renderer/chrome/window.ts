@@ -80,8 +80,13 @@ export async function openTab(connection: Connection, kind: Kind, proxy: TabProx
     kind === 'html' ? `${origin}/` : undefined,
     navigate,
   );
-  if (kind === 'html') await setWindow(tab, origin);
-  tab.shape = (await untilLoaded(tab)).shape;
+  try {
+    if (kind === 'html') await setWindow(tab, origin);
+    tab.shape = (await untilLoaded(tab)).shape;
+  } catch (error) {
+    await tab.close();
+    throw error;
+  }
   tab.end();
   return tab;
 }

@@ -62,9 +62,9 @@ export class EgressSession {
     this.#onEnd = onEnd;
   }
 
-  /** Answers what the page asks of its own origin out of these files, and nowhere else. */
-  servePage(origin: string, files: PageFiles): void {
-    this.#page = { origin, files };
+  /** Answers what the page asks of its own origin with itself or one of its files, and with nothing else. */
+  servePage(origin: string, html: Buffer, files: PageFiles): void {
+    this.#page = { origin, files: new Map([[PAGE, html], ...files]) };
   }
 
   /** The files of the page where the URL is of its origin. */
