@@ -2,8 +2,11 @@
 import { csharpSample } from './csharp.ts';
 import { curlSample } from './curl.ts';
 import { goSample } from './go.ts';
+import { javaSample } from './java.ts';
 import type { SampleRequest } from './json.ts';
+import { phpSample } from './php.ts';
 import { pythonSample } from './python.ts';
+import { rubySample } from './ruby.ts';
 import { typescriptSample } from './typescript.ts';
 
 interface Language {
@@ -18,4 +21,7 @@ export const LANGUAGES: readonly Language[] = [
   { id: 'python', title: 'Python', sample: pythonSample },
   { id: 'csharp', title: 'C#', sample: csharpSample },
   { id: 'go', title: 'Go', sample: goSample },
+  { id: 'php', title: 'PHP', sample: phpSample },
+  { id: 'java', title: 'Java', sample: javaSample },
+  { id: 'ruby', title: 'Ruby', sample: rubySample },
 ];

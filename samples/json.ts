@@ -3,12 +3,12 @@
 /** A part of the body of a request. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Larger requests have no place in the samples, which then read them from a file. */
-const LONGEST = 60_000;
+/** Larger requests have no place in the samples, which then read them from a file. Java takes no text of more bytes. */
+const LONGEST_BYTES = 40_000;
 /** The name of that file. */
 export const REQUEST_FILE = 'request.json';
 
-const escaped = (character: string): string =>
+export const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => {
     const unit = character.charCodeAt(at).toString(16).padStart(4, '0');
     return `\\u${unit}`;
@@ -29,7 +29,7 @@ export const jsonOf = (request: object): string => visible(JSON.stringify(reques
 /** @returns the text; `undefined` where it is too long to be part of a sample */
 export function shortJsonOf(request: object): string | undefined {
   const json = jsonOf(request);
-  return json.length > LONGEST ? undefined : json;
+  return new TextEncoder().encode(json).length > LONGEST_BYTES ? undefined : json;
 }
 
 /** The facts that a sample is made of. */

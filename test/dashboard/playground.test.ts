@@ -78,7 +78,7 @@ void test('a document is tried in the playground', async (t) => {
     await page.getByRole('option', { name: 'webp' }).click();
     const text = await sample(page, 'curl');
     sub.match(text, /--output picture\.webp .*\n[^]*'Accept: image\/webp'[^]*"format": "webp"/);
-    for (const language of ['TypeScript', 'Python', 'C#', 'Go']) {
+    for (const language of ['TypeScript', 'Python', 'C#', 'Go', 'PHP', 'Java', 'Ruby']) {
       const other = await sample(page, language);
       sub.match(other, 'picture.webp', language);
       sub.notMatch(other, /application\/pdf|document\.pdf/, language);
@@ -240,6 +240,9 @@ void test('a document is tried in the playground', async (t) => {
       { language: 'curl', file: 'sample.sh', command: 'bash' },
       { language: 'TypeScript', file: 'sample.mts', command: process.execPath },
       { language: 'Python', file: 'sample.py', command: 'python3' },
+      { language: 'PHP', file: 'sample.php', command: 'php' },
+      { language: 'Java', file: 'Convert.java', command: 'java' },
+      { language: 'Ruby', file: 'sample.rb', command: 'ruby' },
     ];
     const pdf = join(folder, 'document.pdf');
     for (const { language, file, command } of samples) {
