@@ -7,13 +7,14 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { pageOf, queryClient } from './api/client.ts';
+import { queryClient } from './api/client.ts';
 import { conversionsSearch } from './pages/conversions/search.ts';
 import { historySearch } from './pages/history/search.ts';
 import { accountsSearch, spanSearch } from './pages/operations/search.ts';
 import { usageSearch } from './pages/usage/search.ts';
 import { deliveriesSearch } from './pages/webhooks/search.ts';
 import { PATHS } from './paths.ts';
+import { anyText, pageSearch, searchOf } from './search.ts';
 import { session, signInSearch } from './session/session.ts';
 import { AppShell, FrameOfAnybody } from './ui/AppShell.tsx';
 import { NotFoundPage, PageError } from './ui/LonePage.tsx';
@@ -90,17 +91,8 @@ const forOperators = <const Path extends string, Valid = object>(
     validateSearch,
   );
 
-const pageSearch = ({ page: number }: Search) => pageOf(number);
-
-const playgroundSearch = ({ from, template }: Search) => ({
-  ...(typeof from === 'string' && { from }),
-  ...(typeof template === 'string' && { template }),
-});
-
-const documentsSearch = ({ add, from }: Search) => ({
-  ...(typeof add === 'string' && { add }),
-  ...(typeof from === 'string' && { from }),
-});
+const playgroundSearch = searchOf({ from: anyText, template: anyText });
+const documentsSearch = searchOf({ add: anyText, from: anyText });
 
 const routeTree = root.addChildren([
   signIn,

@@ -1,6 +1,6 @@
 /** How the pages ask for batches, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { type Answer, answerQuery, api, dataOf } from './client.ts';
+import { type Answer, answerQuery, api, fileOf } from './client.ts';
 
 export type Batch = Answer<'/api/v1/batches/'>[number];
 
@@ -36,10 +36,8 @@ export const batchEventsPage = (id: string, page: number, isRunning: boolean) =>
 });
 
 /** All PDFs of a batch in one file. Each is a download, which is an event. @param partial those that are ready so far */
-export const getZip = (id: string, partial: boolean): Promise<Blob> =>
-  dataOf(
-    api.GET('/api/v1/batches/{id}/zip/', {
-      params: { path: { id }, query: partial ? { partial: 'true' } : {} },
-      parseAs: 'blob',
-    }),
-  );
+export const batchZip = async (id: string, partial: boolean) => {
+  const query = partial ? { partial: 'true' as const } : {};
+  const { data } = await fileOf('/api/v1/batches/{id}/zip/', { path: { id }, query });
+  return { file: data, name: `${id}.zip` };
+};

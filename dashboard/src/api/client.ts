@@ -90,6 +90,16 @@ export const answerQuery = <Path extends Reads>(
     ...more,
   });
 
+/** The file that a path answers with, and the headers. */
+export const fileOf = <Path extends Reads>(
+  path: Path,
+  params: ParamsOption<paths[Path]['get']>['params'],
+  signal?: AbortSignal,
+) =>
+  answerOf(
+    api.GET(path, { params, parseAs: 'blob', signal } as never) as unknown as Promise<Sent<Blob>>,
+  );
+
 /** What the service holds under it never changes. */
 export const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY };
 
@@ -124,6 +134,8 @@ export interface Paged<Item> {
   readonly items: readonly Item[];
   /** The number of items on all pages. */
   readonly total: number;
+  /** The ids of newer items, which the stream has told since. */
+  readonly added?: readonly string[];
 }
 
 interface ListOf<Item> {
@@ -164,13 +176,7 @@ export const usePage = <Item>(list: ListOf<Item>): ShownPage<Item> => ({
   query: useQuery(pageQuery(list)),
 });
 
-/** The page that an address names; nothing for the first one, or where it names none. */
-export function pageOf(page: unknown): { readonly page?: number } {
-  const number = Number(page);
-  return Number.isInteger(number) && number > 1 ? { page: number } : {};
-}
-
-/** Leaves out what is undefined: the types of requests and addresses do not let it in. */
+/** Leaves out what is undefined: requests and addresses would have it as a text. */
 export const given = <Values extends object>(values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Values]?: Exclude<Values[Name], undefined>;

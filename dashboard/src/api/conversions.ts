@@ -1,6 +1,15 @@
 /** How the pages ask for conversions, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import { answerOf, answerQuery, api, dataOf, FOR_EVER, pageQuery, totalOf } from './client.ts';
+import {
+  answerOf,
+  answerQuery,
+  api,
+  dataOf,
+  fileOf,
+  FOR_EVER,
+  pageQuery,
+  totalOf,
+} from './client.ts';
 import type { components } from './schema.d.ts';
 import { ApiError } from './error.ts';
 import { t } from '../words/words.ts';
@@ -51,9 +60,21 @@ export interface ConversionFilter {
   readonly batch?: string;
 }
 
-/** The PDFs of the conversions in one file. Each is a download, which is an event. */
-export const getConversionsZip = (id: string[]): Promise<Blob> =>
-  dataOf(api.GET('/api/v1/conversions/zip/', { params: { query: { id } }, parseAs: 'blob' }));
+/**
+ * Tells whether a conversion that the stream names belongs to a list. The service alone can say what a search finds:
+ * nothing new is offered meanwhile.
+ */
+export function isListed(filter: ConversionFilter, one: Conversion): boolean {
+  const { status, warnings, from = '', to, ...searched } = filter;
+  // Times of one form are in the order of their texts.
+  return (
+    Object.keys(searched).length === 0 &&
+    (status ?? one.status) === one.status &&
+    (warnings === undefined || one.warnings !== undefined) &&
+    one.created_at >= from &&
+    (to === undefined || one.created_at < to)
+  );
+}
 
 /** The beginning of the keys of all lists. */
 export const LISTS = ['conversions'] as const;
@@ -135,13 +156,9 @@ export const conversionFileQuery = (id: string) =>
   queryOptions({
     queryKey: [...oneConversion(id), 'file'],
     queryFn: async ({ signal, client }): Promise<ConversionFile> => {
-      const { data, response } = await answerOf(
-        api.GET('/api/v1/conversions/{id}/file/', {
-          params: { path: { id } },
-          parseAs: 'blob',
-          signal,
-        }),
-      );
+      const path = { id };
+      const answer = await fileOf('/api/v1/conversions/{id}/file/', { path }, signal);
+      const { data, response } = answer;
       void client.invalidateQueries(conversionEventsQuery(id));
       // A blob: URL has the origin of these pages, so the browser must take it for nothing but a PDF or a picture.
       const told = response.headers.get('Content-Type') ?? '';
@@ -165,40 +182,6 @@ export const conversionRequestQuery = (id: string) =>
     FOR_EVER,
   );
 
-/** The picture of a page that failed, while it is stored. */
-export const pictureQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...oneConversion(id), 'picture'],
-    queryFn: ({ signal }): Promise<Blob> =>
-      dataOf(
-        api.GET('/api/v1/conversions/{id}/picture/', {
-          params: { path: { id } },
-          parseAs: 'blob',
-          signal,
-        }),
-      ),
-    ...FOR_EVER,
-  });
-
-/** The first page of a PDF, while that is stored; null if it cannot be drawn. To look is no download. */
-export const thumbnailQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...oneConversion(id), 'thumbnail'],
-    queryFn: async ({ signal }): Promise<Blob | null> => {
-      const params = { path: { id } };
-      const sent = api.GET('/api/v1/conversions/{id}/thumbnail/', {
-        params,
-        parseAs: 'blob',
-        signal,
-      });
-      return await dataOf(sent).catch((error: unknown) => {
-        if (error instanceof ApiError && error.code === 'not_found') return null;
-        throw error;
-      });
-    },
-    ...FOR_EVER,
-  });
-
 /** How the PDF was made, while that is stored. */
 export const renderRecordQuery = (id: string) =>
   answerQuery(
@@ -207,6 +190,24 @@ export const renderRecordQuery = (id: string) =>
     { path: { id } },
     FOR_EVER,
   );
+
+/**
+ * The picture of a page that failed, or of the first page of a PDF, while it is stored. To look is no download.
+ * null: there is none, as of a PDF that needs a password.
+ */
+export const pictureQuery = (id: string, part: 'picture' | 'thumbnail') =>
+  queryOptions({
+    queryKey: [...oneConversion(id), part],
+    queryFn: ({ signal }): Promise<Blob | null> =>
+      fileOf(`/api/v1/conversions/{id}/${part}/`, { path: { id } }, signal).then(
+        ({ data }) => data,
+        (error: unknown) => {
+          if (error instanceof ApiError && error.code === 'not_found') return null;
+          throw error;
+        },
+      ),
+    ...FOR_EVER,
+  });
 
 /**
  * @param how by `rerender`, its PDF is compared with that of the first
@@ -220,9 +221,3 @@ export async function repeat(
   const params = { path: { id }, header: { 'Idempotency-Key': idempotencyKey } };
   return (await dataOf(api.POST(`/api/v1/conversions/{id}/${how}/` as const, { params }))).id;
 }
-
-/** The bundle by which anyone can prove the conversion without the service. */
-export const getEvidence = (id: string): Promise<Blob> =>
-  dataOf(
-    api.GET('/api/v1/conversions/{id}/evidence/', { params: { path: { id } }, parseAs: 'blob' }),
-  );

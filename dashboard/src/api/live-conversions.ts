@@ -1,8 +1,16 @@
-/** The stream of the account's conversions as they change. One for all pages, while any of them listens. */
-import { useEffect, useSyncExternalStore } from 'react';
+/** The stream of the account's conversions as they change. One for all pages, which read what it tells from the cache. */
+import { skipToken, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { SessionEndedError } from '../session/session.ts';
 import { ACCOUNT, askWhoIsHere, fetchSignedIn, type Paged, queryClient } from './client.ts';
-import { type Conversion, isEnded, LISTS, oneConversion } from './conversions.ts';
+import {
+  type Conversion,
+  type ConversionFilter,
+  isEnded,
+  isListed,
+  LISTS,
+  oneConversion,
+} from './conversions.ts';
 import { ApiError, isForbidden } from './error.ts';
 
 const PATH = '/api/v1/conversions/stream/';
@@ -12,10 +20,23 @@ const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 15_000;
 /** Changes are shown together: many conversions may end in the same moment. */
 const BATCH_MS = 200;
-const ACCOUNT_MS = 2000;
+/** Each question counts in the rate limit. */
+const ASK_AGAIN_MS = 2000;
+/** The service sends a line at least each 15 seconds, so a longer silence is a connection that is gone. */
+const SILENCE_MS = 40_000;
 
 /** `refused`: the account has as many streams as it may. */
 export type LiveState = 'connecting' | 'live' | 'lost' | 'refused';
+
+const STATE = ['live'];
+const show = (state: LiveState): unknown => queryClient.setQueryData(STATE, state);
+
+export const useLiveState = (): LiveState =>
+  useQuery<LiveState>({ queryKey: STATE, queryFn: skipToken, gcTime: Infinity }).data ??
+  'connecting';
+
+/** Of a query that is asked again after conversions have ended. */
+export const RENEWED = { meta: { renewed: true } } as const;
 
 /** Resolves after the time, or sooner when the browser is online again or the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -36,30 +57,46 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 const retryAfterMs = (failures: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS) * (0.5 + Math.random() / 2);
 
+/** Puts what the stream tells into one list: the rows that it shows, and which newer ones there are. */
+function withChanges(
+  list: Paged<Conversion>,
+  filter: ConversionFilter,
+  changed: ReadonlyMap<string, Conversion>,
+): Paged<Conversion> {
+  // The ids of conversions grow with time.
+  const newest = list.items[0]?.id ?? '';
+  const added = [...changed.values()].filter((each) => each.id > newest && isListed(filter, each));
+  return {
+    total: list.total,
+    items: list.items.map((each) => changed.get(each.id) ?? each),
+    added: [...new Set([...(list.added ?? []), ...added.map(({ id }) => id)])],
+  };
+}
+
 /** Puts what the stream tells into the answers that pages hold. */
 function takeIntoQueries(changed: ReadonlyMap<string, Conversion>): void {
-  queryClient.setQueriesData<Paged<Conversion>>({ queryKey: LISTS }, (list) => {
-    if (!list?.items.some(({ id }) => changed.has(id))) return list;
-    return { ...list, items: list.items.map((each) => changed.get(each.id) ?? each) };
-  });
+  for (const [key, list] of queryClient.getQueriesData<Paged<Conversion>>({ queryKey: LISTS })) {
+    const [, filter] = key as readonly [unknown, ConversionFilter];
+    if (list) queryClient.setQueryData(key, withChanges(list, filter, changed));
+  }
   for (const [id, record] of changed) {
     const queryKey = oneConversion(id);
-    const recordKey = [...queryKey, 'record'];
-    queryClient.setQueryData<Conversion>(recordKey, (known) => known && record);
+    queryClient.setQueryData<Conversion>([...queryKey, 'record'], (known) => known && record);
     void queryClient.invalidateQueries({ queryKey: [...queryKey, 'events'] });
   }
   // A credit is taken when a conversion is accepted, and may come back at its end.
-  if ([...changed.values()].some(isEnded)) askForAccount();
+  if ([...changed.values()].some(isEnded)) askAfterEnds();
 }
 
-let accountTimer: ReturnType<typeof setTimeout> | undefined;
+let endsTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Asks for the account soon, and once where many conversions end: each request counts in the rate limit. */
-function askForAccount(): void {
-  accountTimer ??= setTimeout(() => {
-    accountTimer = undefined;
+/** Asks soon for what the end of a conversion changes, and once where many end. */
+function askAfterEnds(): void {
+  endsTimer ??= setTimeout(() => {
+    endsTimer = undefined;
     void queryClient.invalidateQueries({ queryKey: ACCOUNT });
-  }, ACCOUNT_MS);
+    void queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.['renewed'] === true });
+  }, ASK_AGAIN_MS);
 }
 
 /** Pages that were opened while the service could not be reached show an error. */
@@ -67,74 +104,32 @@ function askFailedAgain(): void {
   void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' });
 }
 
-class LiveConversions {
-  #state: LiveState = 'connecting';
-  #lastEventId: string | undefined;
-  #stopped: AbortController | undefined;
-  #batch = new Map<string, Conversion>();
-  readonly #stateListeners = new Set<() => void>();
-  readonly #listeners = new Set<(changed: readonly Conversion[]) => void>();
+function askAllAgain(): void {
+  void queryClient.invalidateQueries({ queryKey: LISTS });
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [area, , part] }) =>
+      area === 'conversion' && (part === 'record' || part === 'events'),
+  });
+}
 
-  get state(): LiveState {
-    return this.#state;
-  }
-
-  onState(listener: () => void): () => void {
-    this.#stateListeners.add(listener);
-    return () => this.#stateListeners.delete(listener);
-  }
-
-  onChange(listener: (changed: readonly Conversion[]) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** @returns a function that ends the stream */
-  start(): () => void {
-    const stopped = new AbortController();
-    this.#stopped?.abort();
-    this.#stopped = stopped;
-    this.#lastEventId = undefined;
-    this.#show('connecting');
-    void this.#run(stopped.signal);
-    return () => stopped.abort();
-  }
-
-  #show(state: LiveState): void {
-    if (state === this.#state) return;
-    this.#state = state;
-    for (const listener of this.#stateListeners) listener();
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    let failures = 0;
-    while (!signal.aborted) {
-      let waitMs = RESUME_MS;
-      try {
-        await this.#follow(signal, () => {
-          failures = 0;
-        });
-      } catch (error) {
-        if (signal.aborted || error instanceof SessionEndedError) return;
-        failures += 1;
-        // The frame of the pages says why, once it knows who is here.
-        if (isForbidden(error)) await askWhoIsHere();
-        else this.#show(error instanceof ApiError && error.status === 429 ? 'refused' : 'lost');
-        const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-        waitMs = Math.max(asked, retryAfterMs(failures));
-      }
-      await pause(waitMs, signal);
-    }
-  }
-
+/** Follows the stream, through lost connections, until the signal aborts. */
+async function run(signal: AbortSignal): Promise<void> {
+  let failures = 0;
+  let lastEventId: string | undefined;
+  let batch = new Map<string, Conversion>();
+  const flush = () => {
+    const changed = batch;
+    batch = new Map();
+    takeIntoQueries(changed);
+  };
   /** Resolves when the service ends the stream. */
-  async #follow(signal: AbortSignal, onOpen: () => void): Promise<void> {
+  const follow = async () => {
     const connection = new AbortController();
     const abort = () => connection.abort();
     signal.addEventListener('abort', abort);
     window.addEventListener('offline', abort);
     try {
-      const resumed = this.#lastEventId;
+      const resumed = lastEventId;
       const headers = {
         Accept: 'text/event-stream',
         ...(resumed !== undefined && { 'Last-Event-ID': resumed }),
@@ -143,117 +138,77 @@ class LiveConversions {
         new Request(PATH, { headers, cache: 'no-store', signal: connection.signal }),
       );
       if (!response.ok || response.body === null) throw await ApiError.from(response);
-      onOpen();
-      if (this.#state === 'lost') askFailedAgain();
-      this.#show('live');
+      failures = 0;
+      if (queryClient.getQueryData(STATE) === 'lost') askFailedAgain();
+      show('live');
       // Neither the pages' own requests nor the stream have what changed between the two.
-      if (resumed === undefined) this.#askAgain();
-      for await (const event of eventsOf(response.body, abort)) {
-        if (event.id !== undefined) this.#lastEventId = event.id;
-        if (event.type === 'conversion') this.#take(JSON.parse(event.data) as Conversion);
+      if (resumed === undefined) askAllAgain();
+      for await (const { id, event, data = '' } of eventsOf(response.body, abort)) {
+        lastEventId = id ?? lastEventId;
         // The service has more to tell since the last event than it sends.
-        if (event.type === 'reset') this.#askAgain();
+        if (event === 'reset') askAllAgain();
+        if (event !== 'conversion') continue;
+        const record = JSON.parse(data) as Conversion;
+        if (batch.size === 0) setTimeout(flush, BATCH_MS);
+        batch.set(record.id, record);
       }
     } finally {
       signal.removeEventListener('abort', abort);
       window.removeEventListener('offline', abort);
     }
-  }
-
-  #askAgain(): void {
-    void queryClient.invalidateQueries({ queryKey: LISTS });
-    void queryClient.invalidateQueries({
-      predicate: ({ queryKey: [area, , part] }) =>
-        area === 'conversion' && (part === 'record' || part === 'events'),
-    });
-  }
-
-  #take(record: Conversion): void {
-    if (this.#batch.size === 0) setTimeout(() => this.#flush(), BATCH_MS);
-    this.#batch.set(record.id, record);
-  }
-
-  #flush(): void {
-    const changed = this.#batch;
-    this.#batch = new Map();
-    takeIntoQueries(changed);
-    for (const listener of this.#listeners) listener([...changed.values()]);
+  };
+  show('connecting');
+  while (!signal.aborted) {
+    let waitMs = RESUME_MS;
+    try {
+      await follow();
+    } catch (error) {
+      if (signal.aborted || error instanceof SessionEndedError) return;
+      failures += 1;
+      // The frame of the pages says why, once it knows who is here.
+      if (isForbidden(error)) await askWhoIsHere();
+      else show(error instanceof ApiError && error.status === 429 ? 'refused' : 'lost');
+      const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      waitMs = Math.max(asked, retryAfterMs(failures));
+    }
+    await pause(waitMs, signal);
   }
 }
-
-const live = new LiveConversions();
 
 /** Follows the conversions while the component is shown: the frame of all pages does. */
 export function useLiveStream(): void {
-  useEffect(() => live.start(), []);
+  useEffect(() => {
+    const stopped = new AbortController();
+    void run(stopped.signal);
+    return () => stopped.abort();
+  }, []);
 }
 
-export const useLiveState = (): LiveState =>
-  useSyncExternalStore(
-    (listener) => live.onState(listener),
-    () => live.state,
-  );
+type StreamEvent = Readonly<Partial<Record<'id' | 'event' | 'data', string>>>;
 
-/** Calls back with conversions that are new or have changed. The listener must stay the same. */
-export function useConversionChanges(listener: (changed: readonly Conversion[]) => void): void {
-  useEffect(() => live.onChange(listener), [listener]);
-}
-
-/** Reads server-sent events of an answer: `EventSource` sends no access token. */
-
-/** The service sends a line at least each 15 seconds, so a longer silence is a connection that is gone. */
-const SILENCE_MS = 40_000;
-
-export interface StreamEvent {
-  readonly type: string;
-  /** Empty if there is only an id. */
-  readonly data: string;
-  /** The id to resume after, if the event has one. */
-  readonly id?: string;
-}
+/** The fields of one event. The service writes each on one line; its comments have no name. */
+const eventOf = (block: string): StreamEvent =>
+  Object.fromEntries(
+    block.split(/\r?\n/).map((line) => /^(\w*): ?(.*)$/.exec(line)?.slice(1) ?? ['', '']),
+  ) as StreamEvent;
 
 /**
- * Reads the lines of one event. https://html.spec.whatwg.org/multipage/server-sent-events.html
- * @returns nothing where they hold neither data nor an id
- */
-function eventOf(lines: readonly string[]): StreamEvent | undefined {
-  const fields = lines.map((line) => /^([^:]*):? ?(.*)$/s.exec(line) ?? []);
-  const valuesOf = (name: string) =>
-    fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
-  const [type = 'message'] = valuesOf('event').slice(-1);
-  const [id] = valuesOf('id').slice(-1);
-  const data = valuesOf('data');
-  if (data.length === 0 && id === undefined) return undefined;
-  return { type, data: data.join('\n'), ...(id !== undefined && { id }) };
-}
-
-async function readWithin<T>(read: Promise<T>, abort: () => void): Promise<T> {
-  const timer = setTimeout(abort, SILENCE_MS);
-  try {
-    return await read;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/**
+ * Reads server-sent events of an answer: `EventSource` sends no access token.
  * @param abort ends the request of the answer; called after a long silence
  * @throws where the connection breaks
  */
-export async function* eventsOf(
+async function* eventsOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   abort: () => void,
 ): AsyncGenerator<StreamEvent> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { done, value } = await readWithin(reader.read(), abort);
+    const silence = setTimeout(abort, SILENCE_MS);
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;
     const blocks = (rest + value).split(/\r?\n\r?\n/);
     rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const event = eventOf(block.split(/\r?\n/));
-      if (event !== undefined) yield event;
-    }
+    yield* blocks.map(eventOf);
   }
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from './Button.tsx';
 import styles from './Code.module.css';
 import { announce } from './Toasts.tsx';
@@ -10,15 +10,17 @@ interface CodeProps {
   readonly copyLabel: string;
   /** Breaks lines that are too long, for keys and hashes. */
   readonly wrap?: boolean;
+  /** The same text as it is shown, such as in colours. */
+  readonly children?: ReactNode;
 }
 
 /** A text to read sign by sign or to copy. */
-export function Code({ code, copyLabel, wrap = false }: CodeProps) {
+export function Code({ code, copyLabel, wrap = false, children = code }: CodeProps) {
   return (
     <figure className={styles.figure} data-wrap={wrap}>
       {/* Long lines are scrolled, also by the keyboard. */}
       <pre className={styles.code} data-wrap={wrap} tabIndex={wrap ? undefined : 0}>
-        <code>{code}</code>
+        <code>{children}</code>
       </pre>
       <div className={styles.copy}>
         <CopyButton text={code} label={copyLabel} />

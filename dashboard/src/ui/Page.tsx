@@ -215,6 +215,53 @@ export function Loaded<Data>({ query, what, lines, children }: LoadedProps<Data>
   return <Loading label={t('Loading {what}', { what })} lines={lines} />;
 }
 
+/** Says in which words nothing is there. */
+interface Missing {
+  readonly title: string;
+  readonly text: ReactNode;
+  /** Leads to what there is. */
+  readonly action: ReactNode;
+}
+
+interface RecordPageProps<Data> {
+  readonly query: LoadedProps<Data>['query'];
+  /** The kind of the record, such as "Batch": the title until its name is known. */
+  readonly kind: string;
+  /** The same within a sentence, such as "the batch". */
+  readonly what: string;
+  readonly name: (data: Data) => string;
+  readonly lead: (data: Data | undefined) => ReactNode;
+  readonly actions?: (data: Data) => ReactNode;
+  readonly missing: Missing;
+  readonly children: (data: Data) => ReactNode;
+}
+
+/** The page of one record, which may not be there. */
+export function RecordPage<Data>(props: RecordPageProps<Data>) {
+  const { query, kind, what, name, lead, actions, missing, children } = props;
+  const { data, error } = query;
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <Page title={kind}>
+        <EmptyState icon="search" title={missing.title} action={missing.action}>
+          {missing.text}
+        </EmptyState>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={data === undefined ? kind : name(data)}
+      lead={lead(data)}
+      actions={data !== undefined && actions?.(data)}
+    >
+      <Loaded query={query} what={what} lines={8}>
+        {children}
+      </Loaded>
+    </Page>
+  );
+}
+
 const KINDS = {
   info: { icon: 'info', tone: 'accent' },
   ok: { icon: 'check', tone: 'ok' },

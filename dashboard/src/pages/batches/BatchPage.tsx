@@ -3,21 +3,20 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
   type Batch,
+  batchZip,
   BATCHES,
   batchEventsPage,
   batchQuery,
-  getZip,
   hasEnded,
 } from '../../api/batches.ts';
 import { api, dataOf, usePage } from '../../api/client.ts';
 import { conversionsPage, LISTS } from '../../api/conversions.ts';
-import { ApiError } from '../../api/error.ts';
 import { useRights } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { ConfirmButton, SaveButton } from '../../ui/Dialog.tsx';
 import { Facts, Records, Tags, TestBadge, Time } from '../../ui/records.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
-import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
+import { EmptyState, RecordPage, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
@@ -30,29 +29,15 @@ const route = getRouteApi('/signed-in/batches/$id');
 
 export default function BatchPage() {
   const { id } = route.useParams();
-  const query = useQuery(batchQuery(id));
-  const { data: batch, error } = query;
-  if (error instanceof ApiError && error.status === 404) {
-    return (
-      <Page title={t('Batch')}>
-        <EmptyState
-          icon="search"
-          title={t('This account has no such batch')}
-          action={
-            <ButtonLink to="/batches" search={{}}>
-              {t('See all batches')}
-            </ButtonLink>
-          }
-        >
-          {t('The address of this page may be misspelt, or the batch belongs to another account.')}
-        </EmptyState>
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={batch === undefined ? t('Batch') : batchName(batch)}
-      lead={
+    // Another batch starts with fresh lists.
+    <RecordPage
+      key={id}
+      query={useQuery(batchQuery(id))}
+      kind={t('Batch')}
+      what={t('the batch')}
+      name={batchName}
+      lead={(batch) => (
         <span className="line">
           <code>{id}</code>
           {batch !== undefined && (
@@ -61,16 +46,28 @@ export default function BatchPage() {
             </span>
           )}
         </span>
-      }
-      actions={batch !== undefined && <Actions batch={batch} />}
+      )}
+      actions={(batch) => <Actions batch={batch} />}
+      missing={{
+        title: t('This account has no such batch'),
+        text: t(
+          'The address of this page may be misspelt, or the batch belongs to another account.',
+        ),
+        action: (
+          <ButtonLink to="/batches" search={{}}>
+            {t('See all batches')}
+          </ButtonLink>
+        ),
+      }}
     >
-      <Loaded query={query} what={t('the batch')} lines={6}>
-        {(loaded) => <Summary batch={loaded} />}
-      </Loaded>
-      {/* Another batch starts with a fresh list. */}
-      <ConversionsOf key={id} id={id} />
-      {batch !== undefined && <HistoryOf key={`history of ${id}`} batch={batch} />}
-    </Page>
+      {(batch) => (
+        <>
+          <Summary batch={batch} />
+          <ConversionsOf id={id} />
+          <HistoryOf batch={batch} />
+        </>
+      )}
+    </RecordPage>
   );
 }
 
@@ -87,7 +84,6 @@ function Actions({ batch }: { readonly batch: Batch }) {
       queries.invalidateQueries({ queryKey: LISTS }),
     ]);
   };
-  const load = async () => ({ file: await getZip(id, !isWhole), name: `${id}.zip` });
   return (
     <>
       {mayReadDocuments && completed > 0 && (
@@ -95,7 +91,7 @@ function Actions({ batch }: { readonly batch: Batch }) {
           look={isWhole ? 'primary' : 'secondary'}
           icon="download"
           what={t('ZIP file')}
-          load={load}
+          load={() => batchZip(id, !isWhole)}
         >
           {isWhole
             ? t('Download {completed} as ZIP', { completed: counted(completed, 'PDF') })

@@ -1,11 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import {
-  type Conversion,
-  type ConversionEvent,
-  conversionEventsQuery,
-  pictureFormatOf,
-} from '../../api/conversions.ts';
+import { type Conversion, type ConversionEvent, pictureFormatOf } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/Code.tsx';
 import { Facts, RecordLink, Tags, Time } from '../../ui/records.tsx';
 import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
@@ -72,14 +66,14 @@ function machineFacts({ id, sha256 }: Conversion, events: readonly ConversionEve
 
 interface ConversionFactsProps {
   readonly record: Conversion;
+  readonly events: readonly ConversionEvent[];
   /** With what is for machines. */
   readonly isDetailed: boolean;
 }
 
 /** A conversion in numbers. */
-export function ConversionFacts({ record, isDetailed }: ConversionFactsProps) {
-  const { id, created_at, duration_ms, pages, bytes } = record;
-  const { data: events = [] } = useQuery(conversionEventsQuery(id));
+export function ConversionFacts({ record, events, isDetailed }: ConversionFactsProps) {
+  const { created_at, duration_ms, pages, bytes } = record;
   const signature = record.pdf?.signature;
   const format = pictureFormatOf(record);
   return (

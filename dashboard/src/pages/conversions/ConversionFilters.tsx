@@ -52,12 +52,15 @@ interface ConversionFiltersProps {
   readonly filters: Filters;
   /** The first day is after the last one. */
   readonly isBackwards: boolean;
+  /** How often all filters were cleared. */
+  readonly clears: number;
   /** @param replace the change goes on with the one before, so that "back" skips it */
   readonly onChange: (filters: Filters, replace?: boolean) => void;
 }
 
 /** A narrow screen shows the search alone; one button opens the rest, and says how many are in force. */
-export function ConversionFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
+export function ConversionFilters(props: ConversionFiltersProps) {
+  const { filters, clears, onChange } = props;
   const { q, ...others } = filters;
   const { canFold, isShown, toggle } = useFold(true);
   const active = Object.keys(others).length;
@@ -78,30 +81,44 @@ export function ConversionFilters({ filters, isBackwards, onChange }: Conversion
           </Button>
         </div>
       )}
-      {isShown && <OtherFilters filters={filters} isBackwards={isBackwards} onChange={onChange} />}
+      {isShown && <OtherFilters key={clears} {...props} />}
     </div>
   );
 }
 
+/** The account's keys by their names. One that is revoked, which an address may name, has its id alone. */
+function useKeyChoices(id: string | undefined) {
+  const { data: keys = [] } = useQuery(keysQuery);
+  const named = keys.map((key) => ({ value: key.id, label: `${key.name} (${key.prefix}…)` }));
+  const isKnown = id === undefined || keys.some((key) => key.id === id);
+  return isKnown ? named : [...named, { value: id, label: id }];
+}
+
 function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
-  const { status, source, key, warnings = false, from, to } = filters;
+  const { warnings = false, from, to } = filters;
   const [isChoosing, setChoosing] = useState(false);
   const period = isChoosing ? CHOSEN : periodOf(filters);
+  const change = (next: Filters) => onChange({ ...filters, ...next });
   return (
     <>
       <FilterSelect
         label={t('Status')}
         choices={STATUS_CHOICES}
-        value={status}
-        onChange={(next) => onChange({ ...filters, status: next })}
+        value={filters.status}
+        onChange={(status) => change({ status })}
       />
       <FilterSelect
         label={t('Source')}
         choices={SOURCE_CHOICES}
-        value={source}
-        onChange={(next) => onChange({ ...filters, source: next })}
+        value={filters.source}
+        onChange={(source) => change({ source })}
       />
-      <KeyField id={key} onChange={(next) => onChange({ ...filters, key: next })} />
+      <FilterSelect
+        label={t('Key')}
+        choices={useKeyChoices(filters.key)}
+        value={filters.key}
+        onChange={(key) => change({ key })}
+      />
       <FilterSelect
         label={t('Created')}
         all={t('Any time')}
@@ -112,13 +129,13 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
           if (next === CHOSEN) return;
           const days = next && DAYS[next];
           const first = days === undefined ? undefined : dayBefore(days - 1);
-          onChange({ ...filters, from: first, to: undefined });
+          change({ from: first, to: undefined });
         }}
       />
       <div className={styles.check}>
         <Checkbox
           isSelected={warnings}
-          onChange={(next) => onChange({ ...filters, warnings: next || undefined })}
+          onChange={(next) => change({ warnings: next || undefined })}
         >
           {t('With warnings')}
         </Checkbox>
@@ -129,37 +146,17 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
             label={t('From day')}
             day={from}
             hint={t('Days in {ZONE}.', { ZONE })}
-            onChange={(day) => onChange({ ...filters, from: day })}
+            onChange={(day) => change({ from: day })}
           />
           <DayField
             label={t('To day')}
             day={to}
             error={isBackwards ? t('The last day is before the first.') : undefined}
-            onChange={(day) => onChange({ ...filters, to: day })}
+            onChange={(day) => change({ to: day })}
           />
         </>
       )}
     </>
-  );
-}
-
-interface KeyFieldProps {
-  readonly id: string | undefined;
-  readonly onChange: (id: string | undefined) => void;
-}
-
-/** The account's keys by their names. One that is revoked, which an address may name, has its id alone. */
-function KeyField({ id, onChange }: KeyFieldProps) {
-  const keys = useQuery(keysQuery).data ?? [];
-  const named = keys.map((key) => ({ value: key.id, label: `${key.name} (${key.prefix}…)` }));
-  const isKnown = id === undefined || keys.some((key) => key.id === id);
-  return (
-    <FilterSelect
-      label={t('Key')}
-      choices={isKnown ? named : [...named, { value: id, label: id }]}
-      value={id}
-      onChange={onChange}
-    />
   );
 }
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useState } from 'react';
-import { type Conversion, conversionsQuery, getConversionsZip } from '../../api/conversions.ts';
-import { useConversionChanges, useLiveState } from '../../api/live-conversions.ts';
-import { pageOf } from '../../api/client.ts';
+import { useEffect, useState } from 'react';
+import { type Conversion, conversionsQuery } from '../../api/conversions.ts';
+import { useLiveState } from '../../api/live-conversions.ts';
+import { fileOf } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/choices.tsx';
@@ -14,20 +14,13 @@ import { type Column, Records } from '../../ui/records.tsx';
 import { ConversionFilters } from './ConversionFilters.tsx';
 import { CONVERSIONS_TABLE } from './ConversionTable.tsx';
 import styles from './conversions.module.css';
-import {
-  conversionsSearch,
-  type ConversionsSearch,
-  filterOf,
-  isListed,
-  PAGE_SIZES,
-} from './search.ts';
+import { conversionsSearch, type ConversionsSearch, filterOf, PAGE_SIZES } from './search.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
 const route = getRouteApi('/signed-in/conversions');
 /** How often the list is asked for where the stream is refused. */
 const POLL_MS = 15_000;
-const NONE: ReadonlySet<string> = new Set();
 
 /** As many as the service sends in one file. */
 const MOST_CHOSEN = 100;
@@ -62,10 +55,12 @@ function Choosing(props: ChoosingProps & { readonly shown: readonly Conversion[]
   if (here.length + chosen.length === 0) return null;
   const left = without(here, chosen);
   const isAll = here.length > 0 && left.length === 0;
-  const load = async () => ({
-    file: await getConversionsZip([...chosen]),
-    name: 'conversions.zip',
-  });
+  // Each is a download, which is an event.
+  const load = async () => {
+    const query = { id: [...chosen] };
+    const { data } = await fileOf('/api/v1/conversions/zip/', { query });
+    return { file: data, name: 'conversions.zip' };
+  };
   return (
     <div className={styles.above}>
       <Checkbox
@@ -100,29 +95,6 @@ function Choosing(props: ChoosingProps & { readonly shown: readonly Conversion[]
   );
 }
 
-/** Ids of conversions that are newer than all that page 1 shows. */
-function useNewConversions(
-  search: ConversionsSearch,
-  shown: readonly Conversion[] | undefined,
-): ReadonlySet<string> {
-  const [ids, setIds] = useState(NONE);
-  const filter = useMemo(() => filterOf(search), [search]);
-  const newest = shown?.[0]?.id ?? '';
-  const isFirstPage = search.page === undefined && shown !== undefined;
-  const take = useCallback(
-    (changed: readonly Conversion[]) => {
-      if (!isFirstPage) return;
-      // The ids of conversions grow with time.
-      const added = changed.filter((each) => each.id > newest && isListed(filter, each));
-      if (added.length > 0) setIds((known) => new Set([...known, ...added.map(({ id }) => id)]));
-    },
-    [filter, newest, isFirstPage],
-  );
-  useConversionChanges(take);
-  useEffect(() => setIds(NONE), [filter]);
-  return useMemo(() => new Set([...ids].filter((id) => id > newest)), [ids, newest]);
-}
-
 /** The service opens all names of an account for the first search of them. */
 const LATE_MS = 2_000;
 
@@ -146,6 +118,7 @@ export default function ConversionsPage() {
   const { page = 1, size = PAGE_SIZES[0], ...filters } = search;
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const choosing = { chosen, onChange: setChosen };
+  const [clears, setClears] = useState(0);
   const isBackwards =
     search.from !== undefined && search.to !== undefined && search.from > search.to;
   const query = useQuery({
@@ -154,11 +127,11 @@ export default function ConversionsPage() {
     refetchInterval: liveState === 'refused' ? POLL_MS : false,
   });
   const { data, refetch, isPlaceholderData } = query;
-  const added = useNewConversions(search, isPlaceholderData ? undefined : data?.items);
+  const added = page === 1 && !isPlaceholderData ? (data?.added?.length ?? 0) : 0;
   const isEmpty = data?.items.length === 0;
   // An empty list has no rows that could move while they are read.
   useEffect(() => {
-    if (isEmpty && added.size > 0) void refetch();
+    if (isEmpty && added > 0) void refetch();
   }, [isEmpty, added, refetch]);
 
   const isFiltered = Object.keys(filters).length > 0;
@@ -171,6 +144,10 @@ export default function ConversionsPage() {
       replace,
       resetScroll: false,
     });
+  const clear = () => {
+    setClears(clears + 1);
+    show({});
+  };
   return (
     <Page
       title={t('Conversions')}
@@ -183,7 +160,7 @@ export default function ConversionsPage() {
         )
       }
     >
-      <ConversionFilters filters={filters} isBackwards={isBackwards} onChange={show} />
+      <ConversionFilters {...{ filters, isBackwards, clears }} onChange={show} />
       <div className={styles.above}>
         <span className="note">
           {total !== undefined && counted(total, 'conversion')}
@@ -211,14 +188,14 @@ export default function ConversionsPage() {
             ),
         )}
         {isFiltered && (
-          <Button small look="quiet" icon="close" onPress={() => show({})}>
+          <Button small look="quiet" icon="close" onPress={clear}>
             {t('Clear the filters')}
           </Button>
         )}
         <span role="status" className={styles.offer}>
-          {added.size > 0 && !isEmpty && (
+          {added > 0 && !isEmpty && (
             <Button small icon="refresh" onPress={() => void refetch()}>
-              {rich('Show {size}', { size: counted(added.size, 'new conversion') })}
+              {rich('Show {size}', { size: counted(added, 'new conversion') })}
             </Button>
           )}
         </span>
@@ -237,9 +214,12 @@ export default function ConversionsPage() {
           of={t('conversions')}
           {...CONVERSIONS_TABLE}
           {...(mayReadDocuments && { columns: [choiceOf(choosing), ...CONVERSIONS_TABLE.columns] })}
-          sizes={{ of: PAGE_SIZES, onSize: (next) => show({ ...filters, size: next }) }}
-          onPage={(next) => show({ ...filters, ...pageOf(next) })}
-          empty={<Nothing isFiltered={isFiltered} page={page} onReset={() => show({})} />}
+          sizes={{
+            of: PAGE_SIZES,
+            onSize: (next) => show({ ...filters, size: PAGE_SIZES.find((each) => each === next) }),
+          }}
+          onPage={(next) => show({ ...filters, page: next })}
+          empty={<Nothing isFiltered={isFiltered} page={page} onReset={clear} />}
         />
       )}
     </Page>

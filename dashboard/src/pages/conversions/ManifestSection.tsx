@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { type RenderRecord, renderRecordQuery } from '../../api/conversions.ts';
-import { ApiError } from '../../api/error.ts';
+import { usePerson } from '../../api/people.ts';
 import { type Column, Facts, Table } from '../../ui/records.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
-import { Loaded, Notice } from '../../ui/Page.tsx';
+import { Notice } from '../../ui/Page.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import styles from './conversion.module.css';
+import { Stored } from './Result.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
@@ -22,40 +24,107 @@ const PHASES = [
 
 /** How the PDF was made: times, fonts, resources and errors of the page. All of it is text. */
 export function ManifestSection({ id }: { readonly id: string }) {
-  const query = useQuery(renderRecordQuery(id));
-  if (query.error instanceof ApiError && query.error.code === 'gone') {
-    return (
-      <Notice kind="info">
-        {t(
-          'The manifest is not stored any more: it was deleted together with the PDF. Its hash stays in the log.',
-        )}
-      </Notice>
-    );
-  }
   return (
-    <Loaded query={query} what={t('the manifest')} lines={6}>
+    <Stored
+      query={useQuery(renderRecordQuery(id))}
+      what={t('the manifest')}
+      lines={6}
+      gone={() => (
+        <Notice kind="info">
+          {t(
+            'The manifest is not stored any more: it was deleted together with the PDF. Its hash stays in the log.',
+          )}
+        </Notice>
+      )}
+    >
       {(record) => <Manifest record={record} />}
-    </Loaded>
+    </Stored>
   );
 }
 
+interface ListOf {
+  readonly title: string;
+  readonly count: number;
+  /** So many are not in the manifest. */
+  readonly leftOut: number;
+  readonly none: string;
+  readonly content: ReactNode;
+}
+
+/** A tab with the things of one kind, whose number is in its title. */
+const listTab = ({ title, count, leftOut, none, content }: ListOf) => ({
+  id: title,
+  title: `${title} (${formatNumber(count + leftOut)})`,
+  content:
+    count + leftOut === 0 ? (
+      <p className="note">{none}</p>
+    ) : (
+      <>
+        {content}
+        {leftOut > 0 && (
+          <p className="note">
+            {rich('{leftOut} more are not listed.', { leftOut: formatNumber(leftOut) })}
+          </p>
+        )}
+      </>
+    ),
+});
+
 function Manifest({ record }: { readonly record: RenderRecord }) {
-  const { fonts, resources, console_errors: errors } = record;
-  const resourceCount = resources.length + record.resources_left_out;
-  const errorCount = errors.length + record.console_errors_left_out;
+  const { fonts, resources, tunnels, console_errors: errors } = record;
   const tabs = [
     { id: 'rendering', title: t('Rendering'), content: <Rendering record={record} /> },
-    { id: 'fonts', title: `${t('Fonts')} (${fonts.length})`, content: <Fonts fonts={fonts} /> },
-    {
-      id: 'resources',
-      title: `${t('Resources')} (${formatNumber(resourceCount)})`,
-      content: <Resources record={record} />,
-    },
-    {
-      id: 'console',
-      title: `${t('Console')} (${formatNumber(errorCount)})`,
-      content: <Console record={record} />,
-    },
+    listTab({
+      title: t('Fonts'),
+      count: fonts.length,
+      leftOut: 0,
+      none: t('The PDF has no text.'),
+      content: (
+        <ul className="bullets">
+          {fonts.map((font) => (
+            <li key={font}>{font}</li>
+          ))}
+        </ul>
+      ),
+    }),
+    listTab({
+      title: t('Resources'),
+      count: resources.length,
+      leftOut: record.resources_left_out,
+      none: t('The document asked for nothing else.'),
+      content: (
+        <>
+          <Table
+            label={t('Resources')}
+            columns={RESOURCE_COLUMNS}
+            rows={resources.map((each, index) => ({ ...each, key: String(index) }))}
+            rowKey={({ key }) => key}
+          />
+          {tunnels.map(({ host, bytes }, index) => (
+            <p key={index}>
+              {rich('Encrypted to {host}, {bytes}', { host, bytes: formatBytes(bytes) })}
+            </p>
+          ))}
+        </>
+      ),
+    }),
+    listTab({
+      title: t('Console'),
+      count: errors.length,
+      leftOut: record.console_errors_left_out,
+      none: t('The page reported no errors.'),
+      content: (
+        <ul className={styles.console}>
+          {errors.map(({ text, at }, index) => (
+            // The same error may come twice; the list never changes.
+            <li key={index}>
+              <code>{text}</code>
+              {at !== undefined && <span className="note">{at}</span>}
+            </li>
+          ))}
+        </ul>
+      ),
+    }),
   ];
   return <Tabs label={t('Manifest')} tabs={tabs} />;
 }
@@ -70,6 +139,7 @@ const WAITS: Readonly<Record<string, string>> = {
 
 function Rendering({ record }: { readonly record: RenderRecord }) {
   const { renderer, attempt, chrome, timings, waits } = record;
+  const { data: person } = usePerson();
   const givenUp = waits
     .filter(({ capped = false }) => capped)
     .map((wait) => WAITS[wait.for] ?? wait.for);
@@ -83,8 +153,9 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
             product: chrome.product,
             revision: chrome.revision,
           }),
-          [t('Sandbox')]: chrome.sandboxed ? 'on' : 'off',
-          [t('Unfinished at print time')]: givenUp.length === 0 ? 'none' : givenUp.join(', '),
+          // It is the operator's to switch on.
+          [t('Sandbox')]: person?.operator && (chrome.sandboxed ? t('on') : t('off')),
+          [t('Unfinished at print time')]: givenUp.join(', ') || t('none'),
         }}
       />
     </>
@@ -118,17 +189,6 @@ function Phases({ timings }: { readonly timings: RenderRecord['timings'] }) {
   );
 }
 
-function Fonts({ fonts }: { readonly fonts: readonly string[] }) {
-  if (fonts.length === 0) return <p className="note">{t('The PDF has no text.')}</p>;
-  return (
-    <ul className="bullets">
-      {fonts.map((font) => (
-        <li key={font}>{font}</li>
-      ))}
-    </ul>
-  );
-}
-
 const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
   {
     header: t('Address'),
@@ -145,7 +205,7 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
       </span>
     ),
   },
-  { header: t('Answer'), cell: ({ status }) => status ?? 'none' },
+  { header: t('Answer'), cell: ({ status }) => status ?? t('none') },
   { header: t('Type'), cell: ({ type, kind }) => type ?? kind ?? '–' },
   { header: t('Size'), align: 'end', cell: ({ bytes }) => formatBytes(bytes) },
   {
@@ -167,55 +227,3 @@ const HASHED = {
   decoded: t('without its content coding'),
   text: t('as text in UTF-8'),
 } as const;
-
-function Resources({ record }: { readonly record: RenderRecord }) {
-  const { resources, resources_left_out: leftOut, tunnels } = record;
-  if (resources.length === 0 && leftOut === 0) {
-    return <p className="note">{t('The document asked for nothing else.')}</p>;
-  }
-  return (
-    <>
-      <Table
-        label={t('Resources')}
-        columns={RESOURCE_COLUMNS}
-        rows={resources.map((each, index) => ({ ...each, key: String(index) }))}
-        rowKey={({ key }) => key}
-      />
-      {leftOut > 0 && (
-        <p className="note">
-          {rich('{leftOut} more are not listed.', { leftOut: formatNumber(leftOut) })}
-        </p>
-      )}
-      {tunnels.map(({ host, bytes }, index) => (
-        <p key={index}>
-          {rich('Encrypted to {host}, {bytes}', { host, bytes: formatBytes(bytes) })}
-        </p>
-      ))}
-    </>
-  );
-}
-
-function Console({ record }: { readonly record: RenderRecord }) {
-  const { console_errors: errors, console_errors_left_out: leftOut } = record;
-  if (errors.length === 0 && leftOut === 0) {
-    return <p className="note">{t('The page reported no errors.')}</p>;
-  }
-  return (
-    <>
-      <ul className={styles.console}>
-        {errors.map(({ text, at }, index) => (
-          // The same error may come twice; the list never changes.
-          <li key={index}>
-            <code>{text}</code>
-            {at !== undefined && <span className="note">{at}</span>}
-          </li>
-        ))}
-      </ul>
-      {leftOut > 0 && (
-        <p className="note">
-          {rich('{leftOut} more are not listed.', { leftOut: formatNumber(leftOut) })}
-        </p>
-      )}
-    </>
-  );
-}

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import {
-  conversionEventsQuery,
+  type ConversionEvent,
   conversionRequestQuery,
   deletionOf,
   type StoredRequest,
 } from '../../api/conversions.ts';
-import { ApiError } from '../../api/error.ts';
 import { fieldsQuery } from '../../request/fields-query.ts';
 import { labelOf } from '../../request/schema.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { Facts, Time } from '../../ui/records.tsx';
 import { decodedBytes, formatBytes, formatNumber } from '../../ui/format.ts';
-import { Loaded, Loading, Notice } from '../../ui/Page.tsx';
+import { Loading, Notice } from '../../ui/Page.tsx';
 import { saveFile } from '../../ui/Dialog.tsx';
 import styles from './conversion.module.css';
+import { Stored } from './Result.tsx';
 import { deletionText } from './words.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
@@ -23,15 +23,22 @@ import { t } from '../../words/words.ts';
 /** More HTML than this makes a page slow, and nobody reads it here. */
 const MOST_SHOWN_CHARACTERS = 20_000;
 
+interface RequestSectionProps {
+  readonly id: string;
+  readonly events: readonly ConversionEvent[];
+}
+
 /** The document and the options that a client asked for. */
-export function RequestSection({ id }: { readonly id: string }) {
-  const query = useQuery(conversionRequestQuery(id));
-  const { error } = query;
-  if (error instanceof ApiError && error.code === 'gone') return <DeletedRequest id={id} />;
+export function RequestSection({ id, events }: RequestSectionProps) {
   return (
-    <Loaded query={query} what={t('the request')} lines={6}>
+    <Stored
+      query={useQuery(conversionRequestQuery(id))}
+      what={t('the request')}
+      lines={6}
+      gone={() => <DeletedRequest id={id} events={events} />}
+    >
       {(request) => <StoredRequestView id={id} request={request} />}
-    </Loaded>
+    </Stored>
   );
 }
 
@@ -76,11 +83,11 @@ function StoredRequestView({ id, request }: SourceProps) {
 }
 
 /** The parts of a deleted request that the log keeps. By them its client finds it in records of its own. */
-function DeletedRequest({ id }: { readonly id: string }) {
-  const { data: events } = useQuery(conversionEventsQuery(id));
-  const request = events?.find(({ type }) => type === 'ConversionRequested');
+function DeletedRequest({ id, events }: RequestSectionProps) {
+  const request = events.find(({ type }) => type === 'ConversionRequested');
   const deletion = deletionOf(events);
   const { source, options, idempotencyKey } = request?.data ?? {};
+  const documents = { document: t('finished documents'), url: t('a URL'), html: 'HTML' };
   return (
     <>
       <Notice kind="info">
@@ -99,12 +106,7 @@ function DeletedRequest({ id }: { readonly id: string }) {
           </p>
           <Facts
             facts={{
-              [t('Document')]:
-                source === 'document'
-                  ? t('finished documents')
-                  : source === 'url'
-                    ? t('a URL')
-                    : 'HTML',
+              [t('Document')]: documents[source as keyof typeof documents] ?? documents.html,
               [t('Sent')]: <Time iso={request.time} relative={false} />,
               [t('Conversion')]: <code>{id}</code>,
               [t('Request id')]: request.request_id && <code>{request.request_id}</code>,
@@ -125,10 +127,37 @@ function DeletedRequest({ id }: { readonly id: string }) {
   );
 }
 
+/** HTML in colours, once what knows the language is loaded; until then, and without it, as it is. */
+function useColours(html: string): ReactNode {
+  const [coloured, setColoured] = useState<{ readonly html: string; readonly parts: ReactNode }>();
+  useEffect(() => {
+    let isGone = false;
+    const colour = async () => {
+      const { partsOf } = await import('../../ui/highlight.ts');
+      if (isGone) return;
+      const parts = partsOf(html).map(({ text, color }, index) => (
+        <span key={index} style={{ color }}>
+          {text}
+        </span>
+      ));
+      setColoured({ html, parts });
+    };
+    // The text itself is there in any case.
+    colour().catch(() => undefined);
+    return () => {
+      isGone = true;
+    };
+  }, [html]);
+  return coloured?.html === html ? coloured.parts : html;
+}
+
 type SourceProps = { readonly request: StoredRequest; readonly id: string };
 
 /** Shows the document as text. An address is not a link: a page that someone else named may be hostile. */
 function Source({ request: { html = '', url, document }, id }: SourceProps) {
+  const isCut = html.length > MOST_SHOWN_CHARACTERS;
+  const code = isCut ? html.slice(0, MOST_SHOWN_CHARACTERS) : html;
+  const coloured = useColours(code);
   if (document !== undefined) {
     const { sources, steps = [] } = document;
     const shown = steps.length === 0 ? [{ type: 'merge' }] : steps;
@@ -155,16 +184,14 @@ function Source({ request: { html = '', url, document }, id }: SourceProps) {
       </>
     );
   }
-  const isCut = html.length > MOST_SHOWN_CHARACTERS;
   const save = () => saveFile(new Blob([html], { type: 'text/plain' }), `${id}.html.txt`);
   return (
     <>
       <h3>{t('HTML')}</h3>
       <div className={styles.source}>
-        <Code
-          code={isCut ? html.slice(0, MOST_SHOWN_CHARACTERS) : html}
-          copyLabel={isCut ? t('Copy this part') : t('Copy the HTML')}
-        />
+        <Code code={code} copyLabel={isCut ? t('Copy this part') : t('Copy the HTML')}>
+          {coloured}
+        </Code>
       </div>
       {isCut && (
         <p className="line note">

@@ -1,17 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccount } from '../../api/people.ts';
 import {
   type Conversion,
-  conversionFileQuery,
   conversionRequestQuery,
   isEnded,
   LISTS,
   oneConversion,
   repeat,
-  renderRecordQuery,
-  thumbnailQuery,
 } from '../../api/conversions.ts';
 import { ACCOUNT, api, dataOf } from '../../api/client.ts';
 import { ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
@@ -23,49 +20,38 @@ import { Code } from '../../ui/Code.tsx';
 import { Loaded } from '../../ui/Page.tsx';
 import { formatTime } from '../../ui/records.tsx';
 
-interface Act {
-  readonly icon: 'refresh' | 'shield';
-  readonly text: string;
-  readonly title: string;
-  readonly action: string;
-  /** The conversion that it makes is said to have been accepted by this. */
-  readonly accepted: string;
-  readonly how: 'retry' | 'rerender';
-  readonly explained: string;
-}
+/** The acts that make a new conversion of a stored request; by `rerender` its PDF is compared with that of the first. */
+const REPEATS = {
+  retry: {
+    button: {
+      icon: 'refresh',
+      text: t('Convert again'),
+      title: t('Convert again?'),
+      action: t('Convert for one credit'),
+    },
+    accepted: t('The new conversion was accepted. This page shows it.'),
+    explained: t('This makes a new conversion of the same document with the same options.'),
+  },
+  rerender: {
+    button: {
+      icon: 'shield',
+      text: t('Render again and compare'),
+      title: t('Render again and compare?'),
+      action: t('Render for one credit'),
+    },
+    accepted: t(
+      'The new conversion was accepted. This page shows it, and later how the PDFs compare.',
+    ),
+    explained: t(
+      'This makes a new conversion of the same document with the same options, and says whether its PDF is equal to this one or which pages differ. A web page is fetched again.',
+    ),
+  },
+} as const;
 
-const AGAIN: Act = {
-  icon: 'refresh',
-  text: t('Convert again'),
-  title: t('Convert again?'),
-  action: t('Convert for one credit'),
-  accepted: t('The new conversion was accepted. This page shows it.'),
-  how: 'retry',
-  explained: t('This makes a new conversion of the same document with the same options.'),
-};
-
-const COMPARED: Act = {
-  icon: 'shield',
-  text: t('Render again and compare'),
-  title: t('Render again and compare?'),
-  action: t('Render for one credit'),
-  accepted: t(
-    'The new conversion was accepted. This page shows it, and later how the PDFs compare.',
-  ),
-  how: 'rerender',
-  explained: t(
-    'This makes a new conversion of the same document with the same options, and says whether its PDF is equal to this one or which pages differ. A web page is fetched again.',
-  ),
-};
-
-interface ConvertAgainProps {
-  readonly id: string;
-  /** True: its PDF is compared with that of the first. */
-  readonly compares?: boolean;
-}
+type ConvertAgainProps = { readonly id: string; readonly how: keyof typeof REPEATS };
 
 /** Makes a new conversion of the same document with the same options, after saying what it costs. */
-export function ConvertAgain({ id, compares = false }: ConvertAgainProps) {
+export function ConvertAgain({ id, how }: ConvertAgainProps) {
   const { data: request } = useQuery(conversionRequestQuery(id));
   const { data: account } = useAccount();
   const queries = useQueryClient();
@@ -73,104 +59,96 @@ export function ConvertAgain({ id, compares = false }: ConvertAgainProps) {
   // One key until the page is left: a press that is sent twice takes one credit.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   // The request is not stored for ever, and there is nothing to send without it.
-  if (request === undefined) return null;
-  const act = compares ? COMPARED : AGAIN;
+  if (request === undefined || account === undefined) return null;
+  const { button, accepted, explained } = REPEATS[how];
+  const { action, ...look } = button;
+  const { credits } = account;
+  if (credits === 0) {
+    return (
+      <DialogButton {...look}>
+        {() => (
+          <p>
+            {explained} {t('It costs one credit, and the account has none left.')}{' '}
+            <Link to="/usage">{t('See the credits')}</Link>
+          </p>
+        )}
+      </DialogButton>
+    );
+  }
   const convert = async () => {
-    const made = await repeat(act.how, id, idempotencyKey);
+    const made = await repeat(how, id, idempotencyKey);
     void queries.invalidateQueries({ queryKey: LISTS });
     void queries.invalidateQueries({ queryKey: ACCOUNT });
-    announce(act.accepted);
+    announce(accepted);
     await navigate({ to: '/conversions/$id', params: { id: made } });
   };
   return (
     <ConfirmButton
-      icon={act.icon}
-      text={act.text}
-      title={act.title}
-      action={act.action}
+      {...look}
+      action={credits === null ? look.text : action}
       actionLook="primary"
       onConfirm={convert}
     >
       <p>
-        {act.explained}
-        {account?.credits !== null &&
-          t(' It costs one credit, which comes back if the conversion fails.')}
-        {account &&
-          account.credits !== null &&
-          t(' The account has {credits} left.', { credits: counted(account.credits, 'credit') })}
+        {explained}
+        {credits !== null &&
+          t(
+            ' It costs one credit, which comes back if the conversion fails. The account has {credits} left.',
+            { credits: counted(credits, 'credit') },
+          )}
       </p>
     </ConfirmButton>
   );
 }
 
-/** @param asked as the person saw it: it may have ended in the meantime */
-function doneText(asked: Conversion, now: Conversion): string {
-  if (isEnded(asked)) return t('The documents of the conversion are deleted.');
-  return now.failure_code === 'cancelled'
-    ? t('The conversion is cancelled. Its credit comes back.')
-    : t('The conversion had ended before it was cancelled. Its documents are deleted.');
-}
+/** By what there is to take back. */
+const TAKE_BACK = {
+  unfinished: {
+    icon: 'cross',
+    text: t('Cancel'),
+    title: t('Cancel this conversion?'),
+    action: t('Cancel the conversion'),
+    keepText: t('Let it go on'),
+    explained: t(
+      'It ends without a PDF, a credit that it took comes back, and its request is deleted. This cannot be undone.',
+    ),
+  },
+  ended: {
+    icon: 'trash',
+    text: t('Delete'),
+    title: t('Delete the documents of this conversion?'),
+    action: t('Delete them'),
+    explained: t(
+      'All that is stored of it is deleted at once: the file, the request, the manifest. Links to it stop working. This cannot be undone. Its record, its history and their proof stay; no credit comes back for it.',
+    ),
+  },
+} as const;
 
 /** Cancels what is unfinished, or deletes what is stored of a conversion that has ended. */
 export function TakeBack({ record }: { readonly record: Conversion }) {
-  const { id, status } = record;
+  const { id } = record;
   const queries = useQueryClient();
   const takeBack = async () => {
     const params = { path: { id } };
     await dataOf(api.DELETE('/api/v1/conversions/{id}/', { params }));
     const now = await dataOf(api.GET('/api/v1/conversions/{id}/', { params }));
-    announce(doneText(record, now));
     // What may be deleted now is not shown any longer, while the rest is asked for again.
-    await Promise.all([
-      queries.resetQueries({ queryKey: thumbnailQuery(id).queryKey }),
-      queries.resetQueries({ queryKey: conversionRequestQuery(id).queryKey }),
-      queries.resetQueries({ queryKey: renderRecordQuery(id).queryKey }),
-      queries.resetQueries({ queryKey: conversionFileQuery(id).queryKey }),
-      queries.invalidateQueries({ queryKey: oneConversion(id) }),
-    ]);
+    const isDeletable = (part: unknown) => part !== 'record' && part !== 'events';
+    const stored = queries.resetQueries({
+      queryKey: oneConversion(id),
+      predicate: ({ queryKey: [, , part] }) => isDeletable(part),
+    });
+    await Promise.all([stored, queries.invalidateQueries({ queryKey: oneConversion(id) })]);
+    if (isEnded(record)) return t('The documents of the conversion are deleted.');
+    return now.failure_code === 'cancelled'
+      ? t('The conversion is cancelled. A credit that it took comes back.')
+      : t('The conversion had ended before it was cancelled. Its documents are deleted.');
   };
-  if (!isEnded(record)) {
-    return (
-      <ConfirmButton
-        icon="cross"
-        text={t('Cancel')}
-        title={t('Cancel this conversion?')}
-        action={t('Cancel the conversion')}
-        keepText={t('Let it go on')}
-        key="cancel"
-        onConfirm={takeBack}
-      >
-        {t(
-          'It ends without a PDF, its credit comes back, and its request is deleted. This cannot be undone.',
-        )}
-      </ConfirmButton>
-    );
-  }
+  const kind = isEnded(record) ? 'ended' : 'unfinished';
+  const { explained, ...texts } = TAKE_BACK[kind];
   return (
-    <ConfirmButton
-      icon="trash"
-      text={t('Delete')}
-      title={t('Delete the documents of this conversion?')}
-      action={t('Delete them')}
-      key="delete"
-      onConfirm={takeBack}
-    >
-      <p>
-        {rich('{value} This cannot be undone.', {
-          value:
-            status === 'completed'
-              ? t(
-                  'The PDF, the request and the manifest are deleted at once, and links to the PDF stop working.',
-                )
-              : t('What is still stored of it, such as its request, is deleted at once.'),
-        })}
-      </p>
-      <p>
-        {rich(
-          'Its record, its history and their proof stay. The credit does not come back{value}.',
-          { value: status === 'failed' && t(' again') },
-        )}
-      </p>
+    <ConfirmButton key={kind} {...texts} onConfirm={takeBack}>
+      <p>{explained}</p>
     </ConfirmButton>
   );
 }

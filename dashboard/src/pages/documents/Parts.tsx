@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { getZip } from '../../api/batches.ts';
+import { batchZip } from '../../api/batches.ts';
 import { conversionsPage, isEnded } from '../../api/conversions.ts';
 import { pageQuery } from '../../api/client.ts';
 import { counted, formatBytes } from '../../ui/format.ts';
@@ -32,7 +32,6 @@ export function Parts({ id, conversions }: PartsProps) {
       again: (items) => !items.every(isEnded) && POLL_MS,
     }),
   );
-  const load = async () => ({ file: await getZip(id, false), name: `${id}.zip` });
   return (
     <Loaded query={query} what={t('the parts')} lines={4}>
       {({ items }) => {
@@ -90,7 +89,12 @@ export function Parts({ id, conversions }: PartsProps) {
             </ol>
             <div className="line">
               {isWhole && completed.length > 0 && (
-                <SaveButton small icon="download" what={t('ZIP file')} load={load}>
+                <SaveButton
+                  small
+                  icon="download"
+                  what={t('ZIP file')}
+                  load={() => batchZip(id, false)}
+                >
                   {rich('Download {length} as ZIP', { length: counted(completed.length, 'PDF') })}
                 </SaveButton>
               )}

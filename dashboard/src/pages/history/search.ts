@@ -1,39 +1,27 @@
-import { pageOf } from '../../api/client.ts';
+import { anyText, laterPage, searchOf } from '../../search.ts';
 
-/** The parameters of the page's address: the filters, the page of the list, and the time to look back to. */
-export interface HistorySearch {
-  readonly type?: string;
-  readonly actor?: string;
+/** The filters, the page of the list, and the time to look back to. */
+export const historySearch = searchOf({
+  type: anyText,
+  actor: anyText,
   /** The id of a member. */
-  readonly person?: string;
+  person: anyText,
   /** Times as the field of a browser has them, such as 2026-11-23T08:00, in the zone of the person. */
-  readonly from?: string;
-  readonly to?: string;
-  readonly conversion?: string;
-  readonly page?: number;
+  from: anyText,
+  to: anyText,
+  conversion: anyText,
+  page: laterPage,
   /** A time as above, or a position of the log. */
-  readonly asOf?: string;
-}
-
-const TEXTS = ['type', 'actor', 'person', 'from', 'to', 'conversion', 'asOf'] as const;
-
-/** Leaves out what is empty or of the wrong type. */
-export function historySearch(given: Record<string, unknown>): HistorySearch {
-  const texts = TEXTS.map((name) => [name, given[name]] as const).filter(
-    ([, value]) => typeof value === 'string' && value !== '',
-  );
-  return { ...Object.fromEntries(texts), ...pageOf(given['page']) };
-}
+  asOf: anyText,
+});
+export type HistorySearch = ReturnType<typeof historySearch>;
 
 /** ISO 8601 in UTC; `undefined` for anything else. */
-export function isoOf(local: string | undefined): string | undefined {
-  if (local === undefined) return undefined;
-  const time = new Date(local).getTime();
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+export function isoOf(local = ''): string | undefined {
+  const time = new Date(local);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
-
-const isPosition = (text: string): boolean => /^\d+$/.test(text);
 
 /** The moment as the API takes it. */
 export const momentOf = (asOf: string): string | undefined =>
-  isPosition(asOf) ? asOf : isoOf(asOf);
+  /^\d+$/.test(asOf) ? asOf : isoOf(asOf);

@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { accountQuery, keysQuery, useAccount, usePerson, useRights } from '../../api/people.ts';
-import { type Conversion, conversionsQuery, isEnded, LISTS } from '../../api/conversions.ts';
-import { useConversionChanges } from '../../api/live-conversions.ts';
-import { queryClient } from '../../api/client.ts';
-import { USAGE } from '../../api/usage.ts';
+import { type ReactNode, useState } from 'react';
+import { keysQuery, useAccount, usePerson, useRights } from '../../api/people.ts';
+import { conversionsQuery } from '../../api/conversions.ts';
+import { RENEWED } from '../../api/live-conversions.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { counted, planName } from '../../ui/format.ts';
 import {
@@ -29,36 +27,16 @@ import { Code } from '../../ui/Code.tsx';
 import { kept } from '../../ui/kept.ts';
 
 const RECENT = 5;
-/** Many conversions may end in a short time, and every question counts in the rate limit. */
-const ASK_AGAIN_MS = 2000;
-
-/** Asks again after conversions have ended: new ones are in no list yet, a key may be used now, and credits were taken. */
-function useLatest(): void {
-  const [isStale, setStale] = useState(false);
-  const take = useCallback((changed: readonly Conversion[]) => {
-    if (changed.some(isEnded)) setStale(true);
-  }, []);
-  useConversionChanges(take);
-  useEffect(() => {
-    if (!isStale) return;
-    const timer = setTimeout(() => {
-      setStale(false);
-      for (const queryKey of [LISTS, USAGE, keysQuery.queryKey, accountQuery.queryKey]) {
-        void queryClient.invalidateQueries({ queryKey });
-      }
-    }, ASK_AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [isStale]);
-}
-
 export default function HomePage() {
-  useLatest();
   const { data: account } = useAccount();
   const { data: person } = usePerson();
   const { mayWork } = useRights();
-  const keys = useQuery(keysQuery);
-  const recent = useQuery(conversionsQuery({}, { size: RECENT }));
-  const completed = useQuery(conversionsQuery({ status: 'completed' }, { size: 1 }));
+  const keys = useQuery({ ...keysQuery, ...RENEWED });
+  const recent = useQuery({ ...conversionsQuery({}, { size: RECENT }), ...RENEWED });
+  const completed = useQuery({
+    ...conversionsQuery({ status: 'completed' }, { size: 1 }),
+    ...RENEWED,
+  });
   const error = keys.error ?? recent.error ?? completed.error;
   if (error !== null) {
     const retry = () => {

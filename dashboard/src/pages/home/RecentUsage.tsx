@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { recentUsageQuery, type UsageDay } from '../../api/usage.ts';
+import { RENEWED } from '../../api/live-conversions.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Loaded, Section } from '../../ui/Page.tsx';
@@ -12,7 +13,7 @@ export const USAGE_DAYS = 14;
 /** The usage of the last days as small bars. The page of usage has all of it. */
 export function RecentUsage() {
   const [now] = useState(Date.now);
-  const usage = useQuery(recentUsageQuery(USAGE_DAYS, now));
+  const usage = useQuery({ ...recentUsageQuery(USAGE_DAYS, now), ...RENEWED });
   return (
     <Section
       title={t('Last {USAGE_DAYS} days', { USAGE_DAYS })}

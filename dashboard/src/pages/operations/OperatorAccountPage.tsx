@@ -2,11 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { Badge, Facts, Time } from '../../ui/records.tsx';
 import { formatBytes, formatCredits, formatNumber, planName } from '../../ui/format.ts';
-import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
+import { Page, RecordPage, Section } from '../../ui/Page.tsx';
 import {
   EndSessionsSection,
   HoldSection,
@@ -37,39 +36,37 @@ function OneAccount({ id }: { readonly id: string }) {
       dataOf(api.GET('/api/v1/operator/accounts/{id}/', { params: { path: { id } }, signal })),
   });
   if (erasedEmail !== undefined) return <Erased id={id} email={erasedEmail} />;
-  const isMissing = account.error instanceof ApiError && account.error.code === 'not_found';
-  const { data } = account;
   return (
-    <Page
-      title={isMissing || data === undefined ? t('Account') : data.email}
-      lead={
+    <RecordPage
+      query={account}
+      kind={t('Account')}
+      what={t('the account')}
+      name={({ email }) => email}
+      lead={() => (
         <Link to="/operations/accounts" search={{}}>
           {t('All accounts')}
         </Link>
-      }
-    >
-      {isMissing ? (
-        <EmptyState icon="search" title={t('There is no such account')} action={<AllAccounts />}>
-          {t('It may have been erased, or the address of this page is misspelt.')}
-        </EmptyState>
-      ) : (
-        <Loaded query={account} what={t('the account')} lines={8}>
-          {(details) => (
-            <>
-              <AccountFacts account={details} />
-              <PlanSection account={details} />
-              <RetentionSection account={details} />
-              <HoldSection account={details} />
-              <ActivitySection account={details} />
-              <ResetLinkSection account={details} />
-              <SuspensionSection account={details} />
-              <EndSessionsSection account={details} />
-              <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />
-            </>
-          )}
-        </Loaded>
       )}
-    </Page>
+      missing={{
+        title: t('There is no such account'),
+        text: t('It may have been erased, or the address of this page is misspelt.'),
+        action: <AllAccounts />,
+      }}
+    >
+      {(details) => (
+        <>
+          <AccountFacts account={details} />
+          <PlanSection account={details} />
+          <RetentionSection account={details} />
+          <HoldSection account={details} />
+          <ActivitySection account={details} />
+          <ResetLinkSection account={details} />
+          <SuspensionSection account={details} />
+          <EndSessionsSection account={details} />
+          <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />
+        </>
+      )}
+    </RecordPage>
   );
 }
 

@@ -1,8 +1,6 @@
-/** What the addresses of the pages for operators name. */
+import { anyText, laterPage, oneOf, searchOf } from '../../search.ts';
 import { t } from '../../words/words.ts';
-import { pageOf } from '../../api/client.ts';
 
-/** The time that the address of the page Operations names. */
 export const SPANS = {
   hour: { label: t('One hour'), minutes: 60 },
   day: { label: t('A day'), minutes: 24 * 60 },
@@ -11,32 +9,16 @@ export const SPANS = {
 
 export type Span = keyof typeof SPANS;
 
-export interface SpanSearch {
-  readonly span?: Span;
-  /** ISO 8601; without one, now. */
-  readonly until?: string;
-}
+/** The time that the page Operations shows: how long, and until when (ISO 8601); without that, until now. */
+export const spanSearch = searchOf({
+  span: oneOf(Object.keys(SPANS) as Span[]),
+  until: (value) =>
+    typeof value === 'string' && !Number.isNaN(Date.parse(value))
+      ? new Date(value).toISOString()
+      : undefined,
+});
+export type SpanSearch = ReturnType<typeof spanSearch>;
 
-/** Leaves out what the page does not know: an address may be typed by hand. */
-export function spanSearch({ span, until }: Record<string, unknown>): SpanSearch {
-  const isTime = typeof until === 'string' && !Number.isNaN(Date.parse(until));
-  return {
-    ...(typeof span === 'string' && Object.hasOwn(SPANS, span) && { span: span as Span }),
-    ...(isTime && { until: new Date(until).toISOString() }),
-  };
-}
-
-/** The list of accounts that an address of the page names. */
-export interface AccountsSearch {
-  /** The whole address that is searched for. */
-  readonly email?: string;
-  readonly page?: number;
-}
-
-/** Leaves out what the page does not know: an address may be typed by hand. */
-export function accountsSearch({ email, page }: Record<string, unknown>): AccountsSearch {
-  return {
-    ...(typeof email === 'string' && email.trim() !== '' && { email }),
-    ...pageOf(page),
-  };
-}
+/** The list of accounts: the whole address that is searched for, and the page. */
+export const accountsSearch = searchOf({ email: anyText, page: laterPage });
+export type AccountsSearch = ReturnType<typeof accountsSearch>;

@@ -15,7 +15,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
+import { COLOURS } from '../../ui/highlight.ts';
 import { t } from '../../words/words.ts';
 
 const HELP = 'editor-help';
@@ -23,15 +23,7 @@ const HELP_TEXT = t(
   'Tab indents. Press Escape, then Tab, to leave the editor. Ctrl+Enter or ⌘+Enter converts.',
 );
 
-const highlighting = HighlightStyle.define([
-  { tag: [tags.tagName, tags.keyword], color: 'var(--accent)' },
-  { tag: [tags.attributeName, tags.propertyName], color: 'var(--warning)' },
-  { tag: [tags.attributeValue, tags.string, tags.number, tags.color], color: 'var(--ok)' },
-  {
-    tag: [tags.comment, tags.angleBracket, tags.documentMeta],
-    color: 'var(--text-muted)',
-  },
-]);
+const highlighting = HighlightStyle.define(COLOURS);
 
 const theme = EditorView.theme({
   '&': { color: 'var(--text)', fontSize: 'var(--size-small)', height: '26rem' },

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { api, dataOf, usePage } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
 import { useRights } from '../../api/people.ts';
 import {
   forgetTemplates,
@@ -15,7 +14,7 @@ import { ActButton, ConfirmButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { type Column, Facts, Records, Time } from '../../ui/records.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
+import { EmptyState, RecordPage, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
@@ -24,35 +23,28 @@ const route = getRouteApi('/signed-in/templates/$id');
 
 export default function TemplatePage() {
   const { id } = route.useParams();
-  const query = useQuery(templateQuery(id));
   const { mayWork } = useRights();
-  const { data: template, error } = query;
-  if (error instanceof ApiError && error.status === 404) {
-    return (
-      <Page title={t('Template')}>
-        <EmptyState
-          icon="search"
-          title={t('This account has no such template')}
-          action={<ButtonLink to="/templates">{t('See all templates')}</ButtonLink>}
-        >
-          {t('It may have been deleted, or the address of this page is misspelt.')}
-        </EmptyState>
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={template?.name ?? t('Template')}
-      lead={<Link to="/templates">{t('All templates')}</Link>}
-      actions={mayWork && template !== undefined && <Actions template={template} />}
+    <RecordPage
+      query={useQuery(templateQuery(id))}
+      kind={t('Template')}
+      what={t('the template')}
+      name={({ name }) => name}
+      lead={() => <Link to="/templates">{t('All templates')}</Link>}
+      actions={(template) => mayWork && <Actions template={template} />}
+      missing={{
+        title: t('This account has no such template'),
+        text: t('It may have been deleted, or the address of this page is misspelt.'),
+        action: <ButtonLink to="/templates">{t('See all templates')}</ButtonLink>,
+      }}
     >
-      <Loaded query={query} what={t('the template')} lines={4}>
-        {({ version, created_at: at }) => (
+      {(template) => (
+        <>
           <Section title={t('Summary')}>
             <Facts
               facts={{
-                [t('Newest version')]: version,
-                [t('Created')]: <Time iso={at} />,
+                [t('Newest version')]: template.version,
+                [t('Created')]: <Time iso={template.created_at} />,
                 [t('Id')]: <code>{id}</code>,
                 [t('Documents')]: (
                   <Link to="/conversions" search={{ template: id }}>
@@ -62,10 +54,10 @@ export default function TemplatePage() {
               }}
             />
           </Section>
-        )}
-      </Loaded>
-      {template !== undefined && <Versions template={template} />}
-    </Page>
+          <Versions template={template} />
+        </>
+      )}
+    </RecordPage>
   );
 }
 

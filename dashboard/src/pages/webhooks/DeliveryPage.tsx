@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
 import { useRights } from '../../api/people.ts';
 import { deliveryQuery, type DeliveryWithTries, forgetDeliveries } from '../../api/webhooks.ts';
 import { ActButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { Facts, RecordLink, Time } from '../../ui/records.tsx';
 import { formatDuration } from '../../ui/format.ts';
-import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { Notice, RecordPage, Section } from '../../ui/Page.tsx';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
 import { rich } from '../../words/rich.ts';
@@ -18,45 +17,38 @@ const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
 
 export default function DeliveryPage() {
   const { id } = route.useParams();
-  const query = useQuery(deliveryQuery(id));
   const { isOwner } = useRights();
-  const { data, error } = query;
-  const isMissing = error instanceof ApiError && error.status === 404;
   return (
-    <Page
-      title={data === undefined ? t('Delivery') : typeText(data.type)}
-      lead={
+    <RecordPage
+      query={useQuery(deliveryQuery(id))}
+      kind={t('Delivery')}
+      what={t('the delivery')}
+      name={({ type }) => typeText(type)}
+      lead={(delivery) => (
         <span className="line">
           <code>{id}</code>
-          {data !== undefined && (
+          {delivery !== undefined && (
             <span role="status">
-              <DeliveryBadge status={data.status} />
+              <DeliveryBadge status={delivery.status} />
             </span>
           )}
         </span>
-      }
-      actions={isOwner && data !== undefined && data.status !== 'waiting' && <Redeliver id={id} />}
-    >
-      {isMissing ? (
-        <EmptyState
-          icon="search"
-          title={t('This account has no such delivery')}
-          action={
-            <ButtonLink to="/webhooks/deliveries" search={{}}>
-              {t('See all deliveries')}
-            </ButtonLink>
-          }
-        >
-          {t(
-            'Deliveries are listed as long as documents are kept. Their events stay in the history.',
-          )}
-        </EmptyState>
-      ) : (
-        <Loaded query={query} what={t('the delivery')} lines={8}>
-          {(delivery) => <DeliveryParts delivery={delivery} />}
-        </Loaded>
       )}
-    </Page>
+      actions={({ status }) => isOwner && status !== 'waiting' && <Redeliver id={id} />}
+      missing={{
+        title: t('This account has no such delivery'),
+        text: t(
+          'Deliveries are listed as long as documents are kept. Their events stay in the history.',
+        ),
+        action: (
+          <ButtonLink to="/webhooks/deliveries" search={{}}>
+            {t('See all deliveries')}
+          </ButtonLink>
+        ),
+      }}
+    >
+      {(delivery) => <DeliveryParts delivery={delivery} />}
+    </RecordPage>
   );
 }
 

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
 import { useRights } from '../../api/people.ts';
 import {
   forgetDeliveries,
@@ -13,7 +12,7 @@ import { ActButton, ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { Facts, Time } from '../../ui/records.tsx';
 import { counted } from '../../ui/format.ts';
-import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { Notice, RecordPage, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { DeliveryList } from './DeliveryList.tsx';
@@ -31,49 +30,52 @@ export default function WebhookPage() {
 }
 
 function OneWebhook({ id }: { readonly id: string }) {
-  const query = useQuery(webhookQuery(id));
   const { isOwner } = useRights();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: webhook, error } = query;
-  if (error instanceof ApiError && error.status === 404) {
-    return (
-      <Page title={t('Endpoint')}>
-        <EmptyState
-          icon="search"
-          title={t('This account has no such endpoint')}
-          action={<ButtonLink to="/webhooks">{t('See all endpoints')}</ButtonLink>}
-        >
-          {t('It may have been deleted, or the address of this page is misspelt.')}
-        </EmptyState>
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={webhook === undefined ? t('Endpoint') : webhookName(webhook)}
-      lead={
+    <RecordPage
+      query={useQuery(webhookQuery(id))}
+      kind={t('Endpoint')}
+      what={t('the endpoint')}
+      name={webhookName}
+      lead={(webhook) => (
         <span className="line">
           <Link to="/webhooks">{t('All endpoints')}</Link>
           {webhook !== undefined && <WebhookBadge webhook={webhook} />}
         </span>
-      }
-      actions={isOwner && webhook !== undefined && <Actions webhook={webhook} />}
+      )}
+      actions={(webhook) => isOwner && <Actions webhook={webhook} />}
+      missing={{
+        title: t('This account has no such endpoint'),
+        text: t('It may have been deleted, or the address of this page is misspelt.'),
+        action: <ButtonLink to="/webhooks">{t('See all endpoints')}</ButtonLink>,
+      }}
     >
-      <Loaded query={query} what={t('the endpoint')} lines={6}>
-        {(endpoint) => <EndpointParts webhook={endpoint} />}
-      </Loaded>
-      <Section title={t('Deliveries')} lead={t('What was sent to this endpoint, newest first.')}>
-        <DeliveryList
-          endpoint={id}
-          search={search}
-          onSearch={(next) =>
-            void navigate({ to: '/webhooks/$id', params: { id }, search: next, resetScroll: false })
-          }
-          action={isOwner && webhook?.enabled === true && <RedeliverFailed webhook={webhook} />}
-        />
-      </Section>
-    </Page>
+      {(webhook) => (
+        <>
+          <EndpointParts webhook={webhook} />
+          <Section
+            title={t('Deliveries')}
+            lead={t('What was sent to this endpoint, newest first.')}
+          >
+            <DeliveryList
+              endpoint={id}
+              search={search}
+              onSearch={(next) =>
+                void navigate({
+                  to: '/webhooks/$id',
+                  params: { id },
+                  search: next,
+                  resetScroll: false,
+                })
+              }
+              action={isOwner && webhook.enabled && <RedeliverFailed webhook={webhook} />}
+            />
+          </Section>
+        </>
+      )}
+    </RecordPage>
   );
 }
 
