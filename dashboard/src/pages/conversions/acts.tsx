@@ -133,10 +133,9 @@ export function TakeBack({ record }: { readonly record: Conversion }) {
     await dataOf(api.DELETE('/api/v1/conversions/{id}/', { params }));
     const now = await dataOf(api.GET('/api/v1/conversions/{id}/', { params }));
     // What may be deleted now is not shown any longer, while the rest is asked for again.
-    const isDeletable = (part: unknown) => part !== 'record' && part !== 'events';
     const stored = queries.resetQueries({
       queryKey: oneConversion(id),
-      predicate: ({ queryKey: [, , part] }) => isDeletable(part),
+      predicate: ({ queryKey: [, , part] }) => part !== 'record' && part !== 'events',
     });
     await Promise.all([stored, queries.invalidateQueries({ queryKey: oneConversion(id) })]);
     if (isEnded(record)) return t('The documents of the conversion are deleted.');
