@@ -99,8 +99,8 @@ function ofCredits({ id, credits, operator }: Account, days: readonly UsageDay[]
 /** The failures, by their reasons. @param newest at most a hundred @param from the first day, as the list of conversions takes it */
 function ofFailures(count: number, newest: readonly Conversion[], from: string): Concern[] {
   if (count === 0) return [];
-  const reasons = Object.entries(Object.groupBy(newest, (each) => each.failure_code ?? ''));
-  const shown = reasons.slice(0, SHOWN_REASONS).flatMap(([code, failed = []]) =>
+  const reasons = [...Map.groupBy(newest, (each) => each.failure_code ?? '')];
+  const shown = reasons.slice(0, SHOWN_REASONS).flatMap(([code, failed]) =>
     failed.slice(0, 1).map((last) => (
       <li key={code}>
         <span>

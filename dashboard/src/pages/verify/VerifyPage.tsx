@@ -11,7 +11,7 @@ import { Code } from '../../ui/Code.tsx';
 import { FileDrop } from '../../ui/FileDrop.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Loading, Notice, Page, Section } from '../../ui/Page.tsx';
-import { BundleCheck, NotOffered, PdfCheck, PublicPdfCheck } from './checks.tsx';
+import { BundleCheck, NotOffered, PdfCheck } from './checks.tsx';
 import { t } from '../../words/words.ts';
 
 /** A file by its first bytes and its hash. It is read in this browser alone. */
@@ -97,8 +97,7 @@ function Result({ chosen: { file, kind, sha256 }, isStranger }: ResultProps) {
       <Section title={file.name} lead={t('{size}. SHA-256:', { size: formatBytes(file.size) })}>
         <Code code={sha256} copyLabel={t('Copy the SHA-256')} wrap />
       </Section>
-      {kind === 'pdf' && isStranger && <PublicPdfCheck sha256={sha256} />}
-      {kind === 'pdf' && !isStranger && <PdfCheck sha256={sha256} file={file} />}
+      {kind === 'pdf' && <PdfCheck {...{ sha256, file, isStranger }} />}
       {kind === 'bundle' && <BundleCheck file={file} />}
       {kind === 'empty' && (
         <Notice kind="danger">{t('This file is empty. Nothing was sent.')}</Notice>

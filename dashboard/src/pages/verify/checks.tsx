@@ -1,21 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import type { Entry, Found } from '../../../../verifier/verify-evidence.mjs';
+import { type ReactNode, useMemo } from 'react';
+import type { Found } from '../../../../verifier/verify-evidence.mjs';
 import { api, dataOf } from '../../api/client.ts';
 import { dependencies } from '../../proof/browser.ts';
 import { checkBundle, checkProof, checkPublicProof } from '../../proof/checks.ts';
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
+import type { Check } from '../../proof/steps.ts';
 import { contentOf } from '../../ui/chosen-files.ts';
 import { type Column, Facts, RecordLink, Table, Time } from '../../ui/records.tsx';
 import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { t } from '../../words/words.ts';
-import type { Conversion } from '../../api/conversions.ts';
 import { askInPublic, offersQuery } from '../../api/without-sign-in.ts';
-import type { PublicAnswer } from '../../proof/steps.ts';
 import { verifyInWorker } from './verify-in-worker.ts';
-
-/** The same one each time: another list is another check. */
-const NO_ENTRIES: Entry[] = [];
 
 interface ChosenPdf {
   /** Hex digits. */
@@ -23,22 +19,95 @@ interface ChosenPdf {
   readonly file: File;
 }
 
-/** What the service says of a hash, which never changes for one that it knows. */
-const useAnswer = <Answer,>(
-  key: readonly string[],
-  ask: (signal: AbortSignal) => Promise<Answer>,
-) =>
-  useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => ask(signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+/** What the service says of a PDF that it knows, and how that is checked. */
+interface Known {
+  readonly title: string;
+  readonly says: string;
+  readonly facts: Parameters<typeof Facts>[0]['facts'];
+  /** What it does not say. */
+  readonly note?: string;
+  readonly checked: string;
+  readonly check: Check;
+}
+
+interface Asked {
+  /** Asks about a PDF by its hash alone. null: the service does not know it. */
+  readonly ask: (pdf: ChosenPdf, signal: AbortSignal) => Promise<Known | null>;
+  readonly unknown: { readonly title: string; readonly text: string };
+}
+
+const OF_ACCOUNT: Asked = {
+  ask: async ({ sha256, file }, signal) => {
+    const answer = await dataOf(api.POST('/api/v1/verify/', { body: { sha256 }, signal }));
+    const { conversion, entries = [] } = answer;
+    if (conversion === undefined) return null;
+    const { id, created_at: created, completed_at: completed } = conversion;
+    const pdf = { sha256, read: () => contentOf(file) };
+    return {
+      title: t('The service knows this PDF'),
+      says: t('It says that a conversion of this account made exactly these bytes.'),
+      facts: {
+        [t('Conversion')]: <RecordLink id={id} />,
+        [t('Requested')]: <Time iso={created} />,
+        [t('Made')]: completed && <Time iso={completed} />,
+      },
+      checked: t('This browser checks that the log of the service says so, too.'),
+      check: checkProof(async () => ({ conversionId: id, entries }), pdf, dependencies),
+    };
+  },
+  unknown: {
+    title: t('No conversion of this account made this file.'),
+    text: t(
+      'The service compares all bytes. The file comes from another account or another program, or it was changed after it was made: saved again, signed, cut off. One byte is enough.',
+    ),
+  },
+};
+
+/** For strangers, who see less and can check less. */
+const IN_PUBLIC: Asked = {
+  ask: async ({ sha256 }, signal) => {
+    const { known, created_at, entries = [], by, checkpoint } = await askInPublic(sha256, signal);
+    if (!known || created_at === undefined) return null;
+    return {
+      title: t('This service made this PDF'),
+      says: t(
+        'It says that it made exactly these bytes for one of its accounts. Nothing in the file was changed since.',
+      ),
+      facts: {
+        [t('Asked for')]: <Time iso={created_at} relative={false} />,
+        [t('By')]:
+          by === undefined ? (
+            t('The account has given no name.')
+          ) : (
+            <>
+              <bdi>{by}</bdi>
+              <p className="note">
+                {t('The account calls itself so. The service does not check it.')}
+              </p>
+            </>
+          ),
+      },
+      note: t(
+        'That says nothing about the content: whether what the document states is true, or whether its sender had the right to send it.',
+      ),
+      checked: t(
+        'This browser checks that the signed log of the service has the event, and that the service has signed what it says of it. The name is not part of that.',
+      ),
+      check: checkPublicProof({ created_at, checkpoint, entries }, sha256, dependencies),
+    };
+  },
+  unknown: {
+    title: t('This service does not know this file.'),
+    text: t(
+      'It compares all bytes. The file comes from elsewhere, or it was changed after it was made: saved again, printed to a file, signed, cut off. One byte is enough. A file of an account that was erased is not known either. Ask the sender for the file as it was made.',
+    ),
+  },
+};
 
 interface VerdictProps {
   readonly kind?: 'info' | 'warning';
   readonly title: string;
-  readonly children: string;
+  readonly children: ReactNode;
 }
 
 const Verdict = ({ kind = 'warning', title, children }: VerdictProps) => (
@@ -50,55 +119,44 @@ const Verdict = ({ kind = 'warning', title, children }: VerdictProps) => (
   </Notice>
 );
 
-/** Asks the service about a PDF by its hash alone, then checks what the service says. */
-export function PdfCheck({ sha256, file }: ChosenPdf) {
-  const answer = useAnswer(['verify', sha256], (signal) =>
-    dataOf(api.POST('/api/v1/verify/', { body: { sha256 }, signal })),
-  );
+/** Asks the service about a PDF, then checks as much of the answer as the person can. */
+export function PdfCheck({ isStranger, ...pdf }: ChosenPdf & { readonly isStranger: boolean }) {
+  const offers = useQuery({ ...offersQuery, enabled: isStranger });
+  const { ask, unknown } = isStranger ? IN_PUBLIC : OF_ACCOUNT;
+  const isAsked = !isStranger || offers.data?.public_verify === true;
+  const answer = useQuery({
+    queryKey: ['verify', isStranger, pdf.sha256],
+    queryFn: ({ signal }) => ask(pdf, signal),
+    enabled: isAsked,
+    // It never changes for a PDF that is known.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  if (!isAsked) {
+    return (
+      <Loaded query={offers} what={t('what this service offers')} lines={2}>
+        {() => <NotOffered />}
+      </Loaded>
+    );
+  }
   return (
     <Loaded query={answer} what={t('what the service knows of the hash')}>
-      {({ conversion, entries = NO_ENTRIES }) =>
-        conversion === undefined ? (
-          <Verdict title={t('No conversion of this account made this file.')}>
-            {t(
-              'The service compares all bytes. The file comes from another account or another program, or it was changed after it was made: saved again, signed, cut off. One byte is enough.',
-            )}
-          </Verdict>
-        ) : (
-          <Known conversion={conversion} entries={entries} sha256={sha256} file={file} />
-        )
+      {(known) =>
+        known ? <KnownPdf {...known} /> : <Verdict title={unknown.title}>{unknown.text}</Verdict>
       }
     </Loaded>
   );
 }
 
-interface KnownProps extends ChosenPdf {
-  readonly conversion: Conversion;
-  readonly entries: readonly Entry[];
-}
-
-function Known({ conversion, entries, sha256, file }: KnownProps) {
-  const { id, created_at: created, completed_at: completed } = conversion;
-  const check = useMemo(() => {
-    const pdf = { sha256, read: () => contentOf(file) };
-    return checkProof(async () => ({ conversionId: id, entries }), pdf, dependencies);
-  }, [id, entries, sha256, file]);
+function KnownPdf({ title, says, facts, note, checked, check }: Known) {
   return (
     <>
-      <Section title={t('The service knows this PDF')}>
-        <p>{t('It says that a conversion of this account made exactly these bytes.')}</p>
-        <Facts
-          facts={{
-            [t('Conversion')]: <RecordLink id={id} />,
-            [t('Requested')]: <Time iso={created} />,
-            [t('Made')]: completed && <Time iso={completed} />,
-          }}
-        />
+      <Section title={title}>
+        <p>{says}</p>
+        <Facts facts={facts} />
+        {note !== undefined && <p className="note">{note}</p>}
       </Section>
-      <ProofSection
-        lead={t('This browser checks that the log of the service says so, too.')}
-        checking={useCheckAtOnce(check)}
-      />
+      <ProofSection lead={checked} checking={useCheckAtOnce(check)} />
     </>
   );
 }
@@ -111,87 +169,6 @@ export const NotOffered = () => (
     )}
   </Verdict>
 );
-
-/** Asks the service about a PDF by its hash alone, then checks as much of the answer as a stranger can. */
-export function PublicPdfCheck({ sha256 }: { readonly sha256: string }) {
-  const offers = useQuery(offersQuery);
-  return (
-    <Loaded query={offers} what={t('what this service offers')} lines={2}>
-      {({ public_verify: isOffered }) => (isOffered ? <Answer sha256={sha256} /> : <NotOffered />)}
-    </Loaded>
-  );
-}
-
-function Answer({ sha256 }: { readonly sha256: string }) {
-  const answer = useAnswer(['verify in public', sha256], (signal) => askInPublic(sha256, signal));
-  return (
-    <Loaded query={answer} what={t('what the service knows of the hash')}>
-      {({ known, created_at, entries, by, checkpoint }) =>
-        known && created_at !== undefined ? (
-          <KnownToAll {...{ created_at, checkpoint, by, sha256 }} entries={entries ?? NONE_KNOWN} />
-        ) : (
-          <Verdict title={t('This service does not know this file.')}>
-            {t(
-              'It compares all bytes. The file comes from elsewhere, or it was changed after it was made: saved again, printed to a file, signed, cut off. One byte is enough. A file of an account that was erased is not known either. Ask the sender for the file as it was made.',
-            )}
-          </Verdict>
-        )
-      }
-    </Loaded>
-  );
-}
-
-const NONE_KNOWN: PublicAnswer['entries'] = [];
-
-interface KnownToAllProps extends PublicAnswer {
-  readonly by: string | undefined;
-  readonly sha256: string;
-}
-
-function KnownToAll({ created_at, checkpoint, entries, by, sha256 }: KnownToAllProps) {
-  const check = useMemo(
-    () => checkPublicProof({ created_at, checkpoint, entries }, sha256, dependencies),
-    [created_at, checkpoint, entries, sha256],
-  );
-  return (
-    <>
-      <Section title={t('This service made this PDF')}>
-        <p>
-          {t(
-            'It says that it made exactly these bytes for one of its accounts. Nothing in the file was changed since.',
-          )}
-        </p>
-        <Facts
-          facts={{
-            [t('Asked for')]: <Time iso={created_at} relative={false} />,
-            [t('By')]:
-              by === undefined ? (
-                t('The account has given no name.')
-              ) : (
-                <>
-                  <bdi>{by}</bdi>
-                  <p className="note">
-                    {t('The account calls itself so. The service does not check it.')}
-                  </p>
-                </>
-              ),
-          }}
-        />
-        <p className="note">
-          {t(
-            'That says nothing about the content: whether what the document states is true, or whether its sender had the right to send it.',
-          )}
-        </p>
-      </Section>
-      <ProofSection
-        lead={t(
-          'This browser checks that the signed log of the service has the event, and that the service has signed what it says of it. The name is not part of that.',
-        )}
-        checking={useCheckAtOnce(check)}
-      />
-    </>
-  );
-}
 
 export function BundleCheck({ file }: { readonly file: File }) {
   const check = useMemo(
