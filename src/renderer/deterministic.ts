@@ -34,10 +34,7 @@ export async function fixWorld(
 ): Promise<void> {
   const hash = createHash('sha256').update(orderedJson({ request, options })).digest();
   const seed = [0, 4, 8, 12].map((at) => hash.readUInt32LE(at));
-  await tab.fix({
-    time: fixedTime(options) ?? USUAL_TIME,
-    seed,
-  });
+  await tab.fix({ time: fixedTime(options) ?? USUAL_TIME, seed });
   if (request.html === undefined) return;
   await openWindow(tab);
   tab.end();

@@ -69,15 +69,11 @@ export class InstalledFonts {
   async #hashOf(path: string): Promise<string | undefined> {
     const known = this.#hashes.get(path);
     if (known !== undefined) return known;
-    try {
-      const hash = createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex');
-      this.#hashes.set(path, hash);
-      return hash;
-    } catch {
-      // It was removed since.
-      return undefined;
-    }
+    // It may have been removed since.
+    const content = await readFile(path).catch(() => undefined);
+    if (content === undefined) return undefined;
+    const hash = createHash('sha256').update(content).digest('hex');
+    this.#hashes.set(path, hash);
+    return hash;
   }
 }

@@ -14,6 +14,7 @@ export interface WorkerSettings {
   readonly directory: string;
   readonly allowPrivateNetwork: boolean;
   readonly egressPorts: readonly number[];
+  /** The memory that one page may use beside what a warm browser holds. */
   readonly maxPageMemoryBytes: number;
 }
 

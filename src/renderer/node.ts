@@ -8,17 +8,14 @@ import { findInstalledChrome } from './browser/find.ts';
 import { usedBytes } from './browser/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './browser/processes.ts';
 import { JobRun } from './job.ts';
+import type { WorkerSettings } from './messages.ts';
 import { type RenderPool, startRenderPool } from './pool.ts';
 
-export interface RendererSettings {
+export interface RendererSettings extends Omit<WorkerSettings, 'chromePath' | 'directory'> {
   readonly concurrency: number;
   /** The time limit for rendering: from the request that is read to the printed file. */
   readonly timeoutMs: number;
   readonly chromePath?: string | undefined;
-  readonly allowPrivateNetwork: boolean;
-  readonly egressPorts: readonly number[];
-  /** The memory that one page may use beside what a warm browser holds. */
-  readonly maxPageMemoryBytes: number;
   /** Pages that fail are pictured. */
   readonly pictures: boolean;
   /** A directory in the blob store's data directory, so that a PDF moves there by renaming. */
@@ -64,22 +61,16 @@ export interface RendererNode extends Stoppable {
 /** @throws {Error} one clear line when Chrome cannot be found or started */
 export async function startRendererNode(options: RendererNodeOptions): Promise<RendererNode> {
   const { queue, settings, logger } = options;
-  const found = await findInstalledChrome(settings.chromePath);
-  const ended = await reapLeftovers(settings.tempDir);
+  const { concurrency, timeoutMs, chromePath, pictures, tempDir, ...bounds } = settings;
+  const found = await findInstalledChrome(chromePath);
+  const ended = await reapLeftovers(tempDir);
   if (ended > 0) logger.warn({ ended }, 'ended Chromes that an earlier node left behind');
-  const directory = await makeNodeDirectory(settings.tempDir);
-  const { concurrency, allowPrivateNetwork, egressPorts, maxPageMemoryBytes } = settings;
+  const directory = await makeNodeDirectory(tempDir);
   let pool: RenderPool;
   try {
     pool = await startRenderPool({
       concurrency,
-      worker: {
-        chromePath: found.path,
-        directory,
-        allowPrivateNetwork,
-        egressPorts,
-        maxPageMemoryBytes,
-      },
+      worker: { ...bounds, chromePath: found.path, directory },
       logger,
     });
   } catch (error) {
@@ -92,7 +83,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     { chrome: product, ...found, sandboxed, sandboxNote, concurrency },
     `${product} renders, ${sandboxed ? 'in its sandbox' : `without its sandbox: ${sandboxNote}`}`,
   );
-  if (allowPrivateNetwork) {
+  if (bounds.allowPrivateNetwork) {
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
   }
 
@@ -100,7 +91,6 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
   const stopping = stop.signal;
   const abandon = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const { timeoutMs, pictures } = settings;
   const consumer = queue.consume(concurrency, async (delivery) => {
     const limits = { timeoutMs, pictures, stopping, abandoned: abandon.signal };
     const context = { ...options, ...limits, pool, directory };

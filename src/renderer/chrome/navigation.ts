@@ -66,10 +66,9 @@ export class Navigation {
   #loaded = false;
   /** The document shown has had its load event, or never will. */
   #over = false;
-  #onLoad: (() => void)[] = [];
-  #onEnd: (() => void)[] = [];
   #leaving = false;
-  #onMove: (() => void)[] = [];
+  /** Those who wait for a change of these. */
+  #waiting: (() => void)[] = [];
 
   constructor(tab: Tab, egress: Egress, requests: Requests) {
     this.#egress = egress;
@@ -121,7 +120,7 @@ export class Navigation {
 
   /** Resolves when the main frame has loaded the document that it was sent to, or stays. */
   async arrived(): Promise<void> {
-    while (this.#leaving) await new Promise<void>((resolve) => this.#onMove.push(resolve));
+    await this.#until(() => !this.#leaving);
     await this.loaded();
   }
 
@@ -134,16 +133,13 @@ export class Navigation {
    * Resolves when the document shown now, or one that replaces it, has had its load event, or never will
    * because its content broke off or it stopped itself.
    */
-  loaded(): Promise<void> {
-    if (this.#over) return Promise.resolve();
-    return new Promise((resolve) => this.#onLoad.push(resolve));
+  async loaded(): Promise<void> {
+    await this.#until(() => this.#over);
   }
 
   /** Resolves when no content of the document shown is under way. */
   async ended(): Promise<void> {
-    while (this.#isComing) {
-      await new Promise<void>((resolve) => this.#onEnd.push(resolve));
-    }
+    await this.#until(() => !this.#isComing);
   }
 
   /**
@@ -218,18 +214,26 @@ export class Navigation {
       this.#brokenOff.set(requestId, why ?? 'its content ended too early.');
       if (requestId === this.#loaderId) this.#stop();
     }
-    for (const tell of this.#onEnd.splice(0)) tell();
+    this.#changed();
   }
 
   /** The document shown loads nothing more. */
   #stop(): void {
     this.#over = true;
-    for (const tell of [...this.#onEnd.splice(0), ...this.#onLoad.splice(0)]) tell();
+    this.#changed();
   }
 
   #setLeaving(leaving: boolean): void {
     this.#leaving = leaving;
-    for (const tell of this.#onMove.splice(0)) tell();
+    this.#changed();
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #changed(): void {
+    for (const tell of this.#waiting.splice(0)) tell();
   }
 
   #notHtml(type: string, download = false): PageFailure {

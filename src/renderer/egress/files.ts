@@ -4,38 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { lookup } from 'mime-types';
 import { failure } from '../../egress/errors.ts';
 import { type EgressSession, PAGE, type PageFiles } from './session.ts';
-
-/** Media types of a page's own files, by the ends of their names. Chrome finds out those of others. */
-const TYPES: Readonly<Record<string, string>> = {
-  avif: 'image/avif',
-  bmp: 'image/bmp',
-  css: 'text/css',
-  csv: 'text/csv',
-  gif: 'image/gif',
-  htm: 'text/html',
-  html: 'text/html',
-  ico: 'image/x-icon',
-  jpeg: 'image/jpeg',
-  jpg: 'image/jpeg',
-  js: 'text/javascript',
-  json: 'application/json',
-  mjs: 'text/javascript',
-  mp4: 'video/mp4',
-  otf: 'font/otf',
-  png: 'image/png',
-  svg: 'image/svg+xml',
-  ttf: 'font/ttf',
-  txt: 'text/plain',
-  wasm: 'application/wasm',
-  webm: 'video/webm',
-  webp: 'image/webp',
-  woff: 'font/woff',
-  woff2: 'font/woff2',
-  xhtml: 'application/xhtml+xml',
-  xml: 'application/xml',
-};
 
 function nameOf(url: URL): string {
   try {
@@ -70,7 +41,8 @@ export function answerFile(
   if (content === undefined || (method !== 'GET' && method !== 'HEAD')) {
     throw failure('no-such-file');
   }
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '';
+  // Chrome finds out the type of a file whose name does not tell.
+  const type = lookup(name) || '';
   session.count(content.length, url.href);
   session.received.note({
     url: url.href,
