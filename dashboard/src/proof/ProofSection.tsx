@@ -85,7 +85,7 @@ export function ProofSection({ lead, checking, isAsked = false, children }: Proo
             const step = state.steps[place];
             return (
               <Step key={name} title={titleOf(name)} {...lookAt(state, place)}>
-                {step?.holds === true && findingOf(step)}
+                {step?.holds === true && <div className={styles.found}>{findingOf(step)}</div>}
                 {step?.holds === false && <Failure step={step} />}
               </Step>
             );

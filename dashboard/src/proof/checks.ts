@@ -18,7 +18,6 @@ import {
   provedEvents,
   verifyEvidence,
 } from '../../../verifier/verify-evidence.mjs';
-import type { KeptCheckpoint } from './kept-checkpoint.ts';
 import {
   type CheckDependencies,
   growthBetween,
@@ -57,6 +56,36 @@ export interface ProvedPdf {
   readonly read?: () => Promise<Uint8Array>;
 }
 
+/** Begins a check with the keys that it trusts. */
+async function begin(doStep: DoStep, { log, keeper, now }: CheckDependencies, named?: string) {
+  const inForce = await log.keys();
+  const kept = keeper.read();
+  const { keys } = await doStep('keys', () => trustedKeys(inForce, kept, named));
+  /** Compares a checkpoint with the one that this browser kept, and keeps the larger one. */
+  const compare = async (checkpoint: Checkpoint): Promise<void> => {
+    const growth = kept && (await growthBetween(log, kept, checkpoint));
+    await doStep('history', async () => {
+      if (growth !== undefined) await mustGrow(growth);
+      if (kept !== undefined && kept.size > checkpoint.size) {
+        return { checkpoint, kept, isKept: true };
+      }
+      const { origin, size, root } = checkpoint;
+      const ofLog = inForce.trim().split('\n');
+      const checkedAt = now().toISOString();
+      return {
+        checkpoint,
+        kept,
+        isKept: keeper.keep({ origin, size, root, keys: ofLog, checkedAt }),
+      };
+    });
+  };
+  return {
+    keys,
+    compare,
+    open: (note: string) => doStep('checkpoint', () => openCheckpoint(note, keys)),
+  };
+}
+
 export function checkProof(
   load: () => Promise<Proof>,
   pdf: ProvedPdf | undefined,
@@ -67,12 +96,9 @@ export function checkProof(
     plan: ['keys', 'checkpoint', 'history', 'events', ...document],
     run: async (doStep) => {
       const { conversionId, entries, key } = await load();
-      const { log, keeper } = dependencies;
-      const inForce = await log.keys();
-      const kept = keeper.read();
-      const { keys } = await doStep('keys', () => trustedKeys(inForce, kept, key));
-      const opened = await doStep('checkpoint', () => openCheckpoint(noteOf(entries), keys));
-      await checkHistory(doStep, opened, inForce, kept, dependencies);
+      const { open, compare } = await begin(doStep, dependencies, key);
+      const opened = await open(noteOf(entries));
+      await compare(opened);
       const { note, size, root } = opened;
       const checkpoint = { note, size: `${size}`, root };
       const { events } = await doStep('events', async () => ({
@@ -86,27 +112,6 @@ export function checkProof(
       });
     },
   };
-}
-
-/** Compares a checkpoint with the one that this browser kept, and keeps the larger one. */
-async function checkHistory(
-  doStep: DoStep,
-  checkpoint: Checkpoint,
-  inForce: string,
-  kept: KeptCheckpoint | undefined,
-  { log, keeper, now }: CheckDependencies,
-): Promise<void> {
-  const growth = kept && (await growthBetween(log, kept, checkpoint));
-  await doStep('history', async () => {
-    if (growth !== undefined) await mustGrow(growth);
-    if (kept !== undefined && kept.size > checkpoint.size) {
-      return { checkpoint, kept, isKept: true };
-    }
-    const { origin, size, root } = checkpoint;
-    const keys = inForce.trim().split('\n');
-    const isKept = keeper.keep({ origin, size, root, keys, checkedAt: now().toISOString() });
-    return { checkpoint, kept, isKept };
-  });
 }
 
 function documentOf(events: readonly ProvedEvent[], sha256: string) {
@@ -129,12 +134,9 @@ export const checkPublicProof = (
 ): Check => ({
   plan: ['keys', 'checkpoint', 'history', 'entry', 'statement'],
   run: async (doStep) => {
-    const { log, keeper } = dependencies;
-    const inForce = await log.keys();
-    const kept = keeper.read();
-    const { keys } = await doStep('keys', () => trustedKeys(inForce, kept));
-    const opened = await doStep('checkpoint', () => openCheckpoint(note, keys));
-    await checkHistory(doStep, opened, inForce, kept, dependencies);
+    const { keys, open, compare } = await begin(doStep, dependencies);
+    const opened = await open(note);
+    await compare(opened);
     const { origin, size, root } = opened;
     const { index, leaf, statement } = await doStep('entry', async () => {
       const [entry, ...others] = entries;
@@ -201,10 +203,8 @@ export const checkBundle = (
   plan: ['keys', ...Object.values(BUNDLE_STEPS), 'checkpoint', 'growth', 'history'],
   run: async (doStep) => {
     const zip = await load();
-    const { log, keeper } = dependencies;
-    const inForce = await log.keys();
-    const kept = keeper.read();
-    const { keys } = await doStep('keys', () => trustedKeys(inForce, kept));
+    const { log } = dependencies;
+    const { keys, open, compare } = await begin(doStep, dependencies);
     const result = await verify(zip, keys);
     const failed = result.ok ? undefined : (GROUPS[result.passed.length] ?? 'report');
     for (const group of GROUPS) {
@@ -217,13 +217,12 @@ export const checkBundle = (
     }
     if (!result.ok) return;
     const { found } = result;
-    const note = await log.checkpoint();
-    const current = await doStep('checkpoint', () => openCheckpoint(note, keys));
+    const current = await open(await log.checkpoint());
     const growth = await growthBetween(log, found, current);
     await doStep('growth', async () => {
       await mustGrow(growth);
       return { from: found, to: current };
     });
-    await checkHistory(doStep, current, inForce, kept, dependencies);
+    await compare(current);
   },
 });

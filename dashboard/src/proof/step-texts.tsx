@@ -16,6 +16,12 @@ interface StepTexts<Name extends StepName> {
 }
 
 const events = (count: number): string => counted(count, 'event');
+const value = (text: string) => <code className={styles.value}>{text}</code>;
+const at = (iso: string) => <Time iso={iso} relative={false} />;
+
+const NOT_IN_LOG = t(
+  'The proof does not fit the log. It was altered, or the service shows another log than the one that it signed.',
+);
 
 const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
   keys: {
@@ -23,20 +29,14 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
     failed: t('The proof names no key that the service publishes.'),
     found: ({ kept, keys }) => (
       <>
-        <p>
-          {kept === undefined
-            ? t(
-                'This browser knows no key from an earlier visit, so it takes the key from the service itself. Compare it with one that you got another way.',
-              )
-            : t('A key that this browser kept is still in force.')}
-        </p>
+        {kept === undefined
+          ? t(
+              'This browser knows no key from an earlier visit, so it takes the key from the service itself. Compare it with one that you got another way.',
+            )
+          : t('A key that this browser kept is still in force.')}
         <details>
           <summary>{t('Show the key')}</summary>
-          {keys.map((key) => (
-            <code key={key} className={styles.value}>
-              {key}
-            </code>
-          ))}
+          {value(keys.join('\n'))}
         </details>
       </>
     ),
@@ -53,52 +53,36 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
     failed: t(
       'The log is not the one that this browser has seen before: events were changed or removed. Keep this page, and ask the operator.',
     ),
-    found: ({ kept, checkpoint, isKept }) =>
-      kept === undefined ? (
-        <p>
-          {isKept
-            ? t(
-                'This is the first check in this browser. It keeps the state of the log, and will show at a later visit if events were changed or removed.',
-              )
-            : t(
-                'This browser lets the page keep nothing, so that no visit can be compared with an earlier one.',
-              )}
-        </p>
-      ) : (
-        <p>
-          {rich(
-            'The first {events} are the ones that this browser saw before. It last kept the state of the log on {time}.',
-            {
-              events: events(Math.min(kept.size, checkpoint.size)),
-              time: <Time iso={kept.checkedAt} relative={false} />,
-            },
-          )}
-        </p>
-      ),
+    found: ({ kept, checkpoint, isKept }) => {
+      if (kept !== undefined) {
+        return rich(
+          'The first {events} are the ones that this browser saw before. It last kept the state of the log on {time}.',
+          { events: events(Math.min(kept.size, checkpoint.size)), time: at(kept.checkedAt) },
+        );
+      }
+      return isKept
+        ? t(
+            'This is the first check in this browser. It keeps the state of the log, and will show at a later visit if events were changed or removed.',
+          )
+        : t(
+            'This browser lets the page keep nothing, so that no visit can be compared with an earlier one.',
+          );
+    },
   },
   events: {
     title: t('Events in the log'),
-    failed: t(
-      'The proof does not fit the log. It was altered, or the service shows another log than the one that it signed.',
-    ),
+    failed: NOT_IN_LOG,
     found: ({ events: proved }) => (
       <>
-        <p>
-          {t(
-            'The hash of each leads to the root hash above. No event of the conversion’s stream is left out between them.',
-          )}
-        </p>
+        {t(
+          'The hash of each leads to the root hash above. No event of the conversion’s stream is left out between them.',
+        )}
         <ol className={styles.events}>
           {proved.map(({ index, type, time, leaf }) => (
             <li key={index}>
-              <span className={styles.eventName}>{type}</span>
-              <span>
-                {rich('event {index}, {time}', {
-                  index,
-                  time: <Time iso={time} relative={false} />,
-                })}
-              </span>
-              <code className={styles.value}>{leaf}</code>
+              <b>{type}</b>
+              <span>{rich('event {index}, {time}', { index, time: at(time) })}</span>
+              {value(leaf)}
             </li>
           ))}
         </ol>
@@ -108,43 +92,33 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
   document: {
     title: t('PDF in the log'),
     failed: t('The log names another PDF for this conversion, or another signature of it.'),
-    found: ({ sha256, event }) => (
-      <p>
-        {rich('Event {index}, {time}, names its SHA-256: {code}', {
-          index: event.index,
-          time: <Time iso={event.time} relative={false} />,
-          code: <code className={styles.value}>{sha256}</code>,
-        })}
-      </p>
-    ),
+    found: ({ sha256, event: { index, time } }) =>
+      rich('Event {index}, {time}, names its SHA-256: {code}', {
+        index,
+        time: at(time),
+        code: value(sha256),
+      }),
   },
   entry: {
     title: t('Hash of the event in the log'),
-    failed: t(
-      'The proof does not fit the log. It was altered, or the service shows another log than the one that it signed.',
-    ),
-    found: ({ index, leaf }) => (
-      <p>
-        {rich('The hash of event {index} leads to the root hash above: {code}', {
-          index,
-          code: <code className={styles.value}>{leaf}</code>,
-        })}
-      </p>
-    ),
+    failed: NOT_IN_LOG,
+    found: ({ index, leaf }) =>
+      rich('The hash of event {index} leads to the root hash above: {code}', {
+        index,
+        code: value(leaf),
+      }),
   },
   statement: {
     title: t('Statement about the PDF'),
     failed: t('No key of the service has signed that this event is about this PDF.'),
     found: ({ statement }) => (
       <>
-        <p>
-          {t(
-            'A key of the service has signed that this event names this PDF. The event itself belongs to its account, so this browser cannot read it and takes the service’s word for that. An owner who shows the bundle of evidence proves it without the service.',
-          )}
-        </p>
+        {t(
+          'A key of the service has signed that this event names this PDF. The event itself belongs to its account, so this browser cannot read it and takes the service’s word for that. An owner who shows the bundle of evidence proves it without the service.',
+        )}
         <details>
           <summary>{t('Show the statement')}</summary>
-          <pre className={styles.value}>{statement}</pre>
+          {value(statement)}
         </details>
       </>
     ),
@@ -154,21 +128,17 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
     failed: t(
       'The log of this service does not go on from the checkpoint in the bundle. Events were changed or removed since, or the bundle is of another log.',
     ),
-    found: ({ from, to }) => (
-      <p>
-        {rich('The {size} of the log in the bundle are the first of the {size2} of today.', {
-          size: events(from.size),
-          size2: events(to.size),
-        })}
-      </p>
-    ),
+    found: ({ from, to }) =>
+      t('The {size} of the log in the bundle are the first of the {size2} of today.', {
+        size: events(from.size),
+        size2: events(to.size),
+      }),
   },
   bundleFiles: {
     title: t('Signature of the bundle'),
     failed: t('A file in the bundle is not the one that the service has signed.'),
-    found: () => (
-      <p>{t('A signed list names each file with its SHA-256, and the ZIP has no other byte.')}</p>
-    ),
+    found: () =>
+      t('A signed list names each file with its SHA-256, and the ZIP has no other byte.'),
   },
   bundleCheckpoint: {
     title: t('Checkpoint in the bundle'),
@@ -179,30 +149,24 @@ const STEPS: { readonly [Name in StepName]: StepTexts<Name> } = {
     title: t('Events in the bundle'),
     failed: t('An event in the bundle is not as the log has it.'),
     found: (found) =>
-      found && (
-        <p>
-          {rich('{length} of the conversion {conversion}.', {
-            length: events(found.events.length),
-            conversion: found.conversion,
-          })}
-        </p>
-      ),
+      found &&
+      t('{length} of the conversion {conversion}.', {
+        length: events(found.events.length),
+        conversion: found.conversion,
+      }),
   },
   bundleDocuments: {
     title: t('Documents in the bundle'),
     failed: t('A document in the bundle is not the one that the events name.'),
     found: (found) =>
       found &&
-      found.proved.length > 0 && (
-        <p>{rich('Proved by their hashes: {value}.', { value: found.proved.join(', ') })}</p>
-      ),
+      found.proved.length > 0 &&
+      t('Proved by their hashes: {value}.', { value: found.proved.join(', ') }),
   },
   bundleReport: {
     title: t('Report in the bundle'),
     failed: t('The report in the bundle shows something else than its events.'),
-    found: () => (
-      <p>{t('What the report says besides its events is signed by the service, not proved.')}</p>
-    ),
+    found: () => t('What the report says besides its events is signed by the service, not proved.'),
   },
 };
 
