@@ -151,6 +151,8 @@ export const router = createRouter({
   routeTree,
   parseSearch,
   stringifySearch,
+  // What a page does not know is no parameter of it.
+  search: { strict: true },
   caseSensitive: true,
   scrollRestoration: true,
   defaultPreload: 'intent',

@@ -132,7 +132,12 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByLabel('To day').fill('2030-01-01');
     await page.getByText('The last day is before the first.').waitFor();
     await button(page, 'Clear the filters').click();
+    await page.getByLabel('From day').waitFor({ state: 'detached' });
     await rowOf(page, failed).waitFor();
+    await page.goto('/conversions?status=nonsense&warnings=false');
+    await page.getByText(/^\d+ conversions$/).waitFor();
+    t.notOk(await page.getByLabel('With warnings').isChecked(), 'the page does not know them');
+    t.equal(await button(page, 'Clear the filters').count(), 0);
   });
 
   await parent.test('a name is found as it is typed, however it is written', async (t) => {
@@ -245,6 +250,7 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await page.getByText('Its request is deleted, so send it again').waitFor();
     const events = await eventsOf(dashboard, failed);
     const asked = events.find(({ type }) => type === 'ConversionRequested');
+    await request.getByText('None was set.').waitFor();
     t.match(await request.innerText(), asked?.request_id);
     t.match(await request.innerText(), /Idempotency key\s+none was sent[^]*None was set/);
     t.strictSame(await inspectPage(page, 'conversion-failed'), []);
@@ -272,7 +278,9 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await page.getByText('scripts and animations that still drew').waitFor();
     await moments.filter({ hasText: 'ConversionCompleted' }).waitFor();
     t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The file was stored/);
-    t.match(await region(page, 'Request').locator('pre').innerText(), SCRIPT);
+    const source = region(page, 'Request').locator('pre');
+    t.match(await source.innerText(), SCRIPT);
+    await source.locator('span[style*="--accent"]').first().waitFor();
     await button(page, 'Verify').click();
     await region(page, 'Proof').getByText('Everything that was checked holds').waitFor();
     const steps = await region(page, 'Proof').locator('li[data-look]').all();
@@ -384,12 +392,12 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     const locked = await convert(dashboard, { html: '<p>Locked</p>', pdf });
     await page.goto(`/conversions/${locked}`);
     const request = region(page, 'Request');
-    await button(page, 'Show passwords').waitFor();
-    t.match(await request.innerText(), /"user_password": "•+"/);
+    await request.getByText(/"user_password": "•+"/).waitFor();
     t.notMatch(await page.content(), 'hush');
     await button(page, 'Show passwords').click();
-    t.match(await request.innerText(), '"user_password": "hush"');
+    await request.getByText('"user_password": "hush"').waitFor();
     await button(page, 'Hide passwords').click();
+    await request.getByText(/"user_password": "•+"/).waitFor();
     t.notMatch(await page.content(), 'hush');
     await page.goto(`/conversions/${id}`);
   });

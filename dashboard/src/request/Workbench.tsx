@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { Code } from '../ui/Code.tsx';
@@ -31,7 +32,7 @@ export function Workbench(props: WorkbenchProps) {
   const { notice, source, options, paid, credits, action, isPending, onSend, result, samples } =
     props;
   const send = () => {
-    if (!isPending) onSend();
+    if (!isPending && credits !== 0) onSend();
   };
   return (
     <div
@@ -47,15 +48,26 @@ export function Workbench(props: WorkbenchProps) {
           <Section
             title={t('Result')}
             lead={
-              credits === null
-                ? t('{paid} costs nothing.', { paid })
-                : t('{paid} costs 1 credit. You have {credits}.', {
+              credits === null ? (
+                t('{paid} costs nothing.', { paid })
+              ) : (
+                <>
+                  {t('{paid} costs 1 credit. You have {credits}.', {
                     paid,
                     credits: formatNumber(credits),
-                  })
+                  })}{' '}
+                  {credits === 0 && <Link to="/usage">{t('See the credits')}</Link>}
+                </>
+              )
             }
             actions={
-              <Button look="primary" icon="play" isPending={isPending} onPress={send}>
+              <Button
+                look="primary"
+                icon="play"
+                isPending={isPending}
+                isDisabled={credits === 0}
+                onPress={send}
+              >
                 {action}
               </Button>
             }

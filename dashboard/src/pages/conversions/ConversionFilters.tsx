@@ -75,7 +75,7 @@ export function ConversionFilters(props: ConversionFiltersProps) {
         />
       </div>
       {canFold && (
-        <div>
+        <div className={styles.search}>
           <Button icon="filter" aria-expanded={isShown} onPress={toggle}>
             {rich('Filters{value}', { value: active > 0 && t(' ({active} in force)', { active }) })}
           </Button>

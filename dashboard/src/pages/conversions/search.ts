@@ -62,7 +62,7 @@ export const conversionsSearch = (search: Readonly<Record<string, unknown>>): Co
 
 /** The filters as the API takes them. */
 export function filterOf(search: ConversionsSearch): ConversionFilter {
-  const { page: _, size: __, warnings, from, to, ...filter } = conversionsSearch(search);
+  const { page: _, size: __, warnings, from, to, ...filter } = search;
   return given({
     ...filter,
     warnings: warnings && ('true' as const),

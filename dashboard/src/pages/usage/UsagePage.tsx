@@ -55,7 +55,7 @@ export default function UsagePage() {
 
 type LedgerEntry = components['schemas']['LedgerEntry'];
 
-const KIND = { grant: t('Granted'), debit: t('Taken'), refund: t('Given back') } as const;
+const KIND = { grant: t('Grant'), debit: t('Conversion'), refund: t('Refund') } as const;
 
 /** +5, −1: the sign says more than a colour. */
 const formatChange = (amount: number): string =>
