@@ -39,15 +39,15 @@ export function Page({ title, lead, actions, children }: PageProps) {
     shownPath = pathname;
   }, [pathname]);
   return (
-    <div className={styles.page}>
-      <header className={styles.header}>
-        <div className={styles.titles}>
-          <h1 ref={heading} tabIndex={-1} dir="auto" className={styles.title}>
+    <div className="stack gap-5">
+      <header className="line gap-3 apart top">
+        <div className="stack gap-1 anywhere">
+          <h1 ref={heading} tabIndex={-1} dir="auto">
             {title}
           </h1>
           {lead !== undefined && <p className={styles.lead}>{lead}</p>}
         </div>
-        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+        {actions !== undefined && <div className="line gap-2">{actions}</div>}
       </header>
       {children}
     </div>
@@ -90,13 +90,13 @@ export function Section({ title, lead, actions, fold, children }: SectionProps) 
   const { canFold, isShown, toggle } = useFold(fold === 'closed');
   return (
     <section className={styles.section}>
-      <header className={styles.header}>
-        <div className={styles.titles}>
+      <header className="line gap-3 apart top">
+        <div className="stack gap-1 anywhere">
           <h2>
             {fold !== undefined && canFold ? (
               <AriaButton aria-expanded={isShown} onPress={toggle} className={styles.fold}>
                 {title}
-                <Icon name="chevronDown" />
+                <Icon name={isShown ? 'chevronUp' : 'chevronDown'} />
               </AriaButton>
             ) : (
               title
@@ -104,7 +104,7 @@ export function Section({ title, lead, actions, fold, children }: SectionProps) 
           </h2>
           {lead !== undefined && <p className={`${styles.lead} note`}>{lead}</p>}
         </div>
-        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+        {actions !== undefined && <div className="line gap-2">{actions}</div>}
       </header>
       {(fold === undefined || isShown) && children}
     </section>
@@ -121,11 +121,9 @@ interface EmptyStateProps {
 
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
-    <div className={styles.state}>
-      <span className={styles.icon}>
-        <Icon name={icon} size={28} />
-      </span>
-      <p className={styles.what}>{title}</p>
+    <div className={`${styles.state} centred`}>
+      <Icon name={icon} size={28} />
+      <p className="strong">{title}</p>
       <p className={styles.why}>{children}</p>
       {action}
     </div>
@@ -135,7 +133,7 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
 /** Says that all is well where something else could be listed. */
 export function Calm({ children }: { readonly children: ReactNode }) {
   return (
-    <p className={styles.calm}>
+    <p className={`${styles.calm} beside`} data-tone="ok">
       <Icon name="check" />
       <span>{children}</span>
     </p>
@@ -148,11 +146,9 @@ type ErrorStateProps = { readonly error: unknown; readonly onRetry: () => void }
 export function ErrorState({ error, onRetry }: ErrorStateProps) {
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
-    <div className={styles.state} role="alert">
-      <span className={styles.icon} data-tone="danger">
-        <Icon name="warning" size={28} />
-      </span>
-      <p className={styles.what}>{t('This could not be loaded')}</p>
+    <div className={`${styles.state} centred`} role="alert" data-tone="danger">
+      <Icon name="warning" size={28} />
+      <p className="strong">{t('This could not be loaded')}</p>
       <p className={styles.why}>{errorText(error)}</p>
       {requestId !== undefined && (
         <p className={styles.why}>{rich('Request {code}', { code: <code>{requestId}</code> })}</p>
@@ -174,7 +170,7 @@ interface LoadingProps {
 /** Grey lines where the content will be, so that nothing jumps when it comes. */
 export function Loading({ label, lines = 4 }: LoadingProps) {
   return (
-    <div className={styles.loading} role="status">
+    <div className={`${styles.loading} stack gap-3`} role="status">
       <span className="visually-hidden">{label}</span>
       {Array.from({ length: lines }, (_, line) => (
         <span key={line} className={styles.line} aria-hidden="true" />
@@ -275,9 +271,13 @@ type NoticeProps = { readonly kind: keyof typeof KINDS; readonly children: React
 export function Notice({ kind, children }: NoticeProps) {
   const { icon, tone } = KINDS[kind];
   return (
-    <div className={styles.notice} data-tone={tone} role={kind === 'danger' ? 'alert' : undefined}>
+    <div
+      className={`${styles.notice} box beside top`}
+      data-tone={tone}
+      role={kind === 'danger' ? 'alert' : undefined}
+    >
       <Icon name={icon} />
-      <div className={styles.message}>{children}</div>
+      <div className="anywhere">{children}</div>
     </div>
   );
 }
@@ -315,16 +315,16 @@ interface StepProps {
 
 /** A list of things that are done one after the other. */
 export function Steps({ children }: { readonly children: ReactNode }) {
-  return <ol className={styles.steps}>{children}</ol>;
+  return <ol className={`${styles.steps} stack gap-5`}>{children}</ol>;
 }
 
 export function Step({ look, title, word, children }: StepProps) {
   const { icon, tone } = LOOKS[look];
   return (
-    <li className={styles.step} data-look={look} data-tone={tone}>
-      <span className={styles.mark}>{icon && <Icon name={icon} size={16} />}</span>
-      <div className={styles.body}>
-        <h3 className={styles.stepTitle}>
+    <li className={`${styles.step} beside top`} data-look={look} data-tone={tone}>
+      <span className={`${styles.mark} disc`}>{icon && <Icon name={icon} size={16} />}</span>
+      <div className={`${styles.body} stack gap-2 anywhere`}>
+        <h3 className="line">
           {title} <span className={styles.word}>{word}</span>
         </h3>
         {children}

@@ -30,13 +30,17 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** Shows that other rows are on their way. */
   readonly isBusy?: boolean;
+  /** Stands for a table without rows. */
+  readonly empty?: ReactNode;
 }
 
 /**
  * A list of records; a phone shows each as a card. The roles are stated, for a table that is not laid out as
  * one loses them in some browsers.
  */
-export function Table<Row>({ label, columns, rows, rowKey, isBusy = false }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, rowKey, isBusy = false, empty } = props;
+  if (empty !== undefined && rows.length === 0) return empty;
   return (
     <div className={styles.frame} aria-busy={isBusy}>
       <table role="table" aria-label={label} className={styles.table}>
@@ -86,7 +90,7 @@ function Cell<Row>({ column, row }: CellProps<Row>) {
   );
 }
 
-interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy'> {
+interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy' | 'empty'> {
   readonly list: ShownPage<Row>;
   /** The name of the listed things, such as "conversions". */
   readonly of: string;
@@ -132,8 +136,8 @@ function Pagination({ of, page, size, total, onPage, sizes }: PaginationProps) {
   const first = (page - 1) * size + 1;
   const end = Math.min(page * size, total);
   return (
-    <nav aria-label={t('Pages of {of}', { of })} className={styles.pagination}>
-      <span className={styles.shown} aria-live="polite">
+    <nav aria-label={t('Pages of {of}', { of })} className="line gap-2">
+      <span className={`${styles.shown} note`} aria-live="polite">
         {first > total
           ? t('None of {total} {of}', { total: formatNumber(total), of })
           : t('{first} to {end} of {total} {of}', {
@@ -248,10 +252,10 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   return (
     <dl className={styles.figures}>
       {figures.map(({ name, value, note }) => (
-        <div key={name} className={styles.figure}>
-          <dt>{name}</dt>
+        <div key={name} className="box">
+          <dt className="note">{name}</dt>
           <dd className={styles.value}>{value}</dd>
-          {note !== undefined && <dd className={styles.note}>{note}</dd>}
+          {note !== undefined && <dd className={`${styles.note} note`}>{note}</dd>}
         </div>
       ))}
     </dl>
@@ -325,18 +329,18 @@ export function Time({ iso, relative = true, look = 'whole' }: TimeProps) {
   useSyncExternalStore(subscribe, () => ticks);
   if (look === 'short') {
     return (
-      <time dateTime={iso} title={formatTime(iso)} className={styles.absolute}>
+      <time dateTime={iso} title={formatTime(iso)} className={styles.time}>
         {formatRelative(iso)}
       </time>
     );
   }
   return (
     <time dateTime={iso} className={styles.time}>
-      <span className={styles.absolute}>{formatTime(iso)}</span>
+      {formatTime(iso)}
       {relative && (
         <>
           {' '}
-          <span className={styles.relative}>{formatRelative(iso)}</span>
+          <span className="note">{formatRelative(iso)}</span>
         </>
       )}
     </time>
