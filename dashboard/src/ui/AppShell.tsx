@@ -12,7 +12,6 @@ import { kept } from './kept.ts';
 import { LanguageChoice } from './LanguageChoice.tsx';
 import { applyTheme, chosenTheme, type Theme, THEMES } from './theme.ts';
 import { PageError, useSignOut } from './LonePage.tsx';
-import publicFrameStyles from './PublicFrame.module.css';
 import { announce, Toasts } from './Toasts.tsx';
 import { rich } from '../words/rich.ts';
 import { t } from '../words/words.ts';
@@ -41,12 +40,12 @@ const OPERATOR_PLACES: readonly Place[] = [
 
 function Places({ places }: { readonly places: readonly Place[] }) {
   return (
-    <ul className={styles.places}>
+    <ul>
       {places.map(({ to, label, icon, exact = false }) => (
         <li key={to}>
           <Link
             to={to}
-            className={styles.place}
+            className={`${styles.place} beside`}
             activeProps={{ 'aria-current': 'page' }}
             activeOptions={{ exact, includeSearch: false }}
           >
@@ -79,7 +78,7 @@ function ConnectionLine() {
   return (
     <div role="status" className={styles.connection}>
       {text !== undefined && (
-        <p className={styles.lost}>
+        <p className={`${styles.lost} raised beside`} data-tone="warning">
           <Icon name="offline" />
           {text}
         </p>
@@ -97,7 +96,7 @@ function Appearance() {
     setTheme(chosen);
   };
   return (
-    <label className={styles.appearance}>
+    <label className="note">
       {t('Appearance')}{' '}
       <select value={theme} onChange={({ target }) => choose(target.value as Theme)}>
         {Object.entries(THEMES).map(([value, name]) => (
@@ -185,7 +184,7 @@ export function AppShell() {
   if (isForbidden(error)) return <PageError error={error} />;
   return (
     <div className={styles.shell}>
-      <a href="#content" className={styles.skip}>
+      <a href="#content" className={`${styles.skip} raised`}>
         {t('Skip to the content')}
       </a>
       <header className={styles.bar}>
@@ -196,7 +195,7 @@ export function AppShell() {
           aria-controls="menu"
           onPress={() => setOpen(!isOpen)}
         />
-        <span className={styles.name}>{t('Pressledger')}</span>
+        <span className={styles.brand}>{t('Pressledger')}</span>
       </header>
       <nav
         id="menu"
@@ -211,7 +210,7 @@ export function AppShell() {
         {lacking === undefined && (
           <Button icon="search" aria-keyshortcuts="Control+K" onPress={() => setAsked('go')}>
             {rich('Go to… {kbd}', {
-              kbd: <kbd className={styles.keys}>{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>,
+              kbd: <kbd className="last note">{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>,
             })}
           </Button>
         )}
@@ -219,18 +218,16 @@ export function AppShell() {
           <Places places={places} />
           {isOperator && (
             <>
-              <p className={styles.group}>{t('For operators')}</p>
+              <p className={`${styles.group} note`}>{t('For operators')}</p>
               <Places places={OPERATOR_PLACES} />
             </>
           )}
         </div>
-        <div className={styles.person}>
-          <a href="/docs" className={styles.reference}>
-            {t('API reference')}
-          </a>
+        <div className={`${styles.person} stack gap-1 start`}>
+          <a href="/docs">{t('API reference')}</a>
           <Appearance />
-          <LanguageChoice className={styles.appearance} />
-          <span className={styles.email}>{person?.name ?? person?.email}</span>
+          <LanguageChoice />
+          <span className={`${styles.email} note cut`}>{person?.name ?? person?.email}</span>
           <Button look="quiet" icon="signOut" {...signOut}>
             {t('Sign out')}
           </Button>
@@ -265,18 +262,18 @@ export function FrameOfAnybody() {
 
 function PublicFrame() {
   return (
-    <div className={publicFrameStyles.frame}>
-      <header className={publicFrameStyles.bar}>
-        <Link to="/" className={publicFrameStyles.name}>
+    <div className={styles.public}>
+      <header className={`${styles.publicBar} line apart`}>
+        <Link to="/" className={`${styles.publicName} beside gap-2`}>
           <img src="/favicon.svg" alt="" width="28" height="28" />
           {t('Pressledger')}
         </Link>
-        <LanguageChoice className="note" />
+        <LanguageChoice />
         <ButtonLink to="/sign-in" search={{ from: '/verify' }} look="quiet">
           {t('Sign in')}
         </ButtonLink>
       </header>
-      <main className={publicFrameStyles.content}>
+      <main>
         <Outlet />
       </main>
     </div>

@@ -57,9 +57,9 @@ export function Chart(chart: ChartProps) {
     return value === null ? '–' : format(value);
   };
   return (
-    <figure className={styles.chart}>
-      <figcaption className={styles.caption}>{title}</figcaption>
-      <p className={styles.legend} aria-hidden="true">
+    <figure className="stack gap-2">
+      <figcaption className="strong">{title}</figcaption>
+      <p className={`${styles.legend} line note`} aria-hidden="true">
         {series.map(({ name, tone, isDashed = false, values }) => (
           <span key={name}>
             <span
@@ -70,7 +70,7 @@ export function Chart(chart: ChartProps) {
             {name} <b>{textAt(values, shown)}</b>
           </span>
         ))}
-        <span className={styles.time}>{times[shown] !== undefined && timeName(times[shown])}</span>
+        <span className="last">{times[shown] !== undefined && timeName(times[shown])}</span>
       </p>
       <div ref={place} className={styles.plot} aria-hidden="true" />
       {table !== undefined ? (

@@ -17,7 +17,7 @@ interface CodeProps {
 /** A text to read sign by sign or to copy. */
 export function Code({ code, copyLabel, wrap = false, children = code }: CodeProps) {
   return (
-    <figure className={styles.figure}>
+    <figure className={`${styles.figure} card`}>
       {/* Long lines are scrolled, also by the keyboard. */}
       <pre className={styles.code} data-wrap={wrap} tabIndex={wrap ? undefined : 0}>
         <code>{children}</code>

@@ -30,9 +30,9 @@ export function Dialog({ title, isOpen, onClose, keep = false, children }: Dialo
       isKeyboardDismissDisabled={keep}
       onOpenChange={(open) => !open && onClose()}
     >
-      <Modal className={styles.modal}>
-        <AriaDialog className={styles.dialog}>
-          <header className={styles.header}>
+      <Modal className={`${styles.modal} raised`}>
+        <AriaDialog className={`${styles.dialog} stack`}>
+          <header className={`${styles.header} beside apart top`}>
             <Heading slot="title" className={styles.title}>
               {title}
             </Heading>

@@ -31,13 +31,13 @@ export function FileDrop(props: FileDropProps) {
   };
   return (
     <DropZone
-      className={styles.drop}
+      className={`${styles.drop} centred gap-3`}
       aria-label={several ? t('Drop files here') : t('Drop a file here')}
       onDrop={({ items }) => void drop(items)}
     >
       <Icon name="upload" size={28} />
-      <p className={styles.title}>{title}</p>
-      <div className={styles.ways}>
+      <p className={`${styles.title} strong`}>{title}</p>
+      <div className={`${styles.ways} line gap-2`}>
         <FileTrigger
           acceptedFileTypes={accept}
           allowsMultiple={several}

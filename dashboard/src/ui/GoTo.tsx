@@ -161,7 +161,7 @@ export function GoTo({ places, onClose }: GoToProps) {
             onClick={() => go(target)}
           >
             <Icon name={target.icon} />
-            <bdi className={styles.name}>{target.name}</bdi>
+            <bdi className="cut">{target.name}</bdi>
             <span className="note">{target.kind}</span>
           </div>
         ))}

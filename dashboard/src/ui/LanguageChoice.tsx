@@ -8,9 +8,9 @@ function choose(chosen: Language): void {
 }
 
 /** The language of the pages. */
-export function LanguageChoice({ className }: { readonly className?: string | undefined }) {
+export function LanguageChoice() {
   return (
-    <label className={className}>
+    <label className="note">
       {t('Language')}{' '}
       <select value={language} onChange={({ target }) => choose(target.value as Language)}>
         {Object.entries(LANGUAGES).map(([value, name]) => (

@@ -25,13 +25,13 @@ export function LonePage({ title, heading, children }: LonePageProps) {
   }, [title]);
   return (
     <main className={styles.page}>
-      <div className={styles.frame}>
+      <div className={`${styles.frame} card stack gap-5 anywhere`}>
         <header className="stack">
           <img src="/favicon.svg" alt="" width="36" height="36" />
           <h1 className={styles.title}>{heading}</h1>
         </header>
         {children}
-        <LanguageChoice className="note" />
+        <LanguageChoice />
       </div>
     </main>
   );

@@ -68,7 +68,7 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
       <div role="status" className="visually-hidden">
         {said}
       </div>
-      <ol ref={list} aria-label={label} className={styles.list}>
+      <ol ref={list} aria-label={label} className={`${styles.list} stack gap-2`}>
         {items.map((item, at) => {
           const { key } = item;
           const name = nameOf(item);
@@ -80,7 +80,7 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
             <li
               key={key}
               data-key={key}
-              className={styles.item}
+              className={`${styles.item} card`}
               data-over={over === key && dragged !== undefined && dragged !== key}
               onDragOver={(event) => {
                 if (dragged === undefined) return;
@@ -113,9 +113,9 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
               >
                 <Icon name="grip" />
               </span>
-              <div className={styles.head}>{head(item)}</div>
-              <div className={styles.buttons}>
-                <span data-moves className={styles.moves}>
+              <div className={`${styles.head} anywhere`}>{head(item)}</div>
+              <div className="beside gap-0">
+                <span data-moves className="beside gap-0">
                   <IconButton
                     label={t('Move {name} up', { name })}
                     icon="chevronUp"
@@ -137,7 +137,7 @@ export function OrderedList<Each extends Item>(props: OrderedListProps<Each>) {
                   />
                 </span>
               </div>
-              <div className={styles.body}>{children(item, at)}</div>
+              <div className={`${styles.body} stack gap-3`}>{children(item, at)}</div>
             </li>
           );
         })}

@@ -11,11 +11,11 @@ interface ProgressBarProps {
 
 export function ProgressBar({ label, value, max, text }: ProgressBarProps) {
   return (
-    <AriaProgressBar value={value} maxValue={max} valueLabel={text} className={styles.progress}>
+    <AriaProgressBar value={value} maxValue={max} valueLabel={text} className="line apart">
       {({ percentage = 0, valueText }) => (
         <>
           <Label className={styles.label}>{label}</Label>
-          <span className={styles.value}>{valueText}</span>
+          <span className="note">{valueText}</span>
           <span className={styles.track}>
             <span className={styles.fill} style={{ width: `${percentage}%` }} />
           </span>

@@ -17,7 +17,7 @@ export function Tabs({ label, tabs, selected, onSelect }: TabsProps) {
     <AriaTabs
       selectedKey={selected}
       onSelectionChange={(key) => onSelect?.(String(key))}
-      className={styles.tabs}
+      className="stack"
     >
       <TabList aria-label={label} className={styles.list}>
         {tabs.map(({ id, title }) => (
@@ -27,7 +27,7 @@ export function Tabs({ label, tabs, selected, onSelect }: TabsProps) {
         ))}
       </TabList>
       {tabs.map(({ id, content }) => (
-        <TabPanel key={id} id={id} className={styles.panel}>
+        <TabPanel key={id} id={id}>
           {content}
         </TabPanel>
       ))}

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import { IconButton } from './Button.tsx';
 import { Icon } from './icons.tsx';
 import styles from './Toasts.module.css';
@@ -36,12 +36,25 @@ function subscribe(listener: () => void): () => void {
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
+  const place = useRef<HTMLDivElement>(null);
+  // A dialog of a narrow screen ends above them.
+  useLayoutEffect(() => {
+    const height = shown.length === 0 ? 0 : (place.current?.offsetHeight ?? 0);
+    document.documentElement.style.setProperty('--toasts', `${height}px`);
+  }, [shown]);
   return (
-    <div className={styles.toasts} role="status" aria-live="polite">
+    <div
+      ref={place}
+      className={`${styles.toasts} stack gap-2`}
+      role="status"
+      aria-live="polite"
+      // Else it were hidden while a dialog is open, and a press in it would close the dialog.
+      data-react-aria-top-layer="true"
+    >
       {shown.map(({ id, text, kind }) => (
-        <div key={id} className={styles.toast} data-tone={kind}>
+        <div key={id} className={`${styles.toast} raised beside`} data-tone={kind}>
           <Icon name={kind === 'ok' ? 'check' : 'warning'} />
-          <span className={styles.text}>{text}</span>
+          <span className={`${styles.text} anywhere`}>{text}</span>
           <IconButton label={t('Dismiss')} icon="close" onPress={() => dismiss(id)} />
         </div>
       ))}

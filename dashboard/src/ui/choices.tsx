@@ -22,6 +22,8 @@ import { Icon } from './icons.tsx';
 import { t } from '../words/words.ts';
 import { FieldNotes, type FieldTexts } from './forms.tsx';
 
+const CHECK = `${styles.check} beside gap-2`;
+
 interface CheckboxProps extends Omit<AriaCheckboxProps, 'className' | 'style' | 'children'> {
   /** Without it, `aria-label` says what it is for. */
   readonly children?: ReactNode;
@@ -29,7 +31,7 @@ interface CheckboxProps extends Omit<AriaCheckboxProps, 'className' | 'style' | 
 
 export function Checkbox({ children, ...props }: CheckboxProps) {
   return (
-    <AriaCheckbox {...props} className={styles.check}>
+    <AriaCheckbox {...props} className={CHECK}>
       <span className={styles.box}>
         <Icon name="check" size={14} />
       </span>
@@ -57,7 +59,7 @@ export function CheckboxGroup<Value extends string>(props: CheckboxGroupProps<Va
         onChange(choices.map((each) => each.value).filter((each) => chosen.includes(each)))
       }
       isInvalid={error !== undefined || undefined}
-      className={styles.field}
+      className="stack gap-1"
     >
       <Label className={styles.label}>{label}</Label>
       {choices.map((choice) => (
@@ -77,7 +79,7 @@ interface SwitchProps extends Omit<AriaSwitchProps, 'className' | 'style' | 'chi
 /** A setting that takes effect at once. Where a form is sent, it is a `Checkbox`. */
 export function Switch({ children, ...props }: SwitchProps) {
   return (
-    <AriaSwitch {...props} className={styles.check}>
+    <AriaSwitch {...props} className={CHECK}>
       <span className={styles.track}>
         <span className={styles.knob} />
       </span>
@@ -105,25 +107,25 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
       {...others}
       value={value}
       onChange={(key) => key !== null && onChange(key as Value)}
-      className={styles.field}
+      className="stack gap-1"
       isInvalid={error !== undefined || undefined}
     >
       <Label className={styles.label}>{label}</Label>
-      <Button className={`${styles.input} ${styles.select}`}>
-        <SelectValue className={styles.value}>
+      <Button className={`${styles.input} ${styles.select} beside gap-2 apart`}>
+        <SelectValue className={`${styles.value} cut`}>
           {({ selectedText, defaultChildren }) => selectedText || defaultChildren}
         </SelectValue>
         <Icon name="chevronDown" size={16} />
       </Button>
       <FieldNotes hint={hint} error={error} />
-      <Popover className={styles.popover}>
+      <Popover className={`${styles.popover} raised`}>
         <ListBox className={styles.options}>
           {choices.map((choice) => (
             <ListBoxItem
               key={choice.value}
               id={choice.value}
               textValue={choice.label}
-              className={styles.option}
+              className={`${styles.option} beside gap-2`}
             >
               <span className={styles.mark}>
                 <Icon name="check" size={14} />
@@ -145,11 +147,11 @@ export function NumberField({ label, hint, error, ...props }: NumberFieldProps) 
   return (
     <AriaNumberField
       {...props}
-      className={styles.field}
+      className="stack gap-1"
       isInvalid={error !== undefined || undefined}
     >
       <Label className={styles.label}>{label}</Label>
-      <Group className={styles.group}>
+      <Group className={`${styles.group} beside gap-0`}>
         <Input className={styles.input} />
         <Button slot="decrement" className={styles.step}>
           <Icon name="minus" size={14} />

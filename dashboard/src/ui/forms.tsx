@@ -32,7 +32,7 @@ export type FileOf = (name: string) => File | undefined;
 
 /** The buttons at the end of a dialog, the main one last. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
-  return <footer className={dialog.actions}>{children}</footer>;
+  return <footer className={`${dialog.actions} line gap-2`}>{children}</footer>;
 }
 
 interface SendFormProps {
@@ -102,7 +102,7 @@ export function SendForm(props: SendFormProps) {
   );
   return (
     <form
-      className={styles[layout]}
+      className={`${styles[layout] ?? ''} ${layout === 'line' ? '' : 'stack'}`}
       // An error at a field prevents that the form is sent: it goes with the first change.
       onInput={forget}
       onSubmit={(event) => void submit(event)}
@@ -159,9 +159,9 @@ interface TextFieldProps
 
 export function TextField(props: TextFieldProps) {
   const { label, hint, error, mono = false, placeholder, rows, ...field } = props;
-  const look = `${styles.input} ${mono ? styles.mono : ''}`;
+  const look = `${styles.input} ${mono ? 'mono' : ''}`;
   return (
-    <AriaTextField {...field} className={styles.field} isInvalid={error !== undefined || undefined}>
+    <AriaTextField {...field} className="stack gap-1" isInvalid={error !== undefined || undefined}>
       <Label className={styles.label}>{label}</Label>
       {rows === undefined ? (
         <Input className={look} placeholder={placeholder} />
@@ -301,7 +301,7 @@ export function FileField({ label, hint, name, accept }: FileFieldProps) {
   const error = [useContext(FormValidationContext)?.[name] ?? []].flat().join(' ');
   const isInvalid = error !== '' || undefined;
   return (
-    <div className={styles.field}>
+    <div className="stack gap-1">
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>
