@@ -1,85 +1,54 @@
 /** What people who are not signed in ask the service: no session is sent, because somebody else may be signed in to this browser. */
 import { queryOptions } from '@tanstack/react-query';
-import { ApiError } from './error.ts';
-import type { components } from './schema.d.ts';
+import createClient from 'openapi-fetch';
+import { dataOf, FOR_EVER } from './client.ts';
+import type { paths } from './schema.d.ts';
 
-/** @throws {ApiError} the service refused the request */
-async function send(path: string, request?: RequestInit): Promise<Response> {
-  const response = await fetch(path, request);
-  if (!response.ok) throw await ApiError.from(response);
-  return response;
-}
-
-async function answerTo<Body>(path: string, request?: RequestInit): Promise<Body> {
-  return (await (await send(path, request)).json()) as Body;
-}
-
-const post = (body: object): RequestInit => ({
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify(body),
-});
-
-interface Offers {
-  readonly public_verify: boolean;
-  readonly sign_up: 'closed' | 'invitation' | 'open';
-  /** The identity provider; null: none. */
-  readonly provider: string | null;
-  /** The service sends mail. */
-  readonly mail: boolean;
-}
+const open = createClient<paths>({ baseUrl: globalThis.location.origin });
 
 /** What this deployment offers to people without an account. */
 export const offersQuery = queryOptions({
   queryKey: ['offers'],
-  queryFn: ({ signal }) => answerTo<Offers>('/dashboard/offers', { signal }),
-  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: ({ signal }) => dataOf(open.GET('/dashboard/offers', { signal })),
+  ...FOR_EVER,
 });
 
 /** Asks whether the service made a PDF, by its SHA-256 alone. */
 export const askInPublic = (sha256: string, signal: AbortSignal) =>
-  answerTo<components['schemas']['PublicVerification']>('/verify/public', {
-    ...post({ sha256 }),
-    signal,
-  });
+  dataOf(open.POST('/verify/public', { body: { sha256 }, signal }));
 
 /** What the browser is to be asked for, to sign in with a passkey. */
 export const passkeyOptions = () =>
-  answerTo<components['schemas']['PasskeyRequest']>('/api/v1/auth/passkey/options/', post({}));
+  dataOf(open.POST('/api/v1/auth/passkey/options/', { body: {} }));
 
-const invitationPath = (token: string): string =>
-  `/api/v1/invitations/${encodeURIComponent(token)}/`;
+const withToken = (token: string) => ({ params: { path: { token } } });
 
 /** What the link of an invitation is for. */
 export const invitationOf = (token: string, signal: AbortSignal) =>
-  answerTo<components['schemas']['OpenInvitation']>(invitationPath(token), { signal });
+  dataOf(open.GET('/api/v1/invitations/{token}/', { ...withToken(token), signal }));
 
 /** Joins the account that the link of an invitation is for. */
 export const acceptInvitation = (
   token: string,
-  who: { readonly name: string; readonly password: string },
-) => send(`${invitationPath(token)}accept/`, post(who));
+  body: { readonly name: string; readonly password: string },
+) => dataOf(open.POST('/api/v1/invitations/{token}/accept/', { ...withToken(token), body }));
 
 /** Asks for the mail with a link that opens an account. */
-export const askToSignUp = (email: string) => send('/api/v1/sign-up/', post({ email }));
-
-const signUpPath = (token: string): string => `/api/v1/sign-up/${encodeURIComponent(token)}/`;
+export const askToSignUp = (email: string) =>
+  dataOf(open.POST('/api/v1/sign-up/', { body: { email } }));
 
 /** The account that a link opens. */
 export const signUpOf = (token: string, signal: AbortSignal) =>
-  answerTo<components['schemas']['OpenSignUp']>(signUpPath(token), { signal });
+  dataOf(open.GET('/api/v1/sign-up/{token}/', { ...withToken(token), signal }));
 
 /** Opens the account that a link is for. */
 export const signUp = (token: string, password: string) =>
-  send(`${signUpPath(token)}accept/`, post({ password }));
+  dataOf(open.POST('/api/v1/sign-up/{token}/accept/', { ...withToken(token), body: { password } }));
 
 /** Has a link mailed that sets a password. The answer is the same for every address. */
 export const forgotPassword = (email: string) =>
-  answerTo<components['schemas']['ForgottenPasswordAnswer']>(
-    '/api/v1/auth/password/forgot/',
-    post({ email }),
-  );
+  dataOf(open.POST('/api/v1/auth/password/forgot/', { body: { email } }));
 
 /** Sets a password with the token of a link, mailed or made by an operator. */
 export const resetPassword = (token: string, password: string) =>
-  send('/api/v1/auth/password/reset/', post({ token, password }));
+  dataOf(open.POST('/api/v1/auth/password/reset/', { body: { token, password } }));

@@ -103,17 +103,16 @@ function ofFailures(count: number, newest: readonly Conversion[], from: string):
   const shown = reasons.slice(0, SHOWN_REASONS).flatMap(([code, failed]) =>
     failed.slice(0, 1).map((last) => (
       <li key={code}>
-        <span>
-          <Link to="/conversions/$id" params={{ id: last.id }}>
-            {failureTitle(code)}
-          </Link>
-          {failed.length > 1 &&
-            t(', {formatNumber} times, last ', { formatNumber: formatNumber(failed.length) })}
-        </span>
-        <Time iso={last.created_at} />
-        <span className={styles.reason}>
+        <Link to="/conversions/$id" params={{ id: last.id }}>
+          {failureTitle(code)}
+        </Link>
+        {failed.length > 1
+          ? t(', {formatNumber} times, last ', { formatNumber: formatNumber(failed.length) })
+          : ', '}
+        <Time iso={last.created_at} look="short" />
+        <p>
           <bdi>{last.name ?? last.id}</bdi>: {last.error_message}
-        </span>
+        </p>
       </li>
     )),
   );
