@@ -180,7 +180,9 @@ export function Loading({ label, lines = 4 }: LoadingProps) {
 }
 
 interface LoadedProps<Data> {
-  readonly query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>;
+  readonly query: Pick<UseQueryResult<Data>, 'data' | 'error'> & {
+    readonly refetch: () => unknown;
+  };
   /** The name of what is loaded, such as "the keys". */
   readonly what: string;
   readonly lines?: number;

@@ -5,7 +5,7 @@ import type { ShownPage } from '../api/client.ts';
 import { Button } from './Button.tsx';
 import { formatNumber } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { Loaded } from './Page.tsx';
+import { EmptyState, Loaded } from './Page.tsx';
 import styles from './records.module.css';
 import { LOCALE, t } from '../words/words.ts';
 
@@ -97,8 +97,8 @@ interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy' | 'e
   readonly onPage: (page: number) => void;
   /** The numbers of rows that a page may have, and what happens when one is chosen. */
   readonly sizes?: { readonly of: readonly number[]; readonly onSize: (size: number) => void };
-  /** Stands for a page that has no rows. */
-  readonly empty: ReactNode;
+  /** Stands for a list that has no rows. */
+  readonly empty?: ReactNode;
   /** Tells which rows of the page a person wants to see; usually all. */
   readonly shows?: (row: Row) => boolean;
 }
@@ -112,7 +112,17 @@ export function Records<Row>(props: RecordsProps<Row>) {
       {({ items, total }) => (
         <>
           {items.length === 0 ? (
-            empty
+            page > 1 ? (
+              <EmptyState
+                icon="search"
+                title={t('This page has no {of}', { of })}
+                action={<Button onPress={() => onPage(1)}>{t('Show the first page')}</Button>}
+              >
+                {t('The list has fewer pages than the address of this page says.')}
+              </EmptyState>
+            ) : (
+              empty
+            )
           ) : (
             <Table {...table} rows={items.filter(shows)} isBusy={query.isPlaceholderData} />
           )}

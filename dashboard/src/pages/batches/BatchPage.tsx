@@ -16,7 +16,7 @@ import { ButtonLink } from '../../ui/Button.tsx';
 import { ConfirmButton, SaveButton } from '../../ui/Dialog.tsx';
 import { Facts, Records, Tags, TestBadge, Time } from '../../ui/records.tsx';
 import { counted, formatNumber } from '../../ui/format.ts';
-import { EmptyState, RecordPage, Section } from '../../ui/Page.tsx';
+import { RecordPage, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
@@ -161,11 +161,6 @@ function ConversionsOf({ id }: { readonly id: string }) {
             resetScroll: false,
           })
         }
-        empty={
-          <EmptyState icon="document" title={t('This page has no conversions')}>
-            {t('The list has fewer pages than the address of this page says.')}
-          </EmptyState>
-        }
       />
     </Section>
   );
@@ -183,11 +178,6 @@ function HistoryOf({ batch }: { readonly batch: Batch }) {
         label={t('Events of the batch and its conversions')}
         {...EVENT_GROUPS_TABLE}
         onPage={setPage}
-        empty={
-          <EmptyState icon="history" title={t('This page has no events')}>
-            {t('The list has fewer pages than that.')}
-          </EmptyState>
-        }
       />
     </Section>
   );

@@ -61,10 +61,7 @@ export default function BatchesPage() {
           void navigate({ to: '/batches', search: { page: next }, resetScroll: false })
         }
         empty={
-          <EmptyState
-            icon="stack"
-            title={page > 1 ? t('This page has no batches') : t('No batches yet')}
-          >
+          <EmptyState icon="stack" title={t('No batches yet')}>
             {rich('A program sends a batch to {code}; {code2} converts a folder.', {
               code: <code>/api/v1/batches/</code>,
               code2: <code>pressledger convert</code>,

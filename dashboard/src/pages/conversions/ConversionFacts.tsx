@@ -3,7 +3,6 @@ import { type Conversion, type ConversionEvent, pictureFormatOf } from '../../ap
 import { CopyButton } from '../../ui/Code.tsx';
 import { Facts, RecordLink, Tags, Time } from '../../ui/records.tsx';
 import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
-import styles from './conversion.module.css';
 import { comparisonText } from './words.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
@@ -56,7 +55,7 @@ function machineFacts({ id, sha256 }: Conversion, events: readonly ConversionEve
     [t('Attempts')]: typeof attempt === 'number' ? attempt : undefined,
     [t('Renderer')]: typeof renderer === 'string' ? renderer : undefined,
     'SHA-256': sha256 && (
-      <span className={styles.sha256}>
+      <span className="named">
         <code>{sha256}</code>
         <CopyButton text={sha256} label={t('Copy the hash')} />
       </span>
@@ -110,7 +109,7 @@ export function ConversionFacts({ record, events, isDetailed }: ConversionFactsP
         [t('Pages')]: format === undefined ? formatted(pages, formatNumber) : undefined,
         [t('Conforms to')]: record.pdf?.conformance && conformances(record.pdf.conformance),
         [t('Signed')]: signature && (
-          <span className={styles.sha256}>
+          <span className="named">
             {rich('PAdES {level}, with the certificate {code}', {
               level: signature.level,
               code: <code>{signature.certificate}</code>,

@@ -18,11 +18,11 @@ function Name(record: Conversion) {
   const { id, name = id, reference, error_message: reason, warnings } = record;
   const format = pictureFormatOf(record);
   return (
-    <span className={styles.name}>
-      <Link to="/conversions/$id" params={{ id }} className={name === id ? styles.id : styles.link}>
-        <bdi>{name}</bdi>
+    <span className="named">
+      <Link to="/conversions/$id" params={{ id }} className={styles.link}>
+        {name === id ? <code>{id}</code> : <bdi>{name}</bdi>}
       </Link>
-      {name !== id && <span className={styles.small}>{id}</span>}
+      {name !== id && <code className="note">{id}</code>}
       {format !== undefined && (
         <span className={styles.reason}>{rich('{format} picture', { format })}</span>
       )}

@@ -219,35 +219,26 @@ export default function ConversionsPage() {
             onSize: (next) => show({ ...filters, size: PAGE_SIZES.find((each) => each === next) }),
           }}
           onPage={(next) => show({ ...filters, page: next })}
-          empty={<Nothing isFiltered={isFiltered} page={page} onReset={clear} />}
+          empty={<Nothing isFiltered={isFiltered} onReset={clear} />}
         />
       )}
     </Page>
   );
 }
 
-interface NothingProps {
-  readonly isFiltered: boolean;
-  readonly page: number;
-  readonly onReset: () => void;
-}
+type NothingProps = { readonly isFiltered: boolean; readonly onReset: () => void };
 
-function Nothing({ isFiltered, page, onReset }: NothingProps) {
+function Nothing({ isFiltered, onReset }: NothingProps) {
   const { mayWork } = useRights();
-  if (isFiltered || page > 1) {
-    return (
-      <EmptyState
-        icon="search"
-        title={page > 1 ? t('This page has no conversions') : t('No conversion matches')}
-        action={<Button onPress={onReset}>{t('Show all conversions')}</Button>}
-      >
-        {page > 1
-          ? t('The list has fewer pages than the address of this page says.')
-          : t('No conversion of this account fits the search and all filters.')}
-      </EmptyState>
-    );
-  }
-  return (
+  return isFiltered ? (
+    <EmptyState
+      icon="search"
+      title={t('No conversion matches')}
+      action={<Button onPress={onReset}>{t('Show all conversions')}</Button>}
+    >
+      {t('No conversion of this account fits the search and all filters.')}
+    </EmptyState>
+  ) : (
     <EmptyState
       icon="document"
       title={t('No conversions yet')}

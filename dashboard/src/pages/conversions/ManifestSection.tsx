@@ -114,12 +114,12 @@ function Manifest({ record }: { readonly record: RenderRecord }) {
       leftOut: record.console_errors_left_out,
       none: t('The page reported no errors.'),
       content: (
-        <ul className={styles.console}>
+        <ul className="bullets">
           {errors.map(({ text, at }, index) => (
             // The same error may come twice; the list never changes.
             <li key={index}>
               <code>{text}</code>
-              {at !== undefined && <span className="note">{at}</span>}
+              {at !== undefined && <p className="note">{at}</p>}
             </li>
           ))}
         </ul>
@@ -214,7 +214,7 @@ const RESOURCE_COLUMNS: readonly Column<Resource>[] = [
       sha256 === undefined ? (
         '–'
       ) : (
-        <span className={styles.hash}>
+        <span className={styles.address}>
           <code>{sha256}</code>
           <span className="note">{HASHED[hashed ?? 'received']}</span>
         </span>

@@ -160,19 +160,18 @@ function Source({ request: { html = '', url, document }, id }: SourceProps) {
   const coloured = useColours(code);
   if (document !== undefined) {
     const { sources, steps = [] } = document;
-    const shown = steps.length === 0 ? [{ type: 'merge' }] : steps;
+    const value =
+      sources.length === 1
+        ? t('One PDF')
+        : t('{length} PDFs, joined in order', { length: formatNumber(sources.length) });
     return (
       <>
         <h3>{t('Work on documents')}</h3>
-        <p className="note">
-          {rich('{value}. The history names each by its SHA-256.', {
-            value:
-              sources.length === 1
-                ? t('One PDF')
-                : t('{length} PDFs, joined in order', { length: formatNumber(sources.length) }),
-          })}
-        </p>
-        <Code code={JSON.stringify(shown, null, 2)} copyLabel={t('Copy the steps')} />
+        <p className="note">{rich('{value}. The history names each by its SHA-256.', { value })}</p>
+        <Code
+          code={JSON.stringify(steps.length === 0 ? [{ type: 'merge' }] : steps, null, 2)}
+          copyLabel={t('Copy the steps')}
+        />
       </>
     );
   }
@@ -195,10 +194,10 @@ function Source({ request: { html = '', url, document }, id }: SourceProps) {
       </div>
       {isCut && (
         <p className="line note">
-          {rich('The first {MOST_SHOWN_CHARACTERS} of {length} characters.', {
+          {t('The first {MOST_SHOWN_CHARACTERS} of {length} characters.', {
             MOST_SHOWN_CHARACTERS: formatNumber(MOST_SHOWN_CHARACTERS),
             length: formatNumber(html.length),
-          })}{' '}
+          })}
           <Button small icon="download" onPress={save}>
             {t('Download all of it as text')}
           </Button>

@@ -178,9 +178,9 @@ function Failure({ record, events }: ResultProps) {
   const failure = events.find(({ type }) => type === 'ConversionFailed');
   const deletion = deletionOf(events);
   return (
-    <div className={styles.failure} data-tone={code === 'cancelled' ? undefined : 'danger'}>
+    <>
       <h2>{failureTitle(code)}</h2>
-      <p className={styles.quoted}>{reason}</p>
+      <Notice kind={code === 'cancelled' ? 'info' : 'danger'}>{reason}</Notice>
       <h3>{t('What to do')}</h3>
       <p>
         {isRequestGone && code !== 'cancelled'
@@ -205,7 +205,7 @@ function Failure({ record, events }: ResultProps) {
         {isPaid && t('The credit came back to the account. ')}
         {rich('For programs this is {code}.', { code: <code>{code}</code> })}
       </p>
-    </div>
+    </>
   );
 }
 

@@ -6,16 +6,7 @@ import { conversionsQuery } from '../../api/conversions.ts';
 import { RENEWED } from '../../api/live-conversions.ts';
 import { Button, ButtonLink } from '../../ui/Button.tsx';
 import { counted, planName } from '../../ui/format.ts';
-import {
-  EmptyState,
-  ErrorState,
-  Loading,
-  Notice,
-  Page,
-  Section,
-  Step,
-  Steps,
-} from '../../ui/Page.tsx';
+import { EmptyState, Loaded, Notice, Page, Section, Step, Steps } from '../../ui/Page.tsx';
 import { Table } from '../../ui/records.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { Attention } from './Attention.tsx';
@@ -37,31 +28,15 @@ export default function HomePage() {
     ...conversionsQuery({ status: 'completed' }, { size: 1 }),
     ...RENEWED,
   });
-  const error = keys.error ?? recent.error ?? completed.error;
-  if (error !== null) {
-    const retry = () => {
-      for (const query of [keys, recent, completed]) void query.refetch();
-    };
-    return (
-      <Page title={t('Home')}>
-        <ErrorState error={error} onRetry={retry} />
-      </Page>
-    );
-  }
-  if (keys.data === undefined || recent.data === undefined || completed.data === undefined) {
-    return (
-      <Page title={t('Home')}>
-        <Loading label={t('Loading the state of the account')} lines={10} />
-      </Page>
-    );
-  }
-  const steps = {
-    hasKey: keys.data.length > 0,
-    hasUsedKey: keys.data.some(({ last_used_at: at }) => at !== null),
-    hasPdf: completed.data.total > 0,
+  const queries = [keys, recent, completed];
+  const isNew = recent.data?.total === 0;
+  const state = {
+    error: keys.error ?? recent.error ?? completed.error,
+    refetch: () => Promise.all(queries.map((query) => query.refetch())),
+    data: keys.data &&
+      recent.data &&
+      completed.data && { keys: keys.data, recent: recent.data, completed: completed.data },
   };
-  const hasAllSteps = Object.values(steps).every(Boolean);
-  const isNew = recent.data.total === 0;
   return (
     <Page
       title={t('Home')}
@@ -90,32 +65,47 @@ export default function HomePage() {
         )
       }
     >
-      {person?.operator === true && (
-        <OperatorsNext actsAlready={person.acts_as_operator} hasAllSteps={hasAllSteps} />
-      )}
-      {mayWork && !hasAllSteps && <FirstSteps {...steps} />}
-      <Attention keys={keys.data} account={account} isNew={isNew} />
-      {!isNew && (
-        <>
-          <section className={styles.recent}>
-            <header className={styles.recentHeader}>
-              <h2>{t('Recent conversions')}</h2>
-              <ButtonLink to="/conversions" small>
-                {t('All conversions')}
-              </ButtonLink>
-            </header>
-            <Table {...CONVERSIONS_TABLE} rows={recent.data.items} />
-          </section>
-          <RecentUsage />
-        </>
-      )}
-      {isNew && (
-        <div className={styles.nothing}>
-          <EmptyState icon="chart" title={t('No conversions yet')}>
-            {t('Conversions, what needs attention and the usage of the last days appear here.')}
-          </EmptyState>
-        </div>
-      )}
+      <Loaded query={state} what={t('the state of the account')} lines={10}>
+        {(loaded) => {
+          const steps = {
+            hasKey: loaded.keys.length > 0,
+            hasUsedKey: loaded.keys.some(({ last_used_at: at }) => at !== null),
+            hasPdf: loaded.completed.total > 0,
+          };
+          const hasAllSteps = Object.values(steps).every(Boolean);
+          return (
+            <>
+              {person?.operator === true && (
+                <OperatorsNext actsAlready={person.acts_as_operator} hasAllSteps={hasAllSteps} />
+              )}
+              {mayWork && !hasAllSteps && <FirstSteps {...steps} />}
+              <Attention keys={loaded.keys} account={account} isNew={isNew} />
+              {isNew ? (
+                <div className="card">
+                  <EmptyState icon="chart" title={t('No conversions yet')}>
+                    {t(
+                      'Conversions, what needs attention and the usage of the last days appear here.',
+                    )}
+                  </EmptyState>
+                </div>
+              ) : (
+                <>
+                  <section className={styles.recent}>
+                    <header className={styles.recentHeader}>
+                      <h2>{t('Recent conversions')}</h2>
+                      <ButtonLink to="/conversions" small>
+                        {t('All conversions')}
+                      </ButtonLink>
+                    </header>
+                    <Table {...CONVERSIONS_TABLE} rows={loaded.recent.items} />
+                  </section>
+                  <RecentUsage />
+                </>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
     </Page>
   );
 }

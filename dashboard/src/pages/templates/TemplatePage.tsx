@@ -14,7 +14,7 @@ import { ActButton, ConfirmButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { type Column, Facts, Records, Time } from '../../ui/records.tsx';
 import { formatBytes } from '../../ui/format.ts';
-import { EmptyState, RecordPage, Section } from '../../ui/Page.tsx';
+import { RecordPage, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
@@ -126,11 +126,6 @@ function Versions({ template: { id, version: newest } }: { readonly template: Te
             search: { page: next },
             resetScroll: false,
           })
-        }
-        empty={
-          <EmptyState icon="list" title={t('This page has no versions')}>
-            {t('They are on earlier pages.')}
-          </EmptyState>
         }
       />
     </Section>

@@ -1,8 +1,7 @@
 /** The statement of a month that is over, as a PDF. */
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccount, useRights } from '../../api/people.ts';
-import { api, fetchSignedIn, usePage } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
+import { answerOf, api, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { type Column, Figures, RecordLink, Records, Time } from '../../ui/records.tsx';
 import { formatCredits, formatNumber, planName } from '../../ui/format.ts';
@@ -163,19 +162,15 @@ export function StatementSection({ since }: { readonly since: string }) {
   const [months] = useState(() => monthsSince(since, new Date()));
   const [month = '', setMonth] = useState(months[0]);
   const load = async () => {
-    const request = new Request(new URL('/api/v1/usage/statements/', location.origin), {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'application/pdf',
-        Prefer: 'wait=30',
-      },
-      body: JSON.stringify({ month }),
-    });
-    const response = await fetchSignedIn(request);
-    if (!response.ok) throw await ApiError.from(response);
+    const { data, response } = await answerOf(
+      api.POST('/api/v1/usage/statements/', {
+        body: { month },
+        headers: { Accept: 'application/pdf', Prefer: 'wait=30' },
+        parseAs: 'blob',
+      }),
+    );
     if (response.status === 202) throw new Error(t('It takes longer: look under Conversions.'));
-    return { file: await response.blob(), name: `statement-${month}.pdf` };
+    return { file: data, name: `statement-${month}.pdf` };
   };
   return (
     <Section
