@@ -26,7 +26,7 @@ export interface CheckedDocuments {
   readonly marks: RequestMarks;
 }
 
-type StepType = StepRequest['type'];
+export type StepType = StepRequest['type'];
 type StepField = Exclude<keyof StepRequest, 'type'>;
 
 const METADATA = ['title', 'author', 'subject', 'keywords'] as const;
@@ -47,7 +47,7 @@ export const STEP_FIELDS: Readonly<
 };
 
 /** Steps that come last, each once, and the step that ends the work. */
-const LAST: ReadonlySet<StepType> = new Set(['encrypt', 'optimize', 'split']);
+export const LAST_STEPS: ReadonlySet<StepType> = new Set(['encrypt', 'optimize', 'split']);
 
 const check = compile(DocumentRequest, {
   'sources.*.conversion': 'Must be the id of a conversion.',
@@ -141,8 +141,11 @@ function checkSteps(issues: ValidationIssues, steps: readonly StepRequest[]): vo
     const place = `steps.${n}`;
     const { type } = step;
     if (type === 'merge' && n > 0) issues.add(place, 'merge is the first step, or is left out.');
-    const last = before.find((each) => LAST.has(each));
-    if (last !== undefined && (!LAST.has(type) || before.includes(type) || last === 'split')) {
+    const last = before.find((each) => LAST_STEPS.has(each));
+    if (
+      last !== undefined &&
+      (!LAST_STEPS.has(type) || before.includes(type) || last === 'split')
+    ) {
       issues.add(place, `Comes after ${last}: encrypt, optimize and split come last, each once.`);
     }
     before.push(type);

@@ -124,6 +124,7 @@ void test('finished PDFs are worked on', async (t) => {
     await field(page, 'Text').fill('Draft & <copy>');
     await button(page, 'Set title and author').click();
     await field(page, 'Title').fill('Together');
+    await button(page, 'Name and properties').click();
     await field(page, 'File name').fill('together');
     await button(page, 'Make the PDF').click();
     await page.getByText('The PDF is ready.').waitFor();
@@ -150,8 +151,12 @@ void test('finished PDFs are worked on', async (t) => {
     await field(page, 'Pages of each part').fill('1\n2-4');
     await button(page, 'Make the parts').click();
     await page.getByText('2 of 2 have ended').waitFor();
-    const parts = page.getByRole('list', { name: 'Parts', exact: true }).getByRole('listitem');
-    sub.match(await parts.allInnerTexts(), [/together 1\.pdf[^]*1 page,/, /2\.pdf[^]*3 pages,/]);
+    const parts = page.getByRole('table', { name: 'Parts', exact: true }).getByRole('row');
+    sub.match(await parts.allInnerTexts(), [
+      /Part/,
+      /together 1\.pdf[^]*1 page,/,
+      /2\.pdf[^]*3 pages,/,
+    ]);
     const download = page.waitForEvent('download');
     await button(page, 'Download 2 PDFs as ZIP').click();
     sub.match((await download).suggestedFilename(), /^batch_.*\.zip$/);
@@ -166,7 +171,12 @@ void test('finished PDFs are worked on', async (t) => {
   });
 
   await t.test('a damaged PDF fails with its reason', async (sub) => {
-    await button(page, 'Start afresh').click();
+    const before = await names(page);
+    await button(page, 'Reset').click();
+    sub.strictSame(await names(page), []);
+    await button(page, 'Bring back what was here before').click();
+    sub.strictSame(await names(page), before);
+    await button(page, 'Bring back what was here before').click();
     sub.strictSame(await names(page), []);
     await choose(page, pdf('broken.pdf', Buffer.from('%PDF-1.7\nbroken')));
     await button(page, 'Make the PDF').click();

@@ -74,8 +74,8 @@ void test('a document is tried in the playground', async (t) => {
 
   await t.test('the samples ask for what is made, and name their file after it', async (sub) => {
     await button(page, 'Page').click();
-    await page.getByRole('button', { name: /^pdf Format/ }).click();
-    await page.getByRole('option', { name: 'webp' }).click();
+    await page.getByRole('button', { name: /^PDF What is made/ }).click();
+    await page.getByRole('option', { name: 'WebP' }).click();
     const text = await sample(page, 'curl');
     sub.match(text, /--output picture\.webp .*\n[^]*'Accept: image\/webp'[^]*"format": "webp"/);
     for (const language of ['TypeScript', 'Python', 'C#', 'Go', 'PHP', 'Java', 'Ruby']) {
@@ -95,27 +95,34 @@ void test('a document is tried in the playground', async (t) => {
   await t.test(
     'what is done with the PDF has groups, switches and files of its own',
     async (sub) => {
-      for (const group of ['Conformance', 'Invoice', 'Attachments', 'Encryption', 'Signature']) {
+      for (const group of [
+        'Archiving and accessibility',
+        'Attachments',
+        'Encryption',
+        'Signature',
+      ]) {
         await button(page, group).click();
       }
       const toggle = (name: string) => page.getByRole('switch', { name, exact: true });
       await page.getByRole('checkbox', { name: 'PDF/UA-1' }).waitFor();
-      sub.ok(await toggle('Conformance required').isChecked());
+      sub.ok(await toggle('Fail if it cannot conform').isChecked());
       await toggle('Print').press('Space');
       sub.notOk(await toggle('Print').isChecked());
-      await page.getByRole('textbox', { name: 'User password' }).fill('hush');
+      await page.getByRole('textbox', { name: 'Password that opens it' }).fill('hush');
       await toggle('Sign').press('Space');
       sub.match(await sample(page, 'curl'), '"sign": true');
       await page.getByRole('textbox', { name: 'Reason' }).fill('Approved');
       const place = { x: '20mm', y: '250mm', width: '70mm', height: '20mm' };
-      for (const [name, length] of Object.entries(place)) {
-        const box = page.getByRole('group', { name: 'Field' }).getByRole('textbox', { name });
+      const names = ['From the left', 'From the top', 'Width', 'Height'];
+      for (const [at, length] of Object.values(place).entries()) {
+        const name = names[at] ?? '';
+        const box = page.getByRole('group', { name: 'On a page' }).getByRole('textbox', { name });
         await box.fill(length);
       }
-      await button(page, 'Add to attachments').click();
+      await button(page, 'Add to files').click();
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),
-        page.getByRole('group', { name: 'Content' }).getByRole('button').click(),
+        page.getByRole('group', { name: 'File', exact: true }).getByRole('button').click(),
       ]);
       const buffer = Buffer.from('a;b');
       await chooser.setFiles({ name: 'hours.csv', mimeType: 'text/csv', buffer });
@@ -136,7 +143,7 @@ void test('a document is tried in the playground', async (t) => {
     await button(page, 'Scripts and waiting').click();
     const margin = page.getByRole('textbox', { name: 'Top', exact: true });
     await margin.fill('25');
-    await page.getByRole('textbox', { name: 'Page ranges' }).fill('9-3');
+    await page.getByRole('textbox', { name: 'Pages to print' }).fill('9-3');
     await button(page, 'Convert').click();
     await page.getByText('no credit was taken').waitFor();
     sub.equal(await margin.getAttribute('aria-invalid'), 'true');
@@ -203,7 +210,7 @@ void test('a document is tried in the playground', async (t) => {
   await t.test('only what differs from the default is sent', async (sub) => {
     await page.getByRole('switch', { name: 'Landscape' }).focus();
     await page.keyboard.press('Space');
-    await page.getByRole('textbox', { name: 'Delay (ms)' }).fill('10');
+    await page.getByRole('textbox', { name: 'A delay' }).fill('10');
     await page.keyboard.press('Tab');
     const text = await sample(page, 'curl');
     sub.match(text, /"landscape": true,\n {2}"wait_for": \{\n {4}"delay_ms": 10\n/);
@@ -319,6 +326,19 @@ void test('a document is tried in the playground', async (t) => {
     await page.getByRole('status').filter({ hasText: 'The PDF is ready.' }).waitFor();
     const [made] = await get<{ pdf: object }[]>('/conversions/?page_size=1');
     sub.match(made?.pdf, { conformance: ['pdfa-3b', 'pdfua-1'] });
+    await button(page, 'Reset').click();
+  });
+
+  await t.test('what another document took the place of is brought back', async (sub) => {
+    await writeHtml(page, '<p>Written for an hour');
+    await page.getByRole('button', { name: /Begin with/ }).click();
+    await page.getByRole('option', { name: 'Electronic invoice' }).click();
+    await page.getByText('2 set').waitFor();
+    await button(page, 'Bring back what was here before').click();
+    await page.getByText('2 set').waitFor({ state: 'detached' });
+    sub.match(await editor(page).innerText(), 'Written for an hour');
+    await button(page, 'Bring back what was here before').click();
+    await page.getByText('2 set').waitFor();
     await button(page, 'Reset').click();
   });
 

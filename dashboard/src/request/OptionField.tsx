@@ -1,17 +1,30 @@
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { Checkbox, NumberField, Select, Switch } from '../ui/choices.tsx';
 import { TextField } from '../ui/forms.tsx';
+import { OrderedList } from '../ui/OrderedList.tsx';
+import { COMPOSED, type ComposedProps } from './composed.tsx';
 import { FileOption, RowsField } from './RowsField.tsx';
-import { errorWithin, type FieldErrors, Framed, Notes, type OptionProps } from './Framed.tsx';
+import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import { Pictured } from './Pictured.tsx';
 import styles from './request.module.css';
-import { changedCount, isOn, listOf, textOf, textsOf, type Values, valuesOf } from './values.ts';
-import { type Field, labelOf } from './schema.ts';
+import {
+  type Item,
+  isOn,
+  itemOf,
+  listOf,
+  nameIn,
+  newItem,
+  textOf,
+  textsOf,
+  typeIn,
+  type Values,
+  valuesOf,
+  withItem,
+} from './values.ts';
+import type { Field, ItemType } from './schema.ts';
 import { rich } from '../words/rich.ts';
 import { t } from '../words/words.ts';
-import { Button as AriaButton, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
-import { Icon } from '../ui/icons.tsx';
 
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField(props: OptionProps) {
@@ -53,77 +66,40 @@ interface OptionFieldsProps extends Pick<OptionProps, 'value' | 'onChange' | 'er
 }
 
 /** The fields of an object. */
-export function OptionFields(props: OptionFieldsProps) {
-  const { fields: all, prefix = '', value, onChange, errors } = props;
+export function OptionFields({ fields, prefix = '', value, onChange, errors }: OptionFieldsProps) {
   const values = valuesOf(value);
-  const margins = all.filter(({ name }) => SIDES.has(name));
-  // One field stands for the four.
-  const fields = all.filter((field) => !margins.includes(field) || field === margins[0]);
+  const draw = (field: Field) => (
+    <OptionField
+      key={field.name}
+      field={field}
+      path={prefix + field.name}
+      value={values[field.name]}
+      onChange={(next, file) =>
+        onChange({ ...values, ...factsOf(file, fields), [field.name]: next })
+      }
+      errors={errors}
+    />
+  );
+  const shown = fields.map((field) => {
+    const parts = COMPOSED.find(({ names }) => names.includes(field.name));
+    const own = fields.filter(({ name }) => parts?.names.includes(name));
+    if (parts === undefined || own.length < parts.names.length)
+      return { field, children: draw(field) };
+    // One field stands for all of them.
+    if (field !== own[0]) return { field, children: null };
+    const composed: ComposedProps = { fields: own, prefix, values, onChange, errors, draw };
+    return { field, isWhole: true, children: <parts.as {...composed} /> };
+  });
   return (
     <div className="fields">
-      {fields.map((field) => (
-        <div key={field.name} className={isWide(field) ? styles.wide : undefined}>
-          <Pictured name={field.name}>
-            {field === margins[0] ? (
-              <MarginOption fields={margins} {...{ prefix, errors, onChange }} value={values} />
-            ) : (
-              <OptionField
-                field={field}
-                path={prefix + field.name}
-                value={values[field.name]}
-                onChange={(next, file) =>
-                  onChange({ ...values, ...factsOf(file, all), [field.name]: next })
-                }
-                errors={errors}
-              />
-            )}
-          </Pictured>
-        </div>
-      ))}
-    </div>
-  );
-}
-
-/** The four margins by their options. */
-const SIDES = new Map([
-  ['margin_top', t('Top')],
-  ['margin_right', t('Right')],
-  ['margin_bottom', t('Bottom')],
-  ['margin_left', t('Left')],
-]);
-
-/** The margins: one for all sides, or each by itself. */
-function MarginOption({ fields, prefix = '', value, onChange, errors }: OptionFieldsProps) {
-  const id = useId();
-  const values = valuesOf(value);
-  const shown = fields.map(({ name, usual }) => textOf(values[name] ?? usual));
-  const [first = ''] = shown;
-  const set = (names: readonly string[], next: string) =>
-    onChange({ ...values, ...Object.fromEntries(names.map((name) => [name, next])) });
-  return (
-    <fieldset className={styles.framed} aria-describedby={id}>
-      <legend className={styles.legend}>{t('Margin')}</legend>
-      <p id={id} className="note">
-        {t('Decimal numbers with the unit px, cm, in or mm, such as 10mm.')}
-      </p>
-      <div className={styles.sides}>
-        <TextField
-          label={t('All sides')}
-          placeholder={t('differ')}
-          value={shown.every((each) => each === first) ? first : ''}
-          onChange={(next) => set([...SIDES.keys()], next)}
-        />
-        {fields.map(({ name }, at) => (
-          <TextField
-            key={name}
-            label={SIDES.get(name) ?? name}
-            value={shown[at] ?? ''}
-            error={errorWithin(errors, prefix + name)}
-            onChange={(next) => set([name], next)}
-          />
+      {shown
+        .filter(({ children }) => children !== null)
+        .map(({ field, isWhole = false, children }) => (
+          <div key={field.name} className={isWhole || isWide(field) ? styles.wide : undefined}>
+            <Pictured name={field.name}>{children}</Pictured>
+          </div>
         ))}
-      </div>
-    </fieldset>
+    </div>
   );
 }
 
@@ -135,40 +111,105 @@ function factsOf(file: File | undefined, fields: readonly Field[]): Values {
   return Object.fromEntries(Object.entries(facts).filter(([name]) => names.has(name)));
 }
 
-/** A list of objects with the same fields, such as cookies. */
-function ItemsOption({ field, path, value, onChange, errors }: OptionProps) {
-  const items = listOf(value);
+function ItemsOption(props: OptionProps) {
   return (
-    <Framed field={field} error={errors[path]?.join(' ')}>
-      {items.map((item, at) => (
-        // Items have no identity but their place.
-        <div key={at} role="group" aria-label={`${field.label}: ${at + 1}`} className={styles.item}>
-          <OptionFields
-            fields={field.fields}
-            prefix={`${path}.${at}.`}
-            value={item}
-            onChange={(next) => onChange(items.with(at, next as Values))}
-            errors={errors}
-          />
-          <Button small icon="trash" onPress={() => onChange(items.toSpliced(at, 1))}>
-            {rich('Remove {value}', { value: at + 1 })}
-          </Button>
-        </div>
-      ))}
-      <Button
-        small
-        icon="plus"
-        isDisabled={items.length >= field.most}
-        onPress={() => onChange([...items, {}])}
-      >
-        {rich('Add to {value}', { value: field.label.toLowerCase() })}
-      </Button>
+    <Framed field={props.field} error={props.errors[props.path]?.join(' ')}>
+      <Items {...props} />
     </Framed>
   );
 }
 
-const isWide = ({ name, kind, isLong }: Field): boolean =>
-  SIDES.has(name) ||
+/** A list of objects, such as cookies, or the steps of work: each with the same fields, or those of its type. */
+export function Items({ field, path, value, onChange, errors }: OptionProps) {
+  const items = listOf(value);
+  const [added, setAdded] = useState<number>();
+  const add = (item: Item) => {
+    setAdded(item.key);
+    onChange(withItem(field, items, item));
+  };
+  const isFull = items.length >= field.most;
+  const nameOf = (item: Item): string =>
+    nameIn(field, item) ?? `${field.label}: ${items.indexOf(item) + 1}`;
+  return (
+    <>
+      <OrderedList
+        label={t('{label} in their order', { label: field.label })}
+        items={items}
+        nameOf={nameOf}
+        onChange={onChange}
+        head={(item) => <strong>{nameOf(item)}</strong>}
+      >
+        {(item, at) => (
+          <ItemFields
+            name={nameOf(item)}
+            type={typeIn(field, item)}
+            fields={field.fields}
+            path={`${path}.${at}`}
+            isNew={item.key === added}
+            value={item}
+            onChange={(next) => onChange(items.with(at, next as Item))}
+            errors={errors}
+          />
+        )}
+      </OrderedList>
+      {field.types.length === 0 ? (
+        <Button small icon="plus" isDisabled={isFull} onPress={() => add(newItem({}))}>
+          {rich('Add to {value}', { value: field.label.toLowerCase() })}
+        </Button>
+      ) : (
+        <div role="group" aria-label={t('Add to {value}', { value: field.label })} className="line">
+          {field.types.map((type) => (
+            <Button
+              key={type.type}
+              small
+              icon="plus"
+              isDisabled={
+                isFull || (type.isLast && items.some((item) => item['type'] === type.type))
+              }
+              onPress={() => add(itemOf(type))}
+            >
+              {type.label}
+            </Button>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ItemFieldsProps extends Omit<OptionProps, 'field'> {
+  readonly name: string;
+  readonly type: ItemType | undefined;
+  /** Those of an item that has no type. */
+  readonly fields: readonly Field[];
+  /** It was added just now, and takes the focus. */
+  readonly isNew: boolean;
+}
+
+function ItemFields({ name, type, fields, path, isNew, ...option }: ItemFieldsProps) {
+  const group = useRef<HTMLDivElement>(null);
+  const starts = useRef(isNew);
+  useEffect(() => {
+    if (!starts.current) return;
+    starts.current = false;
+    const { current } = group;
+    (current?.querySelector<HTMLElement>('input, textarea, button') ?? current)?.focus();
+  }, []);
+  const error = option.errors[path]?.join(' ');
+  return (
+    <div ref={group} role="group" aria-label={name} tabIndex={-1} className={styles.framed}>
+      {type?.description !== undefined && <p className="note">{type.description}</p>}
+      {error !== undefined && (
+        <p className="wrong" role="alert">
+          {error}
+        </p>
+      )}
+      <OptionFields {...option} fields={type?.fields ?? fields} prefix={`${path}.`} />
+    </div>
+  );
+}
+
+const isWide = ({ kind, isLong }: Field): boolean =>
   ['group', 'extended', 'list', 'record', 'files', 'choices', 'texts'].includes(kind) ||
   (kind === 'text' && isLong);
 
@@ -218,13 +259,12 @@ const NONE = '';
 function ChoiceOption({ field, path, value, onChange, errors }: OptionProps) {
   const shown = value ?? field.usual ?? NONE;
   const none = field.usual === undefined ? [{ value: NONE, label: t('Not set') }] : [];
-  const choices = field.choices.map((choice) => ({ value: choice, label: choice }));
   return (
     <Select
       label={field.label}
       hint={field.description}
       error={errorWithin(errors, path)}
-      choices={[...none, ...choices]}
+      choices={[...none, ...field.choices]}
       value={typeof shown === 'number' ? String(shown) : textOf(shown)}
       onChange={(next) => onChange(field.isWhole && next !== NONE ? Number(next) : next)}
     />
@@ -236,7 +276,7 @@ function ChoicesOption({ field, path, value, onChange, errors }: OptionProps) {
   return (
     <Framed field={field} error={errorWithin(errors, path)}>
       <div className="line">
-        {field.choices.map((choice) => (
+        {field.choices.map(({ value: choice, label }) => (
           <Checkbox
             key={choice}
             isSelected={chosen.includes(choice)}
@@ -244,7 +284,7 @@ function ChoicesOption({ field, path, value, onChange, errors }: OptionProps) {
               onChange(isChosen ? [...chosen, choice] : chosen.filter((each) => each !== choice))
             }
           >
-            {labelOf(choice)}
+            {label}
           </Checkbox>
         ))}
       </div>
@@ -283,49 +323,4 @@ function TextOption({ field, path, value, onChange, errors }: OptionProps) {
     isRequired: field.isRequired,
   };
   return <TextField {...common} {...(field.isLong && { rows: 3, mono: !isList })} />;
-}
-
-interface OptionGroupProps {
-  readonly title: string;
-  readonly fields: readonly Field[];
-  /** The part of the paths before the names of the fields. */
-  readonly prefix?: string;
-  readonly values: Values;
-  readonly onChange: (values: Values) => void;
-  readonly errors: FieldErrors;
-}
-
-/** Fields that are folded until a person opens them, or one of them is wrong. */
-export function OptionGroup(props: OptionGroupProps) {
-  const { title, fields, prefix = '', values, onChange, errors } = props;
-  const [isOpen, setOpen] = useState(false);
-  const isWrong = fields.some(({ name }) => errorWithin(errors, prefix + name) !== undefined);
-  useEffect(() => {
-    if (isWrong) setOpen(true);
-  }, [isWrong, errors]);
-  const changed = changedCount(fields, values);
-  return (
-    <Disclosure isExpanded={isOpen} onExpandedChange={setOpen} className={styles.group}>
-      <Heading level={3} className={styles.groupHeading}>
-        <AriaButton slot="trigger" className={styles.groupButton}>
-          <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={16} />
-          {title}
-          {changed > 0 && (
-            <span className={styles.changed}>{rich('{changed} set', { changed })}</span>
-          )}
-        </AriaButton>
-      </Heading>
-      <DisclosurePanel className={styles.groupPanel}>
-        {isOpen && (
-          <OptionFields
-            fields={fields}
-            prefix={prefix}
-            value={values}
-            onChange={(next) => onChange(valuesOf(next))}
-            errors={errors}
-          />
-        )}
-      </DisclosurePanel>
-    </Disclosure>
-  );
 }

@@ -1,20 +1,59 @@
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { type Account, useAccount } from '../api/people.ts';
 import { Button } from '../ui/Button.tsx';
 import { Code } from '../ui/Code.tsx';
 import { formatNumber } from '../ui/format.ts';
-import { Section } from '../ui/Page.tsx';
+import { Loaded, Page, Section } from '../ui/Page.tsx';
 import { saveFile } from '../ui/Dialog.tsx';
 import { Tabs } from '../ui/Tabs.tsx';
+import { fieldsQuery } from './fields-query.ts';
+import type { FieldErrors } from './Framed.tsx';
+import { OptionGroups } from './OptionGroups.tsx';
 import styles from './request.module.css';
+import type { Field, RequestName } from './schema.ts';
+import type { Values } from './values.ts';
 import { rich } from '../words/rich.ts';
 import { t } from '../words/words.ts';
+
+interface RequestPageProps {
+  readonly title: string;
+  readonly lead: string;
+  /** The request that is edited. */
+  readonly request: RequestName;
+  readonly children: (account: Account, fields: readonly Field[]) => ReactNode;
+}
+
+/** A page for a request, as soon as the account and the fields of the request are there. */
+export function RequestPage({ title, lead, request, children }: RequestPageProps) {
+  const account = useAccount();
+  const fields: UseQueryResult<readonly Field[]> = useQuery(fieldsQuery(request));
+  return (
+    <Page title={title} lead={lead}>
+      <Loaded query={account} what={t('the account')} lines={10}>
+        {(owner) => (
+          <Loaded query={fields} what={t('the options')} lines={10}>
+            {(known) => children(owner, known)}
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
 
 interface WorkbenchProps {
   /** What a person has to know first. */
   readonly notice?: ReactNode;
+  /** Brings back what another source took the place of; undefined: there is nothing. */
+  readonly undo: (() => void) | undefined;
   readonly source: ReactNode;
-  readonly options?: ReactNode;
+  /** The options that go with the source. */
+  readonly fields: readonly Field[];
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
+  readonly onReset: () => void;
+  readonly errors: FieldErrors;
   /** What costs a credit, such as "A conversion". */
   readonly paid: string;
   /** Those that the account has; null: the service runs without credits. */
@@ -29,8 +68,8 @@ interface WorkbenchProps {
 
 /** A request that is edited, its result beside it, and the same request in a program. */
 export function Workbench(props: WorkbenchProps) {
-  const { notice, source, options, paid, credits, action, isPending, onSend, result, samples } =
-    props;
+  const { notice, undo, source, fields, values, onChange, onReset, errors } = props;
+  const { paid, credits, action, isPending, onSend, result, samples } = props;
   const send = () => {
     if (!isPending && credits !== 0) onSend();
   };
@@ -42,8 +81,15 @@ export function Workbench(props: WorkbenchProps) {
       }}
     >
       {notice}
+      {undo && (
+        <div className="line">
+          <Button small icon="history" onPress={undo}>
+            {t('Bring back what was here before')}
+          </Button>
+        </div>
+      )}
       <div className={styles.columns}>
-        {source}
+        <div className={styles.workbench}>{source}</div>
         <div className={styles.beside}>
           <Section
             title={t('Result')}
@@ -75,7 +121,17 @@ export function Workbench(props: WorkbenchProps) {
             {result}
           </Section>
         </div>
-        {options}
+        <Section
+          title={t('Options')}
+          lead={t('Options that are not set have their defaults.')}
+          actions={
+            <Button small onPress={onReset}>
+              {t('Reset')}
+            </Button>
+          }
+        >
+          <OptionGroups {...{ fields, values, onChange, errors }} />
+        </Section>
       </div>
       <Section
         title={t('The same request in a program')}

@@ -1,10 +1,29 @@
 /** The fields of a request, as its schema in the service's OpenAPI document has them. */
 import { conformanceName } from '../ui/format.ts';
-import { t } from '../words/words.ts';
+import { t, translated } from '../words/words.ts';
 
 type Plain = string | number | boolean;
 
-interface Schema {
+/** What forms call it. */
+interface Words {
+  readonly 'x-label'?: string;
+  readonly 'x-hint'?: string;
+  readonly 'x-group'?: string;
+  /** By choices. */
+  readonly 'x-labels'?: Readonly<Record<string, string>>;
+}
+
+interface TypeSchema extends Words {
+  readonly type: string;
+  readonly needs: readonly string[];
+  readonly takes: readonly string[];
+  readonly isLast: boolean;
+  readonly words: Readonly<Record<string, Words>>;
+}
+
+interface Schema extends Words {
+  /** Its items are of these types, and have other fields for each. */
+  readonly 'x-types'?: readonly TypeSchema[];
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly (string | number | null)[];
@@ -30,9 +49,23 @@ export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema | undefined>> };
 }
 
+/** What an item of a list may be, such as a step that turns pages. */
+export interface ItemType {
+  readonly type: string;
+  readonly label: string;
+  readonly description: string | undefined;
+  readonly fields: readonly Field[];
+  /** The names of the fields without which it means nothing. */
+  readonly needs: readonly string[];
+  /** It comes after those that are not last, once. */
+  readonly isLast: boolean;
+}
+
 /** A field of the form. What is not for its kind is empty. */
 export interface Field {
   readonly name: string;
+  /** The title of those that it stands with. */
+  readonly group: string | undefined;
   readonly label: string;
   readonly description: string | undefined;
   /** The value that the service uses where none is sent. */
@@ -56,9 +89,11 @@ export interface Field {
     | 'group'
     | 'extended'
     | 'list';
-  readonly choices: readonly string[];
+  readonly choices: readonly { readonly value: string; readonly label: string }[];
   /** Those of a group, of a switch that is on, or of an item of a list. */
   readonly fields: readonly Field[];
+  /** Those of the items of a list; empty: all items have the same fields. */
+  readonly types: readonly ItemType[];
   /** The most items of a list, or rows. */
   readonly most: number;
   readonly minimum: number | undefined;
@@ -78,10 +113,12 @@ const UPPER_CASE = new Map([
   ['pdf', 'PDF'],
   ['xml', 'XML'],
   ['javascript', 'JavaScript'],
-  ['ms', '(ms)'],
+  ['webp', 'WebP'],
+  ['png', 'PNG'],
+  ['jpeg', 'JPEG'],
 ]);
 
-/** `header_html` → Header HTML, `delay_ms` → Delay (ms), `pdfa-2b` → PDF/A-2b. */
+/** `header_html` → Header HTML, `pdfa-2b` → PDF/A-2b. */
 export function labelOf(name: string): string {
   const words = conformanceName(name)
     .split('_')
@@ -118,18 +155,24 @@ class FieldReader {
   #field(name: string, schema: Schema, isRequired: boolean): Field {
     const item = this.#resolve(schema.items ?? {});
     const kind = kindOf(schema, item);
-    const { description, minimum, maximum, maxItems, maxProperties } = schema;
+    const { minimum, maximum, maxItems, maxProperties, 'x-labels': labels = {} } = schema;
     const usual = schema['x-default'] ?? schema.default;
+    const choices = (schema.enum ?? item.enum ?? []).filter((choice) => choice !== null);
+    const fields = this.#innerFields(kind, schema, item);
     return {
       name,
-      label: labelOf(name),
-      // The field shows its default.
-      description: description?.replace(/ Default: [^.]*\.$/, ''),
+      group: schema['x-group'] && translated(schema['x-group']),
+      label: translated(labelOf(name)),
+      ...worded(schema),
       usual: kind === 'switch' ? (usual ?? false) : usual,
       isRequired,
       kind,
-      choices: (schema.enum ?? item.enum ?? []).filter((choice) => choice !== null).map(String),
-      fields: this.#innerFields(kind, schema, item),
+      choices: choices.map(String).map((value) => ({
+        value,
+        label: labels[value] === undefined ? labelOf(value) : translated(labels[value]),
+      })),
+      fields,
+      types: (item['x-types'] ?? []).map((type) => typeOf(type, fields)),
       most: maxItems ?? maxProperties ?? Number.POSITIVE_INFINITY,
       minimum,
       maximum,
@@ -137,6 +180,37 @@ class FieldReader {
       isLong: kind === 'texts' || (schema.maxLength ?? LONGEST_LINE + 1) > LONGEST_LINE,
     };
   }
+}
+
+/** The words of a schema in the language of the pages, those for programs where it has none for people. */
+function worded({
+  'x-label': label,
+  'x-hint': hint,
+  description,
+}: Words & Pick<Schema, 'description'>) {
+  // The field shows its default.
+  const text = hint ?? description?.replace(/ Default: [^.]*\.$/, '') ?? '';
+  return {
+    ...(label !== undefined && { label: translated(label) }),
+    description: text === '' ? undefined : translated(text),
+  };
+}
+
+/** @param all the fields of items of any type */
+function typeOf(schema: TypeSchema, all: readonly Field[]): ItemType {
+  const { type, needs, takes, isLast, words } = schema;
+  const fields = [...needs, ...takes].flatMap((name) => all.filter((field) => field.name === name));
+  return {
+    type,
+    label: labelOf(type),
+    ...worded(schema),
+    fields: fields.map((field) => ({
+      ...field,
+      ...(words[field.name] && worded(words[field.name] ?? {})),
+    })),
+    needs,
+    isLast,
+  };
 }
 
 /** The object that may stand in the place of `true`. */

@@ -1,5 +1,5 @@
 /** Turns what is filled in into fields of the body of a request, and back. */
-import type { Field } from './schema.ts';
+import type { Field, ItemType } from './schema.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,53 @@ export type Row = { readonly name: string; readonly value: string };
 
 export const rowsOf = (value: unknown): readonly Row[] => (value ?? []) as readonly Row[];
 export const valuesOf = (value: unknown): Values => (value ?? {}) as Values;
-export const listOf = (value: unknown): readonly Values[] => (value ?? []) as readonly Values[];
+/** An item of a list. It may have values beside those of its fields, such as the name of its file. */
+export interface Item extends Values {
+  /** Tells it from the others while they change their places. */
+  readonly key: number;
+}
+export const listOf = (value: unknown): readonly Item[] => (value ?? []) as readonly Item[];
+
+/** Later than those of drafts that the browser has kept. */
+let lastKey = Date.now();
+export function newItem<Own extends object>(values: Own): Own & { readonly key: number } {
+  lastKey += 1;
+  return { ...values, key: lastKey };
+}
+
+/** What the item is, where a list has items of several types. */
+export const typeIn = ({ types }: Pick<Field, 'types'>, item: Values): ItemType | undefined =>
+  types.find(({ type }) => type === item['type']);
+
+const fieldsIn = (field: Pick<Field, 'types' | 'fields'>, item: Values): readonly Field[] =>
+  (typeIn(field, item) ?? field).fields;
+
+/** What a person would call the item: by its type, or by the name of what it holds. */
+export const nameIn = (field: Field, item: Values): string | undefined =>
+  typeIn(field, item)?.label ??
+  [item['filename'], item['name']].map(textOf).find((name) => name !== '');
+
+/** A new item of that type, with one of each thing that it cannot do without. */
+export function itemOf({ type, fields, needs }: ItemType): Item {
+  const needed = fields.filter(({ name }) => needs.includes(name));
+  const startOf = ({ kind, choices: [first], isWhole }: Field): unknown => {
+    if (kind === 'list') return [newItem({})];
+    if (kind !== 'choice') return undefined;
+    return isWhole ? Number(first?.value) : first?.value;
+  };
+  return newItem({
+    type,
+    ...Object.fromEntries(needed.map((field) => [field.name, startOf(field)])),
+  });
+}
+
+/** Puts an item before those that come last, or among them in the order of their types. */
+export function withItem(field: Field, items: readonly Item[], added: Item): readonly Item[] {
+  const rank = (item: Item): number =>
+    field.types.findIndex(({ type, isLast }) => isLast && type === item['type']);
+  const at = items.findIndex((item) => rank(item) > rank(added));
+  return at === -1 ? [...items, added] : items.toSpliced(at, 0, added);
+}
 /** True of the value of a switch with fields that is on: the values of the fields. */
 export const isOn = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null;
@@ -49,7 +95,7 @@ function sentValue(field: Field, value: unknown): unknown {
       return Object.fromEntries(rows.map((row) => [row.name, row.value]));
     }
     case 'list': {
-      const items = listOf(value).map((item) => bodyOfItem(field.fields, item));
+      const items = listOf(value).map((item) => bodyOfItem(field, item));
       return items.length === 0 ? undefined : items;
     }
     case 'extended': {
@@ -65,9 +111,15 @@ function sentValue(field: Field, value: unknown): unknown {
 }
 
 /** The items stay in their places, for the service names a wrong one by its place. */
-function bodyOfItem(fields: readonly Field[], item: Values): Values {
+function bodyOfItem(field: Field, item: Values): Values {
+  const fields = fieldsIn(field, item);
   const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => [name, '']);
-  return { ...Object.fromEntries(required), ...bodyOfFields(fields, item) };
+  const { type } = typeIn(field, item) ?? {};
+  return {
+    ...(type !== undefined && { type }),
+    ...Object.fromEntries(required),
+    ...bodyOfFields(fields, item),
+  };
 }
 
 /** Those of which each part counts: a group, and what has rows. */
@@ -98,7 +150,12 @@ function shownValue(field: Field, value: unknown): unknown {
     case 'group':
       return optionsOf(field.fields, valuesOf(value));
     case 'list':
-      return listOf(value).map((item) => optionsOf(field.fields, item));
+      // One of a type that forms do not offer goes without saying.
+      return listOf(value)
+        .filter((item) => field.types.length === 0 || typeIn(field, item) !== undefined)
+        .map(({ type, ...item }) =>
+          newItem({ type, ...optionsOf(fieldsIn(field, { type }), { ...item, type }) }),
+        );
     case 'switch':
     case 'choice':
     case 'choices':
@@ -117,16 +174,30 @@ export function optionsOf(fields: readonly Field[], request: Values): Values {
   );
 }
 
-/** The label of the field that the service calls `path`, such as Wait for: Selector, or Cookies: 2: Name. */
-export function labelOfPath(fields: readonly Field[], path: string): string {
+/**
+ * The label of the field that the service calls `path`, such as Wait for: Selector, or Cookies: 2: Name.
+ * @param values that are filled in, whose items are called by their names
+ */
+export function labelOfPath(fields: readonly Field[], path: string, values: Values = {}): string {
   const labels: string[] = [];
   let holder: Pick<Field, 'kind' | 'fields'> = { kind: 'group', fields };
+  let list: Field | undefined;
+  let value: unknown = values;
   for (const part of path.split('.')) {
     const field = holder.fields.find(({ name }) => name === part);
-    if (field !== undefined) {
+    if (list !== undefined) {
+      const item = listOf(value)[Number(part)];
+      const name = item && nameIn(list, item);
+      if (name === undefined) labels.push(String(Number(part) + 1));
+      else labels.splice(-1, 1, name);
+      holder = { kind: 'group', fields: fieldsIn(list, item ?? {}) };
+      [list, value] = [undefined, item];
+    } else if (field !== undefined) {
       labels.push(field.label);
       holder = field;
-    } else if (holder.kind === 'list' || holder.kind === 'texts') {
+      value = valuesOf(value)[part];
+      list = field.kind === 'list' ? field : undefined;
+    } else if (holder.kind === 'texts') {
       labels.push(String(Number(part) + 1));
     } else break;
   }

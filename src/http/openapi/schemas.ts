@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
 import { DocumentRequest, Source, Step } from '../../requests/documents-schema.ts';
+import { STEP_FORMS, withWords } from '../../requests/form-words.ts';
 import { ConversionRequest, Cookie } from '../../requests/schema.ts';
 import { Account, LedgerEntry, PasswordChange } from '../resources/account.ts';
 import { ApiKey, ApiKeyRequest, CreatedApiKey } from '../resources/api-keys.ts';
@@ -258,9 +259,21 @@ function asRequest(schema: SchemaObject): SchemaObject {
 
 const REQUESTS: readonly TSchema[] = [ConversionRequest, Cookie];
 
+/** What forms are drawn from, by the paths of the objects in a request. */
+const DRAWN: Readonly<Record<string, string | undefined>> = {
+  ConversionRequest: '',
+  Cookie: 'cookies',
+  PdfOptions: 'pdf',
+  DocumentRequest: '',
+  DocumentStep: 'steps',
+};
+
 export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntries(
   Object.entries(NAMED).map(([name, schema]) => {
     const object = parts(schema) as SchemaObject;
-    return [name, REQUESTS.includes(schema) ? asRequest(object) : object];
+    const sent = REQUESTS.includes(schema) ? asRequest(object) : object;
+    const path = DRAWN[name];
+    const drawn = path === undefined ? sent : withWords(sent, path);
+    return [name, schema === Step ? { ...drawn, 'x-types': STEP_FORMS } : drawn];
   }),
 );

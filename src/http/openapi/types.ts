@@ -9,6 +9,8 @@ export interface SchemaObject {
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly 'x-default'?: unknown;
+  /** For forms: `requests/form-words.ts`. */
+  readonly 'x-types'?: readonly object[];
   readonly examples?: readonly unknown[];
   readonly pattern?: string;
   readonly contentEncoding?: string;

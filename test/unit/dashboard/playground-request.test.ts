@@ -10,6 +10,7 @@ import { changedCount, labelOfPath, optionsOf } from '../../../dashboard/src/req
 
 const field = (name: string, kind: Field['kind'], more: Partial<Field> = {}): Field => ({
   name,
+  group: undefined,
   label: name.toUpperCase(),
   description: undefined,
   usual: undefined,
@@ -17,6 +18,7 @@ const field = (name: string, kind: Field['kind'], more: Partial<Field> = {}): Fi
   kind,
   choices: [],
   fields: [],
+  types: [],
   most: 1,
   minimum: undefined,
   maximum: undefined,
@@ -60,6 +62,8 @@ void test('a switch that is on by default is sent when it is off', (t) => {
 void test('a path is called by the labels of its fields', (t) => {
   t.equal(labelOfPath(FIELDS, 'pdf.sign.reason'), 'PDF: SIGN: REASON');
   t.equal(labelOfPath(FIELDS, 'pdf.attachments.1.content'), 'PDF: ATTACHMENTS: 2: CONTENT');
+  const pdf = { attachments: [{ key: 1 }, { key: 2, filename: 'hours.csv' }] };
+  t.equal(labelOfPath(FIELDS, 'pdf.attachments.1.content', { pdf }), 'PDF: hours.csv: CONTENT');
   t.equal(labelOfPath(FIELDS, 'pdf.unknown'), 'PDF');
   t.equal(labelOfPath(FIELDS, 'unknown.0'), 'unknown.0');
   t.end();

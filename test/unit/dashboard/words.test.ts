@@ -3,7 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from '@swc/core';
 import { test } from 'tap';
+import { type ApiDocument, type Field, fieldsOf } from '../../../dashboard/src/request/schema.ts';
 import { t as words } from '../../../dashboard/src/words/words.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { buildDocument } from '../../../src/http/openapi/document.ts';
+import { ROUTES } from '../../../src/http/routes.ts';
 
 const ROOT = join(import.meta.dirname, '../../../dashboard/src');
 const german = JSON.parse(readFileSync(join(ROOT, 'words/de.json'), 'utf8')) as Readonly<
@@ -73,6 +77,29 @@ for (const file of readdirSync(ROOT, { recursive: true, encoding: 'utf8' })) {
   if (!/\.tsx?$/.test(file) || file.endsWith('.d.ts')) continue;
   const source = readFileSync(join(ROOT, file), 'utf8');
   look(parseSync(source, { syntax: 'typescript', tsx: file.endsWith('x') }), file, found);
+}
+
+/** What forms show of the fields of requests: the OpenAPI document has it. */
+function lookAt(field: Pick<Field, 'label'> & Partial<Field>): void {
+  const { name = '', label, description, group, choices = [], fields = [], types = [] } = field;
+  // The groups of its fields stand for the one that has no group itself.
+  const isOpen = field.kind === 'group' && name === 'pdf';
+  for (const text of isOpen ? [] : [label, description, group]) {
+    if (text !== undefined) found.asked.add(text);
+  }
+  // Those of schemas are names: of papers, standards and formats.
+  if (['fail_on', 'media'].includes(name)) for (const each of choices) found.asked.add(each.label);
+  for (const each of types.length === 0 ? fields : types) lookAt(each);
+}
+
+const document = buildDocument(ROUTES, {
+  publicUrl: 'http://localhost',
+  config: readConfig({}),
+}) as unknown as ApiDocument;
+/** A page has forms of its own for these. */
+const OWN_FORMS = ['html', 'url', 'template', 'data', 'sources'];
+for (const name of ['ConversionRequest', 'DocumentRequest'] as const) {
+  for (const field of fieldsOf(document, name)) if (!OWN_FORMS.includes(field.name)) lookAt(field);
 }
 
 const marks = (text: string): readonly string[] =>

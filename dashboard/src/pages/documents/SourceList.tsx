@@ -1,38 +1,32 @@
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { type Conversion, conversionsPage, nounOf } from '../../api/conversions.ts';
+import { usePage } from '../../api/client.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { FileDrop } from '../../ui/FileDrop.tsx';
-import { counted, formatBytes } from '../../ui/format.ts';
-import { EmptyState, Loaded, Notice, Section } from '../../ui/Page.tsx';
-import { OrderedList } from '../../ui/OrderedList.tsx';
-import { DialogActions, TextField } from '../../ui/forms.tsx';
-import { sourceOf, sourcesOf } from './draft.ts';
-import styles from './documents.module.css';
-import type { SourceDraft } from './work.ts';
-import { useQuery } from '@tanstack/react-query';
-import { type Conversion, conversionsQuery, nounOf } from '../../api/conversions.ts';
 import { DialogButton } from '../../ui/Dialog.tsx';
-import { Time } from '../../ui/records.tsx';
+import { FileDrop } from '../../ui/FileDrop.tsx';
+import { DialogActions, TextField } from '../../ui/forms.tsx';
+import { counted, formatBytes } from '../../ui/format.ts';
+import { OrderedList } from '../../ui/OrderedList.tsx';
+import { EmptyState, Notice, Section } from '../../ui/Page.tsx';
+import { type Column, RecordLink, Records, Time } from '../../ui/records.tsx';
 import { SearchField } from '../conversions/SearchField.tsx';
+import { type Source, sourceOf, sourcesOf } from './work.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
 interface SourceListProps {
-  readonly sources: readonly SourceDraft[];
+  readonly sources: readonly Source[];
   readonly most: number;
-  readonly onAdd: (added: readonly SourceDraft[]) => void;
-  readonly onChange: (sources: readonly SourceDraft[]) => void;
-  /** The order or the number of them has changed, not only a password. */
-  readonly onOrder: (sources: readonly SourceDraft[]) => void;
+  readonly onAdd: (added: readonly Source[]) => void;
+  readonly onChange: (sources: readonly Source[]) => void;
   readonly errors: FieldErrors;
 }
 
 /** The PDFs that are worked on, in the order in which they are joined. */
-export function SourceList(props: SourceListProps) {
-  const { sources, most, onAdd, onChange, onOrder, errors } = props;
+export function SourceList({ sources, most, onAdd, onChange, errors }: SourceListProps) {
   const [problems, setProblems] = useState<readonly string[]>([]);
-  const add = (added: readonly SourceDraft[], others: readonly string[]) => {
+  const add = (added: readonly Source[], others: readonly string[]) => {
     const room = most - sources.length;
     const tooMany = t('There are at most {most} PDFs. The others were not added.', { most });
     setProblems(added.length > room ? [...others, tooMany] : others);
@@ -80,7 +74,7 @@ export function SourceList(props: SourceListProps) {
         label={t('PDFs in their order')}
         items={sources}
         nameOf={({ name }) => name}
-        onChange={onOrder}
+        onChange={onChange}
         head={(source) => (
           <SourceFacts
             source={source}
@@ -94,7 +88,7 @@ export function SourceList(props: SourceListProps) {
           <SourceNotes
             source={source}
             error={errorWithin(errors, `sources.${at}`)}
-            onChange={(next) => onChange(sources.with(at, next))}
+            onChange={(password) => onChange(sources.with(at, { ...source, password }))}
           />
         )}
       </OrderedList>
@@ -102,19 +96,14 @@ export function SourceList(props: SourceListProps) {
   );
 }
 
-type SourceFactsProps = { readonly source: SourceDraft; readonly onPassword: () => void };
+type SourceFactsProps = { readonly source: Source; readonly onPassword: () => void };
 
 function SourceFacts({ source, onPassword }: SourceFactsProps) {
   const { name, bytes, pages, conversion, password } = source;
+  const shown = <bdi>{name}</bdi>;
   return (
     <div className="named">
-      {conversion === undefined ? (
-        <bdi className={styles.name}>{name}</bdi>
-      ) : (
-        <Link to="/conversions/$id" params={{ id: conversion }} className={styles.name}>
-          <bdi>{name}</bdi>
-        </Link>
-      )}
+      {conversion === undefined ? shown : <RecordLink id={conversion} name={shown} />}
       <div className="line note">
         {pages !== undefined && <span>{counted(pages, 'page')}</span>}
         {bytes !== undefined && <span>{formatBytes(bytes)}</span>}
@@ -136,13 +125,12 @@ function SourceFacts({ source, onPassword }: SourceFactsProps) {
 }
 
 interface SourceNotesProps {
-  readonly source: SourceDraft;
+  readonly source: Source;
   readonly error: string | undefined;
-  readonly onChange: (source: SourceDraft) => void;
+  readonly onChange: (password: string) => void;
 }
 
-function SourceNotes({ source, error, onChange }: SourceNotesProps) {
-  const { name, password } = source;
+function SourceNotes({ source: { name, password }, error, onChange }: SourceNotesProps) {
   return (
     <>
       {error !== undefined && (
@@ -157,15 +145,12 @@ function SourceNotes({ source, error, onChange }: SourceNotesProps) {
           autoComplete="off"
           value={password}
           autoFocus
-          onChange={(next) => onChange({ ...source, password: next })}
+          onChange={onChange}
         />
       )}
     </>
   );
 }
-
-/** Those that are shown of what a search finds. */
-const MOST_SHOWN = 8;
 
 interface AddConversionProps {
   /** How many PDFs there are. */
@@ -175,7 +160,7 @@ interface AddConversionProps {
 }
 
 /** Finds PDFs that were made here, by the search of the conversions. */
-export function AddConversion({ count, isDisabled, onAdd }: AddConversionProps) {
+function AddConversion({ count, isDisabled, onAdd }: AddConversionProps) {
   return (
     <DialogButton
       icon="search"
@@ -200,66 +185,56 @@ export function AddConversion({ count, isDisabled, onAdd }: AddConversionProps) 
   );
 }
 
+/** Those that are shown at once of what a search finds. */
+const MOST_SHOWN = 8;
+
 function Found({ onAdd }: Pick<AddConversionProps, 'onAdd'>) {
-  const [query, setQuery] = useState<string>();
+  const [{ query, page }, find] = useState<{ readonly query?: string; readonly page: number }>({
+    page: 1,
+  });
   const filter = { status: 'completed', ...(query !== undefined && { q: query }) } as const;
-  const list = useQuery(conversionsQuery(filter, { size: MOST_SHOWN }));
+  const list = usePage(conversionsPage(filter, { page, size: MOST_SHOWN }));
+  const columns: readonly Column<Conversion>[] = [
+    { header: t('Name'), isRowHeader: true, cell: ({ id, name = id }) => <bdi>{name}</bdi> },
+    { header: t('Pages'), align: 'end', cell: ({ pages }) => pages },
+    { header: t('Created'), cell: ({ created_at: at }) => <Time iso={at} look="short" /> },
+    {
+      header: t('Actions'),
+      isActions: true,
+      cell: (item) => (
+        <Button
+          small
+          icon="plus"
+          aria-label={t('Add {name}', { name: item.name ?? item.id })}
+          onPress={() => onAdd(item)}
+        >
+          {t('Add')}
+        </Button>
+      ),
+    },
+  ];
   return (
     <>
-      <SearchField query={query} onChange={setQuery} />
-      <Loaded query={list} what={t('the conversions')} lines={6}>
-        {({ items, total }) => {
-          const pdfs = items.filter((item) => nounOf(item) === 'PDF');
-          return (
-            <div aria-busy={list.isPlaceholderData} className="stack">
-              {pdfs.length === 0 ? (
-                <EmptyState icon="search" title={t('No PDF is found')}>
-                  {query === undefined
-                    ? t('Completed conversions appear here.')
-                    : t('No completed conversion has these words.')}
-                </EmptyState>
-              ) : (
-                <ul aria-label={t('PDFs that were made here')} className={styles.found}>
-                  {pdfs.map((item) => (
-                    <FoundItem key={item.id} item={item} onAdd={onAdd} />
-                  ))}
-                </ul>
-              )}
-              {total > items.length && (
-                <p className="note">
-                  {rich('The newest {length} of {total}. Search for others.', {
-                    length: items.length,
-                    total: counted(total, 'conversion'),
-                  })}
-                </p>
-              )}
-            </div>
-          );
-        }}
-      </Loaded>
+      <SearchField
+        query={query}
+        onChange={(next) => find({ page: 1, ...(next !== undefined && { query: next }) })}
+      />
+      <Records
+        list={list}
+        of={t('conversions')}
+        label={t('PDFs that were made here')}
+        columns={columns}
+        rowKey={({ id }) => id}
+        shows={(item) => nounOf(item) === 'PDF'}
+        onPage={(next) => find((now) => ({ ...now, page: next }))}
+        empty={
+          <EmptyState icon="search" title={t('No PDF is found')}>
+            {query === undefined
+              ? t('Completed conversions appear here.')
+              : t('No completed conversion has these words.')}
+          </EmptyState>
+        }
+      />
     </>
-  );
-}
-
-interface FoundItemProps extends Pick<AddConversionProps, 'onAdd'> {
-  readonly item: Conversion;
-}
-
-function FoundItem({ item, onAdd }: FoundItemProps) {
-  const { id, name = id, pages, bytes, created_at: created } = item;
-  return (
-    <li className={styles.foundItem}>
-      <div className="named">
-        <bdi className={styles.name}>{name}</bdi>
-        <span className="line note">
-          {pages !== undefined && <span>{counted(pages, 'page')}</span>}
-          {bytes !== undefined && <span>{formatBytes(bytes)}</span>}
-          <Time iso={created} look="short" />
-        </span>
-      </div>
-      <Button small icon="plus" aria-label={t('Add {name}', { name })} onPress={() => onAdd(item)}>
-        {t('Add')}
-      </Button>
-    </li>
   );
 }

@@ -1,77 +1,90 @@
 /** What a person has put together, and the request that it makes. */
 import type { SampleWork } from '../../../../samples/documents.ts';
+import { fromBase64 } from '../../../../verifier/verify-evidence.mjs';
 import type { components } from '../../api/schema.d.ts';
 import type { Field } from '../../request/schema.ts';
-import { bodyOfFields, labelOfPath, type Values } from '../../request/values.ts';
-import { fieldsOfStep, type StepDraft, STEPS, stampValues } from './steps.ts';
+import {
+  bodyOfFields,
+  type Item,
+  listOf,
+  newItem,
+  optionsOf,
+  textOf,
+  type Values,
+} from '../../request/values.ts';
+import { contentOf, kindOf, PDF_MARK_WITHIN } from '../../ui/chosen-files.ts';
 import { t } from '../../words/words.ts';
 
-export type SourceDraft = {
-  /** Tells it from the others while they change their places. */
-  readonly key: number;
+type Schemas = components['schemas'];
+
+/** A PDF that is worked on: a file of this machine, or what a conversion made. */
+export interface Source extends Item {
   readonly name: string;
   readonly bytes: number | undefined;
   readonly pages?: number | undefined;
   /** Undefined: it needs none. */
   readonly password?: string;
-} & (
-  | { readonly file: File; readonly conversion?: never }
-  | { readonly conversion: string; readonly file?: never }
-);
-
-export interface WorkDraft {
-  readonly sources: readonly SourceDraft[];
-  readonly steps: readonly StepDraft[];
-  /** The values of the other fields. */
-  readonly named: Values;
+  readonly file?: File;
+  readonly conversion?: string;
 }
 
-/** The fields of the request. */
-export interface WorkFields {
-  readonly sources: Field;
-  readonly steps: Field;
-  readonly named: readonly Field[];
-}
+export const sourcesIn = ({ sources }: Values): readonly Source[] =>
+  listOf(sources) as readonly Source[];
 
-/** @param fields those of the body of `POST /documents/` */
-export function workFields(fields: readonly Field[]): WorkFields {
-  const [sources, steps] = ['sources', 'steps'].map((name) =>
-    fields.find((field) => field.name === name),
-  );
-  if (sources === undefined || steps === undefined) {
-    throw new Error(t('The OpenAPI document has no sources or no steps of POST /documents/.'));
+/** The PDF of a completed conversion. */
+export const sourceOf = ({ id, name, filename, bytes, pages }: Schemas['Conversion']): Source =>
+  newItem({ conversion: id, name: name ?? filename ?? id, bytes, pages });
+
+/** The files that are PDFs, and what is wrong with each of the others. */
+export async function sourcesOf(
+  files: readonly File[],
+): Promise<{ readonly sources: readonly Source[]; readonly problems: readonly string[] }> {
+  const sources: Source[] = [];
+  const problems: string[] = [];
+  for (const file of files) {
+    const { name, size } = file;
+    try {
+      const kind = kindOf(await contentOf(file, PDF_MARK_WITHIN));
+      if (kind === 'pdf') sources.push(newItem({ file, name, bytes: size }));
+      else
+        problems.push(
+          t('{name} {value}. Choose a PDF.', {
+            name,
+            value: kind === 'empty' ? t('is empty') : t('is not a PDF'),
+          }),
+        );
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
   }
-  return { sources, steps, named: fields.filter((field) => field !== sources && field !== steps) };
+  return { sources, problems };
 }
 
-type Request = components['schemas']['DocumentRequest'];
-type Step = components['schemas']['DocumentStep'];
+/** The work of a stored request. The names of its files are not stored. */
+export function draftOf(
+  fields: readonly Field[],
+  { document, options }: Schemas['StoredRequest'],
+): Values {
+  const values = optionsOf(fields, { ...options, ...document });
+  const sources = listOf(values['sources']).map(({ file, ...source }, at) => {
+    const name = t('PDF {value}.pdf', { value: at + 1 });
+    const taken = new File([Uint8Array.from(fromBase64(textOf(file)))], name);
+    return { ...source, file: taken, name, bytes: taken.size };
+  });
+  return { ...values, sources };
+}
 
 export interface Work {
   /** Without the contents of files. */
-  readonly request: Request;
+  readonly request: Schemas['DocumentRequest'];
   readonly files: readonly File[];
 }
 
-const passwordOf = ({ password = '' }: SourceDraft) => (password === '' ? {} : { password });
-
-function stepOf({ type, values }: StepDraft, known: readonly Field[]): Step {
-  const sent = type === 'stamp' ? stampValues(values) : values;
-  return { type, ...bodyOfFields(fieldsOfStep(type, known), sent) } as Step;
-}
-
-export function workOf({ sources, steps, named }: WorkDraft, fields: WorkFields): Work {
-  return {
-    request: {
-      ...bodyOfFields(fields.named, named),
-      sources: sources.map((source) => ({
-        ...(source.conversion !== undefined && { conversion: source.conversion }),
-        ...passwordOf(source),
-      })),
-      steps: steps.map((step) => stepOf(step, fields.steps.fields)),
-    },
-    files: sources.flatMap(({ file }) => file ?? []),
-  };
+export function workOf(fields: readonly Field[], draft: Values): Work {
+  const all = sourcesIn(draft);
+  const sources = all.map((source) => ({ ...source, file: undefined }));
+  const request = { sources: [], ...bodyOfFields(fields, { ...draft, sources }) };
+  return { request, files: all.flatMap(({ file }) => file ?? []) };
 }
 
 /** The request as a form, whose parts named files are the sources without a conversion, in order. */
@@ -85,29 +98,11 @@ export function formOf({ request, files }: Work): FormData {
 }
 
 /** The work as samples show it. */
-export function sampleOf(draft: WorkDraft, fields: WorkFields, server: string): SampleWork {
-  const { sources: _, steps = [], ...named } = workOf(draft, fields).request;
-  return {
-    sources: draft.sources.map((source) => ({
-      ...(source.file === undefined ? { conversion: source.conversion } : { file: source.name }),
-      ...passwordOf(source),
-    })),
-    steps: steps as readonly object[] as readonly Values[],
-    named,
-    server,
-  };
-}
-
-/** Names what the service calls `path`: a PDF by its name, a field of a step after the step. */
-export function labelOf({ sources, steps }: WorkDraft, fields: WorkFields, path: string): string {
-  const [list, at, ...rest] = path.split('.');
-  const source = list === 'sources' ? sources[Number(at)] : undefined;
-  if (source !== undefined) return source.name;
-  const step = list === 'steps' ? steps[Number(at)] : undefined;
-  if (step === undefined) return list === 'sources' ? 'PDFs' : labelOfPath(fields.named, path);
-  const { title } = STEPS[step.type];
-  if (rest.length === 0) return title;
-  const isText = step.type === 'stamp' && step.values['what'] === 'text' && rest[0] === 'html';
-  const field = labelOfPath(fieldsOfStep(step.type, fields.steps.fields), rest.join('.'));
-  return `${title}: ${isText ? t('Text') : field}`;
+export function sampleOf(fields: readonly Field[], draft: Values, server: string): SampleWork {
+  const { sources: places, steps = [], ...named } = workOf(fields, draft).request;
+  const sources = sourcesIn(draft).map(({ file, name }, at) => ({
+    ...(file !== undefined && { file: name }),
+    ...places[at],
+  })) as readonly object[] as SampleWork['sources'];
+  return { sources, steps: steps as readonly object[] as readonly Values[], named, server };
 }

@@ -1,107 +1,81 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useDeferredValue, useState } from 'react';
 import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
-import { useAccount } from '../../api/people.ts';
+import type { Account } from '../../api/people.ts';
 import { conversionRequestQuery } from '../../api/conversions.ts';
 import { ApiError, errorText } from '../../api/error.ts';
-import type { components } from '../../api/schema.d.ts';
 import { templateQuery, templateVersionQuery } from '../../api/templates.ts';
+import { useTaken } from '../../request/draft.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
-import { fieldsQuery } from '../../request/fields-query.ts';
 import type { Field } from '../../request/schema.ts';
-import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
-import { CodeSamples, Workbench } from '../../request/Workbench.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { labelOfPath, optionsOf, rowsOf, type Values } from '../../request/values.ts';
+import { CodeSamples, RequestPage, Workbench } from '../../request/Workbench.tsx';
 import { Select, Switch } from '../../ui/choices.tsx';
-import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { EmptyState, Notice, Section } from '../../ui/Page.tsx';
+import { RecordLink } from '../../ui/records.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { TextField } from '../../ui/forms.tsx';
-import { useDraft, useOutcome } from './draft.ts';
+import { useOutcome, useStoredDraft } from './draft.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OpenPage } from './OpenPage.tsx';
-import { OptionsForm } from './OptionsForm.tsx';
-import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
+import {
+  type Draft,
+  goesWith,
+  NO_TEMPLATE,
+  optionsBody,
+  requestOf,
+  type Source,
+} from './request.ts';
 import type { StartName } from './starts.ts';
 import { TemplateFields } from './TemplateFields.tsx';
 import { draftOf } from './template.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
-type Account = components['schemas']['Account'];
-
 const LEAD = t('Try a document and its options, then copy the same request for your program.');
 
 export default function PlaygroundPage() {
-  const account = useAccount();
-  const fields = useQuery(fieldsQuery('ConversionRequest'));
   return (
-    <Page title={t('Playground')} lead={LEAD}>
-      <Loaded query={account} what={t('the account')} lines={10}>
-        {(owner) => (
-          <Loaded query={fields} what={t('the options')} lines={10}>
-            {(options) => <Playground key={owner.id} account={owner} fields={options} />}
-          </Loaded>
-        )}
-      </Loaded>
-    </Page>
+    <RequestPage title={t('Playground')} lead={LEAD} request="ConversionRequest">
+      {(owner, fields) => <Playground key={owner.id} account={owner} fields={fields} />}
+    </RequestPage>
   );
 }
 
 type PlaygroundProps = { readonly account: Account; readonly fields: readonly Field[] };
 
 function Playground({ account, fields }: PlaygroundProps) {
-  const { draft, number, change, replace, lacksFiles } = useDraft(account.id);
+  const { draft, number, change, replace, undo } = useStoredDraft(account.id);
   const { made, last, error, isPreviewing, ...outcome } = useOutcome(fields, draft);
   // A preview that failed stands above the last good one.
   const shown = [...new Set([made, last])].filter((each) => each !== undefined);
   const sampled = useDeferredValue(draft);
   const errors: FieldErrors = error instanceof ApiError ? error.details : {};
+  const { options, source, lacksFiles = false } = draft;
   return (
     <Workbench
       notice={
         <>
-          {lacksFiles && (
+          {lacksFiles && rowsOf(options['files']).length === 0 && (
             <Notice kind="warning">
               {t(
                 'The files of this draft are too large for the browser to keep over a reload. Open or choose them again.',
               )}
             </Notice>
           )}
-          <EarlierRequest fields={fields} onLoad={replace} />
-          <StoredTemplate fields={fields} onLoad={replace} />
+          <Taken fields={fields} onLoad={replace} />
         </>
       }
-      source={
-        <SourceFields
-          number={number}
-          draft={draft}
-          fields={fields}
-          change={change}
-          replace={replace}
-          errors={errors}
-        />
-      }
-      options={
-        <Section
-          title={t('Options')}
-          lead={t('Options that are not set have their defaults.')}
-          actions={
-            <Button small onPress={() => change({ options: {} })}>
-              {t('Reset')}
-            </Button>
-          }
-        >
-          <OptionsForm
-            fields={fields}
-            draft={draft}
-            onChange={(options) => change({ options })}
-            errors={errors}
-          />
-        </Section>
-      }
+      undo={undo}
+      source={<SourceFields {...{ number, draft, fields, change, replace, errors }} />}
+      fields={fields.filter((field) => goesWith(field, source))}
+      values={options}
+      onChange={(next) => change({ options: next })}
+      onReset={() => replace({ options: {} })}
+      errors={errors}
       paid={t('A conversion')}
       credits={account.credits}
       action={t('Convert')}
@@ -118,7 +92,7 @@ function Playground({ account, fields }: PlaygroundProps) {
           <Result
             isPending={outcome.isPending}
             failure={error}
-            labelOf={(path) => labelOfPath(fields, path)}
+            labelOf={(path) => labelOfPath(fields, path, options)}
             summary={made === undefined ? '' : summaryOf(made)}
             isKept={last !== undefined}
           >
@@ -165,7 +139,6 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
       actions={
         <Select
           label={t('Begin with')}
-          hint={t('It takes the place of what is here.')}
           placeholder={t('Choose a document')}
           choices={STARTS}
           value={null}
@@ -244,58 +217,18 @@ function Samples({ request }: { readonly request: Values }) {
 
 const route = getRouteApi('/signed-in/playground');
 
-interface EarlierRequestProps {
+const NEW_TEMPLATE: Partial<Draft> = { source: 'template', template: NO_TEMPLATE, options: {} };
+
+interface TakenProps {
   readonly fields: readonly Field[];
   readonly onLoad: (draft: Partial<Draft>) => void;
 }
 
-/** Takes over the request of the conversion that the address names, and says so. */
-function EarlierRequest({ fields, onLoad }: EarlierRequestProps) {
-  const { from } = route.useSearch();
-  const navigate = useNavigate();
-  const [loaded, setLoaded] = useState<string>();
-  const { data, error } = useQuery({
-    ...conversionRequestQuery(from ?? ''),
-    enabled: from !== undefined,
-  });
-  useEffect(() => {
-    if (data === undefined || from === undefined) return;
-    const { source, html = '', url = '', options } = data;
-    // Work on documents has no page to print.
-    if (source === 'document') return;
-    onLoad({ source, html, url, options: optionsOf(fields, options) });
-    setLoaded(from);
-    // A reload must show what was edited since.
-    void navigate({ to: '/playground', search: {}, replace: true });
-  }, [data, from, fields, navigate, onLoad]);
-  if (error !== null && from !== undefined) {
-    return (
-      <Notice kind="danger">
-        {rich('The request of {from} could not be loaded. {error}', {
-          from,
-          error: errorText(error),
-        })}
-      </Notice>
-    );
-  }
-  if (loaded === undefined) return null;
-  return (
-    <Notice kind="info">
-      {rich('This is the request of {link}. Converting it makes a new conversion.', {
-        link: (
-          <Link to="/conversions/$id" params={{ id: loaded }}>
-            {loaded}
-          </Link>
-        ),
-      })}
-    </Notice>
-  );
-}
-
-/** Takes over the version of a template that the address names, or begins a new one. */
-function StoredTemplate({ fields, onLoad }: EarlierRequestProps) {
-  const { template: asked } = route.useSearch();
-  const navigate = useNavigate();
+/** Takes over the request of the conversion, or the version of a template, that the address names; or begins a new one. */
+function Taken({ fields, onLoad }: TakenProps) {
+  const { from, template: asked } = route.useSearch();
+  const [taken, setTaken] = useState<string>();
+  const earlier = useQuery({ ...conversionRequestQuery(from ?? ''), enabled: from !== undefined });
   const [id = '', number] = asked?.split('@') ?? [];
   const isStored = asked !== undefined && asked !== 'new';
   const template = useQuery({ ...templateQuery(id), enabled: isStored });
@@ -304,23 +237,38 @@ function StoredTemplate({ fields, onLoad }: EarlierRequestProps) {
     ...templateVersionQuery(id, version),
     enabled: isStored && template.data !== undefined,
   });
+  // Work on documents has no page to print.
+  const request = earlier.data?.source === 'document' ? undefined : earlier.data;
+  useTaken(from, request, ({ source, html = '', url = '', options }) => {
+    onLoad({ source: source as Source, html, url, options: optionsOf(fields, options) });
+    setTaken(from);
+  });
   const [saved, held] = [template.data, content.data];
-  useEffect(() => {
-    if (asked === undefined) return;
-    if (isStored && (saved === undefined || held === undefined)) return;
-    const loaded =
-      saved && held
-        ? draftOf(fields, saved, held)
-        : ({ source: 'template', template: NO_TEMPLATE, options: {} } as const);
-    onLoad(loaded);
-    // A reload must show what was edited since.
-    void navigate({ to: '/playground', search: {}, replace: true });
-  }, [asked, isStored, saved, held, fields, navigate, onLoad]);
-  const error = template.error ?? content.error;
-  if (error === null || !isStored) return null;
+  const stored = saved && held && draftOf(fields, saved, held);
+  useTaken(asked, isStored ? stored : NEW_TEMPLATE, onLoad);
+  const failure = template.error ?? content.error;
   return (
-    <Notice kind="danger">
-      {rich('The template could not be loaded. {error}', { error: errorText(error) })}
-    </Notice>
+    <>
+      {from !== undefined && earlier.error !== null && (
+        <Notice kind="danger">
+          {rich('The request of {from} could not be loaded. {error}', {
+            from,
+            error: errorText(earlier.error),
+          })}
+        </Notice>
+      )}
+      {taken !== undefined && (
+        <Notice kind="info">
+          {rich('This is the request of {link}. Converting it makes a new conversion.', {
+            link: <RecordLink id={taken} name={taken} />,
+          })}
+        </Notice>
+      )}
+      {isStored && failure !== null && (
+        <Notice kind="danger">
+          {rich('The template could not be loaded. {error}', { error: errorText(failure) })}
+        </Notice>
+      )}
+    </>
   );
 }

@@ -1,12 +1,12 @@
-/** Keeps what is being edited for this tab, so that a reload does not lose it; and what becomes of it. */
+/** What is being edited, which the tab keeps over a reload, and what becomes of it. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
-import { t } from '../../words/words.ts';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { type Converted, preview, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
+import { useDraft } from '../../request/draft.ts';
 import type { Field } from '../../request/schema.ts';
 import type { Values } from '../../request/values.ts';
 import { kept } from '../../ui/kept.ts';
@@ -55,14 +55,9 @@ const isDraft = (value: unknown): value is Omit<Draft, 'template'> & Partial<Dra
   value.options !== null;
 
 /** Each account has its own: another person may sign in in the same tab. */
-const keyOf = (accountId: string): string => t('playground {accountId}', { accountId });
+const keyOf = (accountId: string): string => `playground ${accountId}`;
 
-type Stored = Draft & {
-  /** It had more files than the browser keeps. */
-  readonly lacksFiles?: boolean;
-};
-
-function storedDraft(accountId: string): Stored {
+function storedDraft(accountId: string): Draft {
   try {
     const value: unknown = JSON.parse(sessionStorage.getItem(keyOf(accountId)) ?? 'null');
     return isDraft(value) ? { ...START, ...value } : START;
@@ -85,24 +80,12 @@ function store(accountId: string, draft: Draft): void {
   sessionStorage.removeItem(keyOf(accountId));
 }
 
-/** The draft of the account, kept with each change. Its number changes when another text takes the place of one. */
-export function useDraft(accountId: string) {
-  const [{ lacksFiles = false, ...stored }] = useState(() => storedDraft(accountId));
-  const [draft, setDraft] = useState<Draft>(stored);
-  const [number, setNumber] = useState(0);
+/** The draft of the account, which outlives a reload of the page. */
+export function useStoredDraft(accountId: string) {
+  const edited = useDraft(keyOf(accountId), () => storedDraft(accountId));
+  const { draft } = edited;
   useEffect(() => store(accountId, draft), [accountId, draft]);
-  const change = useCallback(
-    (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
-    [],
-  );
-  const replace = useCallback(
-    (next: Partial<Draft>) => {
-      change(next);
-      setNumber((current) => current + 1);
-    },
-    [change],
-  );
-  return { draft, number, change, replace, lacksFiles };
+  return edited;
 }
 
 const KEPT = 'preview';

@@ -39,6 +39,8 @@ export interface Draft {
   readonly template: TemplateDraft;
   /** The values that were filled in, by the names of options. */
   readonly options: Values;
+  /** It had more files than the browser keeps over a reload. */
+  readonly lacksFiles?: boolean;
 }
 
 const OF_PAGES: readonly Source[] = ['html', 'template'];

@@ -1,0 +1,171 @@
+/** Options that are shown as one: the four margins, and what a stamp shows. */
+import { type ComponentType, type ReactNode, useId } from 'react';
+import { Select } from '../ui/choices.tsx';
+import { TextField } from '../ui/forms.tsx';
+import { errorWithin, type FieldErrors } from './Framed.tsx';
+import styles from './request.module.css';
+import type { Field } from './schema.ts';
+import { textOf, type Values, valuesOf } from './values.ts';
+import { t } from '../words/words.ts';
+
+export interface ComposedProps {
+  /** Those that are shown as one. */
+  readonly fields: readonly Field[];
+  readonly prefix: string;
+  /** Those of all fields of the object. */
+  readonly values: Values;
+  readonly onChange: (values: Values) => void;
+  readonly errors: FieldErrors;
+  readonly draw: (field: Field) => ReactNode;
+}
+
+interface Composed {
+  readonly names: readonly string[];
+  readonly as: ComponentType<ComposedProps>;
+}
+
+/** The four margins by their options. */
+const SIDES = new Map([
+  ['margin_top', t('Top')],
+  ['margin_right', t('Right')],
+  ['margin_bottom', t('Bottom')],
+  ['margin_left', t('Left')],
+]);
+
+/** The margins: one for all sides, or each by itself. */
+function Margins({ fields, prefix, values, onChange, errors }: ComposedProps) {
+  const id = useId();
+  const shown = fields.map(({ name, usual }) => textOf(values[name] ?? usual));
+  const [first = ''] = shown;
+  const set = (names: readonly string[], next: string) =>
+    onChange({ ...values, ...Object.fromEntries(names.map((name) => [name, next])) });
+  return (
+    <fieldset className={styles.framed} aria-describedby={id}>
+      <legend className={styles.legend}>{t('Margin')}</legend>
+      <p id={id} className="note">
+        {t('Decimal numbers with the unit px, cm, in or mm, such as 10mm.')}
+      </p>
+      <div className={styles.sides}>
+        <TextField
+          label={t('All sides')}
+          placeholder={t('differ')}
+          value={shown.every((each) => each === first) ? first : ''}
+          onChange={(next) => set([...SIDES.keys()], next)}
+        />
+        {fields.map(({ name }, at) => (
+          <TextField
+            key={name}
+            label={SIDES.get(name) ?? name}
+            value={shown[at] ?? ''}
+            error={errorWithin(errors, prefix + name)}
+            onChange={(next) => set([name], next)}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Where a text is stamped, its usual opacity there, and the styles of its box and of the text itself. */
+const PLACES = {
+  across: {
+    label: t('Across the page'),
+    opacity: 0.3,
+    box: 'align-items: center; justify-content: center',
+    text: 'color: red; rotate: -45deg; white-space: nowrap',
+  },
+  top: {
+    label: t('Small, at the top'),
+    opacity: 1,
+    box: 'align-items: start; justify-content: center; padding: 8mm',
+    text: 'font-size: 11pt',
+  },
+  bottom: {
+    label: t('Small, at the bottom'),
+    opacity: 1,
+    box: 'align-items: end; justify-content: center; padding: 8mm',
+    text: 'font-size: 11pt',
+  },
+} as const;
+
+type Place = keyof typeof PLACES;
+const PLACE_CHOICES = (Object.keys(PLACES) as Place[]).map((value) => ({
+  value,
+  label: PLACES[value].label,
+}));
+
+const ENTITIES = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+]);
+
+/** The share of the page's width that a text across it has, and the width of a letter, in parts of its height. */
+const ACROSS_PERCENT = 110;
+const LETTER = 0.6;
+const LARGEST_PERCENT = 24;
+
+/** The HTML of a stamp that shows a text, if there is any. */
+function stampHtml(text: string, place: Place): string | undefined {
+  if (text === '') return undefined;
+  const { box, text: style } = PLACES[place];
+  const escaped = text.replace(/[&<]/g, (sign) => ENTITIES.get(sign) ?? sign);
+  const letters = Array.from(text).length;
+  const size = Math.min(LARGEST_PERCENT, ACROSS_PERCENT / LETTER / letters).toFixed(1);
+  const sized = place === 'across' ? `font-size: ${size}vw; ${style}` : style;
+  return `<div style="position: fixed; inset: 0; display: flex; ${box}"><p style="margin: 0; font-family: sans-serif; ${sized}">${escaped}</p></div>`;
+}
+
+/** A stamp shows one of these. */
+const KINDS = [
+  { value: 'text', label: t('A text') },
+  { value: 'image', label: t('A picture') },
+  { value: 'html', label: 'HTML' },
+] as const;
+
+/** What a stamp shows: HTML, which is made of a text where a person wants that, or a picture. */
+function StampContent({ fields, prefix, values, onChange, errors, draw }: ComposedProps) {
+  const { what, text, place = 'across', html, image } = values;
+  const other = image === undefined && html !== undefined && text === undefined ? 'html' : 'text';
+  const sent = image === undefined ? other : 'image';
+  const kind = KINDS.find(({ value }) => value === what)?.value ?? sent;
+  const write = (written: string, at: Place, more: Values = {}) => {
+    const { opacity } = PLACES[at];
+    const shown = { what: 'text', text: written, place: at, html: stampHtml(written, at) };
+    onChange({ opacity, ...values, ...more, ...shown });
+  };
+  const choose = (next: (typeof KINDS)[number]['value']) => {
+    // What was chosen before comes back when a person does.
+    const own: Values = { ...valuesOf(values['own']), [kind]: values[kind] };
+    const others = { own, what: next, html: undefined, image: undefined };
+    if (next === 'text') write(textOf(text), place as Place, others);
+    else onChange({ ...values, ...others, [next]: own[next] });
+  };
+  return (
+    <div className="fields">
+      <Select label={t('Stamp with')} choices={KINDS} value={kind} onChange={choose} />
+      {kind === 'text' && (
+        <>
+          <TextField
+            label={t('Text')}
+            hint={t('Such as Draft or Copy.')}
+            value={textOf(text)}
+            error={errorWithin(errors, `${prefix}html`)}
+            onChange={(written) => write(written, place as Place)}
+          />
+          <Select
+            label={t('Place')}
+            choices={PLACE_CHOICES}
+            value={place as Place}
+            onChange={(next) => write(textOf(text), next, { opacity: PLACES[next].opacity })}
+          />
+        </>
+      )}
+      {fields.filter(({ name }) => name === kind || name === 'opacity').map(draw)}
+    </div>
+  );
+}
+
+export const COMPOSED: readonly Composed[] = [
+  { names: [...SIDES.keys()], as: Margins },
+  { names: ['html', 'image', 'opacity'], as: StampContent },
+];
