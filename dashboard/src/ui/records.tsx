@@ -90,7 +90,7 @@ function Cell<Row>({ column, row }: CellProps<Row>) {
   );
 }
 
-interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy' | 'empty'> {
+export interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy' | 'empty'> {
   readonly list: ShownPage<Row>;
   /** The name of the listed things, such as "conversions". */
   readonly of: string;

@@ -20,7 +20,7 @@ import { RecordPage, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
-import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from '../history/columns.tsx';
+import { EventList } from '../history/EventList.tsx';
 import { BatchBadge, batchName, progressText } from './words.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
@@ -168,15 +168,11 @@ function ConversionsOf({ id }: { readonly id: string }) {
 
 function HistoryOf({ batch }: { readonly batch: Batch }) {
   const [page, setPage] = useState(1);
-  const list = useEventGroups(batchEventsPage(batch.id, page, !hasEnded(batch)), false);
   return (
     <Section title={t('History')}>
-      <HiddenNote hidden={list.query.data?.hidden} />
-      <Records
-        list={list}
-        of={t('events')}
+      <EventList
+        list={batchEventsPage(batch.id, page, !hasEnded(batch))}
         label={t('Events of the batch and its conversions')}
-        {...EVENT_GROUPS_TABLE}
         onPage={setPage}
       />
     </Section>

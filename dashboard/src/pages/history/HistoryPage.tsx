@@ -1,13 +1,13 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { api, given } from '../../api/client.ts';
+import { api, given, pageQuery } from '../../api/client.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { FilterSelect, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Notice, Page, Section, useFold } from '../../ui/Page.tsx';
-import { type Column, Records } from '../../ui/records.tsx';
-import { EVENT_GROUPS_TABLE, HiddenNote, useEventGroups } from './columns.tsx';
+import type { Column } from '../../ui/records.tsx';
+import { EventList } from './EventList.tsx';
 import type { EventGroup } from './groups.ts';
 import styles from './History.module.css';
 import { PastState } from './PastState.tsx';
@@ -40,8 +40,7 @@ function Then({ group: { entries } }: { readonly group: EventGroup }) {
   );
 }
 
-const COLUMNS: readonly Column<EventGroup>[] = [
-  ...EVENT_GROUPS_TABLE.columns,
+const THEN: readonly Column<EventGroup>[] = [
   { header: t('The account then'), cell: (group) => <Then group={group} /> },
 ];
 
@@ -67,21 +66,17 @@ export default function HistoryPage() {
   const [showsAll, setShowsAll] = useState(false);
   // A moment that is none is said above the list, which is of the present then.
   const moment = asOf === undefined ? undefined : momentOf(asOf);
-  const list = useEventGroups(
-    {
-      key: ['history', chosen, moment],
-      page,
-      size: PAGE_SIZE,
-      ask: (paging, signal) => {
-        const query = { ...paging, ...filterOf(chosen), ...(moment && { as_of: moment }) };
-        return api.GET('/api/v1/account/events/', { params: { query }, signal });
-      },
+  const list = {
+    key: ['history', chosen, moment],
+    page,
+    size: PAGE_SIZE,
+    ask: (paging: { readonly page: number; readonly page_size: number }, signal: AbortSignal) => {
+      const query = { ...paging, ...filterOf(chosen), ...(moment && { as_of: moment }) };
+      return api.GET('/api/v1/account/events/', { params: { query }, signal });
     },
-    // Whoever asks for one kind of event gets it.
-    showsAll || chosen.type !== undefined,
-  );
+  };
   const fold = useFold(Object.keys(chosen).length === 0);
-  const { error } = list.query;
+  const { error } = useQuery(pageQuery(list));
   const details = error instanceof ApiError ? error.details : {};
   // The page of the list has no field of its own.
   const isRefused =
@@ -93,9 +88,7 @@ export default function HistoryPage() {
       <PastState key={asOf} asOf={asOf} onAsOf={(next) => go({ ...chosen, asOf: next ?? '' })} />
       <Section
         title={t('Events')}
-        {...(moment !== undefined && {
-          lead: t('Up to the time above: later events are left out.'),
-        })}
+        lead={moment && t('Up to the time above: later events are left out.')}
         actions={
           <Switch isSelected={showsAll} onChange={setShowsAll}>
             {t('Automatic steps')}
@@ -117,27 +110,25 @@ export default function HistoryPage() {
             errors={details}
           />
         )}
-        {isNoMoment ? null : isRefused ? (
+        {isRefused && !isNoMoment && (
           <Notice kind="danger">
             {t('The filters cannot be applied. What is wrong is said below each.')}
           </Notice>
-        ) : (
-          <>
-            <HiddenNote hidden={list.query.data?.hidden} />
-            <Records
-              list={list}
-              of={t('events')}
-              label={t('Events of the account')}
-              {...EVENT_GROUPS_TABLE}
-              columns={COLUMNS}
-              onPage={(next) => go({ ...search, page: next })}
-              empty={
-                <EmptyState icon="search" title={t('No event matches')}>
-                  {t('Choose other filters, another page, or show the automatic steps, too.')}
-                </EmptyState>
-              }
-            />
-          </>
+        )}
+        {!isRefused && (
+          <EventList
+            list={list}
+            label={t('Events of the account')}
+            // Whoever asks for one kind of event gets it.
+            showsAll={showsAll || chosen.type !== undefined}
+            more={THEN}
+            onPage={(next) => go({ ...search, page: next })}
+            empty={
+              <EmptyState icon="search" title={t('No event matches')}>
+                {t('Choose other filters, or show the automatic steps, too.')}
+              </EmptyState>
+            }
+          />
         )}
       </Section>
     </Page>
@@ -145,6 +136,13 @@ export default function HistoryPage() {
 }
 
 const ACTORS = Object.entries(ACTOR_KINDS).map(([value, label]) => ({ value, label }));
+
+/** Texts, each with the field by which the API names it. */
+const TEXTS = [
+  { name: 'conversion', field: 'conversion_id', label: t('Conversion'), placeholder: 'conv_…' },
+  { name: 'from', field: 'from', label: t('From'), type: 'datetime-local' },
+  { name: 'to', field: 'to', label: t('To'), type: 'datetime-local' },
+] as const;
 
 interface HistoryFiltersProps {
   readonly search: HistorySearch;
@@ -159,10 +157,6 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
   const people = (useQuery(membersQuery).data ?? []).flatMap(({ id, status, name, email }) =>
     status === 'active' ? [{ value: id, label: name ?? email ?? id }] : [],
   );
-  const text = (name: 'from' | 'to' | 'conversion') => ({
-    value: texts[name] ?? '',
-    onChange: (value: string) => setTexts({ ...texts, [name]: value }),
-  });
   const { from = '', to = '', conversion = '' } = texts;
   const apply = (change: Partial<HistorySearch>) =>
     onSearch({ ...search, from, to, conversion: conversion.trim(), ...change, page: 1 });
@@ -170,8 +164,12 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
     setTexts({});
     onSearch({});
   };
-  // The id of a key is chosen by a link; the kind stands for it here.
-  const kind = search.actor?.split(':')[0];
+  const kinds = typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) }));
+  const selects = [
+    ['type', t('Event'), t('All events'), kinds],
+    ['actor', t('Caused by'), t('Everybody'), ACTORS],
+    ...(people.length > 1 ? [['person', t('Person'), t('All people'), people] as const] : []),
+  ] as const;
   return (
     <form
       className={styles.filters}
@@ -180,50 +178,27 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
         apply({});
       }}
     >
-      <FilterSelect
-        label={t('Event')}
-        all={t('All events')}
-        choices={typesOfAccount(types).map((type) => ({ value: type, label: typeText(type) }))}
-        value={search.type}
-        error={errors['type']?.join(' ')}
-        onChange={(type = '') => apply({ type })}
-      />
-      <FilterSelect
-        label={t('Caused by')}
-        all={t('Everybody')}
-        choices={ACTORS}
-        value={kind}
-        error={errors['actor']?.join(' ')}
-        onChange={(actor = '') => apply({ actor })}
-      />
-      {people.length > 1 && (
+      {selects.map(([name, label, all, choices]) => (
         <FilterSelect
-          label={t('Person')}
-          all={t('All people')}
-          choices={people}
-          value={search.person}
-          error={errors['person']?.join(' ')}
-          onChange={(person = '') => apply({ person })}
+          key={name}
+          label={label}
+          all={all}
+          choices={choices}
+          // The id of a key is chosen by a link; the kind stands for it here.
+          value={name === 'actor' ? search.actor?.split(':')[0] : search[name]}
+          error={errors[name]?.join(' ')}
+          onChange={(next = '') => apply({ [name]: next })}
         />
-      )}
-      <TextField
-        label={t('Conversion')}
-        placeholder="conv_…"
-        {...text('conversion')}
-        error={errors['conversion_id']?.join(' ')}
-      />
-      <TextField
-        label={t('From')}
-        type="datetime-local"
-        {...text('from')}
-        error={errors['from']?.join(' ')}
-      />
-      <TextField
-        label={t('To')}
-        type="datetime-local"
-        {...text('to')}
-        error={errors['to']?.join(' ')}
-      />
+      ))}
+      {TEXTS.map(({ name, field, ...props }) => (
+        <TextField
+          key={name}
+          {...props}
+          value={texts[name] ?? ''}
+          error={errors[field]?.join(' ')}
+          onChange={(value) => setTexts({ ...texts, [name]: value })}
+        />
+      ))}
       <div className={styles.buttons}>
         <Button type="submit" icon="filter">
           {t('Apply')}

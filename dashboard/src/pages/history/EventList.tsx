@@ -1,30 +1,23 @@
-/** Lists of events, grouped. */
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useCallback } from 'react';
+import { useCallback } from 'react';
 import { useKeyName } from '../../api/people.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import { type Paged, pageQuery } from '../../api/client.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { type Column, formatTime, RecordLink, Time } from '../../ui/records.tsx';
+import {
+  type Column,
+  formatTime,
+  RecordLink,
+  Records,
+  type RecordsProps,
+  Time,
+} from '../../ui/records.tsx';
 import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
 import { actorText } from './words.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
-
-/** A page of a list of events, in groups. @param showsAll steps of machines, too */
-export function useEventGroups(
-  list: Parameters<typeof pageQuery<ConversionEvent>>[0],
-  showsAll: boolean,
-) {
-  const select = useCallback(
-    ({ items, total }: Paged<ConversionEvent>) => ({ ...groupsOf(items, showsAll), total }),
-    [showsAll],
-  );
-  const query = useQuery({ ...pageQuery(list), select });
-  return { page: list.page, size: list.size, query };
-}
 
 /** Leads to what the group is about, if it has a page. */
 function Subject({ entry }: { readonly entry: ConversionEvent }) {
@@ -86,28 +79,49 @@ function Cause({ entry }: { readonly entry: ConversionEvent }) {
   );
 }
 
-/** How groups of events are shown as a table. */
-export const EVENT_GROUPS_TABLE = {
-  columns: [
-    {
-      header: t('Time'),
-      cell: ({ entries: [{ time }] }) => <Time iso={time} look="short" />,
-      isRowHeader: true,
-    },
-    { header: t('What happened'), cell: (group) => <Group group={group} />, isText: true },
-    { header: t('Who'), cell: (group) => <Cause entry={leadOf(group).by} />, isText: true },
-  ] satisfies readonly Column<EventGroup>[] as readonly Column<EventGroup>[],
-  rowKey: ({ key }: EventGroup): string => key,
-};
+const COLUMNS: readonly Column<EventGroup>[] = [
+  {
+    header: t('Time'),
+    cell: ({ entries: [{ time }] }) => <Time iso={time} look="short" />,
+    isRowHeader: true,
+  },
+  { header: t('What happened'), cell: (group) => <Group group={group} />, isText: true },
+  { header: t('Who'), cell: (group) => <Cause entry={leadOf(group).by} />, isText: true },
+];
 
-/** Says how many events of a page are left out. */
-export const HiddenNote = ({ hidden }: { readonly hidden: number | undefined }): ReactNode =>
-  hidden !== undefined &&
-  hidden > 0 && (
-    <span className="note">
-      {rich('{hidden} automatic {value} left out on this page.', {
-        hidden: formatNumber(hidden),
-        value: hidden === 1 ? t('step') : t('steps'),
-      })}
-    </span>
+interface EventListProps extends Pick<RecordsProps<EventGroup>, 'label' | 'onPage' | 'empty'> {
+  readonly list: Parameters<typeof pageQuery<ConversionEvent>>[0];
+  /** With the steps of machines. */
+  readonly showsAll?: boolean;
+  /** Columns beside those of each list. */
+  readonly more?: RecordsProps<EventGroup>['columns'];
+}
+
+/** A page of a list of events, in groups. It says how many are left out. */
+export function EventList({ list, showsAll = false, more = [], ...records }: EventListProps) {
+  const select = useCallback(
+    ({ items, total }: Paged<ConversionEvent>) => ({ ...groupsOf(items, showsAll), total }),
+    [showsAll],
   );
+  const query = useQuery({ ...pageQuery(list), select });
+  const { hidden = 0 } = query.data ?? {};
+  return (
+    <>
+      {hidden > 0 && (
+        <span className="note">
+          {t('{hidden} automatic {value} left out on this page.', {
+            hidden: formatNumber(hidden),
+            value: hidden === 1 ? t('step') : t('steps'),
+          })}
+        </span>
+      )}
+      <Records
+        {...records}
+        list={{ page: list.page, size: list.size, query }}
+        of={t('events')}
+        columns={[...COLUMNS, ...more]}
+        rowKey={({ key }) => key}
+      />
+    </>
+  );
+}
