@@ -93,7 +93,7 @@ export function ProofSection({ lead, checking, isAsked = false, children }: Proo
         </Steps>
       )}
       {failed !== undefined && isOfBrowser(failed) && (
-        <div className={styles.forget}>
+        <div className="stack start">
           <p>
             {t(
               'If the operator has told you why, let this browser forget what it kept. It then compares with the log of today.',

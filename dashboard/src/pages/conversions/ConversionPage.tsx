@@ -89,7 +89,7 @@ function OneConversion({ id }: { readonly id: string }) {
             <section aria-label={t('Result')} className={styles.result}>
               <Result record={record} events={events} />
             </section>
-            <div className={styles.column}>
+            <div className="stack gap-5">
               <Section title={t('Timeline')} fold={isEnded(record) ? 'closed' : 'open'}>
                 <Timeline id={id} isDetailed={isDetailed} />
               </Section>
@@ -187,7 +187,7 @@ function Actions({ record, events, onVerify }: RecordProps & { readonly onVerify
         // What is done less often.
         <details className={styles.more}>
           <summary>{t('More')}</summary>
-          <div>
+          <div className="raised stack gap-2">
             <ConvertAgain id={id} how="retry" />
             {isCompleted && <ConvertAgain id={id} how="rerender" />}
             {isCompleted && nounOf(record) === 'PDF' && (

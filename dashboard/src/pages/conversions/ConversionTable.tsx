@@ -3,7 +3,6 @@ import { type Conversion, pictureFormatOf } from '../../api/conversions.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { type Column, StatusBadge, TestBadge, Time } from '../../ui/records.tsx';
-import styles from './conversions.module.css';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
@@ -19,21 +18,21 @@ function Name(record: Conversion) {
   const format = pictureFormatOf(record);
   return (
     <span className="named">
-      <Link to="/conversions/$id" params={{ id }} className={styles.link}>
+      <Link to="/conversions/$id" params={{ id }} className="clamped">
         {name === id ? <code>{id}</code> : <bdi>{name}</bdi>}
       </Link>
       {name !== id && <code className="note">{id}</code>}
       {format !== undefined && (
-        <span className={styles.reason}>{rich('{format} picture', { format })}</span>
+        <span className="clamped note">{rich('{format} picture', { format })}</span>
       )}
       {reference !== undefined && (
-        <span className={styles.reason}>
+        <span className="clamped note">
           {rich('Reference {bdi}', { bdi: <bdi>{reference}</bdi> })}
         </span>
       )}
-      {reason !== undefined && <span className={styles.reason}>{reason}</span>}
+      {reason !== undefined && <span className="clamped note">{reason}</span>}
       {warnings !== undefined && (
-        <span className={styles.warned}>
+        <span className="line gap-1 note" data-tone="warning">
           <Icon name="warning" size={14} />
           {counted(warnings.length, 'warning')}
         </span>

@@ -192,7 +192,7 @@ export default function ConversionsPage() {
             {t('Clear the filters')}
           </Button>
         )}
-        <span role="status" className={styles.offer}>
+        <span role="status" className="last">
           {added > 0 && !isEmpty && (
             <Button small icon="refresh" onPress={() => void refetch()}>
               {rich('Show {size}', { size: counted(added, 'new conversion') })}

@@ -90,28 +90,30 @@ function MomentItem({ events, since, isDetailed }: MomentItemProps) {
   // Whoever acted is named; which of the machines did, only to those who ask for it.
   const isOfPerson = actor.kind !== 'renderer' && actor.kind !== 'service';
   return (
-    <li className={styles.moment} data-tone={tone}>
-      <span className={styles.point}>
+    <li className={`beside top ${styles.moment}`} data-tone={tone}>
+      <span className="disc">
         <Icon name={icon} size={14} />
       </span>
+      <div className="anywhere">
+        <p>
+          {isDetailed ? summary : way}
+          {events.length > 1 &&
+            t(' {length}, last on {time}', {
+              length: counted(events.length, 'time'),
+              time: formatTime(last.time),
+            })}
+        </p>
+        <p className="note">
+          <time dateTime={time}>{formatTime(time)}</time>
+          {isDetailed && ` · ${type}`}
+          {(isDetailed || isOfPerson) && ` · ${actorText(actor, keyName)}`}
+        </p>
+      </div>
       {isDetailed && since !== undefined && since >= 0 && (
-        <span className={styles.since}>
+        <span className="last note">
           <span className="visually-hidden">{t('After')}</span>+{formatDuration(since)}
         </span>
       )}
-      <p>
-        {isDetailed ? summary : way}
-        {events.length > 1 &&
-          t(' {length}, last on {time}', {
-            length: counted(events.length, 'time'),
-            time: formatTime(last.time),
-          })}
-      </p>
-      <p className="note">
-        <time dateTime={time}>{formatTime(time)}</time>
-        {isDetailed && ` · ${type}`}
-        {(isDetailed || isOfPerson) && ` · ${actorText(actor, keyName)}`}
-      </p>
     </li>
   );
 }

@@ -34,11 +34,11 @@ function Group({ group }: { readonly group: EventGroup }) {
   const isAlone = entries.length === 1;
   const hasSubject = subjectOf(shown) !== undefined;
   return (
-    <div className={styles.group}>
-      <span className={styles.icon} data-tone={tone}>
+    <div className="beside top">
+      <span className="disc" data-tone={tone}>
         <Icon name={icon} size={16} />
       </span>
-      <div className={styles.event}>
+      <div className={`named anywhere ${styles.event}`}>
         <Subject entry={shown} />
         {isAlone && hasSubject && <span>{shown.summary}</span>}
         {!isAlone && (
@@ -46,7 +46,7 @@ function Group({ group }: { readonly group: EventGroup }) {
             <summary>{hasSubject ? wayOf(group) : counted(entries.length, 'time')}</summary>
             <ol className={styles.steps}>
               {entries.toReversed().map(({ id, summary, time, position }) => (
-                <li key={id}>
+                <li key={id} className="named">
                   {summary}
                   <span className="note">
                     {rich('{time} · event {position}', { time: formatTime(time), position })}
@@ -65,15 +65,11 @@ function Cause({ entry }: { readonly entry: ConversionEvent }) {
   const { actor, client_address: address, reason } = entry;
   const name = useKeyName(actor.kind === 'key' ? actor.id : undefined);
   return (
-    <div className={styles.cause}>
+    <div className={`named anywhere ${styles.cause}`}>
       <span>{actorText(actor, name)}</span>
-      {address !== undefined && (
-        <span className={styles.address}>{rich('from {address}', { address })}</span>
-      )}
+      {address !== undefined && <span className="note">{rich('from {address}', { address })}</span>}
       {reason !== undefined && (
-        <span className={styles.address}>
-          {rich('Reason: {bdi}', { bdi: <bdi>{reason}</bdi> })}
-        </span>
+        <span className="note">{rich('Reason: {bdi}', { bdi: <bdi>{reason}</bdi> })}</span>
       )}
     </div>
   );

@@ -199,7 +199,7 @@ export function HistoryFilters({ search, onSearch, errors }: HistoryFiltersProps
           onChange={(value) => setTexts({ ...texts, [name]: value })}
         />
       ))}
-      <div className={styles.buttons}>
+      <div className="line by-field">
         <Button type="submit" icon="filter">
           {t('Apply')}
         </Button>

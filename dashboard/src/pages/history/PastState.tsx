@@ -58,7 +58,7 @@ export function PastState({ asOf, onAsOf }: PastStateProps) {
           value={text}
           onChange={setText}
         />
-        <div className={styles.buttons}>
+        <div className="line by-field">
           <Button type="submit" icon="history">
             {t('Show')}
           </Button>
@@ -113,8 +113,8 @@ function Past({ moment, account, keys, keyCount, position }: PastProps) {
     ? t('after event {moment} of the log', { moment })
     : t('on {moment}', { moment: formatTime(moment) });
   return (
-    <div className={styles.past}>
-      <p className={styles.pastTitle}>
+    <div className="box stack" data-tone="warning">
+      <p className="strong">
         {rich('This is the past: the account as it was {moment}{value}.', {
           moment: then,
           value:

@@ -125,7 +125,7 @@ function ofFailures(count: number, newest: readonly Conversion[], from: string):
         failed: counted(count, 'conversion'),
         FAILURE_DAYS,
       }),
-      text: <ul className={styles.failures}>{shown}</ul>,
+      text: <ul className="stack gap-2">{shown}</ul>,
       action: (
         <ButtonLink to="/conversions" search={{ status: 'failed', from }} small>
           {t('See the failures')}
@@ -247,10 +247,10 @@ export function Attention({ keys, account, isNew }: AttentionProps) {
       <ul>
         {concerns.map(({ id, tone, icon, title, text, action }) => (
           <li key={id} className={styles.item}>
-            <span className={styles.itemIcon} data-tone={tone}>
+            <span className="disc" data-tone={tone}>
               <Icon name={icon} />
             </span>
-            <div className={styles.itemText}>
+            <div className="named anywhere">
               <h3>{title}</h3>
               {text}
             </div>

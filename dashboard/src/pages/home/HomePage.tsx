@@ -10,7 +10,6 @@ import { EmptyState, Loaded, Notice, Page, Section, Step, Steps } from '../../ui
 import { Table } from '../../ui/records.tsx';
 import { CONVERSIONS_TABLE } from '../conversions/ConversionTable.tsx';
 import { Attention } from './Attention.tsx';
-import styles from './home.module.css';
 import { RecentUsage } from './RecentUsage.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
@@ -90,8 +89,8 @@ export default function HomePage() {
                 </div>
               ) : (
                 <>
-                  <section className={styles.recent}>
-                    <header className={styles.recentHeader}>
+                  <section className="stack gap-3">
+                    <header className="line apart">
                       <h2>{t('Recent conversions')}</h2>
                       <ButtonLink to="/conversions" small>
                         {t('All conversions')}
