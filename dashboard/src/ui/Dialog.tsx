@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { fetchSignedIn } from '../api/client.ts';
+import { ApiError, errorText } from '../api/error.ts';
+import { rich } from '../words/rich.ts';
+import { t } from '../words/words.ts';
 import { Button, type ButtonProps, IconButton } from './Button.tsx';
 import { Code } from './Code.tsx';
 import styles from './Dialog.module.css';
-import { Notice } from './Page.tsx';
 import { DialogActions, SendForm } from './forms.tsx';
-import { rich } from '../words/rich.ts';
-import { t } from '../words/words.ts';
-import { fetchSignedIn } from '../api/client.ts';
-import { ApiError, errorText } from '../api/error.ts';
+import { Notice } from './Page.tsx';
 import { useSending } from './sending.ts';
 import { announce } from './Toasts.tsx';
 
@@ -48,8 +48,8 @@ export function Dialog({ title, isOpen, onClose, keep = false, children }: Dialo
 interface DialogButtonProps extends Omit<ButtonProps, 'children' | 'onPress'> {
   /** The text of the button. */
   readonly text: string;
-  /** A question that names what is concerned, such as "Revoke the key build server?". */
-  readonly title: string;
+  /** A question that names what is concerned, such as "Revoke the key build server?"; without one, the text. */
+  readonly title?: string;
   /** What the dialog asks or says. */
   readonly children: (close: () => void) => ReactNode;
   readonly onClosed?: () => void;
@@ -57,7 +57,7 @@ interface DialogButtonProps extends Omit<ButtonProps, 'children' | 'onPress'> {
 
 /** A button that opens a dialog. */
 export function DialogButton(props: DialogButtonProps) {
-  const { text, title, children, onClosed, ...button } = props;
+  const { text, title = text, children, onClosed, ...button } = props;
   const [isOpen, setOpen] = useState(false);
   const close = () => {
     setOpen(false);
@@ -77,7 +77,9 @@ export function DialogButton(props: DialogButtonProps) {
 
 type FormProps = Parameters<typeof SendForm>[0];
 
-interface ConfirmProps extends Pick<FormProps, 'action' | 'keepText' | 'children'> {
+interface ConfirmProps extends Pick<FormProps, 'keepText' | 'children'> {
+  /** The text of the button that does it; without it, that of the button that asks. */
+  readonly action?: string;
   readonly actionLook?: FormProps['look'];
   /** Does it; the dialog closes when it is done, and shows why it failed. A text that it resolves to is announced. */
   readonly onConfirm: FormProps['onSend'];
@@ -85,7 +87,14 @@ interface ConfirmProps extends Pick<FormProps, 'action' | 'keepText' | 'children
 
 /** A button that asks before it acts: for what cannot be undone, or for what it needs, by the fields of a form. */
 export function ConfirmButton(props: Omit<DialogButtonProps, 'children'> & ConfirmProps) {
-  const { children, action, actionLook = 'danger', keepText, onConfirm, ...button } = props;
+  const {
+    children,
+    action = props.text,
+    actionLook = 'danger',
+    keepText,
+    onConfirm,
+    ...button
+  } = props;
   return (
     <DialogButton {...button}>
       {(close) => (
@@ -107,7 +116,7 @@ export function ConfirmButton(props: Omit<DialogButtonProps, 'children'> & Confi
   );
 }
 
-interface SecretDialogProps {
+export interface SecretProps {
   readonly title: string;
   /** Says what to do with the secret. */
   readonly children: ReactNode;
@@ -116,11 +125,20 @@ interface SecretDialogProps {
   readonly what: string;
   /** The name of a file to save it in, if that is offered. */
   readonly file?: string;
-  readonly onCopied: () => void;
+  readonly onCopied?: () => void;
 }
 
-/** Shows a secret, which the service never shows again. */
-export function SecretDialog(props: SecretDialogProps) {
+/** Shows secrets, which the service never shows again. @returns what shows one, and the dialog, for the page */
+export function useSecret() {
+  const [shown, setShown] = useState<SecretProps>();
+  const close = () => {
+    setShown(undefined);
+    shown?.onCopied?.();
+  };
+  return [setShown, shown && <SecretDialog {...shown} onCopied={close} />] as const;
+}
+
+function SecretDialog(props: Required<Pick<SecretProps, 'onCopied'>> & SecretProps) {
   const { title, children, secret, what, file, onCopied } = props;
   return (
     <Dialog title={title} isOpen onClose={onCopied} keep>

@@ -1,4 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { api, dataOf, PERSON, queryClient } from '../../api/client.ts';
 import {
   type Account,
   type Person,
@@ -8,12 +11,12 @@ import {
   usePerson,
   useRights,
 } from '../../api/people.ts';
-import { api, dataOf, PERSON, queryClient } from '../../api/client.ts';
+import { offersQuery } from '../../api/without-sign-in.ts';
 import { session } from '../../session/session.ts';
+import { ButtonAnchor } from '../../ui/Button.tsx';
 import { Checkbox } from '../../ui/choices.tsx';
-import { Badge, type Column, Facts, Table, Time } from '../../ui/records.tsx';
+import { DialogButton } from '../../ui/Dialog.tsx';
 import { formatCredits, planName } from '../../ui/format.ts';
-import { Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import {
   NewPassword,
   PresentPassword,
@@ -23,18 +26,15 @@ import {
   TextField,
   type TextOf,
 } from '../../ui/forms.tsx';
-import { MailSections } from './MailSections.tsx';
-import { PasskeysSection } from './PasskeysSection.tsx';
-import { PublicNameSection, SignatureSection } from './settings.tsx';
-import { SessionsSection } from './SessionsSection.tsx';
-import { TwoStepSection } from './TwoStepSection.tsx';
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { offersQuery } from '../../api/without-sign-in.ts';
-import { ButtonAnchor } from '../../ui/Button.tsx';
-import { DialogButton } from '../../ui/Dialog.tsx';
+import { Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { Badge, type Column, Facts, Table, Time } from '../../ui/records.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { MailSections } from './MailSections.tsx';
+import { PasskeysSection } from './PasskeysSection.tsx';
+import { SessionsSection } from './SessionsSection.tsx';
+import { PublicNameSection, SignatureSection } from './settings.tsx';
+import { TwoStepSection } from './TwoStepSection.tsx';
 
 export default function AccountPage() {
   const account = useAccount();

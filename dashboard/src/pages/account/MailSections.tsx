@@ -4,13 +4,13 @@ import { api, dataOf, queryClient } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Checkbox } from '../../ui/choices.tsx';
-import { Facts } from '../../ui/records.tsx';
 import { formatNumber } from '../../ui/format.ts';
-import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
+import { Facts } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { SettingSection } from './settings.tsx';
 import { t } from '../../words/words.ts';
+import { SettingSection } from './settings.tsx';
 
 type Change = components['schemas']['MailsChange'];
 

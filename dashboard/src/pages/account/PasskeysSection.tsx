@@ -1,6 +1,7 @@
 /** The passkeys of the person who is signed in. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { PERSON, queryClient } from '../../api/client.ts';
 import {
   addPasskey,
   confirmWithPasskey,
@@ -11,14 +12,13 @@ import {
   whyNone,
 } from '../../api/passkeys.ts';
 import { usePerson } from '../../api/people.ts';
-import { PERSON, queryClient } from '../../api/client.ts';
 import { Checkbox } from '../../ui/choices.tsx';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
+import { PresentPassword, passwordIn, TextField, type TextOf } from '../../ui/forms.tsx';
 import { Loaded, Notice, Section } from '../../ui/Page.tsx';
-import { passwordIn, PresentPassword, TextField, type TextOf } from '../../ui/forms.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
-import { clientName, SESSIONS } from './SessionsSection.tsx';
 import { t } from '../../words/words.ts';
+import { clientName, SESSIONS } from './SessionsSection.tsx';
 
 /** A session that has added a passkey has proved it, too. */
 const refresh = () =>
@@ -54,7 +54,6 @@ function Add() {
     <ConfirmButton
       small
       text={t('Add a passkey')}
-      title={t('Add a passkey')}
       action={t('Add the passkey')}
       actionLook="primary"
       onConfirm={async (textOf) => {
@@ -83,7 +82,6 @@ function Rename({ passkey }: { readonly passkey: Passkey }) {
       text={t('Rename')}
       aria-label={t('Rename {name}', { name: passkey.name })}
       title={t('Rename the passkey {name}', { name: passkey.name })}
-      action={t('Rename')}
       actionLook="primary"
       onConfirm={async (textOf) => {
         const { name } = await renamePasskey(passkey, textOf('name'));

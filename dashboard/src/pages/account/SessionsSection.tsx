@@ -5,17 +5,17 @@ import { session } from '../../session/session.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Badge, type Column, Records, Time } from '../../ui/records.tsx';
-import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
 
 type OpenSession = components['schemas']['Session'];
 
 export const SESSIONS = ['sessions'];
 
-async function end({ id, current }: OpenSession): Promise<void> {
+async function end({ id, current }: OpenSession): Promise<string | undefined> {
   await dataOf(api.DELETE('/api/v1/sessions/{id}/', { params: { path: { id } } }));
-  if (current) session.end('ended');
-  else announce(t('The session has ended.'));
+  if (!current) return t('The session has ended.');
+  session.end('ended');
+  return undefined;
 }
 
 async function endAll(): Promise<void> {
@@ -31,10 +31,10 @@ function nameOf({ client, kind }: OpenSession): string {
 }
 
 const METHODS: Readonly<Record<OpenSession['methods'][number], string>> = {
-  password: 'password',
-  otp: 'code',
+  password: t('password'),
+  otp: t('code'),
   recovery_code: t('recovery code'),
-  passkey: 'passkey',
+  passkey: t('passkey'),
   oidc: t('identity provider'),
 };
 
@@ -94,7 +94,6 @@ export function SessionsSection() {
           small
           text={t('End all your sessions')}
           title={t('End all your sessions?')}
-          action={t('End all your sessions')}
           onConfirm={endAll}
         >
           {t(
@@ -115,8 +114,6 @@ export function SessionsSection() {
     </Section>
   );
 }
-
-/** Browsers and systems, by what they call themselves. */
 
 /** Names of browsers, the more particular first: most also call themselves Chrome or Safari. */
 const BROWSERS = [
@@ -144,5 +141,7 @@ const nameIn = (names: readonly (readonly [string, string])[], userAgent: string
 export function clientName(userAgent: string): string | undefined {
   const browser = nameIn(BROWSERS, userAgent);
   const system = nameIn(SYSTEMS, userAgent);
-  return browser === undefined || system === undefined ? browser : `${browser} on ${system}`;
+  return browser === undefined || system === undefined
+    ? browser
+    : t('{browser} on {system}', { browser, system });
 }

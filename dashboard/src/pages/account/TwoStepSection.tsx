@@ -1,15 +1,14 @@
 /** The second factor of the person who is signed in. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { authenticatorQuery } from '../../api/people.ts';
 import { api, dataOf, queryClient } from '../../api/client.ts';
+import { authenticatorQuery } from '../../api/people.ts';
 import { Code } from '../../ui/Code.tsx';
-import { ConfirmButton, DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
-import { Facts, Time } from '../../ui/records.tsx';
+import { ConfirmButton, DialogButton, useSecret } from '../../ui/Dialog.tsx';
+import { OtpField, PresentPassword, passwordIn, SendForm, type TextOf } from '../../ui/forms.tsx';
 import { Loaded, Section } from '../../ui/Page.tsx';
-import { OtpField, passwordIn, PresentPassword, SendForm, type TextOf } from '../../ui/forms.tsx';
-import styles from './TwoStepSection.module.css';
+import { Facts, Time } from '../../ui/records.tsx';
 import { t } from '../../words/words.ts';
+import styles from './TwoStepSection.module.css';
 
 // All of it: a session that lacked a second factor sees the other pages from now on.
 const refresh = () => queryClient.invalidateQueries();
@@ -70,9 +69,17 @@ async function remove(textOf: TextOf): Promise<string> {
 
 export function TwoStepSection({ email }: { readonly email: string }) {
   const query = useQuery(authenticatorQuery);
-  const [codes, setCodes] = useState<readonly string[]>();
-  const show = (made: readonly string[]) => {
-    setCodes(made);
+  const [showSecret, secret] = useSecret();
+  const show = (codes: readonly string[]) => {
+    showSecret({
+      title: t('Your recovery codes'),
+      secret: codes.join('\n'),
+      what: t('codes'),
+      file: 'pressledger-recovery-codes.txt',
+      children: t(
+        'Keep them apart from the app. Each takes the place of a code once, if you lose it.',
+      ),
+    });
     void refresh();
   };
   const isOn = typeof query.data?.since === 'string';
@@ -141,17 +148,7 @@ export function TwoStepSection({ email }: { readonly email: string }) {
           />
         )}
       </Loaded>
-      {codes !== undefined && (
-        <SecretDialog
-          title={t('Your recovery codes')}
-          secret={codes.join('\n')}
-          what={t('codes')}
-          file="pressledger-recovery-codes.txt"
-          onCopied={() => setCodes(undefined)}
-        >
-          {t('Keep them apart from the app. Each takes the place of a code once, if you lose it.')}
-        </SecretDialog>
-      )}
+      {secret}
     </Section>
   );
 }

@@ -2,15 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, dataOf, queryClient } from '../../api/client.ts';
-import { ConfirmButton } from '../../ui/Dialog.tsx';
-import { Loaded, Notice, Section } from '../../ui/Page.tsx';
-import { FileField, type FileOf, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
-import { announce } from '../../ui/Toasts.tsx';
-import { Facts, Time } from '../../ui/records.tsx';
-import { t } from '../../words/words.ts';
 import { ApiError } from '../../api/error.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { base64Of } from '../../ui/chosen-files.ts';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
+import { FileField, type FileOf, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
+import { Loaded, Notice, Section } from '../../ui/Page.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
+import { announce } from '../../ui/Toasts.tsx';
+import { t } from '../../words/words.ts';
 
 interface Removal {
   /** What is done, such as "Remove the name". */
@@ -68,7 +68,6 @@ export function SettingSection<Value>(props: SettingSectionProps<Value>) {
             small
             text={removal.action}
             title={removal.title}
-            action={removal.action}
             onConfirm={remove}
             onClosed={() => void refresh()}
           >

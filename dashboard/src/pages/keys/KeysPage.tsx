@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type ApiKey, keysQuery, useRights } from '../../api/people.ts';
 import { api, dataOf, given, queryClient } from '../../api/client.ts';
-import { ConfirmButton, DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { type ApiKey, keysQuery, useRights } from '../../api/people.ts';
+import type { components } from '../../api/schema.d.ts';
+import { Checkbox, CheckboxGroup, type Choice, NumberField, Select } from '../../ui/choices.tsx';
+import { ConfirmButton, DialogButton, useSecret } from '../../ui/Dialog.tsx';
+import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
-import { Checkbox, CheckboxGroup, type Choice, NumberField, Select } from '../../ui/choices.tsx';
-import type { components } from '../../api/schema.d.ts';
-import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
 
@@ -76,7 +76,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 ];
 
 export default function KeysPage() {
-  const [created, setCreated] = useState<CreatedKey>();
+  const [showSecret, secret] = useSecret();
   const keys = useQuery(keysQuery);
   const { mayWork } = useRights();
   const create = mayWork && (
@@ -85,7 +85,12 @@ export default function KeysPage() {
         <CreateKeyForm
           onCancel={close}
           onCreated={async (key) => {
-            setCreated(key);
+            showSecret({
+              title: t('The key {name}', { name: key.name }),
+              secret: key.key,
+              what: t('key'),
+              children: t('Copy the key now and keep it where secrets are kept.'),
+            });
             close();
             await forgetKeys();
           }}
@@ -113,16 +118,7 @@ export default function KeysPage() {
           )
         }
       </Loaded>
-      {created !== undefined && (
-        <SecretDialog
-          title={t('The key {name}', { name: created.name })}
-          secret={created.key}
-          what={t('key')}
-          onCopied={() => setCreated(undefined)}
-        >
-          {t('Copy the key now and keep it where secrets are kept.')}
-        </SecretDialog>
-      )}
+      {secret}
     </Page>
   );
 }

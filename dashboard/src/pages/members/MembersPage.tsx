@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf, PERSON, queryClient, usePage } from '../../api/client.ts';
-import { type Member, MEMBERS, type Role, roleName, ROLES, usePerson } from '../../api/people.ts';
+import { MEMBERS, type Member, ROLES, type Role, roleName, usePerson } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { Checkbox, Select } from '../../ui/choices.tsx';
-import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
-import { FailureNotice, Loaded, Page, Section } from '../../ui/Page.tsx';
-import { useSending } from '../../ui/sending.ts';
+import { ConfirmButton, useSecret } from '../../ui/Dialog.tsx';
 import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
+import { FailureNotice, Loaded, Page, Section } from '../../ui/Page.tsx';
 import { Badge, type Column, Records, Time } from '../../ui/records.tsx';
+import { useSending } from '../../ui/sending.ts';
 import { announce } from '../../ui/Toasts.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
@@ -45,11 +45,20 @@ function Rights({ role, documents, onRole, onDocuments }: RightsProps) {
 function InviteSection() {
   const [role, setRole] = useState<Role>('member');
   const [documents, setDocuments] = useState(false);
-  const [made, setMade] = useState<{ readonly link: string; readonly sends_mail: boolean }>();
+  const [showSecret, secret] = useSecret();
   const invite = async (textOf: TextOf) => {
     const body = { email: textOf('email').trim(), role, ...(role === 'auditor' && { documents }) };
     const invited = await dataOf(api.POST('/api/v1/account/members/', { body }));
-    setMade(invited);
+    showSecret({
+      title: t('The link is made'),
+      secret: invited.link,
+      what: t('link'),
+      children: rich('{value} Whoever opens it joins as the person with that address.', {
+        value: invited.sends_mail
+          ? t('The service sends it to the address. You can hand it over, too.')
+          : t('Send it to the person in a way that you trust.'),
+      }),
+    });
     await refresh();
   };
   return (
@@ -63,20 +72,7 @@ function InviteSection() {
         <TextField label={t('Email')} name="email" type="email" autoComplete="off" isRequired />
         <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
       </SendForm>
-      {made !== undefined && (
-        <SecretDialog
-          title={t('The link is made')}
-          secret={made.link}
-          what={t('link')}
-          onCopied={() => setMade(undefined)}
-        >
-          {rich('{value} Whoever opens it joins as the person with that address.', {
-            value: made.sends_mail
-              ? t('The service sends it to the address. You can hand it over, too.')
-              : t('Send it to the person in a way that you trust.'),
-          })}
-        </SecretDialog>
-      )}
+      {secret}
     </Section>
   );
 }

@@ -6,18 +6,18 @@ import type { components } from '../../api/schema.d.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Checkbox, NumberField } from '../../ui/choices.tsx';
-import { ConfirmButton, DialogButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { ConfirmButton, DialogButton, type SecretProps, useSecret } from '../../ui/Dialog.tsx';
 import { formatCredits, planName } from '../../ui/format.ts';
+import { SendForm, SHORTEST_PASSWORD, TextField, type TextOf } from '../../ui/forms.tsx';
 import { EmptyState, Page, Section } from '../../ui/Page.tsx';
-import { SendForm, SHORTEST_PASSWORD, TextField } from '../../ui/forms.tsx';
 import { Badge, type Column, Records, Table, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import type { AccountsSearch } from './search.ts';
-import styles from './operations.module.css';
-import { PlanSelect } from './fields.tsx';
-import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import styles from './operations.module.css';
+import { ACCOUNTS, forgetAccounts } from './operator-api.ts';
+import { PlanSelect } from './PlanSelect.tsx';
+import type { AccountsSearch } from './search.ts';
 
 type Account = components['schemas']['Account'];
 
@@ -119,7 +119,7 @@ const LINK_COLUMNS: readonly Column<SignUpLink>[] = [
         onConfirm={async () => {
           const params = { path: { id } };
           await dataOf(api.DELETE('/api/v1/operator/sign-ups/{id}/', { params }));
-          announce(t('The link is revoked.'));
+          return t('The link is revoked.');
         }}
         onClosed={() => void forgetAccounts()}
       >
@@ -179,94 +179,64 @@ function SearchForm({ email = '', onType, onSearch }: SearchFormProps) {
   );
 }
 
-type OpenedAccount = components['schemas']['OpenedAccount'];
-/** What is shown once: the password that the service made, or the link by which somebody chooses one. */
-interface Shown {
-  readonly email: string;
-  readonly secret: string;
-  readonly what: 'password' | 'link';
-  /** Of the account, once it is there. */
-  readonly id?: string;
-}
-
 /** Asks for the account, then shows the password or the link where the service made one: it is never shown again. */
 function OpenAccount() {
-  const navigate = useNavigate();
-  const [shown, setShown] = useState<Shown>();
-  const goTo = async (id: string | undefined) => {
-    setShown(undefined);
-    if (id !== undefined) await navigate({ to: '/operations/accounts/$id', params: { id } });
-  };
-  const noun = shown?.what === 'link' ? t('link') : t('password');
+  const [showSecret, secret] = useSecret();
   return (
     <>
-      <DialogButton
-        look="primary"
-        icon="plus"
-        text={t('Open an account')}
-        title={t('Open an account')}
-      >
-        {(close) => (
-          <OpeningForm
-            onCancel={close}
-            onInvited={(email, link) => {
-              setShown({ email, secret: link, what: 'link' });
-              close();
-            }}
-            onOpened={async ({ id, email, password }) => {
-              announce(t('The account of {email} is open.', { email }));
-              if (password === undefined) await goTo(id);
-              else setShown({ id, email, secret: password, what: 'password' });
-              close();
-              await forgetAccounts();
-            }}
-          />
-        )}
+      <DialogButton look="primary" icon="plus" text={t('Open an account')}>
+        {(close) => <OpeningForm onClose={close} showSecret={showSecret} />}
       </DialogButton>
-      {shown && (
-        <SecretDialog
-          title={shown.what === 'link' ? t('The link is made') : t('The account is open')}
-          secret={shown.secret}
-          what={noun}
-          onCopied={() => void goTo(shown.id)}
-        >
-          {rich('Copy the {what} for {email} now and pass it on safely.', {
-            what: noun,
-            email: shown.email,
-          })}
-        </SecretDialog>
-      )}
+      {secret}
     </>
   );
 }
 
+/** What is shown of an account or a link that was made. */
+const secretFor = (email: string, title: string, what: string, secret: string) => ({
+  title,
+  secret,
+  what,
+  children: rich('Copy the {what} for {email} now and pass it on safely.', { what, email }),
+});
+
 interface OpeningFormProps {
-  readonly onCancel: () => void;
-  readonly onOpened: (account: OpenedAccount) => Promise<void>;
-  readonly onInvited: (email: string, link: string) => void;
+  readonly onClose: () => void;
+  readonly showSecret: (secret: SecretProps) => void;
 }
 
-function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
-  const [plan, setPlan] = useState('free');
+function OpeningForm({ onClose, showSecret }: OpeningFormProps) {
+  const navigate = useNavigate();
   const [isInvited, setInvited] = useState(false);
   const { sign_up: signUp = 'closed' } = useQuery(offersQuery).data ?? {};
+  const open = async (textOf: TextOf) => {
+    const [email, plan, credits] = [textOf('email'), textOf('plan'), textOf('credits')];
+    const terms = { email, plan, ...(credits !== '' && { credits: Number(credits) }) };
+    if (isInvited) {
+      const { link } = await dataOf(api.POST('/api/v1/operator/sign-ups/', { body: terms }));
+      showSecret(secretFor(email, t('The link is made'), t('link'), link));
+    } else {
+      const password = textOf('password');
+      const body = { ...terms, ...(password !== '' && { password }) };
+      const opened = await dataOf(api.POST('/api/v1/operator/accounts/', { body }));
+      const params = { id: opened.id };
+      const goThere = () => void navigate({ to: '/operations/accounts/$id', params });
+      announce(t('The account of {email} is open.', { email: opened.email }));
+      if (opened.password === undefined) goThere();
+      else
+        showSecret({
+          ...secretFor(opened.email, t('The account is open'), t('password'), opened.password),
+          onCopied: goThere,
+        });
+    }
+    onClose();
+    await forgetAccounts();
+  };
   return (
     <SendForm
       action={isInvited ? t('Make the link') : t('Open the account')}
-      onCancel={onCancel}
-      onSend={async (textOf) => {
-        const [credits, password] = [textOf('credits'), textOf('password')];
-        const email = textOf('email');
-        const terms = { email, plan, ...(credits !== '' && { credits: Number(credits) }) };
-        if (isInvited) {
-          const made = await dataOf(api.POST('/api/v1/operator/sign-ups/', { body: terms }));
-          onInvited(email, made.link);
-          await forgetAccounts();
-          return;
-        }
-        const body = { ...terms, ...(password !== '' && { password }) };
-        await onOpened(await dataOf(api.POST('/api/v1/operator/accounts/', { body })));
-      }}
+      onCancel={onClose}
+      onSend={open}
     >
       <TextField
         label={t('Email')}
@@ -277,7 +247,7 @@ function OpeningForm({ onCancel, onOpened, onInvited }: OpeningFormProps) {
         isRequired
         autoFocus
       />
-      <PlanSelect value={plan} onChange={setPlan} />
+      <PlanSelect plan="free" />
       <NumberField
         label={t('Credits to begin with')}
         name="credits"

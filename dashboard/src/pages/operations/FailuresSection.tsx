@@ -1,19 +1,19 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccount } from '../../api/people.ts';
 import { api, dataOf, pageQuery } from '../../api/client.ts';
+import { useAccount } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Calm, Section } from '../../ui/Page.tsx';
 import { type Column, formatTime, Records, Table, Time } from '../../ui/records.tsx';
-import { failureTitle } from '../conversions/words.ts';
-import { repeated, useSteadyOrder } from './operator-api.ts';
-import styles from './operations.module.css';
-import { periodOf } from './OverTime.tsx';
-import { SPANS, type SpanSearch } from './search.ts';
 import { t } from '../../words/words.ts';
+import { failureTitle } from '../conversions/words.ts';
+import { periodOf } from './OverTime.tsx';
+import styles from './operations.module.css';
+import { repeated, useSteadyOrder } from './operator-api.ts';
+import { SPANS, type SpanSearch } from './search.ts';
 
 type Failure = components['schemas']['Failure'];
 type Group = components['schemas']['FailureGroup'];

@@ -1,16 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf, queryClient, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { EmptyState, Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
+import { ProgressBar } from '../../ui/ProgressBar.tsx';
 import { type Column, Records, Table, Time } from '../../ui/records.tsx';
-import styles from './operations.module.css';
+import { announce } from '../../ui/Toasts.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
-import { useQuery } from '@tanstack/react-query';
-import { ConfirmButton } from '../../ui/Dialog.tsx';
-import { ProgressBar } from '../../ui/ProgressBar.tsx';
-import { announce } from '../../ui/Toasts.tsx';
+import styles from './operations.module.css';
 import { repeated, useOnEnd } from './operator-api.ts';
 import { eventsText } from './status-sections.tsx';
 
@@ -166,7 +166,6 @@ export function ProjectionsSection() {
           icon="refresh"
           text={t('Rebuild the projections')}
           title={t('Rebuild the projections?')}
-          action={t('Rebuild the projections')}
           onConfirm={rebuild}
         >
           <p>

@@ -6,14 +6,14 @@ import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Loaded, Page } from '../../ui/Page.tsx';
 import { Badge, Time } from '../../ui/records.tsx';
-import { FailuresSection } from './FailuresSection.tsx';
-import { EVERY_TEXT, repeated } from './operator-api.ts';
-import styles from './operations.module.css';
-import { OverTime } from './OverTime.tsx';
-import type { SpanSearch } from './search.ts';
-import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { FailuresSection } from './FailuresSection.tsx';
+import { OverTime } from './OverTime.tsx';
+import styles from './operations.module.css';
+import { EVERY_TEXT, repeated } from './operator-api.ts';
+import type { SpanSearch } from './search.ts';
+import { QueueSection, RenderersSection, StateSection } from './status-sections.tsx';
 
 const route = getRouteApi('/signed-in/operations');
 

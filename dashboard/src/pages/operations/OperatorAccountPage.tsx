@@ -1,24 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
+import { answerQuery } from '../../api/client.ts';
+import { useAccount } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Badge, Facts, Time } from '../../ui/records.tsx';
+import { useSecret } from '../../ui/Dialog.tsx';
 import { formatBytes, formatCredits, formatNumber, planName } from '../../ui/format.ts';
 import { Page, RecordPage, Section } from '../../ui/Page.tsx';
-import {
-  EndSessionsSection,
-  HoldSection,
-  PlanSection,
-  RetentionSection,
-  retentionText,
-} from './account-sections.tsx';
-import { ErasureSection, ResetLinkSection, SuspensionSection } from './access-sections.tsx';
-import styles from './operations.module.css';
-import { type AccountDetails, ACCOUNTS } from './operator-api.ts';
-import { ActivitySection } from './ActivitySection.tsx';
+import { Badge, Facts, Time } from '../../ui/records.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { type Activity, PARTS, retentionText } from './account-parts.tsx';
+import { PartSection } from './acts.tsx';
+import styles from './operations.module.css';
+import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
@@ -29,11 +24,12 @@ export default function OperatorAccountPage() {
 
 function OneAccount({ id }: { readonly id: string }) {
   const [erasedEmail, setErasedEmail] = useState<string>();
+  const [activity, setActivity] = useState<Activity>();
+  const [showSecret, secret] = useSecret();
+  const isOwn = useAccount().data?.id === id;
   const account = useQuery({
-    queryKey: [...ACCOUNTS, 'one', id],
+    ...answerQuery([...ACCOUNTS, 'one', id], '/api/v1/operator/accounts/{id}/', { path: { id } }),
     enabled: erasedEmail === undefined,
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/operator/accounts/{id}/', { params: { path: { id } }, signal })),
   });
   if (erasedEmail !== undefined) return <Erased id={id} email={erasedEmail} />;
   return (
@@ -56,14 +52,19 @@ function OneAccount({ id }: { readonly id: string }) {
       {(details) => (
         <>
           <AccountFacts account={details} />
-          <PlanSection account={details} />
-          <RetentionSection account={details} />
-          <HoldSection account={details} />
-          <ActivitySection account={details} />
-          <ResetLinkSection account={details} />
-          <SuspensionSection account={details} />
-          <EndSessionsSection account={details} />
-          <ErasureSection account={details} onErased={() => setErasedEmail(details.email)} />
+          {PARTS.map((partOf) =>
+            partOf({
+              account: details,
+              isOwn,
+              activity,
+              onActivity: setActivity,
+              showSecret,
+              onErased: () => setErasedEmail(details.email),
+            }),
+          ).map((part) => (
+            <PartSection key={part.title} {...part} />
+          ))}
+          {secret}
         </>
       )}
     </RecordPage>

@@ -3,9 +3,9 @@ import { usePerson } from '../../api/people.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { useOnEnd } from './operator-api.ts';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { useOnEnd } from './operator-api.ts';
 
 /** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */
 function OperatorsOnly({ children }: { readonly children: ReactNode }) {

@@ -3,13 +3,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Chart, Charts } from '../../ui/Chart.tsx';
-import { formatDuration, formatNumber } from '../../ui/format.ts';
-import { Loaded, Section } from '../../ui/Page.tsx';
 import { Select } from '../../ui/choices.tsx';
+import { formatDuration, formatNumber } from '../../ui/format.ts';
 import { TextField } from '../../ui/forms.tsx';
-import { repeated } from './operator-api.ts';
-import { type Span, SPANS, type SpanSearch } from './search.ts';
+import { Loaded, Section } from '../../ui/Page.tsx';
 import { t } from '../../words/words.ts';
+import { repeated } from './operator-api.ts';
+import { SPANS, type Span, type SpanSearch } from './search.ts';
 
 type Activity = components['schemas']['ServiceActivity'];
 type Step = Activity['steps'][number];

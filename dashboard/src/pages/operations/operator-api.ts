@@ -1,8 +1,9 @@
 /** The API for operators, as their pages ask it, some of it every few seconds. */
-import { accountQuery } from '../../api/people.ts';
-import { queryClient } from '../../api/client.ts';
-import type { components } from '../../api/schema.d.ts';
+
 import { useEffect, useState } from 'react';
+import { queryClient } from '../../api/client.ts';
+import { accountQuery } from '../../api/people.ts';
+import type { components } from '../../api/schema.d.ts';
 import { t } from '../../words/words.ts';
 
 export type ServiceStatus = components['schemas']['ServiceStatus'];

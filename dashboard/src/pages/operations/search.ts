@@ -4,7 +4,7 @@ import { t } from '../../words/words.ts';
 export const SPANS = {
   hour: { label: t('One hour'), minutes: 60 },
   day: { label: t('A day'), minutes: 24 * 60 },
-  month: { label: '30 days', minutes: 30 * 24 * 60 },
+  month: { label: t('30 days'), minutes: 30 * 24 * 60 },
 } as const;
 
 export type Span = keyof typeof SPANS;

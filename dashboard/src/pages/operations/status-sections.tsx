@@ -2,13 +2,13 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Chart, Charts } from '../../ui/Chart.tsx';
-import { Badge, type Column, Facts, type Figure, Figures, Table, Time } from '../../ui/records.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Calm, EmptyState, Section } from '../../ui/Page.tsx';
 import { ProgressBar } from '../../ui/ProgressBar.tsx';
-import { type ServiceStatus, useSteadyOrder } from './operator-api.ts';
-import styles from './operations.module.css';
+import { Badge, type Column, Facts, type Figure, Figures, Table, Time } from '../../ui/records.tsx';
 import { t } from '../../words/words.ts';
+import styles from './operations.module.css';
+import { type ServiceStatus, useSteadyOrder } from './operator-api.ts';
 
 /** The service counts no further behind the end of the log. */
 const MOST_EVENTS = 1000;

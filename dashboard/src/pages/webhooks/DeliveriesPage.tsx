@@ -1,8 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Page } from '../../ui/Page.tsx';
-import { DeliveryList } from './DeliveryList.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { DeliveryList } from './DeliveryList.tsx';
 
 const route = getRouteApi('/signed-in/webhooks/deliveries');
 

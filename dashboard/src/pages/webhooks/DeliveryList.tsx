@@ -2,15 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, given, usePage } from '../../api/client.ts';
 import { DELIVERIES, type Delivery, nextLook, webhooksQuery } from '../../api/webhooks.ts';
-import { formatNumber } from '../../ui/format.ts';
 import { FilterSelect } from '../../ui/choices.tsx';
+import { formatNumber } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/Page.tsx';
 import { type Column, Records, Time } from '../../ui/records.tsx';
+import { rich } from '../../words/rich.ts';
+import { t } from '../../words/words.ts';
 import { type DeliveriesSearch, STATUSES } from './search.ts';
 import styles from './webhooks.module.css';
 import { DeliveryBadge, outcomeText, STATUS_TEXTS, typeText, webhookName } from './words.tsx';
-import { rich } from '../../words/rich.ts';
-import { t } from '../../words/words.ts';
 
 const STATUS_CHOICES = STATUSES.map((value) => ({ value, label: STATUS_TEXTS[value].text }));
 

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, dataOf } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
-import { deliveryQuery, type DeliveryWithTries, forgetDeliveries } from '../../api/webhooks.ts';
-import { ActButton } from '../../ui/Dialog.tsx';
+import { type DeliveryWithTries, deliveryQuery, forgetDeliveries } from '../../api/webhooks.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Facts, RecordLink, Time } from '../../ui/records.tsx';
+import { ActButton } from '../../ui/Dialog.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { Notice, RecordPage, Section } from '../../ui/Page.tsx';
-import styles from './webhooks.module.css';
-import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
+import { Facts, RecordLink, Time } from '../../ui/records.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import styles from './webhooks.module.css';
+import { DeliveryBadge, DROPPED, outcomeText, typeText } from './words.tsx';
 
 const route = getRouteApi('/signed-in/webhooks/deliveries/$id');
 

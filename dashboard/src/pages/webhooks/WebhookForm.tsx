@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { forgetWebhooks, type Webhook, type WebhookType } from '../../api/webhooks.ts';
-import { CheckboxGroup } from '../../ui/choices.tsx';
-import { SendForm, TextField } from '../../ui/forms.tsx';
-import { typeText, WEBHOOK_TYPES } from './words.tsx';
-import { t } from '../../words/words.ts';
 import type { ButtonProps } from '../../ui/Button.tsx';
-import { ConfirmButton, SecretDialog } from '../../ui/Dialog.tsx';
+import { CheckboxGroup } from '../../ui/choices.tsx';
+import { ConfirmButton, type SecretProps, useSecret } from '../../ui/Dialog.tsx';
+import { SendForm, TextField } from '../../ui/forms.tsx';
+import { t } from '../../words/words.ts';
+import { typeText, WEBHOOK_TYPES } from './words.tsx';
 
 const CHOICES = WEBHOOK_TYPES.map((value) => ({ value, label: typeText(value) }));
 
@@ -76,23 +76,15 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
   );
 }
 
-type SigningSecretProps = { readonly secret: string; readonly onCopied: () => void };
-
 /** Shows a secret once, and says what it is for. */
-export function SigningSecret({ secret, onCopied }: SigningSecretProps) {
-  return (
-    <SecretDialog
-      title={t('The signing secret')}
-      secret={secret}
-      what={t('secret')}
-      onCopied={onCopied}
-    >
-      {t(
-        'Copy the secret now and give it to the program that receives the deliveries. With it, the program checks that a delivery comes from this service and was not changed on its way.',
-      )}
-    </SecretDialog>
-  );
-}
+export const signingSecret = (secret: string): SecretProps => ({
+  title: t('The signing secret'),
+  secret,
+  what: t('secret'),
+  children: t(
+    'Copy the secret now and give it to the program that receives the deliveries. With it, the program checks that a delivery comes from this service and was not changed on its way.',
+  ),
+});
 
 interface NewSecretProps extends Pick<ButtonProps, 'look' | 'icon'> {
   readonly text: string;
@@ -104,7 +96,7 @@ interface NewSecretProps extends Pick<ButtonProps, 'look' | 'icon'> {
 
 /** Asks, makes a secret and shows it once. */
 export function NewSecret({ text, isReplaced, make, onMade, ...button }: NewSecretProps) {
-  const [secret, setSecret] = useState<string>();
+  const [showSecret, secret] = useSecret();
   return (
     <>
       <ConfirmButton
@@ -115,7 +107,7 @@ export function NewSecret({ text, isReplaced, make, onMade, ...button }: NewSecr
         actionLook="primary"
         onConfirm={async () => {
           const made = await make();
-          setSecret(made.secret);
+          showSecret(signingSecret(made.secret));
           await onMade();
         }}
       >
@@ -129,9 +121,7 @@ export function NewSecret({ text, isReplaced, make, onMade, ...button }: NewSecr
           <p>{t('The secret is shown once. It signs what is sent from then on.')}</p>
         )}
       </ConfirmButton>
-      {secret !== undefined && (
-        <SigningSecret secret={secret} onCopied={() => setSecret(undefined)} />
-      )}
+      {secret}
     </>
   );
 }

@@ -8,18 +8,18 @@ import {
   type Webhook,
   webhookQuery,
 } from '../../api/webhooks.ts';
-import { ActButton, ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { Facts, Time } from '../../ui/records.tsx';
+import { ActButton, ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
 import { counted } from '../../ui/format.ts';
-import { Notice, RecordPage, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
+import { Notice, RecordPage, Section } from '../../ui/Page.tsx';
+import { Facts, Time } from '../../ui/records.tsx';
 import { announce } from '../../ui/Toasts.tsx';
-import { DeliveryList } from './DeliveryList.tsx';
-import { NewSecret, WebhookForm } from './WebhookForm.tsx';
-import { typeText, WebhookBadge, webhookName, WebhookTrouble } from './words.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { DeliveryList } from './DeliveryList.tsx';
+import { NewSecret, WebhookForm } from './WebhookForm.tsx';
+import { typeText, WebhookBadge, WebhookTrouble, webhookName } from './words.tsx';
 
 const route = getRouteApi('/signed-in/webhooks/$id');
 const WEEK_MS = 7 * 86_400_000;

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
 import {
@@ -10,14 +9,14 @@ import {
   webhooksQuery,
 } from '../../api/webhooks.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { DialogButton } from '../../ui/Dialog.tsx';
+import { DialogButton, useSecret } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
-import { NewSecret, SigningSecret, WebhookForm } from './WebhookForm.tsx';
-import styles from './webhooks.module.css';
-import { typeText, WEBHOOK_TYPES, WebhookBadge, webhookName } from './words.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
+import { NewSecret, signingSecret, WebhookForm } from './WebhookForm.tsx';
+import styles from './webhooks.module.css';
+import { typeText, WEBHOOK_TYPES, WebhookBadge, webhookName } from './words.tsx';
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
@@ -51,22 +50,17 @@ const COLUMNS: readonly Column<Webhook>[] = [
 ];
 
 export default function WebhooksPage() {
-  const [secret, setSecret] = useState<string>();
+  const [showSecret, secret] = useSecret();
   const webhooks = useQuery(webhooksQuery);
   const { isOwner } = useRights();
   const add = isOwner && (
-    <DialogButton
-      look="primary"
-      icon="plus"
-      text={t('Add an endpoint')}
-      title={t('Add an endpoint')}
-    >
+    <DialogButton look="primary" icon="plus" text={t('Add an endpoint')}>
       {(close) => (
         <WebhookForm
           onCancel={close}
           onSaved={(created) => {
             close();
-            setSecret(created?.secret);
+            if (created) showSecret(signingSecret(created.secret));
           }}
         />
       )}
@@ -99,9 +93,7 @@ export default function WebhooksPage() {
         }
       </Loaded>
       <DefaultSecret />
-      {secret !== undefined && (
-        <SigningSecret secret={secret} onCopied={() => setSecret(undefined)} />
-      )}
+      {secret}
     </Page>
   );
 }
