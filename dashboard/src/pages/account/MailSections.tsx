@@ -1,6 +1,6 @@
 /** Which mails come: those of the person who is signed in, and, for owners, when credits are low. */
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf, queryClient } from '../../api/client.ts';
+import { answerQuery, api, dataOf, queryClient } from '../../api/client.ts';
 import { useRights } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Checkbox } from '../../ui/choices.tsx';
@@ -38,10 +38,7 @@ function lowText(below: number | null): string {
 
 export function MailSections() {
   const { isOwner } = useRights();
-  const mails = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => dataOf(api.GET(MAILS, { signal })),
-  });
+  const mails = useQuery(answerQuery(KEY, MAILS));
   return (
     <>
       <Section

@@ -150,13 +150,15 @@ export function PasskeysSection() {
     >
       {lacking !== undefined && <Notice kind="info">{lacking}</Notice>}
       <Loaded query={passkeys} what={t('your passkeys')} lines={2}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p>{t('You have none yet.')}</p>
-          ) : (
-            <Table label={t('Passkeys')} columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
-          )
-        }
+        {(rows) => (
+          <Table
+            label={t('Passkeys')}
+            columns={COLUMNS}
+            rows={rows}
+            rowKey={({ id }) => id}
+            empty={<p>{t('You have none yet.')}</p>}
+          />
+        )}
       </Loaded>
     </Section>
   );

@@ -136,15 +136,11 @@ export function TwoStepSection({ email }: { readonly email: string }) {
       <Loaded query={query} what={t('the second factor')} lines={2}>
         {({ since, recovery_codes: left }) => (
           <Facts
-            facts={
-              since === null
-                ? { [t('State')]: t('Off') }
-                : {
-                    [t('State')]: t('On'),
-                    [t('Set up')]: <Time iso={since} />,
-                    [t('Recovery codes left')]: left,
-                  }
-            }
+            facts={{
+              [t('State')]: since === null ? t('Off') : t('On'),
+              [t('Set up')]: since === null ? undefined : <Time iso={since} />,
+              [t('Recovery codes left')]: since === null ? undefined : left,
+            }}
           />
         )}
       </Loaded>

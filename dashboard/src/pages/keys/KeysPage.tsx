@@ -2,20 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf, given, queryClient } from '../../api/client.ts';
 import { type ApiKey, keysQuery, useRights } from '../../api/people.ts';
-import type { components } from '../../api/schema.d.ts';
 import { Checkbox, CheckboxGroup, type Choice, NumberField, Select } from '../../ui/choices.tsx';
-import { ConfirmButton, DialogButton, useSecret } from '../../ui/Dialog.tsx';
+import { ConfirmButton, DialogButton, type SecretProps, useSecret } from '../../ui/Dialog.tsx';
 import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { type Column, Table, Time } from '../../ui/records.tsx';
-import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
 
-async function revoke({ id, name }: ApiKey): Promise<void> {
+async function revoke({ id, name }: ApiKey): Promise<string> {
   await dataOf(api.DELETE('/api/v1/api-keys/{id}/', { params: { path: { id } } }));
-  announce(t('The key {name} is revoked.', { name }));
+  return t('The key {name} is revoked.', { name });
 }
 
 const COLUMNS: readonly Column<ApiKey>[] = [
@@ -81,21 +79,7 @@ export default function KeysPage() {
   const { mayWork } = useRights();
   const create = mayWork && (
     <DialogButton look="primary" icon="plus" text={t('Create a key')} title={t('Create a key')}>
-      {(close) => (
-        <CreateKeyForm
-          onCancel={close}
-          onCreated={async (key) => {
-            showSecret({
-              title: t('The key {name}', { name: key.name }),
-              secret: key.key,
-              what: t('key'),
-              children: t('Copy the key now and keep it where secrets are kept.'),
-            });
-            close();
-            await forgetKeys();
-          }}
-        />
-      )}
+      {(close) => <CreateKeyForm onClose={close} showSecret={showSecret} />}
     </DialogButton>
   );
   const columns = mayWork ? COLUMNS : COLUMNS.filter(({ isActions }) => !isActions);
@@ -128,26 +112,18 @@ type Scope = NonNullable<ApiKey['scopes']>[number];
 /** Without `keys`: a program that makes PDFs need not make keys. */
 const USUAL_SCOPES: readonly Scope[] = ['convert', 'read', 'history', 'webhooks'];
 
-const SCOPES: readonly Choice<Scope>[] = [
-  { value: 'convert', label: t('Make, repeat and delete PDFs, and read those that it made') },
-  { value: 'read', label: t('Read all conversions, their PDFs, credits and usage') },
-  { value: 'history', label: t('Read the history, with proofs and evidence') },
-  { value: 'webhooks', label: t('Set up webhooks, and read what they were sent') },
-  { value: 'templates', label: t('Save and delete templates') },
-  { value: 'keys', label: t('Create and revoke keys, and change the certificate') },
-];
-
-const SHORT: Readonly<Record<Scope, string>> = {
-  convert: t('Convert'),
-  read: t('Read'),
-  history: t('History'),
-  webhooks: t('Webhooks'),
-  keys: t('Keys'),
-  templates: t('Templates'),
-};
+/** Each in a word, and what it allows. */
+const SCOPES = {
+  convert: [t('Convert'), t('Make, repeat and delete PDFs, and read those that it made')],
+  read: [t('Read'), t('Read all conversions, their PDFs, credits and usage')],
+  history: [t('History'), t('Read the history, with proofs and evidence')],
+  webhooks: [t('Webhooks'), t('Set up webhooks, and read what they were sent')],
+  templates: [t('Templates'), t('Save and delete templates')],
+  keys: [t('Keys'), t('Create and revoke keys, and change the certificate')],
+} as const satisfies Readonly<Record<Scope, readonly [string, string]>>;
 
 const scopesText = ({ scopes }: ApiKey): string =>
-  scopes === undefined ? t('Everything') : scopes.map((each) => SHORT[each]).join(', ');
+  scopes === undefined ? t('Everything') : scopes.map((each) => SCOPES[each][0]).join(', ');
 
 /** Its other bounds, one a line. */
 function boundsOf(key: ApiKey): readonly string[] {
@@ -177,8 +153,6 @@ type End = (typeof ENDS)[number]['value'];
 const endAt = (days: End, now: number): string | undefined =>
   days === '0' ? undefined : new Date(now + Number(days) * DAY_MS).toISOString();
 
-type CreatedKey = components['schemas']['CreatedApiKey'];
-
 /** The number in a field that may be left empty. */
 function numberOf(textOf: TextOf, name: string): number | undefined {
   const text = textOf(name);
@@ -186,12 +160,12 @@ function numberOf(textOf: TextOf, name: string): number | undefined {
 }
 
 interface CreateKeyFormProps {
-  readonly onCancel: () => void;
-  readonly onCreated: (key: CreatedKey) => Promise<void>;
+  readonly onClose: () => void;
+  readonly showSecret: (secret: SecretProps) => void;
 }
 
 /** Asks for a name and what bounds the key. */
-function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
+function CreateKeyForm({ onClose, showSecret }: CreateKeyFormProps) {
   const [scopes, setScopes] = useState<readonly Scope[]>(USUAL_SCOPES);
   const [end, setEnd] = useState<End>('0');
   const [isTest, setTest] = useState(false);
@@ -210,10 +184,18 @@ function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
         test: isTest || undefined,
       }),
     };
-    await onCreated(await dataOf(api.POST('/api/v1/api-keys/', { body })));
+    const { name, key } = await dataOf(api.POST('/api/v1/api-keys/', { body }));
+    showSecret({
+      title: t('The key {name}', { name }),
+      secret: key,
+      what: t('key'),
+      children: t('Copy the key now and keep it where secrets are kept.'),
+    });
+    onClose();
+    await forgetKeys();
   };
   return (
-    <SendForm action={t('Create a key')} onCancel={onCancel} keeps onSend={create}>
+    <SendForm action={t('Create a key')} onCancel={onClose} keeps onSend={create}>
       <TextField
         label={t('Name')}
         name="name"
@@ -226,7 +208,10 @@ function CreateKeyForm({ onCancel, onCreated }: CreateKeyFormProps) {
       <CheckboxGroup
         label={t('It may')}
         name="scopes"
-        choices={SCOPES}
+        choices={Object.entries(SCOPES).map(([value, [, label]]) => ({
+          value: value as Scope,
+          label,
+        }))}
         value={scopes}
         onChange={setScopes}
       />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOf, PERSON, queryClient, usePage } from '../../api/client.ts';
+import { answerQuery, api, dataOf, PERSON, queryClient, usePage } from '../../api/client.ts';
 import { MEMBERS, type Member, ROLES, type Role, roleName, usePerson } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
@@ -21,20 +21,16 @@ const refresh = async () => {
 
 const nameOf = ({ name, email }: Member): string => name ?? email ?? t('A removed person');
 
-interface RightsProps {
-  readonly role: Role;
-  readonly documents: boolean;
-  readonly onRole: (role: Role) => void;
-  readonly onDocuments: (documents: boolean) => void;
-}
+type RightsProps = Pick<Member, 'role' | 'documents'>;
 
-/** The choice of a role and, of auditors, the right to documents. */
-function Rights({ role, documents, onRole, onDocuments }: RightsProps) {
+/** The choice of a role and, of auditors, the right to documents: see `rightsIn`. */
+function Rights(before: RightsProps) {
+  const [role, setRole] = useState(before.role);
   return (
     <>
-      <Select label={t('Role')} choices={ROLES} value={role} onChange={onRole} />
+      <Select label={t('Role')} name="role" choices={ROLES} value={role} onChange={setRole} />
       {role === 'auditor' && (
-        <Checkbox isSelected={documents} onChange={onDocuments}>
+        <Checkbox name="documents" defaultSelected={before.documents}>
           {t('May read the text of documents')}
         </Checkbox>
       )}
@@ -42,12 +38,16 @@ function Rights({ role, documents, onRole, onDocuments }: RightsProps) {
   );
 }
 
+/** What `Rights` asks for, as the service takes it. */
+function rightsIn(textOf: TextOf): { readonly role: Role; readonly documents?: boolean } {
+  const { value: role } = ROLES.find(({ value }) => value === textOf('role')) ?? ROLES[1];
+  return { role, ...(role === 'auditor' && { documents: textOf('documents') !== '' }) };
+}
+
 function InviteSection() {
-  const [role, setRole] = useState<Role>('member');
-  const [documents, setDocuments] = useState(false);
   const [showSecret, secret] = useSecret();
   const invite = async (textOf: TextOf) => {
-    const body = { email: textOf('email').trim(), role, ...(role === 'auditor' && { documents }) };
+    const body = { email: textOf('email').trim(), ...rightsIn(textOf) };
     const invited = await dataOf(api.POST('/api/v1/account/members/', { body }));
     showSecret({
       title: t('The link is made'),
@@ -70,7 +70,7 @@ function InviteSection() {
     >
       <SendForm action={t('Make the link')} layout="narrow" onSend={invite}>
         <TextField label={t('Email')} name="email" type="email" autoComplete="off" isRequired />
-        <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
+        <Rights role="member" documents={false} />
       </SendForm>
       {secret}
     </Section>
@@ -88,10 +88,7 @@ const POLICY = ['sign-in-policy'];
 
 /** What the account requires of everybody who signs in. */
 function PolicySection() {
-  const query = useQuery({
-    queryKey: POLICY,
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/account/sign-in-policy/', { signal })),
-  });
+  const query = useQuery(answerQuery(POLICY, '/api/v1/account/sign-in-policy/'));
   const [chosen, setChosen] = useState<Requirement>();
   const sending = useSending();
   const change = (require: Requirement) => {
@@ -132,13 +129,11 @@ function PolicySection() {
 }
 
 function Change({ member }: { readonly member: Member }) {
-  const [role, setRole] = useState<Role>(member.role);
-  const [documents, setDocuments] = useState(member.documents);
-  const change = async () => {
+  const change = async (textOf: TextOf) => {
     const params = { path: { id: member.id } };
-    const body = { role, ...(role === 'auditor' && { documents }) };
+    const body = rightsIn(textOf);
     await dataOf(api.PATCH('/api/v1/account/members/{id}/', { params, body }));
-    announce(t('{member} is {role} now.', { member: nameOf(member), role: roleName(role) }));
+    return t('{member} is {role} now.', { member: nameOf(member), role: roleName(body.role) });
   };
   return (
     <ConfirmButton
@@ -151,7 +146,7 @@ function Change({ member }: { readonly member: Member }) {
       onConfirm={change}
       onClosed={() => void refresh()}
     >
-      <Rights role={role} documents={documents} onRole={setRole} onDocuments={setDocuments} />
+      <Rights {...member} />
     </ConfirmButton>
   );
 }
@@ -162,13 +157,10 @@ function Remove({ member, isSelf }: { readonly member: Member; readonly isSelf: 
   const remove = async () => {
     const params = { path: { id: member.id } };
     await dataOf(api.DELETE('/api/v1/account/members/{id}/', { params }));
-    if (isSelf) session.end('ended');
-    else
-      announce(
-        isInvitation
-          ? t('The invitation is revoked.')
-          : t('{member} is removed.', { member: nameOf(member) }),
-      );
+    if (isInvitation) return t('The invitation is revoked.');
+    if (!isSelf) return t('{member} is removed.', { member: nameOf(member) });
+    session.end('ended');
+    return undefined;
   };
   return (
     <ConfirmButton

@@ -7,7 +7,7 @@ import type { components } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { Calm, Section } from '../../ui/Page.tsx';
-import { type Column, formatTime, Records, Table, Time } from '../../ui/records.tsx';
+import { type Column, formatTime, RecordLink, Records, Table, Time } from '../../ui/records.tsx';
 import { t } from '../../words/words.ts';
 import { failureTitle } from '../conversions/words.ts';
 import { periodOf } from './OverTime.tsx';
@@ -61,14 +61,10 @@ const columnsOf = (own: string | undefined): readonly Column<Failure>[] => [
     header: t('Conversion'),
     isRowHeader: true,
     // The others are for their accounts alone.
-    cell: ({ conversion_id: id, account_id: account }) =>
-      account === own ? (
-        <Link to="/conversions/$id" params={{ id }}>
-          <code className={styles.id}>{id}</code>
-        </Link>
-      ) : (
-        <code className={styles.id}>{id}</code>
-      ),
+    cell: ({ conversion_id: id, account_id: account }) => {
+      const text = <code className={styles.id}>{id}</code>;
+      return account === own ? <RecordLink id={id} name={text} /> : text;
+    },
   },
   { header: t('Failed'), cell: ({ time }) => <Time iso={time} look="short" /> },
   { header: t('Reason'), cell: ({ code }) => failureTitle(code) },
@@ -136,16 +132,13 @@ export function FailuresSection({ search, isPaused }: FailuresSectionProps) {
       )}
     >
       <div className={styles.steady}>
-        {groups.length === 0 ? (
-          <Calm>{t('Nothing has failed in this time.')}</Calm>
-        ) : (
-          <Table
-            label={t('Failures by reason, document and renderer')}
-            columns={columns}
-            rows={groups}
-            rowKey={keyOfGroup}
-          />
-        )}
+        <Table
+          label={t('Failures by reason, document and renderer')}
+          columns={columns}
+          rows={groups}
+          rowKey={keyOfGroup}
+          empty={<Calm>{t('Nothing has failed in this time.')}</Calm>}
+        />
       </div>
       <NewestFailures
         key={filter && keyOfGroup(filter)}

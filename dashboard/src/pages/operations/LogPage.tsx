@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOf, queryClient, usePage } from '../../api/client.ts';
+import { answerQuery, api, dataOf, queryClient, usePage } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { formatNumber } from '../../ui/format.ts';
@@ -113,10 +113,10 @@ const PROJECTION_COLUMNS: readonly Column<Projection>[] = [
   { header: t('Events behind'), align: 'end', cell: ({ lag }) => eventsText(lag) },
 ];
 
-async function rebuild(): Promise<void> {
+async function rebuild(): Promise<string> {
   await dataOf(api.POST('/api/v1/operator/projections/rebuild/'));
-  announce(t('The rebuild has begun.'));
   await queryClient.invalidateQueries({ queryKey: PROJECTIONS });
+  return t('The rebuild has begun.');
 }
 
 function RebuildEnd({ last }: { readonly last: LastRebuild }) {
@@ -140,8 +140,7 @@ function RebuildEnd({ last }: { readonly last: LastRebuild }) {
 
 export function ProjectionsSection() {
   const projections = useQuery({
-    queryKey: PROJECTIONS,
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/operator/projections/', { signal })),
+    ...answerQuery(PROJECTIONS, '/api/v1/operator/projections/'),
     ...repeated(false),
     refetchInterval: ({ state }) =>
       state.data?.some(({ rebuilding }) => rebuilding !== undefined) === true

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, dataOf } from '../../api/client.ts';
+import { answerQuery } from '../../api/client.ts';
 import { ApiError, errorText } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Loaded, Page } from '../../ui/Page.tsx';
@@ -24,8 +24,7 @@ export default function OperationsPage() {
     void navigate({ to: '/operations', search: next, resetScroll: false });
   const [isPaused, setPaused] = useState(false);
   const status = useQuery({
-    queryKey: ['operator', 'status'],
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/operator/status/', { signal })),
+    ...answerQuery(['operator', 'status'], '/api/v1/operator/status/'),
     ...repeated(isPaused),
   });
   return (

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { Chart, Charts } from '../../ui/Chart.tsx';
+import type { Series } from '../../ui/plot.ts';
 import { Select } from '../../ui/choices.tsx';
 import { formatDuration, formatNumber } from '../../ui/format.ts';
 import { TextField } from '../../ui/forms.tsx';
@@ -12,7 +13,6 @@ import { repeated } from './operator-api.ts';
 import { SPANS, type Span, type SpanSearch } from './search.ts';
 
 type Activity = components['schemas']['ServiceActivity'];
-type Step = Activity['steps'][number];
 
 const MINUTE_MS = 60_000;
 /** A longer time changes less in a minute. */
@@ -85,12 +85,20 @@ const localText = (iso: string): string =>
     .toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
     .replace(' ', 'T');
 
+/** The lines of a chart, each by what it takes from an item. */
+export const linesOf =
+  <Item,>(items: readonly Item[]) =>
+  (
+    name: string,
+    tone: Series['tone'],
+    of: (item: Item) => number | null | undefined,
+    isDashed = false,
+  ): Series => ({ name, tone, isDashed, values: items.map((item) => of(item) ?? null) });
+
 function Steps({ step_minutes: minutes, steps }: Activity) {
   const every = minutes === 1 ? t('minute') : formatDuration(minutes * MINUTE_MS);
   const times = steps.map(({ time }) => Date.parse(time) / 1000);
-  const values = (of: (step: Step) => number | null | undefined) =>
-    steps.map((step) => of(step) ?? null);
-  const cancelled = values((step) => step.cancelled);
+  const line = linesOf(steps);
   return (
     <Charts>
       <Chart
@@ -98,15 +106,10 @@ function Steps({ step_minutes: minutes, steps }: Activity) {
         title={t('Conversions in each {every}', { every })}
         format={formatNumber}
         series={[
-          {
-            name: t('Accepted'),
-            tone: 'text-muted',
-            isDashed: true,
-            values: values((step) => step.accepted),
-          },
-          { name: t('Completed'), tone: 'accent', values: values((step) => step.completed) },
-          { name: t('Failed'), tone: 'danger', values: values((step) => step.failed) },
-          { name: t('Cancelled'), tone: 'warning', isDashed: true, values: cancelled },
+          line(t('Accepted'), 'text-muted', (step) => step.accepted, true),
+          line(t('Completed'), 'accent', (step) => step.completed),
+          line(t('Failed'), 'danger', (step) => step.failed),
+          line(t('Cancelled'), 'warning', (step) => step.cancelled, true),
         ]}
       />
       <Chart
@@ -114,13 +117,8 @@ function Steps({ step_minutes: minutes, steps }: Activity) {
         title={t('Waiting and being rendered, at the end of each {every}', { every })}
         format={formatNumber}
         series={[
-          {
-            name: t('Waiting'),
-            tone: 'warning',
-            isDashed: true,
-            values: values((step) => step.waiting),
-          },
-          { name: t('Being rendered'), tone: 'accent', values: values((step) => step.rendering) },
+          line(t('Waiting'), 'warning', (step) => step.waiting, true),
+          line(t('Being rendered'), 'accent', (step) => step.rendering),
         ]}
       />
       <Chart
@@ -128,17 +126,8 @@ function Steps({ step_minutes: minutes, steps }: Activity) {
         title={t('Time from acceptance to completion')}
         format={formatDuration}
         series={[
-          {
-            name: t('Median'),
-            tone: 'accent',
-            values: values((step) => step.completion_ms?.median),
-          },
-          {
-            name: t('95 % within'),
-            tone: 'warning',
-            isDashed: true,
-            values: values((step) => step.completion_ms?.p95),
-          },
+          line(t('Median'), 'accent', (step) => step.completion_ms?.median),
+          line(t('95 % within'), 'warning', (step) => step.completion_ms?.p95, true),
         ]}
       />
     </Charts>

@@ -9,6 +9,7 @@ import { Badge, type Column, Facts, type Figure, Figures, Table, Time } from '..
 import { t } from '../../words/words.ts';
 import styles from './operations.module.css';
 import { type ServiceStatus, useSteadyOrder } from './operator-api.ts';
+import { linesOf } from './OverTime.tsx';
 
 /** The service counts no further behind the end of the log. */
 const MOST_EVENTS = 1000;
@@ -204,17 +205,16 @@ export function RenderersSection({ status }: StatusProps) {
           })}
         />
       )}
-      {renderers.length > 0 && (
-        <Table
-          label={t('Renderers')}
-          columns={columnsOf(
-            nodes.some(({ id }) => id === HERE),
-            window,
-          )}
-          rows={renderers}
-          rowKey={({ name }) => name}
-        />
-      )}
+      <Table
+        label={t('Renderers')}
+        columns={columnsOf(
+          nodes.some(({ id }) => id === HERE),
+          window,
+        )}
+        rows={renderers}
+        rowKey={({ name }) => name}
+        empty={null}
+      />
       <Live status={status} />
     </Section>
   );
@@ -233,7 +233,7 @@ function Live({ status }: StatusProps) {
     );
   }, [status]);
   const times = looks.map(({ time }) => Date.parse(time) / 1000);
-  const values = (of: (look: ServiceStatus) => number) => looks.map(of);
+  const line = linesOf(looks);
   return (
     <>
       <p className="note">
@@ -245,13 +245,8 @@ function Live({ status }: StatusProps) {
           title={t('Slots')}
           format={formatNumber}
           series={[
-            {
-              name: t('There'),
-              tone: 'text-muted',
-              isDashed: true,
-              values: values((look) => look.slots.total),
-            },
-            { name: t('In use'), tone: 'accent', values: values((look) => look.slots.busy) },
+            line(t('There'), 'text-muted', (look) => look.slots.total, true),
+            line(t('In use'), 'accent', (look) => look.slots.busy),
           ]}
         />
         <Chart
@@ -260,9 +255,7 @@ function Live({ status }: StatusProps) {
           format={formatBytes}
           least={100 * MEGABYTE}
           steps={[1, 2, 5, 10, 20, 50, 100].map((each) => each * 10 * MEGABYTE)}
-          series={[
-            { name: t('Memory'), tone: 'accent', values: values((look) => look.memory.rss_bytes) },
-          ]}
+          series={[line(t('Memory'), 'accent', (look) => look.memory.rss_bytes)]}
         />
       </Charts>
     </>
@@ -308,16 +301,13 @@ export function QueueSection({ status }: StatusProps) {
       }
     >
       <div className={styles.steady}>
-        {rows.length === 0 ? (
-          <Calm>{t('No conversion is unfinished.')}</Calm>
-        ) : (
-          <Table
-            label={t('Unfinished conversions by account')}
-            columns={columnsAt(status.time)}
-            rows={rows}
-            rowKey={({ account_id: id }) => id}
-          />
-        )}
+        <Table
+          label={t('Unfinished conversions by account')}
+          columns={columnsAt(status.time)}
+          rows={rows}
+          rowKey={({ account_id: id }) => id}
+          empty={<Calm>{t('No conversion is unfinished.')}</Calm>}
+        />
       </div>
     </Section>
   );

@@ -57,22 +57,25 @@ export const DeliveryBadge = ({ status }: { readonly status: DeliveryStatus }) =
   <Badge {...STATUS_TEXTS[status]} />
 );
 
-const OFF: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
-  owner: t('Off'),
-  gone: t('Off: answered 410'),
-  failing: t('Off: failed for days'),
-};
+/** In a word, and in a sentence. */
+const OFF = {
+  owner: [t('Off'), t('It was switched off by hand')],
+  gone: [
+    t('Off: answered 410'),
+    t(
+      'It was switched off because it answered with status 410, which means that it wants nothing more',
+    ),
+  ],
+  failing: [
+    t('Off: failed for days'),
+    t('It was switched off because every try failed for 5 days'),
+  ],
+  unknown: [t('Off'), t('It is switched off')],
+} as const satisfies Record<NonNullable<Webhook['disabled_reason']> | 'unknown', readonly string[]>;
 
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
-  if (!webhook.enabled) {
-    return (
-      <Badge
-        tone="neutral"
-        icon="pause"
-        text={webhook.disabled_reason === undefined ? t('Off') : OFF[webhook.disabled_reason]}
-      />
-    );
-  }
+  const { enabled, disabled_reason: reason = 'unknown' } = webhook;
+  if (!enabled) return <Badge tone="neutral" icon="pause" text={OFF[reason][0]} />;
   return webhook.failing_since === null ? (
     <Badge tone="ok" icon="check" text={t('On')} />
   ) : (
@@ -80,28 +83,16 @@ export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
   );
 }
 
-const REASONS: Readonly<Record<NonNullable<Webhook['disabled_reason']>, string>> = {
-  owner: t('It was switched off by hand'),
-  gone: t(
-    'It was switched off because it answered with status 410, which means that it wants nothing more',
-  ),
-  failing: t('It was switched off because every try failed for 5 days'),
-};
-
 /** Says why an endpoint gets nothing, or may soon get nothing; nothing while all is well. */
 export function WebhookTrouble({ webhook }: { readonly webhook: Webhook }) {
-  const { enabled, disabled_reason: reason, disabled_at: at, failing_since: since } = webhook;
+  const { enabled, disabled_reason: reason = 'unknown', disabled_at: at } = webhook;
+  const { failing_since: since } = webhook;
   if (!enabled) {
     return (
       <p>
-        {reason === undefined ? t('It is switched off') : REASONS[reason]}
-        {at === undefined ? (
-          '.'
-        ) : (
-          <>
-            : <Time iso={at} />
-          </>
-        )}
+        {OFF[reason][1]}
+        {at === undefined ? '.' : ': '}
+        {at !== undefined && <Time iso={at} />}
       </p>
     );
   }
