@@ -1,15 +1,6 @@
 /** How the pages ask for conversions, and under which keys they keep the answers. */
 import { queryOptions } from '@tanstack/react-query';
-import {
-  answerOf,
-  answerQuery,
-  api,
-  dataOf,
-  fileOf,
-  FOR_EVER,
-  pageQuery,
-  totalOf,
-} from './client.ts';
+import { answerOf, answerQuery, api, fileOf, FOR_EVER, pageQuery, totalOf } from './client.ts';
 import type { components } from './schema.d.ts';
 import { ApiError } from './error.ts';
 import { t } from '../words/words.ts';
@@ -208,16 +199,3 @@ export const pictureQuery = (id: string, part: 'picture' | 'thumbnail') =>
       ),
     ...FOR_EVER,
   });
-
-/**
- * @param how by `rerender`, its PDF is compared with that of the first
- * @returns the id of a new conversion of the same stored request
- */
-export async function repeat(
-  how: 'retry' | 'rerender',
-  id: string,
-  idempotencyKey: string,
-): Promise<string> {
-  const params = { path: { id }, header: { 'Idempotency-Key': idempotencyKey } };
-  return (await dataOf(api.POST(`/api/v1/conversions/{id}/${how}/` as const, { params }))).id;
-}

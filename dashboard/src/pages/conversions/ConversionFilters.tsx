@@ -20,31 +20,27 @@ const SOURCE_CHOICES = SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[valu
 
 const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
 
-const CHOSEN = 'chosen';
-const PERIODS = [
-  { value: 'today', label: t('Today') },
-  { value: 'week', label: t('Last 7 days') },
-  { value: 'month', label: t('Last 30 days') },
-  { value: CHOSEN, label: t('Choose days') },
-] as const;
-type Period = (typeof PERIODS)[number]['value'];
-const DAYS: Partial<Record<Period, number>> = { today: 1, week: 7, month: 30 };
-
-/** 2026-11-21, so many days before today in the zone of the person. */
-function dayBefore(days: number): string {
+/** 2026-11-21, the first of so many days up to today in the zone of the person. */
+function firstOf(days: number): string {
   const now = new Date();
-  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
+  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1 - days);
   // Swedish dates have the form that addresses and fields have.
   return day.toLocaleDateString('sv-SE');
 }
 
+const CHOSEN = 'chosen';
+/** By the number of days up to today. */
+const PERIODS = [
+  { value: '1', label: t('Today') },
+  { value: '7', label: t('Last 7 days') },
+  { value: '30', label: t('Last 30 days') },
+  { value: CHOSEN, label: t('Choose days') },
+] as const;
+
 /** The period that the days of an address stand for today. */
-function periodOf({ from, to }: Filters): Period | undefined {
+function periodOf({ from, to }: Filters) {
   if (from === undefined && to === undefined) return undefined;
-  const known = PERIODS.find(({ value }) => {
-    const days = DAYS[value];
-    return to === undefined && days !== undefined && from === dayBefore(days - 1);
-  });
+  const known = PERIODS.find(({ value }) => to === undefined && from === firstOf(Number(value)));
   return known?.value ?? CHOSEN;
 }
 
@@ -127,9 +123,7 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
         onChange={(next) => {
           setChoosing(next === CHOSEN);
           if (next === CHOSEN) return;
-          const days = next && DAYS[next];
-          const first = days === undefined ? undefined : dayBefore(days - 1);
-          change({ from: first, to: undefined });
+          change({ from: next && firstOf(Number(next)), to: undefined });
         }}
       />
       <div className={styles.check}>

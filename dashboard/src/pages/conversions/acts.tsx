@@ -8,7 +8,6 @@ import {
   isEnded,
   LISTS,
   oneConversion,
-  repeat,
 } from '../../api/conversions.ts';
 import { ACCOUNT, api, dataOf } from '../../api/client.ts';
 import { ConfirmButton, DialogButton } from '../../ui/Dialog.tsx';
@@ -76,11 +75,13 @@ export function ConvertAgain({ id, how }: ConvertAgainProps) {
     );
   }
   const convert = async () => {
-    const made = await repeat(how, id, idempotencyKey);
+    const params = { path: { id }, header: { 'Idempotency-Key': idempotencyKey } };
+    const path = `/api/v1/conversions/{id}/${how}/` as const;
+    const made = await dataOf(api.POST(path, { params }));
     void queries.invalidateQueries({ queryKey: LISTS });
     void queries.invalidateQueries({ queryKey: ACCOUNT });
     announce(accepted);
-    await navigate({ to: '/conversions/$id', params: { id: made } });
+    await navigate({ to: '/conversions/$id', params: { id: made.id } });
   };
   return (
     <ConfirmButton

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { skipToken, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { answerOf, api, totalOf } from '../../api/client.ts';
+import { answerOf, api, FOR_EVER, totalOf } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Facts, formatTime, Time } from '../../ui/records.tsx';
@@ -9,7 +9,6 @@ import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';
 import styles from './History.module.css';
 import { isoOf, momentOf } from './search.ts';
-import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
 /** The account with its keys as it was, and the place in the log that the moment stands for. */
@@ -86,70 +85,65 @@ function refusalText({ message, details }: ApiError): string {
   return REFUSALS.find(([pattern]) => pattern.test(problem))?.[1] ?? problem;
 }
 
+const after = (moment: string): string => t('after event {moment} of the log', { moment });
+
 function StateAt({ asOf }: { readonly asOf: string }) {
   const moment = momentOf(asOf);
   const state = useQuery({
     queryKey: ['state', moment],
-    queryFn: ({ signal }) => readState(moment ?? '', signal),
-    enabled: moment !== undefined,
+    queryFn: moment === undefined ? skipToken : ({ signal }) => readState(moment, signal),
     // The past does not change.
-    staleTime: Number.POSITIVE_INFINITY,
+    ...FOR_EVER,
   });
   if (moment === undefined) return <Notice kind="danger">{t('This is not a time.')}</Notice>;
   if (state.error instanceof ApiError && state.error.status < 500) {
     return <Notice kind="danger">{refusalText(state.error)}</Notice>;
   }
+  const then = /^\d+$/.test(moment)
+    ? after(moment)
+    : t('on {moment}', { moment: formatTime(moment) });
   return (
     <Loaded query={state} what={t('the account as it was')}>
-      {(then) => <Past moment={moment} {...then} />}
+      {({ account, keys, keyCount, position }) => (
+        <div className="box stack" data-tone="warning">
+          <p className="strong">
+            {t('This is the past: the account as it was {moment}{value}.', {
+              moment: then,
+              value: position === null || position === moment ? '' : `, ${after(position)}`,
+            })}
+          </p>
+          <Facts
+            facts={{
+              [t('Credits')]: formatCredits(account.credits),
+              [t('Plan')]: planName(account.plan),
+              [t('Email')]: account.email,
+              [t('Opened')]: <Time iso={account.created_at} relative={false} />,
+              [t('Keys that worked')]:
+                keyCount === 0 ? t('None') : <Keys {...{ keys, keyCount }} />,
+            }}
+          />
+        </div>
+      )}
     </Loaded>
   );
 }
 
-type PastProps = Awaited<ReturnType<typeof readState>> & { readonly moment: string };
-
-function Past({ moment, account, keys, keyCount, position }: PastProps) {
-  const then = /^\d+$/.test(moment)
-    ? t('after event {moment} of the log', { moment })
-    : t('on {moment}', { moment: formatTime(moment) });
+function Keys({
+  keys,
+  keyCount,
+}: Pick<Awaited<ReturnType<typeof readState>>, 'keys' | 'keyCount'>) {
   return (
-    <div className="box stack" data-tone="warning">
-      <p className="strong">
-        {rich('This is the past: the account as it was {moment}{value}.', {
-          moment: then,
-          value:
-            position !== null &&
-            position !== moment &&
-            t(', after event {position} of the log', { position }),
-        })}
-      </p>
-      <Facts
-        facts={{
-          [t('Credits')]: formatCredits(account.credits),
-          [t('Plan')]: planName(account.plan),
-          [t('Email')]: account.email,
-          [t('Opened')]: <Time iso={account.created_at} relative={false} />,
-          [t('Keys that worked')]:
-            keyCount === 0 ? (
-              t('None')
-            ) : (
-              <ul>
-                {keys.map(({ id, name, prefix }) => (
-                  <li key={id}>
-                    {name} (<code>{prefix}…</code>)
-                  </li>
-                ))}
-                {keyCount > keys.length && (
-                  <li>
-                    {rich('and {formatNumber} more', {
-                      formatNumber: formatNumber(keyCount - keys.length),
-                    })}
-                  </li>
-                )}
-              </ul>
-            ),
-        }}
-      />
-    </div>
+    <ul>
+      {keys.map(({ id, name, prefix }) => (
+        <li key={id}>
+          {name} (<code>{prefix}…</code>)
+        </li>
+      ))}
+      {keyCount > keys.length && (
+        <li>
+          {t('and {formatNumber} more', { formatNumber: formatNumber(keyCount - keys.length) })}
+        </li>
+      )}
+    </ul>
   );
 }

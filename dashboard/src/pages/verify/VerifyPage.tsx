@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { skipToken, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { hexSha256 } from '../../../../verifier/verify-evidence.mjs';
+import { FOR_EVER } from '../../api/client.ts';
 import { errorText } from '../../api/error.ts';
 import { useLacking } from '../../api/people.ts';
 import { offersQuery } from '../../api/without-sign-in.ts';
@@ -29,11 +30,13 @@ async function readFile(file: File): Promise<ChosenFile> {
   return { file, kind: kindOf(content), sha256: await hexSha256(content) };
 }
 
-type Choice =
-  | { readonly state: 'none' }
-  | { readonly state: 'reading'; readonly name: string }
-  | { readonly state: 'read'; readonly chosen: ChosenFile; readonly number: number }
-  | { readonly state: 'refused'; readonly text: string };
+interface Taken {
+  /** Each file is read anew, even if it is the same. */
+  readonly number: number;
+  readonly file?: File;
+  /** Says why there is none. */
+  readonly problem?: string;
+}
 
 const LEAD = t(
   'Find out whether this service made a PDF, when and from what. Or check a bundle of evidence.',
@@ -47,40 +50,35 @@ export default function VerifyPage() {
   const isLacking = useLacking() !== undefined;
   const isStranger = session.state !== 'open' || isLacking;
   const { data: offers } = useQuery({ ...offersQuery, enabled: isStranger });
-  const [choice, setChoice] = useState<Choice>({ state: 'none' });
-  const lastNumber = useRef(0);
-  const refuse = (text: string) => setChoice({ state: 'refused', text });
-  const take = async (file: File) => {
-    lastNumber.current += 1;
-    const number = lastNumber.current;
-    setChoice({ state: 'reading', name: file.name });
-    try {
-      const chosen = await readFile(file);
-      if (number === lastNumber.current) setChoice({ state: 'read', chosen, number });
-    } catch (error) {
-      if (number === lastNumber.current) refuse(errorText(error));
-    }
-  };
+  const [{ number, file, problem }, setTaken] = useState<Taken>({ number: 0 });
+  const read = useQuery({
+    queryKey: ['chosen file', number],
+    queryFn: file === undefined ? skipToken : () => readFile(file),
+    // No connection is needed, and another try would end as the first.
+    networkMode: 'always',
+    retry: false,
+    gcTime: 0,
+    ...FOR_EVER,
+  });
+  const refusal = problem ?? (read.error && errorText(read.error));
   return (
     <Page title={t('Verify')} lead={isStranger ? LEAD_OF_STRANGERS : LEAD}>
-      {offers?.public_verify === false && choice.state !== 'read' && <NotOffered />}
+      {offers?.public_verify === false && read.data === undefined && <NotOffered />}
       <FileDrop
         title={t('Drop a PDF or a bundle of evidence here')}
         what={t('a PDF or a bundle')}
         accept={['application/pdf', 'application/zip', '.pdf', '.zip']}
-        onFiles={([file]) => file && void take(file)}
-        onProblem={refuse}
+        onFiles={([given]) => given && setTaken({ number: number + 1, file: given })}
+        onProblem={(text) => setTaken({ number: number + 1, problem: text })}
       />
       <p className="note">
         {t(
           'The file does not leave this browser. Of a PDF, the service gets only the SHA-256; of a bundle, only the number of events that its log had then.',
         )}
       </p>
-      {choice.state === 'reading' && <Loading label={t('Reading {name}', { name: choice.name })} />}
-      {choice.state === 'refused' && <Notice kind="danger">{choice.text}</Notice>}
-      {choice.state === 'read' && (
-        <Result key={choice.number} chosen={choice.chosen} isStranger={isStranger} />
-      )}
+      {read.isFetching && <Loading label={t('Reading {name}', { name: file?.name })} />}
+      {refusal && <Notice kind="danger">{refusal}</Notice>}
+      {read.data && <Result key={number} chosen={read.data} isStranger={isStranger} />}
     </Page>
   );
 }
