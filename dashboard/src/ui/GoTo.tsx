@@ -77,7 +77,7 @@ function useTargets(text: string, places: readonly Place[]) {
   ];
   const wanted = text.trim().toLocaleLowerCase();
   const found = named.filter(({ name, kind }) =>
-    wanted === '' ? kind === 'Page' : name.toLocaleLowerCase().includes(wanted),
+    wanted === '' ? kind === t('Page') : name.toLocaleLowerCase().includes(wanted),
   );
   const listed = q === undefined ? [] : (documents.data?.items ?? []);
   return {

@@ -22,12 +22,12 @@ import {
   PresentPassword,
   SendForm,
   SHORTEST_PASSWORD,
-  SignInForm,
   TextField,
   type TextOf,
 } from '../../ui/forms.tsx';
 import { Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
 import { Badge, type Column, Facts, Table, Time } from '../../ui/records.tsx';
+import { SignInForm } from '../../ui/SignInForm.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import { MailSections } from './MailSections.tsx';

@@ -180,8 +180,8 @@ function NewestFailures({ isPaused, filter, onAll }: NewestFailuresProps) {
   // That nothing has failed is said once, above.
   if (filter === undefined && first.data?.items.length === 0 && !hasNewer) return null;
   return (
-    <div className={styles.group}>
-      <div className={styles.offer}>
+    <div className={`${styles.group} stack`}>
+      <div className={`${styles.offer} line`}>
         <h3>
           {filter === undefined
             ? t('Newest failures')

@@ -67,7 +67,7 @@ interface AsOfProps {
 /** Since when the data is, and whether more is on its way. Only a change of the latter is read out. */
 function AsOf({ iso, isPaused, error }: AsOfProps) {
   return (
-    <div className={styles.asOf}>
+    <div className={`${styles.asOf} line note`}>
       <span>{rich('As of {time}', { time: <Time iso={iso} /> })}</span>
       <span role="status">
         {isPaused && <Badge tone="neutral" icon="pause" text={t('Paused')} />}

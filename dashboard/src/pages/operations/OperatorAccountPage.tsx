@@ -107,7 +107,7 @@ function Erased({ id, email }: ErasedProps) {
   useEffect(() => text.current?.focus(), []);
   return (
     <Page title={t('The account is erased')}>
-      <div ref={text} tabIndex={-1} className={styles.focused}>
+      <div ref={text} tabIndex={-1}>
         <Section title={email}>
           <p>
             {t(

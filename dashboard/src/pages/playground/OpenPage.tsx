@@ -78,7 +78,7 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
   return (
     <DropZone
       aria-label={t('Drop an HTML file, a folder or a ZIP here')}
-      className={styles.drop}
+      className={`${styles.drop} stack gap-3`}
       onDrop={({ items }) => open(filesIn(items))}
     >
       <div className="line">

@@ -5,7 +5,8 @@ import { session, type SessionEnd, signInSearch } from '../../session/session.ts
 import { Button, ButtonAnchor } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { FailureNotice, Notice } from '../../ui/Page.tsx';
-import { SignInForm, TextField } from '../../ui/forms.tsx';
+import { TextField } from '../../ui/forms.tsx';
+import { SignInForm } from '../../ui/SignInForm.tsx';
 import styles from './SignInPage.module.css';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';

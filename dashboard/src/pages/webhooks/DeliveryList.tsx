@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     header: t('Status'),
     cell: ({ status, next_try_at: next }) => (
-      <span className={styles.endpoint}>
+      <span className={`${styles.endpoint} named`}>
         <DeliveryBadge status={status} />
         {next !== undefined && (
           <span className="note">{rich('Next try {time}', { time: <Time iso={next} /> })}</span>
@@ -46,7 +46,7 @@ const columnsWith = (
     header: t('Delivery'),
     isRowHeader: true,
     cell: (delivery) => (
-      <span className={styles.endpoint}>
+      <span className={`${styles.endpoint} named`}>
         <Link to="/webhooks/deliveries/$id" params={{ id: delivery.id }}>
           {typeText(delivery.type)}
         </Link>

@@ -89,7 +89,7 @@ function DeliveryParts({ delivery }: { readonly delivery: DeliveryWithTries }) {
         {attempts.length === 0 ? (
           <p className="muted">{t('It was not sent yet.')}</p>
         ) : (
-          <ol className={styles.tries}>
+          <ol className="stack gap-3">
             {attempts.toReversed().map((each) => (
               <Try key={each.at} tried={each} />
             ))}
@@ -114,7 +114,7 @@ function Target({ delivery: { webhook_id: id, url } }: { readonly delivery: Deli
 function Try({ tried }: { readonly tried: DeliveryWithTries['attempts'][number] }) {
   const { at, status, failure, duration_ms: duration, answer } = tried;
   return (
-    <li className={styles.try}>
+    <li className={`${styles.try} box stack gap-2`}>
       <p className="line">
         <strong>{outcomeText(status, failure)}</strong>
         <span className="muted">

@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     header: t('Endpoint'),
     isRowHeader: true,
     cell: (webhook) => (
-      <span className={styles.endpoint}>
+      <span className={`${styles.endpoint} named`}>
         <Link to="/webhooks/$id" params={{ id: webhook.id }} search={{}} dir="auto">
           {webhookName(webhook)}
         </Link>
