@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { Facts, Time } from '../ui/records.tsx';
+import { Facts } from '../ui/records.tsx';
+import { Time } from '../ui/time.tsx';
 import { counted } from '../ui/format.ts';
 import styles from './ProofSection.module.css';
 import type { Checkpoint, Failed, Held, StepFacts, StepName } from './steps.ts';

@@ -158,12 +158,12 @@ function SecretDialog(props: Required<Pick<SecretProps, 'onCopied'>> & SecretPro
 
 interface ActButtonProps extends Omit<ButtonProps, 'onPress'> {
   readonly act: () => Promise<unknown>;
-  /** Said when it is done. */
-  readonly done: string;
+  /** Said when it is done, where nobody sees it by itself. */
+  readonly done?: string;
   /** Said before the reason, when it is not. */
   readonly failed: string;
   /** Follows in both cases: a refusal may say that what is shown is out of date. */
-  readonly after: () => Promise<void>;
+  readonly after?: () => Promise<void>;
 }
 
 /** Does something at once that needs no question, and says how it went. */
@@ -173,11 +173,11 @@ export function ActButton({ act, done, failed, after, ...props }: ActButtonProps
     send(async () => {
       try {
         await act();
-        announce(done);
+        if (done !== undefined) announce(done);
       } catch (error) {
         announce(`${failed} ${errorText(error)}`, 'danger');
       }
-      await after();
+      await after?.();
     });
   return <Button {...props} isPending={isPending} onPress={() => void press()} />;
 }
@@ -203,20 +203,11 @@ interface SaveButtonProps extends Omit<ButtonProps, 'onPress'> {
 
 /** Asks the service for a file when it is pressed, and saves it. */
 export function SaveButton({ what, load, ...props }: SaveButtonProps) {
-  const { isPending, send } = useSending();
-  const save = () =>
-    send(async () => {
-      try {
-        const { file, name } = await load();
-        saveFile(file, name);
-      } catch (error) {
-        announce(
-          t('The {what} was not downloaded. {error}', { what, error: errorText(error) }),
-          'danger',
-        );
-      }
-    });
-  return <Button {...props} isPending={isPending} onPress={() => void save()} />;
+  const act = async () => {
+    const { file, name } = await load();
+    saveFile(file, name);
+  };
+  return <ActButton {...props} act={act} failed={t('The {what} was not downloaded.', { what })} />;
 }
 
 interface ExportButtonProps {

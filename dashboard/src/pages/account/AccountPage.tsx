@@ -26,7 +26,8 @@ import {
   type TextOf,
 } from '../../ui/forms.tsx';
 import { Loaded, Notice, Page, Section } from '../../ui/Page.tsx';
-import { Badge, type Column, Facts, Table, Time } from '../../ui/records.tsx';
+import { Badge, type Column, Facts, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { SignInForm } from '../../ui/SignInForm.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';

@@ -16,7 +16,8 @@ import { Checkbox } from '../../ui/choices.tsx';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { PresentPassword, passwordIn, TextField, type TextOf } from '../../ui/forms.tsx';
 import { Loaded, Notice, Section } from '../../ui/Page.tsx';
-import { type Column, Table, Time } from '../../ui/records.tsx';
+import { type Column, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
 import { clientName, SESSIONS } from './SessionsSection.tsx';
 

@@ -4,7 +4,8 @@ import type { components } from '../../api/schema.d.ts';
 import { session } from '../../session/session.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
-import { Badge, type Column, Records, Time } from '../../ui/records.tsx';
+import { Badge, type Column, Records } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
 
 type OpenSession = components['schemas']['Session'];

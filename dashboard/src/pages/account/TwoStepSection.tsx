@@ -6,7 +6,8 @@ import { Code } from '../../ui/Code.tsx';
 import { ConfirmButton, DialogButton, useSecret } from '../../ui/Dialog.tsx';
 import { OtpField, PresentPassword, passwordIn, SendForm, type TextOf } from '../../ui/forms.tsx';
 import { Loaded, Section } from '../../ui/Page.tsx';
-import { Facts, Time } from '../../ui/records.tsx';
+import { Facts } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
 import styles from './TwoStepSection.module.css';
 

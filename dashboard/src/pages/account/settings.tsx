@@ -8,7 +8,8 @@ import { base64Of } from '../../ui/chosen-files.ts';
 import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { FileField, type FileOf, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { Loaded, Notice, Section } from '../../ui/Page.tsx';
-import { Facts, Time } from '../../ui/records.tsx';
+import { Facts } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
 

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { type Conversion, type ConversionEvent, pictureFormatOf } from '../../api/conversions.ts';
 import { CopyButton } from '../../ui/Code.tsx';
-import { Facts, RecordLink, Tags, Time } from '../../ui/records.tsx';
+import { Facts, RecordLink, Tags } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { conformanceName, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { comparisonText } from './words.ts';
 import { rich } from '../../words/rich.ts';

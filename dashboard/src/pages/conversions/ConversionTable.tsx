@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import { type Conversion, pictureFormatOf } from '../../api/conversions.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { type Column, StatusBadge, TestBadge, Time } from '../../ui/records.tsx';
+import { type Column, StatusBadge, TestBadge } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 

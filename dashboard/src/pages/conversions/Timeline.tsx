@@ -5,7 +5,7 @@ import { type Delivery, webhooksQuery } from '../../api/webhooks.ts';
 import { counted, formatDuration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Loaded } from '../../ui/Page.tsx';
-import { formatTime } from '../../ui/records.tsx';
+import { formatTime } from '../../ui/time.tsx';
 import { isOfMachines, lookOf } from '../history/groups.ts';
 import { actorText } from '../history/words.ts';
 import { outcomeText } from '../webhooks/words.tsx';

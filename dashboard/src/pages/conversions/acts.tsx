@@ -17,7 +17,7 @@ import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import { Code } from '../../ui/Code.tsx';
 import { Loaded } from '../../ui/Page.tsx';
-import { formatTime } from '../../ui/records.tsx';
+import { formatTime } from '../../ui/time.tsx';
 
 /** The acts that make a new conversion of a stored request; by `rerender` its PDF is compared with that of the first. */
 const REPEATS = {

@@ -1,6 +1,6 @@
 /** The state of a conversion in words. */
 import type { Conversion, deletionOf } from '../../api/conversions.ts';
-import { formatTime } from '../../ui/records.tsx';
+import { formatTime } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
 
 type Deletion = NonNullable<ReturnType<typeof deletionOf>>;

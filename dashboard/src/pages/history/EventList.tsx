@@ -5,14 +5,8 @@ import type { ConversionEvent } from '../../api/conversions.ts';
 import { type Paged, pageQuery } from '../../api/client.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import {
-  type Column,
-  formatTime,
-  RecordLink,
-  Records,
-  type RecordsProps,
-  Time,
-} from '../../ui/records.tsx';
+import { type Column, RecordLink, Records, type RecordsProps } from '../../ui/records.tsx';
+import { formatTime, Time } from '../../ui/time.tsx';
 import { type EventGroup, groupsOf, leadOf, lookOf, subjectOf, wayOf } from './groups.ts';
 import styles from './History.module.css';
 import { actorText } from './words.ts';
@@ -65,7 +59,7 @@ function Cause({ entry }: { readonly entry: ConversionEvent }) {
   const { actor, client_address: address, reason } = entry;
   const name = useKeyName(actor.kind === 'key' ? actor.id : undefined);
   return (
-    <div className={`named anywhere ${styles.cause}`}>
+    <div className={`named anywhere ${styles.cause}`} data-name={t('Caused by')}>
       <span>{actorText(actor, name)}</span>
       {address !== undefined && <span className="note">{rich('from {address}', { address })}</span>}
       {reason !== undefined && (

@@ -10,7 +10,7 @@ import { ButtonLink } from '../../ui/Button.tsx';
 import { counted, formatCredits, formatNumber } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Calm, Section } from '../../ui/Page.tsx';
-import { Time } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { failureTitle } from '../conversions/words.ts';
 import { webhookName, WebhookTrouble } from '../webhooks/words.tsx';
 import styles from './home.module.css';

@@ -6,7 +6,8 @@ import { Checkbox, CheckboxGroup, type Choice, NumberField, Select } from '../..
 import { ConfirmButton, DialogButton, type SecretProps, useSecret } from '../../ui/Dialog.tsx';
 import { SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
-import { type Column, Table, Time } from '../../ui/records.tsx';
+import { type Column, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });

@@ -10,7 +10,8 @@ import { ConfirmButton, DialogButton, type SecretProps, useSecret } from '../../
 import { formatCredits, planName } from '../../ui/format.ts';
 import { SendForm, SHORTEST_PASSWORD, TextField, type TextOf } from '../../ui/forms.tsx';
 import { EmptyState, Page, Section } from '../../ui/Page.tsx';
-import { Badge, type Column, Records, Table, Time } from '../../ui/records.tsx';
+import { Badge, type Column, Records, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';

@@ -13,7 +13,7 @@ import {
   TextField,
   type TextOf,
 } from '../../ui/forms.tsx';
-import { Time } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 

@@ -5,7 +5,7 @@ import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { NewPassword, SendForm, TextField } from '../../ui/forms.tsx';
 import { Loaded } from '../../ui/Page.tsx';
-import { Time } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 

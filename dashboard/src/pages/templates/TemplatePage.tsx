@@ -12,7 +12,8 @@ import {
 } from '../../api/templates.ts';
 import { ActButton, ConfirmButton } from '../../ui/Dialog.tsx';
 import { ButtonLink } from '../../ui/Button.tsx';
-import { type Column, Facts, Records, Time } from '../../ui/records.tsx';
+import { type Column, Facts, Records } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { RecordPage, Section } from '../../ui/Page.tsx';
 import { TextField } from '../../ui/forms.tsx';

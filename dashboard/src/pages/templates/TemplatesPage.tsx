@@ -4,7 +4,8 @@ import { useRights } from '../../api/people.ts';
 import { type Template, templatesQuery } from '../../api/templates.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
-import { type Column, Table, Time } from '../../ui/records.tsx';
+import { type Column, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
 
 const COLUMNS: readonly Column<Template>[] = [

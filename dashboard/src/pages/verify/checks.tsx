@@ -7,7 +7,8 @@ import { checkBundle, checkProof, checkPublicProof } from '../../proof/checks.ts
 import { ProofSection, useCheckAtOnce } from '../../proof/ProofSection.tsx';
 import type { Check } from '../../proof/steps.ts';
 import { contentOf } from '../../ui/chosen-files.ts';
-import { type Column, Facts, RecordLink, Table, Time } from '../../ui/records.tsx';
+import { type Column, Facts, RecordLink, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { Loaded, Notice, Section } from '../../ui/Page.tsx';
 import { t } from '../../words/words.ts';
 import { askInPublic, offersQuery } from '../../api/without-sign-in.ts';

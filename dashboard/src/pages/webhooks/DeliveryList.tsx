@@ -5,7 +5,8 @@ import { DELIVERIES, type Delivery, nextLook, webhooksQuery } from '../../api/we
 import { FilterSelect } from '../../ui/choices.tsx';
 import { formatNumber } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/Page.tsx';
-import { type Column, Records, Time } from '../../ui/records.tsx';
+import { type Column, Records } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import { type DeliveriesSearch, STATUSES } from './search.ts';

@@ -11,7 +11,8 @@ import {
 import { ButtonLink } from '../../ui/Button.tsx';
 import { DialogButton, useSecret } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Page, Section } from '../../ui/Page.tsx';
-import { type Column, Table, Time } from '../../ui/records.tsx';
+import { type Column, Table } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import { NewSecret, signingSecret, WebhookForm } from './WebhookForm.tsx';

@@ -1,6 +1,7 @@
 /** Endpoints and deliveries in words. */
 import type { Delivery, DeliveryStatus, Webhook, WebhookType } from '../../api/webhooks.ts';
-import { Badge, Time } from '../../ui/records.tsx';
+import { Badge } from '../../ui/records.tsx';
+import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
