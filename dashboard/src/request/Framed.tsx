@@ -48,8 +48,8 @@ interface FramedProps extends Omit<NotesProps, 'id'> {
 export function Framed({ field, error, children }: FramedProps) {
   const id = useId();
   return (
-    <fieldset className={styles.framed} aria-describedby={id}>
-      <legend className={styles.legend}>{field.label}</legend>
+    <fieldset className={`${styles.framed} stack gap-3`} aria-describedby={id}>
+      <legend className="strong">{field.label}</legend>
       <Notes id={id} field={field} error={error} />
       {children}
     </fieldset>

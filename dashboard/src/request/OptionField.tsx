@@ -197,7 +197,13 @@ function ItemFields({ name, type, fields, path, isNew, ...option }: ItemFieldsPr
   }, []);
   const error = option.errors[path]?.join(' ');
   return (
-    <div ref={group} role="group" aria-label={name} tabIndex={-1} className={styles.framed}>
+    <div
+      ref={group}
+      role="group"
+      aria-label={name}
+      tabIndex={-1}
+      className={`${styles.framed} stack gap-3`}
+    >
       {type?.description !== undefined && <p className="note">{type.description}</p>}
       {error !== undefined && (
         <p className="wrong" role="alert">
@@ -216,7 +222,7 @@ const isWide = ({ kind, isLong }: Field): boolean =>
 function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
   const id = useId();
   return (
-    <div className={styles.switch}>
+    <div className="stack gap-1 start">
       <Switch
         isSelected={(value ?? field.usual) === true}
         onChange={onChange}
@@ -232,7 +238,7 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
 /** A switch that has more fields while it is on, such as a signature with its reason. */
 function ExtendedOption({ field, path, value, onChange, errors }: OptionProps) {
   return (
-    <div className={styles.framed}>
+    <div className={`${styles.framed} stack gap-3`}>
       <SwitchOption
         field={field}
         path={path}

@@ -80,11 +80,11 @@ function OptionGroup({ title, placed, values, onChange, errors }: OptionGroupPro
   return (
     <Disclosure isExpanded={isOpen} onExpandedChange={setOpen} className={styles.group}>
       <Heading level={3} className={styles.groupHeading}>
-        <AriaButton slot="trigger" className={styles.groupButton}>
+        <AriaButton slot="trigger" className={`${styles.groupButton} fold`}>
           <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={16} />
           {title}
           {changed > 0 && (
-            <span className={styles.changed}>{rich('{changed} set', { changed })}</span>
+            <span className={`${styles.changed} last`}>{rich('{changed} set', { changed })}</span>
           )}
         </AriaButton>
       </Heading>

@@ -89,7 +89,7 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
   ];
   return (
     <div className="stack">
-      <div className={styles.inline}>
+      <div className={`${styles.inline} line`}>
         {status !== 'completed' && <StatusBadge status={status} failure={record.failure_code} />}
         {record.test && <TestBadge />}
         <span>{facts.filter((fact) => fact !== false).join(' · ')}</span>

@@ -105,9 +105,9 @@ export function FileOption({ field, path, value, onChange, errors }: OptionProps
       role="group"
       aria-labelledby={id}
       aria-describedby={`${id}-notes`}
-      className={styles.switch}
+      className="stack gap-1 start"
     >
-      <span id={id} className={styles.legend}>
+      <span id={id} className="strong">
         {field.label}
       </span>
       <div className="line">

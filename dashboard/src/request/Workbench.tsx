@@ -75,7 +75,7 @@ export function Workbench(props: WorkbenchProps) {
   };
   return (
     <div
-      className={styles.workbench}
+      className="stack gap-5"
       onKeyDown={(event) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
       }}
@@ -89,7 +89,7 @@ export function Workbench(props: WorkbenchProps) {
         </div>
       )}
       <div className={styles.columns}>
-        <div className={styles.workbench}>{source}</div>
+        <div className="stack gap-5">{source}</div>
         <div className={styles.beside}>
           <Section
             title={t('Result')}
@@ -160,7 +160,7 @@ export function CodeSamples({ samples, long }: CodeSamplesProps) {
   return (
     <>
       {long !== undefined && (
-        <div className={styles.inline}>
+        <div className={`${styles.inline} line`}>
           <p>
             {rich('{what} too long to be shown here. The samples read it from {code}.', {
               what: long.what,

@@ -40,8 +40,8 @@ function Margins({ fields, prefix, values, onChange, errors }: ComposedProps) {
   const set = (names: readonly string[], next: string) =>
     onChange({ ...values, ...Object.fromEntries(names.map((name) => [name, next])) });
   return (
-    <fieldset className={styles.framed} aria-describedby={id}>
-      <legend className={styles.legend}>{t('Margin')}</legend>
+    <fieldset className={`${styles.framed} stack gap-3`} aria-describedby={id}>
+      <legend className="strong">{t('Margin')}</legend>
       <p id={id} className="note">
         {t('Decimal numbers with the unit px, cm, in or mm, such as 10mm.')}
       </p>
