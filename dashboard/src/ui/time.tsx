@@ -34,7 +34,9 @@ function formatRelative(iso: string): string {
   const seconds = Math.round((Date.parse(iso) - Date.now()) / 1000);
   const unit = UNITS.find(([, length]) => Math.abs(seconds) >= length);
   if (unit === undefined) return seconds > CLOCK_SKEW_SECONDS ? t('in a moment') : t('just now');
-  return RELATIVE.format(Math.trunc(seconds / unit[1]), unit[0]);
+  const units = seconds / unit[1];
+  // A session of 7 days that has just begun ends in 7 days, not in 6.
+  return RELATIVE.format(units > 0 ? Math.round(units) : Math.trunc(units), unit[0]);
 }
 
 let ticks = 0;

@@ -79,25 +79,32 @@ export function MailSections() {
             action: t('Remove the limit'),
             title: t('Remove the limit?'),
             effect: t('Owners get a mail when less than a tenth of the last grant is left.'),
-            remove: () => dataOf(api.DELETE(LOW)),
-            done: t('Owners get a mail when less than a tenth of the last grant is left.'),
+            send: async () => {
+              await dataOf(api.DELETE(LOW));
+              return t('Owners get a mail when less than a tenth of the last grant is left.');
+            },
           }}
-          action={t('Set the limit')}
-          onSend={async (textOf) => {
-            const body = { below: Number(textOf('below')) };
-            const { below } = await dataOf(api.PUT(LOW, { body }));
-            return t('A mail comes when: {below}.', { below: lowText(below) });
-          }}
-        >
-          <TextField
-            label={t('Credits')}
-            name="below"
-            inputMode="numeric"
-            pattern="[0-9]{1,15}"
-            hint={t('A whole number; 0: never.')}
-            isRequired
-          />
-        </SettingSection>
+          acts={[
+            {
+              action: t('Set the limit'),
+              fields: (
+                <TextField
+                  label={t('Credits')}
+                  name="below"
+                  inputMode="numeric"
+                  pattern="[0-9]{1,15}"
+                  hint={t('A whole number; 0: never.')}
+                  isRequired
+                />
+              ),
+              send: async (textOf) => {
+                const body = { below: Number(textOf('below')) };
+                const { below } = await dataOf(api.PUT(LOW, { body }));
+                return t('A mail comes when: {below}.', { below: lowText(below) });
+              },
+            },
+          ]}
+        />
       )}
     </>
   );

@@ -5,28 +5,14 @@ import { api, dataOf, queryClient } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { base64Of } from '../../ui/chosen-files.ts';
-import { ConfirmButton } from '../../ui/Dialog.tsx';
-import { FileField, type FileOf, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
-import { Loaded, Notice, Section } from '../../ui/Page.tsx';
+import { type Act, type Part, PartSection } from '../../ui/acts.tsx';
+import { FileField, type FileOf, TextField, type TextOf } from '../../ui/forms.tsx';
+import { Loaded, Notice } from '../../ui/Page.tsx';
 import { Facts } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
-import { announce } from '../../ui/Toasts.tsx';
 import { t } from '../../words/words.ts';
 
-interface Removal {
-  /** What is done, such as "Remove the name". */
-  readonly action: string;
-  /** The question before it. */
-  readonly title: string;
-  readonly effect: string;
-  readonly remove: () => Promise<unknown>;
-  /** Says that it was done. */
-  readonly done: string;
-}
-
-interface SettingSectionProps<Value> {
-  readonly title: string;
-  readonly lead: string;
+interface SettingSectionProps<Value> extends Omit<Part, 'state'> {
   /** The name of what is loaded, such as "the certificate", and under which key the answer is kept. */
   readonly what: string;
   readonly queryKey: readonly string[];
@@ -34,62 +20,31 @@ interface SettingSectionProps<Value> {
   readonly ask: (signal: AbortSignal) => Promise<Value | null>;
   readonly show: (value: Value | null) => ReactNode;
   readonly lines: number;
-  readonly removal: Removal;
-  /** The text of the button that sends the form. */
-  readonly action: string;
-  /** @returns a text that is announced */
-  readonly onSend: (textOf: TextOf, fileOf: FileOf) => Promise<string>;
-  /** The fields of the form. */
-  readonly children: ReactNode;
+  /** Is offered while it is set. */
+  readonly removal: Act;
 }
 
 /** What an account may set, replace and remove. */
 export function SettingSection<Value>(props: SettingSectionProps<Value>) {
-  const { title, lead, what, queryKey, ask, show, lines, removal, action, onSend, children } =
-    props;
+  const { what, queryKey, ask, show, lines, removal, acts, ...part } = props;
   const current = useQuery({ queryKey, queryFn: ({ signal }) => ask(signal) });
-  const refresh = () => queryClient.invalidateQueries({ queryKey });
-  const remove = async () => {
-    await removal.remove();
-    announce(removal.done);
-  };
-  const set = async (textOf: TextOf, fileOf: FileOf) => {
-    const done = await onSend(textOf, fileOf);
-    await refresh();
-    return done;
-  };
+  const isSet = (current.data ?? null) !== null;
   return (
-    <Section
-      title={title}
-      lead={lead}
-      actions={
-        current.data !== undefined &&
-        current.data !== null && (
-          <ConfirmButton
-            small
-            text={removal.action}
-            title={removal.title}
-            onConfirm={remove}
-            onClosed={() => void refresh()}
-          >
-            {removal.effect}
-          </ConfirmButton>
-        )
+    <PartSection
+      {...part}
+      holds={isSet}
+      state={
+        <Loaded query={current} what={what} lines={lines}>
+          {show}
+        </Loaded>
       }
-    >
-      <Loaded query={current} what={what} lines={lines}>
-        {show}
-      </Loaded>
-      <SendForm action={action} look="secondary" layout="narrow" onSend={set}>
-        {children}
-      </SendForm>
-    </Section>
+      acts={isSet ? [{ ...removal, small: true }, ...acts] : acts}
+      after={() => queryClient.invalidateQueries({ queryKey })}
+    />
   );
 }
 
 const NAME_PATH = '/api/v1/account/public-name/';
-/** The longest that the service takes. */
-const LONGEST = 200;
 
 /** The name that people without an account are told when they check a PDF of this one. */
 export function PublicNameSection() {
@@ -110,24 +65,30 @@ export function PublicNameSection() {
         action: t('Remove the name'),
         title: t('Remove the public name?'),
         effect: t('People who check a PDF of this account see no name from then on.'),
-        remove: () => dataOf(api.DELETE(NAME_PATH)),
-        done: t('People who check a PDF see no name from now on.'),
+        send: async () => {
+          await dataOf(api.DELETE(NAME_PATH));
+          return t('People who check a PDF see no name from now on.');
+        },
       }}
-      action={t('Set the name')}
-      onSend={async (textOf) => {
-        const { name } = await dataOf(api.PUT(NAME_PATH, { body: { name: textOf('name') } }));
-        return t('People who check a PDF see the name {name}.', { name });
-      }}
-    >
-      <TextField
-        label={t('New public name')}
-        name="name"
-        autoComplete="organization"
-        maxLength={LONGEST}
-        hint={t('Such as the name of your company. The service does not check it.')}
-        isRequired
-      />
-    </SettingSection>
+      acts={[
+        {
+          action: t('Set the name'),
+          fields: (
+            <TextField
+              label={t('New public name')}
+              name="name"
+              autoComplete="organization"
+              hint={t('Such as the name of your company. The service does not check it.')}
+              isRequired
+            />
+          ),
+          send: async (textOf) => {
+            const { name } = await dataOf(api.PUT(NAME_PATH, { body: { name: textOf('name') } }));
+            return t('People who check a PDF see the name {name}.', { name });
+          },
+        },
+      ]}
+    />
   );
 }
 
@@ -203,25 +164,36 @@ export function SignatureSection() {
         effect: t(
           'What was signed stays signed. Conversions that were to be signed with it, and are not finished yet, fail. Its private key is destroyed; copies of the keyring from before still have it: revoke the certificate at its issuer if the key may be known.',
         ),
-        remove: () => dataOf(api.DELETE(SIGNATURE_PATH)),
-        done: t('The certificate is removed.'),
+        send: async () => {
+          await dataOf(api.DELETE(SIGNATURE_PATH));
+          return t('The certificate is removed.');
+        },
       }}
-      action={t('Set the certificate')}
-      onSend={setCertificate}
-    >
-      <FileField
-        label={t('PKCS#12 file')}
-        name="p12"
-        accept=".p12,.pfx,application/x-pkcs12"
-        hint={t('The certificate with its private key. It takes the place of an earlier one.')}
-      />
-      <TextField
-        label={t('Password of the file')}
-        name="password"
-        type="password"
-        autoComplete="off"
-        maxLength={1024}
-      />
-    </SettingSection>
+      acts={[
+        {
+          action: t('Set the certificate'),
+          fields: (
+            <>
+              <FileField
+                label={t('PKCS#12 file')}
+                name="p12"
+                accept=".p12,.pfx,application/x-pkcs12"
+                hint={t(
+                  'The certificate with its private key. It takes the place of an earlier one.',
+                )}
+              />
+              <TextField
+                label={t('Password of the file')}
+                name="password"
+                type="password"
+                autoComplete="off"
+                maxLength={1024}
+              />
+            </>
+          ),
+          send: (textOf, _, fileOf) => setCertificate(textOf, fileOf),
+        },
+      ]}
+    />
   );
 }

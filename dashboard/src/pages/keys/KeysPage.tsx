@@ -201,7 +201,6 @@ function CreateKeyForm({ onClose, showSecret }: CreateKeyFormProps) {
         label={t('Name')}
         name="name"
         hint={t('The program that will use the key, such as build server.')}
-        maxLength={100}
         autoComplete="off"
         isRequired
         autoFocus

@@ -12,7 +12,8 @@ import { announce } from '../../ui/Toasts.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import styles from './operations.module.css';
-import { repeated, useOnEnd } from './operator-api.ts';
+import { useOnEnd } from '../../ui/acts.tsx';
+import { repeated } from './operator-api.ts';
 import { eventsText } from './status-sections.tsx';
 
 export default function LogPage() {

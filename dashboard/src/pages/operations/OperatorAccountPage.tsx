@@ -12,9 +12,9 @@ import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import { type Activity, PARTS, retentionText } from './account-parts.tsx';
-import { PartSection } from './acts.tsx';
+import { PartSection } from '../../ui/acts.tsx';
 import styles from './operations.module.css';
-import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
+import { ACCOUNTS, type AccountDetails, forgetAccounts } from './operator-api.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 
@@ -63,7 +63,7 @@ function OneAccount({ id }: { readonly id: string }) {
               onErased: () => setErasedEmail(details.email),
             }),
           ).map((part) => (
-            <PartSection key={part.title} {...part} />
+            <PartSection key={part.title} {...part} after={forgetAccounts} />
           ))}
           {secret}
         </>

@@ -5,7 +5,7 @@ import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
-import { useOnEnd } from './operator-api.ts';
+import { useOnEnd } from '../../ui/acts.tsx';
 
 /** Others than operators read in the place of the page that it is not for them, also those who are not operators any more. */
 function OperatorsOnly({ children }: { readonly children: ReactNode }) {

@@ -17,7 +17,7 @@ import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { LOCALE, t } from '../../words/words.ts';
 import { UsageDays } from '../usage/UsageDays.tsx';
-import type { Act, Part } from './acts.tsx';
+import type { Act, Part } from '../../ui/acts.tsx';
 import { ACCOUNTS, type AccountDetails } from './operator-api.ts';
 import { PlanSelect } from './PlanSelect.tsx';
 
@@ -43,6 +43,7 @@ const planAndCredits = ({ account: { id, plan: current } }: AtAccount): Part => 
     {
       action: t('Change the plan'),
       fields: <PlanSelect key={current} plan={current} />,
+      asksReason: 'optional',
       send: async (textOf, reason) => {
         const plan = textOf('plan');
         if (plan === current)
@@ -55,6 +56,7 @@ const planAndCredits = ({ account: { id, plan: current } }: AtAccount): Part => 
     {
       action: t('Grant the credits'),
       fields: <NumberField label={t('Credits to add')} name="amount" minValue={1} isRequired />,
+      asksReason: 'optional',
       send: async (textOf, reason) => {
         const amount = Number(textOf('amount'));
         const header = { 'Idempotency-Key': grants.keyFor(`${id} ${amount}`) };
@@ -108,6 +110,7 @@ const resetRetention = ({ id, email }: AccountDetails): Act => ({
   ),
   action: t('Use the service’s retention'),
   isMild: true,
+  asksReason: 'optional',
   send: async (_, query) => {
     const params = { path: { id }, query };
     await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/retention/', { params }));
@@ -140,6 +143,7 @@ const retention = ({ account }: AtAccount): Part => ({
           isRequired
         />
       ),
+      asksReason: 'optional',
       send: async (textOf, reason) => {
         const seconds = Number(textOf('retention_seconds'));
         const params = { path: { id: account.id } };
@@ -161,6 +165,7 @@ const releaseHold = ({ id, email }: AccountDetails): Act => ({
     'Documents whose time of storage has passed are deleted within a minute, and the account can be erased. What is deleted cannot be brought back.',
   ),
   action: t('Release the hold'),
+  asksReason: 'optional',
   send: async (_, query) => {
     const params = { path: { id }, query };
     await dataOf(api.DELETE('/api/v1/operator/accounts/{id}/hold/', { params }));
@@ -202,6 +207,7 @@ const hold = ({ account }: AtAccount): Part => ({
           hint={t('{ZONE}. Without one, the hold lasts until it is released.', { ZONE })}
         />
       ),
+      asksReason: 'optional',
       send: async (textOf, reason) => {
         const end = textOf('until');
         const params = { path: { id: account.id } };
@@ -249,6 +255,7 @@ const activityPart = ({ account: { id, email }, activity, onActivity }: AtAccoun
       effect: t('The look is recorded in the history of the account, once an hour.'),
       action: t('Look at it'),
       isMild: true,
+      asksReason: 'optional',
       send: async (_, query) => {
         const params = { path: { id }, query };
         onActivity(await dataOf(api.GET('/api/v1/operator/accounts/{id}/activity/', { params })));
@@ -345,6 +352,7 @@ const resume = ({ id, email }: AccountDetails): Act => ({
   effect: t('Its API keys and sessions work again at once.'),
   action: t('Resume the account'),
   isMild: true,
+  asksReason: 'optional',
   send: async (_, body) => {
     const sent = { params: { path: { id } }, body };
     await dataOf(api.POST('/api/v1/operator/accounts/{id}/resume/', sent));
@@ -397,6 +405,7 @@ const sessions = ({ account: { id, email, sessions: open }, isOwn }: AtAccount):
         { value: isOwn && t(', also you, here') },
       ),
       action: t('End all sessions'),
+      asksReason: 'optional',
       send: async (_, query) => {
         const params = { path: { id }, query };
         const { sessions_ended: ended } = await dataOf(
@@ -475,7 +484,6 @@ const erasure = (at: AtAccount): Part => {
             isRequired
           />
         ),
-        asksReason: 'never',
         needsProof: true,
         action: t('Erase the account for good'),
         send: async (textOf) => {

@@ -1,6 +1,6 @@
 /** The API for operators, as their pages ask it, some of it every few seconds. */
 
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { queryClient } from '../../api/client.ts';
 import { accountQuery } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
@@ -45,14 +45,4 @@ export function useSteadyOrder<Row>(rows: readonly Row[], keyOf: (row: Row) => s
   }
   const placeOf = (row: Row): number => places.get(keyOf(row)) ?? 0;
   return rows.toSorted((a, b) => placeOf(a) - placeOf(b));
-}
-
-/** Calls back when a condition that held before holds no more. */
-export function useOnEnd(holds: boolean, onEnd: () => void): void {
-  const [held, setHeld] = useState(holds);
-  useEffect(() => {
-    if (held === holds) return;
-    setHeld(holds);
-    if (held) onEnd();
-  });
 }

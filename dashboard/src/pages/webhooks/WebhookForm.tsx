@@ -52,7 +52,6 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
         inputMode="url"
         hint={t('The https address of your program that receives what is sent, by POST.')}
         defaultValue={webhook?.url ?? ''}
-        maxLength={2048}
         autoComplete="off"
         isRequired
         autoFocus
@@ -69,7 +68,6 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
         name="description"
         hint={t('A name for it, such as the accounting system. Optional.')}
         defaultValue={webhook?.description ?? ''}
-        maxLength={200}
         autoComplete="off"
       />
     </SendForm>
