@@ -76,7 +76,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     await dialog.getByLabel('Name').fill('n'.repeat(101));
     await dialog.getByRole('button', { name: 'Create a key' }).click();
     // It is refused, and not cut without a word.
-    await dialog.getByText(/Must be at most 100 characters/).waitFor();
+    await dialog.getByText(/A name has 1 to 100 characters/).waitFor();
     await dialog.getByLabel('Name').fill('the shop');
     for (const label of [/^Read all/, /^Read the history/, /^Set up webhooks/]) {
       await dialog.locator('label').filter({ hasText: label }).click();

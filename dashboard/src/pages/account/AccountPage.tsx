@@ -39,7 +39,9 @@ import { TwoStepSection } from './TwoStepSection.tsx';
 
 export default function AccountPage() {
   const account = useAccount();
-  const email = usePerson().data?.email ?? '';
+  const person = usePerson().data;
+  const email = person?.email ?? '';
+  const accounts = person?.accounts ?? [];
   const { isOwner } = useRights();
   const isWhole = useLacking() === undefined;
   return (
@@ -56,7 +58,8 @@ export default function AccountPage() {
       }
     >
       {isWhole && <AccountSection account={account} />}
-      <PersonSections />
+      {isWhole && <YouSection />}
+      {accounts.length > 1 && <AccountsSection email={email} accounts={accounts} />}
       <PasskeysSection />
       {isWhole && <PasswordSection account={account.data} />}
       {/* It stays in its place when the rest appears: it may show the recovery codes, which are shown once. */}
@@ -94,24 +97,6 @@ interface PasswordSectionProps {
   readonly account: Account | undefined;
 }
 
-/**
- * Changes the password at the service, which ends all sessions, and signs in with the new one.
- * @returns whether the person is still signed in
- */
-async function changeTo(
-  { email, account }: { readonly email: string; readonly account: string | undefined },
-  body: { readonly current_password: string; readonly new_password: string },
-): Promise<boolean> {
-  await dataOf(api.POST('/api/v1/account/password/', { body }));
-  try {
-    await session.signIn(email, body.new_password, { account });
-    return true;
-  } catch {
-    session.end('password-changed');
-    return false;
-  }
-}
-
 function PasswordSection({ account }: PasswordSectionProps) {
   const [isShown, setShown] = useState(false);
   const email = usePerson().data?.email ?? '';
@@ -122,8 +107,14 @@ function PasswordSection({ account }: PasswordSectionProps) {
       current_password: textOf('current_password'),
       new_password: textOf('new_password'),
     };
-    const who = { email, account: account?.id };
-    if (!(await changeTo(who, body))) return undefined;
+    await dataOf(api.POST('/api/v1/account/password/', { body }));
+    // That has ended all sessions, also this one.
+    try {
+      await session.signIn(email, body.new_password, { account: account?.id });
+    } catch {
+      session.end('password-changed');
+      return undefined;
+    }
     void queryClient.invalidateQueries();
     return t('The password is changed. All other sessions have ended.');
   };
@@ -260,25 +251,21 @@ function YouSection() {
   );
 }
 
-export function PersonSections() {
-  const person = usePerson();
-  const isWhole = useLacking() === undefined;
+function AccountsSection({
+  email,
+  accounts,
+}: Pick<Person, 'accounts'> & { readonly email: string }) {
   return (
-    <>
-      {isWhole && <YouSection />}
-      {(person.data?.accounts.length ?? 0) > 1 && (
-        <Section
-          title={t('Your accounts')}
-          lead={t('You belong to several, and sign in to one at a time.')}
-        >
-          <Table
-            label={t('Your accounts')}
-            columns={columnsFor(person.data?.email ?? '')}
-            rows={person.data?.accounts ?? []}
-            rowKey={({ id }) => id}
-          />
-        </Section>
-      )}
-    </>
+    <Section
+      title={t('Your accounts')}
+      lead={t('You belong to several, and sign in to one at a time.')}
+    >
+      <Table
+        label={t('Your accounts')}
+        columns={columnsFor(email)}
+        rows={accounts}
+        rowKey={({ id }) => id}
+      />
+    </Section>
   );
 }

@@ -10,35 +10,34 @@ import { typeText, WEBHOOK_TYPES } from './words.tsx';
 
 const CHOICES = WEBHOOK_TYPES.map((value) => ({ value, label: typeText(value) }));
 
-export type CreatedWebhook = Webhook & { readonly secret: string };
-
 interface WebhookFormProps {
   /** The endpoint to change; a new one without it. */
   readonly webhook?: Webhook;
-  readonly onCancel: () => void;
-  /** @param created the new endpoint, with its secret */
-  readonly onSaved: (created?: CreatedWebhook) => void;
+  readonly onClose: () => void;
+  /** Shows the secret of a new one. */
+  readonly showSecret?: (secret: SecretProps) => void;
 }
 
 /** Asks for what an endpoint has, in a dialog. */
-export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
+export function WebhookForm({ webhook, onClose, showSecret }: WebhookFormProps) {
   const [types, setTypes] = useState<readonly WebhookType[]>(webhook?.types ?? WEBHOOK_TYPES);
   const save = async (url: string, description: string) => {
     if (webhook === undefined) {
       const body = { url, types: [...types], ...(description !== '' && { description }) };
-      onSaved(await dataOf(api.POST('/api/v1/webhooks/', { body })));
+      const { secret } = await dataOf(api.POST('/api/v1/webhooks/', { body }));
+      showSecret?.(signingSecret(secret));
     } else {
       const params = { path: { id: webhook.id } };
       const body = { url, types: [...types], description };
       await dataOf(api.PATCH('/api/v1/webhooks/{id}/', { params, body }));
-      onSaved();
     }
+    onClose();
     await forgetWebhooks();
   };
   return (
     <SendForm
       action={webhook === undefined ? t('Add the endpoint') : t('Save')}
-      onCancel={onCancel}
+      onCancel={onClose}
       keeps
       onSend={async (textOf) => {
         await save(textOf('url').trim(), textOf('description').trim());
@@ -75,7 +74,7 @@ export function WebhookForm({ webhook, onCancel, onSaved }: WebhookFormProps) {
 }
 
 /** Shows a secret once, and says what it is for. */
-export const signingSecret = (secret: string): SecretProps => ({
+const signingSecret = (secret: string): SecretProps => ({
   title: t('The signing secret'),
   secret,
   what: t('secret'),

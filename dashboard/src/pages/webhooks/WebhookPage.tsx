@@ -18,7 +18,7 @@ import { Time } from '../../ui/time.tsx';
 import { announce } from '../../ui/Toasts.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
-import { DeliveryList } from './DeliveryList.tsx';
+import { DeliveryList } from './DeliveriesPage.tsx';
 import { NewSecret, WebhookForm } from './WebhookForm.tsx';
 import { typeText, WebhookBadge, WebhookTrouble, webhookName } from './words.tsx';
 
@@ -140,7 +140,7 @@ function Actions({ webhook }: { readonly webhook: Webhook }) {
         {t('Send a test')}
       </ActButton>
       <DialogButton text={t('Edit')} icon="edit" title={t('Edit the endpoint')}>
-        {(close) => <WebhookForm webhook={webhook} onCancel={close} onSaved={close} />}
+        {(close) => <WebhookForm webhook={webhook} onClose={close} />}
       </DialogButton>
       <NewSecret
         text={t('New secret')}

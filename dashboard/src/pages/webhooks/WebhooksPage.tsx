@@ -15,7 +15,7 @@ import { type Column, Table } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
-import { NewSecret, signingSecret, WebhookForm } from './WebhookForm.tsx';
+import { NewSecret, WebhookForm } from './WebhookForm.tsx';
 import styles from './webhooks.module.css';
 import { typeText, WEBHOOK_TYPES, WebhookBadge, webhookName } from './words.tsx';
 
@@ -56,15 +56,7 @@ export default function WebhooksPage() {
   const { isOwner } = useRights();
   const add = isOwner && (
     <DialogButton look="primary" icon="plus" text={t('Add an endpoint')}>
-      {(close) => (
-        <WebhookForm
-          onCancel={close}
-          onSaved={(created) => {
-            close();
-            if (created) showSecret(signingSecret(created.secret));
-          }}
-        />
-      )}
+      {(close) => <WebhookForm onClose={close} showSecret={showSecret} />}
     </DialogButton>
   );
   return (
