@@ -4,6 +4,7 @@ import { counted, formatBytes, formatDuration, formatNumber } from '../../ui/for
 import { Icon } from '../../ui/icons.tsx';
 import { type Column, StatusBadge, TestBadge } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
+import styles from './conversions.module.css';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
@@ -19,8 +20,8 @@ function Name(record: Conversion) {
   const format = pictureFormatOf(record);
   return (
     <span className="named">
-      <Link to="/conversions/$id" params={{ id }} className="clamped">
-        {name === id ? <code>{id}</code> : <bdi>{name}</bdi>}
+      <Link to="/conversions/$id" params={{ id }} className={`clamped ${styles.link}`}>
+        <bdi>{name === id ? <code>{id}</code> : name}</bdi>
       </Link>
       {name !== id && <code className="note">{id}</code>}
       {format !== undefined && (

@@ -110,7 +110,7 @@ function MomentItem({ events, since, isDetailed }: MomentItemProps) {
         </p>
       </div>
       {isDetailed && since !== undefined && since >= 0 && (
-        <span className="last note">
+        <span className={`last note ${styles.since}`}>
           <span className="visually-hidden">{t('After')}</span>+{formatDuration(since)}
         </span>
       )}
