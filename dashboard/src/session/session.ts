@@ -24,7 +24,8 @@ type AccessToken = { readonly access: string; readonly expiresAt: number };
 export type SessionState = 'unknown' | 'open' | 'none';
 
 /** The ends of a session other than signing out. */
-export type SessionEnd = 'ended' | 'password-changed' | 'all-ended' | 'other-account';
+const ENDS = ['ended', 'password-changed', 'all-ended', 'other-account'] as const;
+export type SessionEnd = (typeof ENDS)[number];
 
 export class SessionEndedError extends Error {
   override readonly name = 'SessionEndedError';
@@ -196,13 +197,6 @@ export interface SignInSearch {
   readonly provider?: string;
 }
 
-const REASONS: readonly unknown[] = [
-  'ended',
-  'password-changed',
-  'all-ended',
-  'other-account',
-] satisfies SessionEnd[];
-
 /** Browsers leave tabs and line ends out of an address, so that `/<tab>/host` would be another host. */
 const OWN_PATH = /^\/(?![/\\])\P{Cc}*$/u;
 
@@ -213,6 +207,6 @@ export const signInSearch = ({
   provider,
 }: Record<string, unknown>): SignInSearch => ({
   ...(typeof from === 'string' && OWN_PATH.test(from) && { from }),
-  ...(REASONS.includes(reason) && { reason: reason as SessionEnd }),
+  ...(ENDS.some((end) => end === reason) && { reason: reason as SessionEnd }),
   ...(typeof provider === 'string' && { provider }),
 });

@@ -210,7 +210,7 @@ export function AppShell() {
         {lacking === undefined && (
           <Button icon="search" aria-keyshortcuts="Control+K" onPress={() => setAsked('go')}>
             {rich('Go to… {kbd}', {
-              kbd: <kbd className="last note">{IS_MAC ? '⌘K' : 'Ctrl K'}</kbd>,
+              kbd: <kbd className="last note">{IS_MAC ? '⌘K' : `${t('Ctrl')} K`}</kbd>,
             })}
           </Button>
         )}

@@ -174,10 +174,13 @@ export function GoTo({ places, onClose }: GoToProps) {
   );
 }
 
+/** As it stands on keyboards of the language. */
+const CTRL = t('Ctrl');
+
 const KEYS = [
-  [['Ctrl', 'K'], t('Go to a page, or find a document, key or member')],
+  [[CTRL, 'K'], t('Go to a page, or find a document, key or member')],
   [['?'], t('Show this list')],
-  [['Ctrl', 'Enter'], t('Send what the playground or the page Documents has')],
+  [[CTRL, t('Enter')], t('Send what the playground or the page Documents has')],
   [['Esc'], t('Close a dialog, a list or the menu')],
 ] as const;
 
@@ -196,7 +199,7 @@ export function KeyList({
           <div key={effect}>
             <dt>
               {keys.map((key) => (
-                <kbd key={key}>{isMac && key === 'Ctrl' ? '⌘' : key}</kbd>
+                <kbd key={key}>{isMac && key === CTRL ? '⌘' : key}</kbd>
               ))}
             </dt>
             <dd>{effect}</dd>

@@ -46,8 +46,6 @@ export const decodedBytes = (base64: string): number =>
 export const conformanceName = (name: string): string =>
   name.replace(/^pdf(a|ua)-/, (_, family: string) => `PDF/${family.toUpperCase()}-`);
 
-/** The plans, as people read them. */
-
 /** team → Team */
 export const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
 
