@@ -17,7 +17,7 @@ interface FieldWords {
 const PAGE = 'Page';
 const SURROUNDINGS = 'Surroundings of the page';
 const EDGES = 'Header and footer';
-const DOCUMENT = 'Name and properties';
+const NAMES = 'Name, reference and tags';
 const WAITING = 'Scripts and waiting';
 const REPEATABLE = 'The same bytes each time';
 const AFTERWARDS = 'Priority, webhook and retention';
@@ -145,8 +145,12 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
     hint: 'With the structure that screen readers need.',
     group: CONFORMANCE,
   },
-  outline: { label: 'Bookmarks', hint: 'Made from the headings.', group: DOCUMENT },
-  metadata: { label: 'Properties', hint: 'What readers show about the PDF.', group: DOCUMENT },
+  outline: { label: 'Bookmarks', hint: 'Made from the headings.', group: CONFORMANCE },
+  metadata: {
+    label: 'Properties',
+    hint: 'What readers show about the PDF.',
+    group: 'Title and author',
+  },
   subject: { label: 'Topic' },
   headers: { hint: 'They are sent with the request for the page.', group: FROM_URL },
   cookies: { hint: 'They are set before the page is opened.', group: FROM_URL },
@@ -155,8 +159,8 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
   secure: { label: 'With HTTPS only', hint: '' },
   same_site: { label: 'Other sites', hint: 'The SameSite of the cookie.' },
   deterministic: {
-    label: 'The same bytes each time',
-    hint: 'The clock of the page and random numbers are the same each time, the language is en-US, the time zone UTC. It holds for the same Chrome and fonts.',
+    label: 'Fixed clock and random numbers',
+    hint: 'The language is en-US, the time zone UTC. It holds for the same Chrome and fonts.',
     group: REPEATABLE,
   },
   deterministic_time: {
@@ -181,15 +185,15 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
   filename: {
     label: 'File name',
     hint: 'Such as Report. “.pdf” is added where it is missing.',
-    group: DOCUMENT,
+    group: NAMES,
   },
   reference: {
     hint: 'Your own name for it, such as an order number. Conversions are found by it.',
-    group: DOCUMENT,
+    group: NAMES,
   },
   tags: {
-    hint: 'Names and values that conversions are found by, such as month and 2026-11.',
-    group: DOCUMENT,
+    hint: 'Names and values that conversions are found by, such as customer and Example Ltd.',
+    group: NAMES,
   },
   'pdf.conformance': {
     label: 'Standards',
@@ -202,8 +206,8 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
     group: CONFORMANCE,
   },
   'pdf.invoice': {
-    label: 'Electronic invoice',
-    hint: 'Factur-X or ZUGFeRD: the XML lies within the PDF, which conforms to PDF/A-3.',
+    label: 'Factur-X or ZUGFeRD',
+    hint: 'The XML lies within the PDF, which then conforms to part 3 of PDF/A.',
     group: 'Electronic invoice',
   },
   xml: { label: 'XML file', hint: 'UN/CEFACT CII in UTF-8.' },
@@ -218,7 +222,7 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
   'attachments.type': { label: 'Kind of file', hint: 'Its media type, such as text/csv.' },
   relationship: { label: 'What it is to the document', hint: '' },
   description: { hint: 'Readers show it beside the name.' },
-  'pdf.stamp': { hint: 'A watermark, or a text or picture on pages.', group: 'Stamp' },
+  'pdf.stamp': { label: 'Watermark, text or picture', hint: '', group: 'Stamp' },
   'stamp.html': { label: 'HTML', hint: 'Its first page is laid over each page.' },
   'steps.html': { label: 'HTML', hint: 'Its first page is laid over each page.' },
   image: { label: 'Picture', hint: 'PNG, JPEG or WebP, laid over the middle.' },

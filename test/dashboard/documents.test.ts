@@ -124,7 +124,7 @@ void test('finished PDFs are worked on', async (t) => {
     await field(page, 'Text').fill('Draft & <copy>');
     await button(page, 'Set title and author').click();
     await field(page, 'Title').fill('Together');
-    await button(page, 'Name and properties').click();
+    await button(page, 'Name, reference and tags').click();
     await field(page, 'File name').fill('together');
     await button(page, 'Make the PDF').click();
     await page.getByText('The PDF is ready.').waitFor();

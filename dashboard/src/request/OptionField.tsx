@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../ui/Button.tsx';
-import { Checkbox, NumberField, Select, Switch } from '../ui/choices.tsx';
+import { CheckboxGroup, NumberField, Select, Switch } from '../ui/choices.tsx';
 import { TextField } from '../ui/forms.tsx';
 import { OrderedList } from '../ui/OrderedList.tsx';
 import { COMPOSED, type ComposedProps } from './composed.tsx';
@@ -26,34 +26,82 @@ import type { Field, ItemType } from './schema.ts';
 import { rich } from '../words/rich.ts';
 import { t } from '../words/words.ts';
 
+/** Stands for a choice that is not sent. */
+const NONE = '';
+
 /** A field of the form, as the schema of the option asks for. */
 export function OptionField(props: OptionProps) {
-  const { field, path, errors } = props;
-  switch (field.kind) {
+  const { field, path, value, onChange, errors } = props;
+  const { label, description, kind, usual, choices, fields, isWhole, minimum, maximum } = field;
+  const common = { label, hint: description, error: errorWithin(errors, path) };
+  const shown = value ?? usual;
+  switch (kind) {
     case 'switch':
       return <SwitchOption {...props} />;
     case 'choice':
-      return <ChoiceOption {...props} />;
+      return (
+        <Select
+          {...common}
+          choices={
+            usual === undefined ? [{ value: NONE, label: t('Not set') }, ...choices] : choices
+          }
+          value={typeof shown === 'number' ? String(shown) : textOf(shown)}
+          onChange={(next) => onChange(isWhole && next !== NONE ? Number(next) : next)}
+        />
+      );
     case 'choices':
-      return <ChoicesOption {...props} />;
+      return <CheckboxGroup {...common} {...{ choices, onChange }} value={textsOf(value)} />;
     case 'number':
-      return <NumberOption {...props} />;
+      return (
+        <NumberField
+          {...common}
+          {...(minimum !== undefined && { minValue: minimum })}
+          {...(maximum !== undefined && { maxValue: maximum })}
+          step={isWhole ? 1 : 0.01}
+          formatOptions={{ maximumFractionDigits: isWhole ? 0 : 2, useGrouping: false }}
+          value={typeof shown === 'number' ? shown : Number.NaN}
+          onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)}
+        />
+      );
     case 'text':
     case 'texts':
-      return <TextOption {...props} />;
+      return (
+        <TextField
+          {...common}
+          {...(kind === 'texts' && { hint: `${description ?? ''} ${t('One per line.')}`.trim() })}
+          {...(field.isLong && { rows: 3, mono: kind === 'text' })}
+          value={textOf(shown)}
+          onChange={onChange}
+          isRequired={field.isRequired}
+        />
+      );
     case 'file':
       return <FileOption {...props} />;
     case 'extended':
-      return <ExtendedOption {...props} />;
+      return (
+        <div className="stack gap-3">
+          <SwitchOption
+            field={field}
+            path={path}
+            value={isOn(value)}
+            onChange={(next) => onChange(next === true ? {} : undefined)}
+            errors={isOn(value) ? { [path]: errors[path] } : errors}
+          />
+          {isOn(value) && <OptionFields {...props} fields={fields} prefix={`${path}.`} />}
+        </div>
+      );
     case 'record':
     case 'files':
       return <RowsField {...props} />;
     case 'list':
-      return <ItemsOption {...props} />;
     case 'group':
       return (
         <Framed field={field} error={errors[path]?.join(' ')}>
-          <OptionFields {...props} fields={field.fields} prefix={`${path}.`} />
+          {kind === 'list' ? (
+            <Items {...props} />
+          ) : (
+            <OptionFields {...props} fields={fields} prefix={`${path}.`} />
+          )}
         </Framed>
       );
   }
@@ -109,14 +157,6 @@ function factsOf(file: File | undefined, fields: readonly Field[]): Values {
   const facts = { filename: file.name, type: file.type || 'application/octet-stream' };
   const names = new Set(fields.map(({ name }) => name));
   return Object.fromEntries(Object.entries(facts).filter(([name]) => names.has(name)));
-}
-
-function ItemsOption(props: OptionProps) {
-  return (
-    <Framed field={props.field} error={props.errors[props.path]?.join(' ')}>
-      <Items {...props} />
-    </Framed>
-  );
 }
 
 /** A list of objects, such as cookies, or the steps of work: each with the same fields, or those of its type. */
@@ -233,100 +273,4 @@ function SwitchOption({ field, path, value, onChange, errors }: OptionProps) {
       <Notes id={id} field={field} error={errorWithin(errors, path)} />
     </div>
   );
-}
-
-/** A switch that has more fields while it is on, such as a signature with its reason. */
-function ExtendedOption({ field, path, value, onChange, errors }: OptionProps) {
-  return (
-    <div className={`${styles.framed} stack gap-3`}>
-      <SwitchOption
-        field={field}
-        path={path}
-        value={isOn(value)}
-        onChange={(next) => onChange(next === true ? {} : undefined)}
-        errors={isOn(value) ? { [path]: errors[path] } : errors}
-      />
-      {isOn(value) && (
-        <OptionFields
-          fields={field.fields}
-          prefix={`${path}.`}
-          value={value}
-          onChange={onChange}
-          errors={errors}
-        />
-      )}
-    </div>
-  );
-}
-
-/** Stands for a choice that is not sent. */
-const NONE = '';
-
-function ChoiceOption({ field, path, value, onChange, errors }: OptionProps) {
-  const shown = value ?? field.usual ?? NONE;
-  const none = field.usual === undefined ? [{ value: NONE, label: t('Not set') }] : [];
-  return (
-    <Select
-      label={field.label}
-      hint={field.description}
-      error={errorWithin(errors, path)}
-      choices={[...none, ...field.choices]}
-      value={typeof shown === 'number' ? String(shown) : textOf(shown)}
-      onChange={(next) => onChange(field.isWhole && next !== NONE ? Number(next) : next)}
-    />
-  );
-}
-
-function ChoicesOption({ field, path, value, onChange, errors }: OptionProps) {
-  const chosen = textsOf(value);
-  return (
-    <Framed field={field} error={errorWithin(errors, path)}>
-      <div className="line">
-        {field.choices.map(({ value: choice, label }) => (
-          <Checkbox
-            key={choice}
-            isSelected={chosen.includes(choice)}
-            onChange={(isChosen) =>
-              onChange(isChosen ? [...chosen, choice] : chosen.filter((each) => each !== choice))
-            }
-          >
-            {label}
-          </Checkbox>
-        ))}
-      </div>
-    </Framed>
-  );
-}
-
-function NumberOption({ field, path, value, onChange, errors }: OptionProps) {
-  const { minimum, maximum, isWhole } = field;
-  const shown = value ?? field.usual;
-  return (
-    <NumberField
-      label={field.label}
-      hint={field.description}
-      error={errorWithin(errors, path)}
-      {...(minimum !== undefined && { minValue: minimum })}
-      {...(maximum !== undefined && { maxValue: maximum })}
-      step={isWhole ? 1 : 0.01}
-      formatOptions={{ maximumFractionDigits: isWhole ? 0 : 2, useGrouping: false }}
-      value={typeof shown === 'number' ? shown : Number.NaN}
-      onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)}
-    />
-  );
-}
-
-function TextOption({ field, path, value, onChange, errors }: OptionProps) {
-  const isList = field.kind === 'texts';
-  const note = isList ? t('One per line.') : '';
-  const hint = [field.description ?? '', note].join(' ').trim();
-  const common = {
-    label: field.label,
-    ...(hint !== '' && { hint }),
-    error: errorWithin(errors, path),
-    value: textOf(value ?? field.usual),
-    onChange,
-    isRequired: field.isRequired,
-  };
-  return <TextField {...common} {...(field.isLong && { rows: 3, mono: !isList })} />;
 }

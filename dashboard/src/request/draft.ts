@@ -36,11 +36,11 @@ export function useDraft<Draft extends object>(name: string, start: () => Draft)
     [],
   );
   const replace = useCallback(
-    (part: Partial<Draft>) =>
+    (part: Partial<Draft>, keepsTexts = false) =>
       setEdited(({ draft, number }) => ({
         draft: { ...draft, ...part },
         before: draft,
-        number: number + 1,
+        number: keepsTexts ? number : number + 1,
       })),
     [],
   );

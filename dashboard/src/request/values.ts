@@ -73,42 +73,69 @@ export function bodyOfFields(fields: readonly Field[], values: Values): Values {
   return Object.fromEntries(parts.filter(([, value]) => value !== undefined));
 }
 
-/** The value that is sent for the field: `undefined` where the service would use the same value anyway. */
-function sentValue(field: Field, value: unknown): unknown {
-  switch (field.kind) {
-    case 'switch':
-    case 'choice':
-    case 'number':
-    case 'text':
-    case 'file':
-      return value === '' || value === field.usual ? undefined : value;
-    case 'choices':
-      return textsOf(value).length === 0 ? undefined : value;
-    case 'texts': {
-      const lines = linesOf(value);
-      return lines.length === 0 ? undefined : lines;
-    }
-    case 'record':
-    case 'files': {
-      const rows = rowsOf(value).filter((row) => row.name !== '' || row.value !== '');
-      if (rows.length === 0) return undefined;
-      return Object.fromEntries(rows.map((row) => [row.name, row.value]));
-    }
-    case 'list': {
-      const items = listOf(value).map((item) => bodyOfItem(field, item));
-      return items.length === 0 ? undefined : items;
-    }
-    case 'extended': {
-      if (!isOn(value)) return undefined;
-      const body = bodyOfFields(field.fields, value);
-      return Object.keys(body).length === 0 ? true : body;
-    }
-    case 'group': {
-      const body = bodyOfFields(field.fields, valuesOf(value));
-      return Object.keys(body).length === 0 ? undefined : body;
-    }
-  }
+/** How a kind of field is sent, and how what was sent is shown. */
+interface Codec {
+  /** @returns `undefined` where the service would use the same value anyway */
+  readonly sent: (value: unknown, field: Field) => unknown;
+  readonly shown: (value: unknown, field: Field) => unknown;
 }
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
+/** What would be sent, unless there is nothing in it. */
+const unlessEmpty = <Sent extends object>(value: Sent) => (isEmpty(value) ? undefined : value);
+
+const PLAIN: Codec = {
+  sent: (value, { usual }) => (value === '' || value === usual ? undefined : value),
+  shown: (value) => value,
+};
+
+const ROWS: Codec = {
+  sent: (value) =>
+    unlessEmpty(
+      Object.fromEntries(
+        rowsOf(value)
+          .filter((row) => row.name !== '' || row.value !== '')
+          .map((row) => [row.name, row.value]),
+      ),
+    ),
+  shown: (value) => Object.entries(valuesOf(value)).map(([name, each]) => ({ name, value: each })),
+};
+
+const CODECS: Readonly<Record<Field['kind'], Codec>> = {
+  switch: PLAIN,
+  choice: PLAIN,
+  number: PLAIN,
+  text: PLAIN,
+  file: PLAIN,
+  choices: { sent: (value) => unlessEmpty(textsOf(value)), shown: PLAIN.shown },
+  texts: {
+    sent: (value) => unlessEmpty(linesOf(value)),
+    shown: (value) => textsOf(value).join('\n'),
+  },
+  record: ROWS,
+  files: ROWS,
+  list: {
+    sent: (value, field) => unlessEmpty(listOf(value).map((item) => bodyOfItem(field, item))),
+    // One of a type that forms do not offer goes without saying.
+    shown: (value, field) =>
+      listOf(value)
+        .filter((item) => field.types.length === 0 || typeIn(field, item) !== undefined)
+        .map((item) => newItem({ type: item['type'], ...optionsOf(fieldsIn(field, item), item) })),
+  },
+  extended: {
+    sent: (value, { fields }) =>
+      isOn(value) ? (unlessEmpty(bodyOfFields(fields, value)) ?? true) : undefined,
+    // Off is nothing; on without fields, nothing in them.
+    shown: (value, { fields }) =>
+      value === false ? undefined : optionsOf(fields, valuesOf(value === true ? {} : value)),
+  },
+  group: {
+    sent: (value, { fields }) => unlessEmpty(bodyOfFields(fields, valuesOf(value))),
+    shown: (value, { fields }) => optionsOf(fields, valuesOf(value)),
+  },
+};
+
+const sentValue = (field: Field, value: unknown): unknown => CODECS[field.kind].sent(value, field);
 
 /** The items stay in their places, for the service names a wrong one by its place. */
 function bodyOfItem(field: Field, item: Values): Values {
@@ -134,43 +161,11 @@ export function changedCount(fields: readonly Field[], options: Values): number 
   }, 0);
 }
 
-function shownValue(field: Field, value: unknown): unknown {
-  switch (field.kind) {
-    case 'texts':
-      return textsOf(value).join('\n');
-    case 'record':
-    case 'files':
-      return Object.entries(value as Readonly<Record<string, string>>).map(([name, each]) => ({
-        name,
-        value: each,
-      }));
-    case 'extended':
-      if (value === true) return {};
-      return isOn(value) ? optionsOf(field.fields, value) : undefined;
-    case 'group':
-      return optionsOf(field.fields, valuesOf(value));
-    case 'list':
-      // One of a type that forms do not offer goes without saying.
-      return listOf(value)
-        .filter((item) => field.types.length === 0 || typeIn(field, item) !== undefined)
-        .map(({ type, ...item }) =>
-          newItem({ type, ...optionsOf(fieldsIn(field, { type }), { ...item, type }) }),
-        );
-    case 'switch':
-    case 'choice':
-    case 'choices':
-    case 'number':
-    case 'text':
-    case 'file':
-      return value;
-  }
-}
-
 /** The options of a request as they are filled in. Those that the form does not know are left out. */
 export function optionsOf(fields: readonly Field[], request: Values): Values {
   const known = fields.filter(({ name }) => (request[name] ?? null) !== null);
   return Object.fromEntries(
-    known.map((field) => [field.name, shownValue(field, request[field.name])]),
+    known.map((field) => [field.name, CODECS[field.kind].shown(request[field.name], field)]),
   );
 }
 

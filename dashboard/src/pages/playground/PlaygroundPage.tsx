@@ -74,7 +74,7 @@ function Playground({ account, fields }: PlaygroundProps) {
       fields={fields.filter((field) => goesWith(field, source))}
       values={options}
       onChange={(next) => change({ options: next })}
-      onReset={() => replace({ options: {} })}
+      onReset={() => replace({ options: {} }, true)}
       errors={errors}
       paid={t('A conversion')}
       credits={account.credits}

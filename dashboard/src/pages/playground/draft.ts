@@ -1,4 +1,5 @@
 /** What is being edited, which the tab keeps over a reload, and what becomes of it. */
+import html from '../../../../samples/start.html?raw';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Draft, NO_TEMPLATE, optionsBody, requestOf } from './request.ts';
 import { useMutation } from '@tanstack/react-query';
@@ -12,47 +13,7 @@ import type { Values } from '../../request/values.ts';
 import { kept } from '../../ui/kept.ts';
 import { fill } from './template.ts';
 
-const START: Draft = {
-  source: 'html',
-  html: `<!DOCTYPE html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <title>Invoice 4711</title>
-    <style>
-      body { font: 11pt/1.5 sans-serif; }
-      h1 { color: teal; }
-      td { padding: 2mm 6mm 2mm 0; }
-    </style>
-  </head>
-  <body>
-    <h1>Invoice 4711</h1>
-    <table>
-      <tr><td>Two days of work</td><td>1,200.00</td></tr>
-      <tr><td>Travel</td><td>84.50</td></tr>
-    </table>
-    <p><strong>Total: 1,284.50</strong></p>
-  </body>
-</html>
-`,
-  url: '',
-  template: NO_TEMPLATE,
-  options: {},
-};
-
-/** Earlier ones have no template. */
-const isDraft = (value: unknown): value is Omit<Draft, 'template'> & Partial<Draft> =>
-  typeof value === 'object' &&
-  value !== null &&
-  'source' in value &&
-  (value.source === 'html' || value.source === 'url' || value.source === 'template') &&
-  'html' in value &&
-  typeof value.html === 'string' &&
-  'url' in value &&
-  typeof value.url === 'string' &&
-  'options' in value &&
-  typeof value.options === 'object' &&
-  value.options !== null;
+const START: Draft = { source: 'html', html, url: '', template: NO_TEMPLATE, options: {} };
 
 /** Each account has its own: another person may sign in in the same tab. */
 const keyOf = (accountId: string): string => `playground ${accountId}`;
@@ -60,7 +21,8 @@ const keyOf = (accountId: string): string => `playground ${accountId}`;
 function storedDraft(accountId: string): Draft {
   try {
     const value: unknown = JSON.parse(sessionStorage.getItem(keyOf(accountId)) ?? 'null');
-    return isDraft(value) ? { ...START, ...value } : START;
+    // Earlier ones have no template.
+    return { ...START, ...(value as Partial<Draft> | null) };
   } catch {
     return START;
   }
