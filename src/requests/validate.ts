@@ -28,6 +28,7 @@ import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
 import { checkWebhookUrl } from './webhooks.ts';
+import { sizeText } from '../text/size.ts';
 
 export type RequestRules = Pick<
   Config,
@@ -89,7 +90,7 @@ function checkSize(body: object, maxHtmlBytes: number): void {
   if (!('html' in body) || typeof body.html !== 'string') return;
   const mostBytes = body.html.length * 3;
   if (mostBytes <= maxHtmlBytes || Buffer.byteLength(body.html) <= maxHtmlBytes) return;
-  const message = `Must have at most ${maxHtmlBytes} bytes in UTF-8.`;
+  const message = `Must have at most ${sizeText(maxHtmlBytes)} in UTF-8.`;
   throw fieldError('html', message, { code: 'payload_too_large' });
 }
 

@@ -9,6 +9,7 @@ import { jsonLimitIssue } from '../../requests/json-limits.ts';
 import { type ValidationIssues, validated } from '../../requests/validation.ts';
 import { type Caller, disconnection, type HttpContext, isByOperatorSocket } from '../context.ts';
 import { parseForm } from './multipart.ts';
+import { sizeText } from '../../text/size.ts';
 
 /** Read on after the limit, so that a client still sending gets to see the answer. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
@@ -28,7 +29,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError(
     'payload_too_large',
-    `The request body is larger than ${maxBytes} bytes, the most that is accepted.`,
+    `The request body is larger than ${sizeText(maxBytes)}, the most that is accepted.`,
   );
 }
 

@@ -107,7 +107,7 @@ function wrongBody({ schema }: NonNullable<OperationDoc['body']>): Errors {
 const OF_BODY: Errors = {
   payload_too_large: {
     when: 'The body is larger than the service accepts.',
-    message: 'The request body is larger than 65536 bytes, the most that is accepted.',
+    message: 'The request body is larger than 64 KiB, the most that is accepted.',
   },
   unsupported_media_type: {
     when: 'The body is not application/json in UTF-8, or it is compressed.',

@@ -114,7 +114,7 @@ export const createBatchDoc: OperationDoc = {
     },
     payload_too_large: {
       when: 'The body or the html of a request is larger than the service accepts, or what is recorded of all requests is more than the event store takes at once.',
-      message: 'The request body is larger than 10485760 bytes, the most that is accepted.',
+      message: 'The request body is larger than 10 MiB, the most that is accepted.',
     },
     rate_limit_exceeded:
       'The rate limit was exceeded, or the documents of the account use all of its storage.',

@@ -106,7 +106,7 @@ export const createConversionDoc: OperationDoc = {
     gone: 'The PDF of an earlier request with this Idempotency-Key has been deleted.',
     payload_too_large: {
       when: 'The body or its html is larger than the service accepts.',
-      message: 'The request body is larger than 10485760 bytes, the most that is accepted.',
+      message: 'The request body is larger than 10 MiB, the most that is accepted.',
     },
     unsupported_media_type: {
       when: 'The body is neither application/json in UTF-8 nor multipart/form-data, or it is compressed.',

@@ -118,7 +118,7 @@ export const createDocumentDoc: OperationDoc = {
     ),
     payload_too_large: {
       when: 'The body, or all PDFs together, are larger than the service accepts.',
-      message: 'The request body is larger than 10485760 bytes, the most that is accepted.',
+      message: 'The request body is larger than 10 MiB, the most that is accepted.',
     },
     unsupported_media_type: {
       when: 'The body is neither application/json in UTF-8 nor multipart/form-data, or it is compressed.',

@@ -37,6 +37,7 @@ import {
   SOURCE_NOT_READY,
 } from './documents.api.ts';
 import { assertInRetention } from './file-retention.ts';
+import { sizeText } from '../../text/size.ts';
 
 /** Each part of a split has a copy of the sources: all copies together are no larger than this many bodies. */
 const MOST_COPIES = 4;
@@ -102,7 +103,7 @@ async function readSource(
 }
 
 function tooLarge({ config }: RouteDependencies): ServiceError {
-  const message = `All PDFs together must have at most ${config.maxBodyBytes} bytes.`;
+  const message = `All PDFs together must have at most ${sizeText(config.maxBodyBytes)}.`;
   return fieldError('sources', message, { code: 'payload_too_large' });
 }
 
