@@ -66,6 +66,7 @@ function withChanges(
   // The ids of conversions grow with time.
   const newest = list.items[0]?.id ?? '';
   const added = [...changed.values()].filter((each) => each.id > newest && isListed(filter, each));
+  if (added.length === 0 && !list.items.some(({ id }) => changed.has(id))) return list;
   return {
     total: list.total,
     items: list.items.map((each) => changed.get(each.id) ?? each),
@@ -77,7 +78,9 @@ function withChanges(
 function takeIntoQueries(changed: ReadonlyMap<string, Conversion>): void {
   for (const [key, list] of queryClient.getQueriesData<Paged<Conversion>>({ queryKey: LISTS })) {
     const [, filter] = key as readonly [unknown, ConversionFilter];
-    if (list) queryClient.setQueryData(key, withChanges(list, filter, changed));
+    const next = list && withChanges(list, filter, changed);
+    // An answer that is set counts as fresh.
+    if (next !== list) queryClient.setQueryData(key, next);
   }
   for (const [id, record] of changed) {
     const queryKey = oneConversion(id);

@@ -73,7 +73,11 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   {
     header: t('Conversion'),
     cell: ({ conversion_id: id, name }) =>
-      id === undefined ? '–' : <RecordLink id={id} name={<bdi>{name ?? id}</bdi>} />,
+      id === undefined ? (
+        '–'
+      ) : (
+        <RecordLink id={id} name={<bdi className="anywhere">{name ?? id}</bdi>} />
+      ),
   },
 ];
 
