@@ -247,6 +247,7 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Look at it' }).click();
     await page.getByText('The account has no API key.').waitFor();
+    await page.getByText('No conversions in the last 30 days.').waitFor();
     await button(page, 'Make a reset link').click();
     await dialog.getByLabel('Reason').fill('She forgot it.');
     await dialog.getByLabel('Your own password').fill(account.password);

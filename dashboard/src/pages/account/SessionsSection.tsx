@@ -53,7 +53,10 @@ const COLUMNS: readonly Column<OpenSession>[] = [
   { header: t('Address'), cell: ({ client }) => client?.address ?? t('Not recorded') },
   { header: t('Signed in'), cell: ({ opened_at: at }) => <Time iso={at} /> },
   { header: t('With'), cell: ({ methods }) => methods.map((each) => METHODS[each]).join(', ') },
-  { header: t('Ends at the latest'), cell: ({ expires_at: at }) => <Time iso={at} /> },
+  {
+    header: t('Ends at the latest'),
+    cell: ({ expires_at: at }) => <Time iso={at} look="short" />,
+  },
   {
     header: t('Actions'),
     isActions: true,

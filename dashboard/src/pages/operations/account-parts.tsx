@@ -245,7 +245,12 @@ const activityPart = ({ account: { id, email }, activity, onActivity }: AtAccoun
         rowKey={({ id: key }) => key}
         empty={<Calm>{t('The account has no API key.')}</Calm>}
       />
-      <UsageDays days={everyDay(activity.days, DAYS, Date.now())} />
+      {/* The advice of the page Usage is for who uses the account. */}
+      {activity.days.length === 0 ? (
+        <p>{t('No conversions in the last {DAYS} days.', { DAYS })}</p>
+      ) : (
+        <UsageDays days={everyDay(activity.days, DAYS, Date.now())} />
+      )}
     </div>
   ),
   acts: [
