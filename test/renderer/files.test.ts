@@ -146,3 +146,14 @@ void test('documents of two accounts at a time see their own files alone', async
   };
   for (let n = 0; n < 6; n += 2) await Promise.all([render(n), render(n + 1)]);
 });
+
+void test('a saved site may name a style sheet or a script as its server did', async (t) => {
+  const html = `<!doctype html><link rel=stylesheet href=style.php><p>?</p><script src=code.ts></script>`;
+  const files = encoded({
+    'style.php': 'p { color: #cc5500 }',
+    'code.ts': "document.querySelector('p').textContent = 'it ran'",
+  });
+  const pdf = await renderer.pdf({ html, files });
+  t.match(pdf.text, /it ran/);
+  t.ok(pdf.pages[0]?.fills.has('#cc5500'));
+});

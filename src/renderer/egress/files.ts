@@ -16,6 +16,16 @@ function nameOf(url: URL): string {
   }
 }
 
+/** What pages use. Chrome refuses a style sheet or script of any other type, and finds out the type of one without. */
+const OF_PAGES =
+  /^(?:(?:image|font)\/.+|video\/(?:mp4|webm)|text\/(?:html|css|javascript|plain|csv)|application\/(?:json|wasm|xml|xhtml\+xml))$/;
+
+/** The media type of a file by its name; empty where the name does not tell one that pages use. */
+function typeOf(name: string): string {
+  const type = lookup(name) || '';
+  return OF_PAGES.test(type) ? type : '';
+}
+
 const HTML = { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-store' };
 
 /** Answers the address of a window that waits for its page; any other of its host leaves a tab as it is. */
@@ -41,8 +51,7 @@ export function answerFile(
   if (content === undefined || (method !== 'GET' && method !== 'HEAD')) {
     throw failure('no-such-file');
   }
-  // Chrome finds out the type of a file whose name does not tell.
-  const type = lookup(name) || '';
+  const type = typeOf(name);
   session.count(content.length, url.href);
   session.received.note({
     url: url.href,
