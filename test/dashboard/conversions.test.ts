@@ -418,6 +418,22 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     await region(page, 'Summary').getByRole('link', { name: id }).waitFor();
   });
 
+  await parent.test('a test is converted again without a word of credits', async (t) => {
+    const client = dashboard.service.client();
+    const tried = await client.create({ html: '<p>Tried</p>' }, { test: true });
+    await client.wait(tried.id);
+    const { credits } = await client.account();
+    await page.goto(`/conversions/${tried.id}`);
+    await more(page);
+    await button(page, 'Convert again').click();
+    const dialog = page.getByRole('dialog');
+    t.notMatch(await dialog.innerText(), /credit/);
+    await dialog.getByRole('button', { name: 'Convert again' }).click();
+    await page.waitForURL((url) => !url.pathname.endsWith(tried.id));
+    await button(page, 'Download PDF').waitFor();
+    t.equal((await client.account()).credits, credits);
+  });
+
   await parent.test('work on documents names what it was made from, with a link', async (t) => {
     const client = dashboard.service.client();
     const file = pdfOf(['One']).toString('base64');

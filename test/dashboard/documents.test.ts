@@ -56,6 +56,12 @@ void test('finished PDFs are worked on', async (t) => {
     body: JSON.stringify({ html: '<h1>Receipt</h1>', filename: 'Receipt 4711' }),
   });
   t.equal(made.status, 200);
+  const picture = await fetch(`${service.url}${BASE}/pdf/`, {
+    method: 'POST',
+    headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json', Prefer: 'wait=30' },
+    body: JSON.stringify({ html: '<h1>Seen</h1>', filename: 'Poster', format: 'png' }),
+  });
+  t.equal(picture.status, 200);
   await signIn(page, account, '/documents');
   await button(page, 'Make the PDF').waitFor();
 
@@ -78,6 +84,8 @@ void test('finished PDFs are worked on', async (t) => {
     await page.getByText('Receipt 4711.pdf is added.').waitFor();
     sub.strictSame(await names(page), ['cover.pdf', 'report.pdf', 'Receipt 4711.pdf'], 'once');
     await button(page, 'Add one made here').click();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('poster');
+    await page.getByText('The conversions of this page made pictures.').waitFor();
     await page.getByRole('searchbox', { name: 'Search' }).fill('rece');
     await button(page, 'Add Receipt 4711.pdf').click();
     await page.getByText('4 PDFs so far.').waitFor();

@@ -178,6 +178,10 @@ async function openingTests(t: Test, { page, service }: DashboardBrowser): Promi
     await search.press('Enter');
     await page.getByText('No account has nobody@example.com').waitFor();
     sub.strictSame(await inspectState(page, 'operations-accounts-none'), []);
+    await button(page, 'Show all').click();
+    await page.getByRole('row', { name: /Operator/ }).waitFor();
+    await search.fill('nowhere');
+    await page.getByText('No account of this page has nowhere').waitFor();
     await page.getByLabel('Find', { exact: true }).fill(CUSTOMER.toUpperCase());
     await button(page, 'Find').click();
     await page.getByRole('link', { name: CUSTOMER }).click();
@@ -236,6 +240,8 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await page.getByLabel('End of the hold').fill(UNTIL);
     await button(page, 'Place a hold').click();
     await page.getByText(/It ends by itself on 30 Jun 2100, 12:00:00 CEST/).waitFor();
+    // What is waited for here would not come if the form had been made anew.
+    await page.locator('button:focus', { hasText: 'Replace the hold' }).waitFor();
     sub.ok(await button(page, 'Erase the account').isDisabled());
     await page.getByText(/keeps the account from being erased/).waitFor();
     sub.strictSame(await inspectState(page, 'operations-account-held'), []);

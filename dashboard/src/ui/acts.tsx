@@ -112,7 +112,8 @@ const isInDialog = ({ title }: Act): boolean => title !== undefined;
 export function PartSection({ title, lead, state, holds = false, acts, after }: Part & After) {
   const text = useRef<HTMLDivElement>(null);
   useOnEnd(holds, () => text.current?.focus());
-  const show = (act: Act) => <ActForm key={act.action} {...act} after={after} />;
+  // By its place: an act whose words follow the state keeps its form, and with it the focus.
+  const show = (act: Act, at: number) => <ActForm key={at} {...act} after={after} />;
   return (
     <Section title={title} lead={lead} actions={acts.filter(isInDialog).map(show)}>
       {state !== undefined && (

@@ -30,7 +30,7 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** Shows that other rows are on their way. */
   readonly isBusy?: boolean;
-  /** Stands for a table without rows. */
+  /** Stands for a table without rows, of which else nothing is shown. */
   readonly empty?: ReactNode;
 }
 
@@ -40,7 +40,7 @@ interface TableProps<Row> {
  */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, rowKey, isBusy = false, empty } = props;
-  if (empty !== undefined && rows.length === 0) return empty;
+  if (rows.length === 0) return empty;
   return (
     <div className={styles.frame} aria-busy={isBusy}>
       <table role="table" aria-label={label} className={styles.table}>
@@ -90,39 +90,33 @@ function Cell<Row>({ column, row }: CellProps<Row>) {
   );
 }
 
-export interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy' | 'empty'> {
+export interface RecordsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'isBusy'> {
   readonly list: ShownPage<Row>;
   /** The name of the listed things, such as "conversions". */
   readonly of: string;
   readonly onPage: (page: number) => void;
   /** The numbers of rows that a page may have, and what happens when one is chosen. */
   readonly sizes?: { readonly of: readonly number[]; readonly onSize: (size: number) => void };
-  /** Stands for a list that has no rows. */
-  readonly empty?: ReactNode;
   /** Tells which rows of the page a person wants to see; usually all. */
   readonly shows?: (row: Row) => boolean;
 }
 
 /** A list that the service answers page by page. */
 export function Records<Row>(props: RecordsProps<Row>) {
-  const { list, of, onPage, sizes, empty, shows = () => true, ...table } = props;
+  const { list, of, onPage, sizes, shows = () => true, ...table } = props;
   const { query, page, size } = list;
   return (
     <Loaded query={query} what={t('the {of}', { of })} lines={8}>
       {({ items, total }) => (
         <>
-          {items.length === 0 ? (
-            page > 1 ? (
-              <EmptyState
-                icon="search"
-                title={t('This page has no {of}', { of })}
-                action={<Button onPress={() => onPage(1)}>{t('Show the first page')}</Button>}
-              >
-                {t('The list has fewer pages than the address of this page says.')}
-              </EmptyState>
-            ) : (
-              empty
-            )
+          {items.length === 0 && page > 1 ? (
+            <EmptyState
+              icon="search"
+              title={t('This page has no {of}', { of })}
+              action={<Button onPress={() => onPage(1)}>{t('Show the first page')}</Button>}
+            >
+              {t('The list has fewer pages than the address of this page says.')}
+            </EmptyState>
           ) : (
             <Table {...table} rows={items.filter(shows)} isBusy={query.isPlaceholderData} />
           )}

@@ -6,6 +6,7 @@ import { ConfirmButton } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Page.tsx';
 import { Badge, type Column, Records } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
+import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 
 type OpenSession = components['schemas']['Session'];
@@ -73,7 +74,12 @@ const COLUMNS: readonly Column<OpenSession>[] = [
       >
         {open.current
           ? t('You are signed out here at once.')
-          : t('Anybody who uses it is signed out at once, and needs the password to come back.')}
+          : t(
+              'Anybody who uses it is signed out at once, and needs the password to come back.',
+            )}{' '}
+        {rich('Otherwise it ends on {time} at the latest.', {
+          time: <Time iso={open.expires_at} relative={false} />,
+        })}
       </ConfirmButton>
     ),
   },

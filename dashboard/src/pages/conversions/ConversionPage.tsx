@@ -188,8 +188,8 @@ function Actions({ record, events, onVerify }: RecordProps & { readonly onVerify
         <details className={styles.more}>
           <summary>{t('More')}</summary>
           <div className="raised stack gap-2">
-            <ConvertAgain id={id} how="retry" />
-            {isCompleted && <ConvertAgain id={id} how="rerender" />}
+            <ConvertAgain record={record} how="retry" />
+            {isCompleted && <ConvertAgain record={record} how="rerender" />}
             {isCompleted && nounOf(record) === 'PDF' && (
               <ButtonLink to="/documents" search={{ add: id }} icon="pages">
                 {t('Use in a new document')}

@@ -154,7 +154,7 @@ function Rendering({ record }: { readonly record: RenderRecord }) {
             revision: chrome.revision,
           }),
           // It is the operator's to switch on.
-          [t('Sandbox')]: person?.operator && (chrome.sandboxed ? t('on') : t('off')),
+          [t('Sandbox')]: person?.operator ? (chrome.sandboxed ? t('on') : t('off')) : undefined,
           [t('Unfinished at print time')]: givenUp.join(', ') || t('none'),
         }}
       />

@@ -47,10 +47,13 @@ const REPEATS = {
   },
 } as const;
 
-type ConvertAgainProps = { readonly id: string; readonly how: keyof typeof REPEATS };
+interface ConvertAgainProps {
+  readonly record: Conversion;
+  readonly how: keyof typeof REPEATS;
+}
 
 /** Makes a new conversion of the same document with the same options, after saying what it costs. */
-export function ConvertAgain({ id, how }: ConvertAgainProps) {
+export function ConvertAgain({ record: { id, test = false }, how }: ConvertAgainProps) {
   const { data: request } = useQuery(conversionRequestQuery(id));
   const { data: account } = useAccount();
   const queries = useQueryClient();
@@ -61,7 +64,8 @@ export function ConvertAgain({ id, how }: ConvertAgainProps) {
   if (request === undefined || account === undefined) return null;
   const { button, accepted, explained } = REPEATS[how];
   const { action, ...look } = button;
-  const { credits } = account;
+  // What repeats a test is one, and costs nothing.
+  const credits = test ? null : account.credits;
   if (credits === 0) {
     return (
       <DialogButton {...look}>

@@ -198,6 +198,11 @@ function Found({ onAdd }: Pick<AddConversionProps, 'onAdd'>) {
   const columns: readonly Column<Conversion>[] = [
     { header: t('Name'), isRowHeader: true, cell: ({ id, name = id }) => <bdi>{name}</bdi> },
     { header: t('Pages'), align: 'end', cell: ({ pages }) => pages },
+    {
+      header: t('Size'),
+      align: 'end',
+      cell: ({ bytes }) => bytes !== undefined && formatBytes(bytes),
+    },
     { header: t('Created'), cell: ({ created_at: at }) => <Time iso={at} look="short" /> },
     {
       header: t('Actions'),
@@ -230,9 +235,11 @@ function Found({ onAdd }: Pick<AddConversionProps, 'onAdd'>) {
         onPage={(next) => find((now) => ({ ...now, page: next }))}
         empty={
           <EmptyState icon="search" title={t('No PDF is found')}>
-            {query === undefined
-              ? t('Completed conversions appear here.')
-              : t('No completed conversion has these words.')}
+            {list.query.data?.items.length
+              ? t('The conversions of this page made pictures.')
+              : query === undefined
+                ? t('Completed conversions appear here.')
+                : t('No completed conversion has these words.')}
           </EmptyState>
         }
       />

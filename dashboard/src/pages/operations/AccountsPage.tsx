@@ -66,7 +66,16 @@ export default function AccountsPage() {
       lead={t('All accounts of this service that are open, newest first.')}
       actions={<OpenAccount />}
     >
-      <SearchForm key={email} email={email} onType={setTyped} onSearch={show} />
+      <SearchForm
+        key={email}
+        email={email}
+        onType={setTyped}
+        onSearch={(search) => {
+          // The field begins anew with it.
+          setTyped('');
+          show(search);
+        }}
+      />
       <Records
         list={list}
         of={t('accounts')}
@@ -80,18 +89,11 @@ export default function AccountsPage() {
             icon="search"
             title={
               email === undefined
-                ? t('No account is on this page')
+                ? t('No account of this page has {typed}', { typed })
                 : t('No account has {email}', { email })
             }
-            action={
-              email === undefined && (
-                <Button onPress={() => show({})}>{t('Show all accounts')}</Button>
-              )
-            }
           >
-            {email === undefined
-              ? t('The list may have become shorter.')
-              : t('Only the whole address finds an account. One that was erased is not found.')}
+            {t('Only the whole address finds an account. One that was erased is not found.')}
           </EmptyState>
         }
       />

@@ -30,6 +30,9 @@ async function readFile(file: File): Promise<ChosenFile> {
   return { file, kind: kindOf(content), sha256: await hexSha256(content) };
 }
 
+/** Counts on when the page is left: a file that is still read then is not taken for the next one. */
+let lastNumber = 0;
+
 interface Taken {
   /** Each file is read anew, even if it is the same. */
   readonly number: number;
@@ -51,6 +54,10 @@ export default function VerifyPage() {
   const isStranger = session.state !== 'open' || isLacking;
   const { data: offers } = useQuery({ ...offersQuery, enabled: isStranger });
   const [{ number, file, problem }, setTaken] = useState<Taken>({ number: 0 });
+  const take = (taken: Omit<Taken, 'number'>) => {
+    lastNumber += 1;
+    setTaken({ ...taken, number: lastNumber });
+  };
   const read = useQuery({
     queryKey: ['chosen file', number],
     queryFn: file === undefined ? skipToken : () => readFile(file),
@@ -68,8 +75,8 @@ export default function VerifyPage() {
         title={t('Drop a PDF or a bundle of evidence here')}
         what={t('a PDF or a bundle')}
         accept={['application/pdf', 'application/zip', '.pdf', '.zip']}
-        onFiles={([given]) => given && setTaken({ number: number + 1, file: given })}
-        onProblem={(text) => setTaken({ number: number + 1, problem: text })}
+        onFiles={([given]) => given && take({ file: given })}
+        onProblem={(text) => take({ problem: text })}
       />
       <p className="note">
         {t(
