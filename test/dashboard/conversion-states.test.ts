@@ -49,6 +49,8 @@ void test('a conversion from its request to the end of its retention', async (wh
     t.equal(await button(page, 'Download PDF').count(), 0);
     t.equal(await region(page, 'Proof').count(), 0, 'its last event is still to come');
     t.strictSame(await inspectState(page, 'conversion-pending'), []);
+    const files = "performance.getEntriesByType('resource').map(({ name }) => name).join()";
+    t.notMatch(await page.evaluate(files), /highlight-/, 'there is no HTML to colour');
   });
 
   await whole.test('it is being rendered', async (t) => {
@@ -63,10 +65,15 @@ void test('a conversion from its request to the end of its retention', async (wh
     t.strictSame(await inspectState(page, 'conversion-processing'), []);
   });
 
-  await whole.test('its PDF appears by itself', async () => {
+  await whole.test('its PDF appears by itself', async (t) => {
     await api.complete(accountId, id, PDF);
     await button(page, 'Download PDF').waitFor();
     await region(page, 'Timeline').getByText('Made: 1 page').waitFor();
+    await page.getByText('Technical details').click();
+    await region(page, 'Manifest').getByText('Unfinished at print time').waitFor();
+    const manifest = await region(page, 'Manifest').innerText();
+    t.notMatch(manifest, 'Sandbox', 'it is for operators');
+    await page.getByText('Technical details').click();
   });
 
   await whole.test('after its retention there is no file, and still a proof', async (t) => {

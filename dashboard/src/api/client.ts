@@ -90,15 +90,21 @@ export const answerQuery = <Path extends Reads>(
     ...more,
   });
 
+/** The paths that answer with a file. */
+type Files = {
+  [Path in Reads]: paths[Path] extends { get: { responses: { 200: { content: infer Content } } } }
+    ? 'application/json' extends keyof Content
+      ? never
+      : Path
+    : never;
+}[Reads];
+
 /** The file that a path answers with, and the headers. */
-export const fileOf = <Path extends Reads>(
+export const fileOf = <Path extends Files>(
   path: Path,
   params: ParamsOption<paths[Path]['get']>['params'],
   signal?: AbortSignal,
-) =>
-  answerOf(
-    api.GET(path, { params, parseAs: 'blob', signal } as never) as unknown as Promise<Sent<Blob>>,
-  );
+) => answerOf(api.GET(path, { params, parseAs: 'blob', signal } as never) as Promise<Sent<Blob>>);
 
 /** What the service holds under it never changes. */
 export const FOR_EVER = { staleTime: Number.POSITIVE_INFINITY };

@@ -1,7 +1,6 @@
 /** Sends requests as any client of the API would, and waits for what they make. */
-import { api, dataOf, fetchSignedIn, queryClient, type Sent } from '../api/client.ts';
+import { api, dataOf, fileOf, queryClient, type Sent } from '../api/client.ts';
 import type { Conversion } from '../api/conversions.ts';
-import { ApiError } from '../api/error.ts';
 import type { IdempotencyKeys } from '../api/idempotency-keys.ts';
 import { FIELDS } from './fields-query.ts';
 import { type Values, valuesOf } from './values.ts';
@@ -33,13 +32,6 @@ export async function sendOnce<Answer>(
   return await dataOf(Promise.resolve(sent));
 }
 
-async function fileOf(id: string): Promise<Blob> {
-  const url = new URL(`/api/v1/conversions/${encodeURIComponent(id)}/file/`, location.origin);
-  const response = await fetchSignedIn(new Request(url));
-  if (!response.ok) throw await ApiError.from(response);
-  return await response.blob();
-}
-
 /** Waits until the conversion has ended. */
 export async function untilEnded(started: Conversion): Promise<Converted> {
   let record = started;
@@ -49,7 +41,9 @@ export async function untilEnded(started: Conversion): Promise<Converted> {
     const waiting = api.GET('/api/v1/conversions/{id}/', { params, cache: 'no-store' });
     record = await dataOf(waiting);
   }
-  return record.status === 'completed' ? { record, pdf: await fileOf(record.id) } : { record };
+  if (record.status !== 'completed') return { record };
+  const { data } = await fileOf('/api/v1/conversions/{id}/file/', { path: { id: record.id } });
+  return { record, pdf: data };
 }
 
 /**

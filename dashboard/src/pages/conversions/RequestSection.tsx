@@ -156,9 +156,6 @@ type SourceProps = { readonly request: StoredRequest; readonly id: string };
 
 /** Shows the document as text. An address is not a link: a page that someone else named may be hostile. */
 function Source({ request: { html = '', url, document }, id }: SourceProps) {
-  const isCut = html.length > MOST_SHOWN_CHARACTERS;
-  const code = isCut ? html.slice(0, MOST_SHOWN_CHARACTERS) : html;
-  const coloured = useColours(code);
   if (document !== undefined) {
     const { sources, steps = [] } = document;
     const value =
@@ -184,6 +181,13 @@ function Source({ request: { html = '', url, document }, id }: SourceProps) {
       </>
     );
   }
+  return <HtmlSource html={html} id={id} />;
+}
+
+function HtmlSource({ html, id }: { readonly html: string; readonly id: string }) {
+  const isCut = html.length > MOST_SHOWN_CHARACTERS;
+  const code = isCut ? html.slice(0, MOST_SHOWN_CHARACTERS) : html;
+  const coloured = useColours(code);
   const save = () => saveFile(new Blob([html], { type: 'text/plain' }), `${id}.html.txt`);
   return (
     <>

@@ -11,10 +11,11 @@ import { Badge, Facts } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
-import { type Activity, PARTS, retentionText } from './account-parts.tsx';
+import { PARTS } from './account-parts.tsx';
+import { retentionText } from './account-terms.tsx';
 import { PartSection } from '../../ui/acts.tsx';
 import styles from './operations.module.css';
-import { ACCOUNTS, type AccountDetails, forgetAccounts } from './operator-api.ts';
+import { ACCOUNTS, type AccountDetails, type Activity, forgetAccounts } from './operator-api.ts';
 
 const route = getRouteApi('/signed-in/operations/accounts/$id');
 

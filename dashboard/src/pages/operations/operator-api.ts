@@ -4,10 +4,23 @@ import { useState } from 'react';
 import { queryClient } from '../../api/client.ts';
 import { accountQuery } from '../../api/people.ts';
 import type { components } from '../../api/schema.d.ts';
+import type { SecretProps } from '../../ui/Dialog.tsx';
 import { t } from '../../words/words.ts';
 
 export type ServiceStatus = components['schemas']['ServiceStatus'];
 export type AccountDetails = components['schemas']['AccountDetails'];
+export type Activity = components['schemas']['AccountActivity'];
+
+export interface AtAccount {
+  readonly account: AccountDetails;
+  /** It is the operator's own. */
+  readonly isOwn: boolean;
+  /** What was seen of its keys and use, once the operator has asked for it. */
+  readonly activity: Activity | undefined;
+  readonly onActivity: (activity: Activity) => void;
+  readonly showSecret: (secret: SecretProps) => void;
+  readonly onErased: () => void;
+}
 
 /** The key of all that the pages know of accounts. */
 export const ACCOUNTS = ['operator', 'accounts'] as const;
