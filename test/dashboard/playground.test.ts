@@ -119,7 +119,7 @@ void test('a document is tried in the playground', async (t) => {
         const box = page.getByRole('group', { name: 'On a page' }).getByRole('textbox', { name });
         await box.fill(length);
       }
-      await button(page, 'Add to files').click();
+      await button(page, 'Add to Files').click();
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),
         page.getByRole('group', { name: 'File', exact: true }).getByRole('button').click(),

@@ -194,7 +194,7 @@ export function Items({ field, path, value, onChange, errors }: OptionProps) {
       </OrderedList>
       {field.types.length === 0 ? (
         <Button small icon="plus" isDisabled={isFull} onPress={() => add(newItem({}))}>
-          {rich('Add to {value}', { value: field.label.toLowerCase() })}
+          {rich('Add to {value}', { value: field.label })}
         </Button>
       ) : (
         <div role="group" aria-label={t('Add to {value}', { value: field.label })} className="line">

@@ -79,7 +79,7 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
           isDisabled={isFull}
           onPress={() => onChange([...rows, { name: '', value: '' }])}
         >
-          {rich('Add to {value}', { value: field.label.toLowerCase() })}
+          {rich('Add to {value}', { value: field.label })}
         </Button>
       )}
     </Framed>

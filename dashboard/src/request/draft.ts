@@ -2,14 +2,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { session } from '../session/session.ts';
-
-interface Edited<Draft> {
-  readonly draft: Draft;
-  /** What another one took the place of. */
-  readonly before?: Draft;
-  /** Counts those that took the place of another: editors keep their own text, and begin again with each. */
-  readonly number: number;
-}
+import { broughtBack, type Edited, replacedBy, withPart } from './edited.ts';
+import { placesIn } from './values.ts';
 
 /** In memory alone, for files and passwords may be in it. */
 const kept = new Map<string, Edited<object>>();
@@ -29,19 +23,12 @@ export function useDraft<Draft extends object>(name: string, start: () => Draft)
   }, [name, edited]);
   const change = useCallback(
     (edit: Partial<Draft> | ((draft: Draft) => Partial<Draft>)) =>
-      setEdited((now) => {
-        const part = typeof edit === 'function' ? edit(now.draft) : edit;
-        return { ...now, draft: { ...now.draft, ...part } };
-      }),
+      setEdited((now) => withPart(now, typeof edit === 'function' ? edit(now.draft) : edit)),
     [],
   );
   const replace = useCallback(
     (part: Partial<Draft>, keepsTexts = false) =>
-      setEdited(({ draft, number }) => ({
-        draft: { ...draft, ...part },
-        before: draft,
-        number: keepsTexts ? number : number + 1,
-      })),
+      setEdited((now) => replacedBy(now, part, keepsTexts)),
     [],
   );
   const { draft, number, before } = edited;
@@ -51,7 +38,23 @@ export function useDraft<Draft extends object>(name: string, start: () => Draft)
     change,
     replace,
     /** Brings back what was there before the last one that took its place; undefined: there was none. */
-    undo: before && (() => replace(before)),
+    undo: before && (() => setEdited(broughtBack)),
+  };
+}
+
+/**
+ * Remembers the draft that was sent. The service names what is wrong by its place there.
+ * @param number that of the draft
+ */
+export function useSent<Draft extends object>(draft: Draft, number: number) {
+  const places = `${number} ${placesIn(draft)}`;
+  const [sent, setSent] = useState({ draft, places });
+  return {
+    sent: sent.draft,
+    /** Its items are still where they were: elsewhere, errors would stand at others. */
+    isInPlace: sent.places === places,
+    /** The draft is being sent. */
+    note: () => setSent({ draft, places }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Turns what is filled in into fields of the body of a request, and back. */
 import type { Field, ItemType } from './schema.ts';
+import { t } from '../words/words.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -28,6 +29,14 @@ export const typeIn = ({ types }: Pick<Field, 'types'>, item: Values): ItemType 
 
 const fieldsIn = (field: Pick<Field, 'types' | 'fields'>, item: Values): readonly Field[] =>
   (typeIn(field, item) ?? field).fields;
+
+/** All items in their places, also those within others: the service names what is wrong by them. */
+export function placesIn(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return '';
+  const { key } = value as { readonly key?: unknown };
+  const own = typeof key === 'number' ? `${key},` : '';
+  return own + Object.values(value).map(placesIn).join('');
+}
 
 /** What a person would call the item: by its type, or by the name of what it holds. */
 export const nameIn = (field: Field, item: Values): string | undefined =>
@@ -188,7 +197,9 @@ export function labelOfPath(fields: readonly Field[], path: string, values: Valu
       holder = { kind: 'group', fields: fieldsIn(list, item ?? {}) };
       [list, value] = [undefined, item];
     } else if (field !== undefined) {
-      labels.push(field.label);
+      // A person who stamps a text sees no HTML.
+      const isText = part === 'html' && valuesOf(value)['what'] === 'text';
+      labels.push(isText ? t('Text') : field.label);
       holder = field;
       value = valuesOf(value)[part];
       list = field.kind === 'list' ? field : undefined;

@@ -158,7 +158,7 @@ interface TextFieldProps
 
 export function TextField(props: TextFieldProps) {
   const { label, hint, error, mono = false, placeholder, rows, ...field } = props;
-  const look = `${styles.input} ${mono ? 'mono' : ''}`;
+  const look = `${styles.input} ${mono ? styles.code : ''}`;
   return (
     <AriaTextField {...field} className="stack gap-1" isInvalid={error !== undefined || undefined}>
       <Label className={styles.label}>{label}</Label>

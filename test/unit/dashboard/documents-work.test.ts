@@ -1,12 +1,14 @@
 /** The page Documents: the request that it sends, how it calls fields, and the samples that it shows. */
 import { test } from 'tap';
 import { formOf, sampleOf, workOf } from '../../../dashboard/src/pages/documents/work.ts';
+import { broughtBack, replacedBy, withPart } from '../../../dashboard/src/request/edited.ts';
 import { type ApiDocument, fieldsOf } from '../../../dashboard/src/request/schema.ts';
 import {
   itemOf,
   labelOfPath,
   newItem,
   optionsOf,
+  placesIn,
   type Values,
   withItem,
 } from '../../../dashboard/src/request/values.ts';
@@ -109,9 +111,33 @@ void test('a path is called by its PDF, or by its step and field', (t) => {
   t.equal(label('sources.1.conversion'), 'Receipt: Conversion');
   t.equal(label('steps.0'), 'Turn pages');
   t.equal(label('steps.0.rotate'), 'Turn pages: Degrees');
-  t.equal(label('steps.1.html'), 'Stamp: HTML');
+  t.equal(label('steps.1.html'), 'Stamp: Text', 'as the person filled it in');
   t.equal(label('steps.2.parts.1'), 'Split into parts: Pages of each part: 2');
   t.equal(label('retention_seconds'), 'Keep for');
+  t.end();
+});
+
+void test('what was there before comes back whole, and what was there since after it', (t) => {
+  const first = { draft: DRAFT as Values, number: 0 };
+  const reset = replacedBy(first, Object.fromEntries(FIELDS.map(({ name }) => [name, undefined])));
+  const since = withPart(reset, { steps: [{ key: 9, type: 'optimize' }], filename: 'Other' });
+  const back = broughtBack(since);
+  t.strictSame(back.draft, DRAFT);
+  t.equal(back.number, 2, 'editors begin again');
+  t.strictSame(broughtBack(back).draft, since.draft);
+  const empty = broughtBack(withPart(replacedBy({ draft: {}, number: 0 }, {}), { filename: 'a' }));
+  t.strictSame(empty.draft, {}, 'nothing of another work is left');
+  t.end();
+});
+
+const places = (attachments: readonly object[]) =>
+  placesIn({ pdf: { attachments }, steps: [{ key: 3, attachments: [] }] });
+
+void test('items in other places are noticed, also within others', (t) => {
+  const [one, two] = [{ key: 1 }, { key: 2 }];
+  t.not(places([one, two]), places([two, one]));
+  t.not(places([one, two]), places([one]));
+  t.equal(places([one, two]), places([{ ...one, filename: 'a.csv' }, two]), 'an edit moves none');
   t.end();
 });
 

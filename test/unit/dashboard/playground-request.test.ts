@@ -1,6 +1,7 @@
 /** The playground's form: what it sends for the fields that a schema asks for, and how it calls them. */
 import { test } from 'tap';
 import {
+  changesFiles,
   NO_TEMPLATE,
   requestOf,
   wholeUrl,
@@ -40,6 +41,14 @@ const FIELDS = [
 const NOTHING = { source: 'html', html: '', url: '', template: NO_TEMPLATE, options: {} } as const;
 
 const sent = (pdf: unknown) => requestOf(FIELDS, { ...NOTHING, options: { pdf } })['pdf'];
+
+void test('files that are chosen again are told from other changes', (t) => {
+  const before = { files: [], pdf: { attachments: [], tagged: true } };
+  t.notOk(changesFiles(before, { ...before, pdf: { ...before.pdf, tagged: false } }));
+  t.ok(changesFiles(before, { ...before, files: [{ name: 'a.png', value: 'AAAA' }] }));
+  t.ok(changesFiles(before, { ...before, pdf: { attachments: [{ key: 1 }] } }));
+  t.end();
+});
 
 void test('a switch with fields is sent as true, or as the fields that are filled in', (t) => {
   t.equal(sent({ sign: undefined }), undefined);

@@ -237,11 +237,14 @@ const SHOWN_ABOVE: readonly string[] = ['filename', 'reference', 'tags'];
 function Options({ options }: { readonly options: StoredRequest['options'] }) {
   const { data: fields, isPending } = useQuery(fieldsQuery('ConversionRequest'));
   if (isPending) return <Loading label={t('Loading the options')} />;
-  const usual = new Map(fields?.map((field) => [field.name, field.usual]));
+  const known = new Map(fields?.map((field) => [field.name, field]));
   const set = Object.entries(options).filter(
-    ([name, value]) => value !== usual.get(name) && !SHOWN_ABOVE.includes(name),
+    ([name, value]) => value !== known.get(name)?.usual && !SHOWN_ABOVE.includes(name),
   );
   if (set.length === 0) return <p className="note">{t('None was set.')}</p>;
-  const shown = set.map(([name, value]) => [labelOf(name), valueOf(name, value)]);
+  const shown = set.map(([name, value]) => [
+    known.get(name)?.label ?? labelOf(name),
+    valueOf(name, value),
+  ]);
   return <Facts facts={Object.fromEntries(shown)} wide />;
 }

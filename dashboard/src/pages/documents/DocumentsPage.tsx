@@ -14,12 +14,12 @@ import { ApiError, errorText } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import type { Account } from '../../api/people.ts';
 import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
-import { useDraft, useTaken } from '../../request/draft.ts';
+import { useDraft, useSent, useTaken } from '../../request/draft.ts';
 import type { FieldErrors } from '../../request/Framed.tsx';
 import { Items } from '../../request/OptionField.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import type { Field } from '../../request/schema.ts';
-import { labelOfPath, listOf, type Values } from '../../request/values.ts';
+import { labelOfPath, listOf, placesIn, type Values } from '../../request/values.ts';
 import { CodeSamples, RequestPage, Workbench } from '../../request/Workbench.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
 import { counted } from '../../ui/format.ts';
@@ -67,10 +67,6 @@ async function send(fields: readonly Field[], draft: Values): Promise<Made> {
   return await untilEnded(answer as Conversion);
 }
 
-/** The items in their places. */
-const placesIn = ({ sources, steps }: Values): string =>
-  [...listOf(sources), ...listOf(steps)].map(({ key }) => key).join();
-
 /** What has forms of its own. */
 const OWN: readonly string[] = ['sources', 'steps'];
 
@@ -79,29 +75,34 @@ type DocumentsProps = { readonly account: Account; readonly fields: readonly Fie
 function Documents({ account, fields }: DocumentsProps) {
   const edited = useDraft<Values>(`documents ${account.id}`, () => ({}));
   const { draft } = edited;
-  const work = useMutation({ mutationFn: () => send(fields, draft), onSettled: refresh });
+  const { sent, isInPlace, note } = useSent(draft, edited.number);
+  const work = useMutation({
+    mutationFn: () => {
+      note();
+      return send(fields, draft);
+    },
+    onSettled: refresh,
+  });
   const { data: made, error, isPending } = work;
-  const change = (part: Values) => {
-    // The service names what is wrong by its place: elsewhere, its errors would stand at others.
-    if (error !== null && placesIn({ ...draft, ...part }) !== placesIn(draft)) work.reset();
-    edited.change(part);
+  const { change, undo } = edited;
+  const bringBack = () => {
+    work.reset();
+    undo?.();
   };
   const replace = (next: Values) => {
     work.reset();
     edited.replace({ ...emptyOf(fields), ...next });
   };
-  const add = (added: readonly Source[]) => {
-    if (error !== null) work.reset();
-    edited.change((now) => ({ sources: [...sourcesIn(now), ...added] }));
-  };
+  const add = (added: readonly Source[]) =>
+    change((now) => ({ sources: [...sourcesIn(now), ...added] }));
   const shown = useDeferredValue(draft);
-  const errors: FieldErrors = error instanceof ApiError ? error.details : {};
+  const errors: FieldErrors = isInPlace && error instanceof ApiError ? error.details : {};
   const steps = fields.find(({ name }) => name === 'steps');
   const isSplit = listOf(draft['steps']).some(({ type }) => type === 'split');
   return (
     <Workbench
       notice={<Taken fields={fields} onAdd={add} onLoad={replace} />}
-      undo={edited.undo}
+      undo={undo && bringBack}
       source={
         <>
           <SourceList
@@ -138,7 +139,7 @@ function Documents({ account, fields }: DocumentsProps) {
         <Result
           isPending={isPending}
           failure={error}
-          labelOf={(path) => labelOfPath(fields, path, draft)}
+          labelOf={(path) => labelOfPath(fields, path, sent)}
           summary={madeText(made)}
         >
           <Shown made={made} />

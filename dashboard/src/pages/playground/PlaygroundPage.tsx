@@ -5,13 +5,13 @@ import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import type { Account } from '../../api/people.ts';
 import { conversionRequestQuery } from '../../api/conversions.ts';
-import { ApiError, errorText } from '../../api/error.ts';
+import { errorText } from '../../api/error.ts';
 import { templateQuery, templateVersionQuery } from '../../api/templates.ts';
 import { useTaken } from '../../request/draft.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import type { Field } from '../../request/schema.ts';
-import { labelOfPath, optionsOf, rowsOf, type Values } from '../../request/values.ts';
+import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
 import { CodeSamples, RequestPage, Workbench } from '../../request/Workbench.tsx';
 import { Select, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Notice, Section } from '../../ui/Page.tsx';
@@ -22,6 +22,7 @@ import { useOutcome, useStoredDraft } from './draft.ts';
 import { HtmlEditor } from './HtmlEditor.tsx';
 import { OpenPage } from './OpenPage.tsx';
 import {
+  changesFiles,
   type Draft,
   goesWith,
   NO_TEMPLATE,
@@ -49,17 +50,20 @@ type PlaygroundProps = { readonly account: Account; readonly fields: readonly Fi
 
 function Playground({ account, fields }: PlaygroundProps) {
   const { draft, number, change, replace, undo } = useStoredDraft(account.id);
-  const { made, last, error, isPreviewing, ...outcome } = useOutcome(fields, draft);
+  const { made, last, error, errors, sent, isPreviewing, ...outcome } = useOutcome(
+    fields,
+    draft,
+    number,
+  );
   // A preview that failed stands above the last good one.
   const shown = [...new Set([made, last])].filter((each) => each !== undefined);
   const sampled = useDeferredValue(draft);
-  const errors: FieldErrors = error instanceof ApiError ? error.details : {};
   const { options, source, lacksFiles = false } = draft;
   return (
     <Workbench
       notice={
         <>
-          {lacksFiles && rowsOf(options['files']).length === 0 && (
+          {lacksFiles && (
             <Notice kind="warning">
               {t(
                 'The files of this draft are too large for the browser to keep over a reload. Open or choose them again.',
@@ -73,7 +77,9 @@ function Playground({ account, fields }: PlaygroundProps) {
       source={<SourceFields {...{ number, draft, fields, change, replace, errors }} />}
       fields={fields.filter((field) => goesWith(field, source))}
       values={options}
-      onChange={(next) => change({ options: next })}
+      onChange={(next) =>
+        change({ options: next, lacksFiles: lacksFiles && !changesFiles(options, next) })
+      }
       onReset={() => replace({ options: {} }, true)}
       errors={errors}
       paid={t('A conversion')}
@@ -92,7 +98,7 @@ function Playground({ account, fields }: PlaygroundProps) {
           <Result
             isPending={outcome.isPending}
             failure={error}
-            labelOf={(path) => labelOfPath(fields, path, options)}
+            labelOf={(path) => labelOfPath(fields, path, sent.options)}
             summary={made === undefined ? '' : summaryOf(made)}
             isKept={last !== undefined}
           >

@@ -7,7 +7,7 @@ import { api } from '../../api/client.ts';
 import { ApiError } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import { type Converted, preview, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
-import { useDraft } from '../../request/draft.ts';
+import { useDraft, useSent } from '../../request/draft.ts';
 import type { Field } from '../../request/schema.ts';
 import type { Values } from '../../request/values.ts';
 import { kept } from '../../ui/kept.ts';
@@ -47,7 +47,15 @@ export function useStoredDraft(accountId: string) {
   const edited = useDraft(keyOf(accountId), () => storedDraft(accountId));
   const { draft } = edited;
   useEffect(() => store(accountId, draft), [accountId, draft]);
-  return edited;
+  const { replace } = edited;
+  return {
+    ...edited,
+    // What another one takes the place of lacks nothing any more.
+    replace: useCallback<typeof replace>(
+      (part, keepsTexts) => replace({ lacksFiles: false, ...part }, keepsTexts),
+      [replace],
+    ),
+  };
 }
 
 const KEPT = 'preview';
@@ -69,13 +77,15 @@ async function convert(request: Values): Promise<Converted> {
   return await untilEnded(record);
 }
 
-export function useOutcome(fields: readonly Field[], draft: Draft) {
+export function useOutcome(fields: readonly Field[], draft: Draft, number: number) {
   const [isPreviewing, setPreviewing] = useState(kept.read(KEPT) === 'on');
   const [last, setLast] = useState<Converted>();
   const running = useRef<AbortController>(undefined);
   const next = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const { sent, isInPlace, note } = useSent(draft, number);
   const { mutate, data, error, isPending, variables } = useMutation({
     mutationFn: async (as: 'conversion' | 'preview') => {
+      note();
       running.current?.abort();
       const { signal } = (running.current = new AbortController());
       const body = await bodyOf(fields, draft);
@@ -120,6 +130,8 @@ export function useOutcome(fields: readonly Field[], draft: Draft) {
     isPending,
     made: data,
     error,
+    sent,
+    errors: isInPlace && error instanceof ApiError ? error.details : {},
     isPreviewing,
     setPreviewing: (isOn: boolean) => {
       if (!isOn) running.current?.abort();

@@ -1,6 +1,6 @@
 /** What a person converts in the playground, and the body of its request. */
 import type { Field } from '../../request/schema.ts';
-import { bodyOfFields, type Values } from '../../request/values.ts';
+import { bodyOfFields, type Values, valuesOf } from '../../request/values.ts';
 import { t } from '../../words/words.ts';
 
 export type Source = 'html' | 'url' | 'template';
@@ -41,6 +41,17 @@ export interface Draft {
   readonly options: Values;
   /** It had more files than the browser keeps over a reload. */
   readonly lacksFiles?: boolean;
+}
+
+/** The values that may hold files. */
+function holdersOfFiles({ files, pdf }: Values): readonly unknown[] {
+  const { attachments, invoice, stamp } = valuesOf(pdf);
+  return [files, attachments, invoice, stamp];
+}
+
+export function changesFiles(before: Values, after: Values): boolean {
+  const holders = holdersOfFiles(after);
+  return holdersOfFiles(before).some((holder, at) => holder !== holders[at]);
 }
 
 const OF_PAGES: readonly Source[] = ['html', 'template'];
