@@ -28,7 +28,11 @@ void test('a template in the dashboard', { timeout: 300_000 }, async (whole) => 
     await page.getByText('There is no template yet').waitFor();
     t.strictSame(await inspectPage(page, 'templates-empty'), []);
     await page.getByRole('link', { name: 'Write a template' }).click();
-    await page.getByRole('textbox', { name: 'Data' }).waitFor();
+    await page.getByRole('textbox', { name: 'Schema' }).waitFor();
+    const font = await page.evaluate<string>(
+      "getComputedStyle([...document.querySelectorAll('textarea')].at(-1)).fontFamily",
+    );
+    t.match(font, /monospace/, 'code is set in a font for code');
     await beginWith(page, 'Invoice');
     await page.getByRole('textbox', { name: 'Data' }).filter({ hasText: 'Rye bread' }).waitFor();
     await button(page, 'Show the filled HTML').click();
