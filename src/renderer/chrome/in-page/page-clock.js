@@ -58,6 +58,10 @@ function startPageClock(channel, fix) {
   NativeDate.prototype.constructor = PageDate;
   window.Date = PageDate;
 
+  // A tab cannot be moved or sized by its page, but the window of a Chrome without tabs can. Whether its page then hears of
+  // it would depend on the documents before.
+  for (const name of ['moveTo', 'moveBy', 'resizeTo', 'resizeBy']) assign(window, { [name]() {} });
+
   // A Chrome without windows would turn the screens of all its tabs, also those of other accounts. One with windows refuses.
   const refused = 'screen.orientation.lock() is not available on this device.';
   assign(ScreenOrientation.prototype, {
