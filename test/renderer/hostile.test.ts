@@ -69,6 +69,14 @@ void test('a page that locks the orientation of its screen turns no other one', 
   }
 });
 
+void test('a page does not move or size its window, as in a tab of a browser', async (t) => {
+  const resizes =
+    'onresize = () => { p.textContent = "heard" }; resizeTo(320, 240); resizeBy(50, 50); moveTo(9, 9)';
+  const html = `<p id=p>not heard<script>${resizes}</script><p id=q></p>
+    <script>setTimeout(() => { q.textContent = [innerWidth, innerHeight, outerWidth, outerHeight] }, 300)</script>`;
+  t.match((await renderer.pdf({ html })).text, /not heard\s+800,600,800,600/);
+});
+
 void test('what a page writes to its console is kept nowhere', async (t) => {
   const said = 'told-to-the-console';
   const page = withScript(
