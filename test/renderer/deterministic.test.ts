@@ -106,6 +106,7 @@ void test('time, chance and place are fixed, in frames and workers too', async (
   const [elsewhere, there] = await both(request, { ...options, ...place });
   t.equal(elsewhere.sha256, there.sha256);
   t.match(elsewhere.text, /^1\/1\/00, 1:45\sPM/m);
+  t.match(elsewhere.text, /01\/01\/2000 13:45:00/, 'also the date of a document that has none');
   t.match(elsewhere.text, /invalid\/ de-DE Pacific\/Chatham/);
 });
 

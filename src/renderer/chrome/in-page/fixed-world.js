@@ -14,6 +14,7 @@ function startFixedWorld(time, seed) {
   const world = /** @type {any} */ (globalThis);
   const { performance, Performance } = world;
   const openedAt = performance.timeOrigin;
+  const realNow = performance.now.bind(performance);
 
   /**
    * A script that waits in a loop for time to pass must come to its end. Beyond so many looks at the clock within one turn,
@@ -140,12 +141,23 @@ function startFixedWorld(time, seed) {
   if (document === undefined) return;
   // A server's date of its document stays. Without one Chrome gives the moment at which the document came.
   const modified = getOwnPropertyDescriptor(world.Document.prototype, 'lastModified')?.get;
+  const QUARTER_MS = 15 * 60_000;
+  const DAY_MS = 24 * 60 * 60_000;
+  /**
+   * True if it is the present, as Chrome tells it: in the zone of the machine. That may be another one than the page's, by
+   * whole quarters of an hour.
+   * @param {string} told
+   */
+  const isPresent = (told) => {
+    const late = NativeDate.parse(told) - openedAt + 1_000;
+    return late > -DAY_MS && (late + DAY_MS) % QUARTER_MS < realNow() + 2_000;
+  };
   replaceGetter(
     world.Document.prototype,
     'lastModified',
     /** @this {Document} */ function () {
       const told = apply(/** @type {() => string} */ (modified), this, []);
-      if (NativeDate.parse(told) < openedAt - 1_000) return told;
+      if (!isPresent(told)) return told;
       const [date = '', clock = ''] = new PageDate(time).toLocaleString('sv').split(' ');
       const [year, month, day] = date.split('-');
       return `${month}/${day}/${year} ${clock}`;
