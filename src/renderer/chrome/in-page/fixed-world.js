@@ -13,7 +13,6 @@ function startFixedWorld(time, seed) {
   const { floor, imul, max } = Math;
   const world = /** @type {any} */ (globalThis);
   const { performance, Performance } = world;
-  const openedAt = performance.timeOrigin;
   const realNow = performance.now.bind(performance);
 
   /**
@@ -139,25 +138,19 @@ function startFixedWorld(time, seed) {
 
   const { document } = world;
   if (document === undefined) return;
-  // A server's date of its document stays. Without one Chrome gives the moment at which the document came.
+  // A server's date of its document stays. Without one Chrome gives the present, as it does for a document of no server: both
+  // in the zone of the machine, which may not be the page's.
   const modified = getOwnPropertyDescriptor(world.Document.prototype, 'lastModified')?.get;
-  const QUARTER_MS = 15 * 60_000;
-  const DAY_MS = 24 * 60 * 60_000;
-  /**
-   * True if it is the present, as Chrome tells it: in the zone of the machine. That may be another one than the page's, by
-   * whole quarters of an hour.
-   * @param {string} told
-   */
-  const isPresent = (told) => {
-    const late = NativeDate.parse(told) - openedAt + 1_000;
-    return late > -DAY_MS && (late + DAY_MS) % QUARTER_MS < realNow() + 2_000;
-  };
+  const dateless = document.implementation.createHTMLDocument('');
+  const modifiedOf = (/** @type {Document} */ of) =>
+    apply(/** @type {() => string} */ (modified), of, []);
   replaceGetter(
     world.Document.prototype,
     'lastModified',
     /** @this {Document} */ function () {
-      const told = apply(/** @type {() => string} */ (modified), this, []);
-      if (!isPresent(told)) return told;
+      const told = modifiedOf(this);
+      const age = NativeDate.parse(modifiedOf(dateless)) - NativeDate.parse(told);
+      if (age > realNow() + 1_000) return told;
       const [date = '', clock = ''] = new PageDate(time).toLocaleString('sv').split(' ');
       const [year, month, day] = date.split('-');
       return `${month}/${day}/${year} ${clock}`;
