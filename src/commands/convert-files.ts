@@ -6,6 +6,7 @@ import { parse, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import { lackingIn } from '../domain/lacking-resource.ts';
 import { issueOfName, MAX_FILES } from '../requests/files.ts';
 import { cssText } from '../requests/html.ts';
+import { sizeText } from '../text/size.ts';
 import { UsageError } from './command.ts';
 
 /** More than a service takes unless it is set otherwise, so that it says itself what it takes. */
@@ -175,9 +176,7 @@ class Collector implements FilesBeside {
       );
     }
     if (this.#bytes > MAX_BYTES) {
-      throw new Error(
-        `The files of ${this.#name} have more than ${MAX_BYTES / 2 ** 20} MiB together.`,
-      );
+      throw new Error(`The files of ${this.#name} have more than ${sizeText(MAX_BYTES)} together.`);
     }
     const content = await readFile(real).catch(() => undefined);
     if (content === undefined) return 'it cannot be read';

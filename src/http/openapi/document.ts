@@ -3,6 +3,7 @@ import { LANGUAGES } from '../../../samples/all.ts';
 import { sampleRequest } from '../../../samples/json.ts';
 import type { Config } from '../../config/config.ts';
 import { ERRORS } from '../../errors/errors.ts';
+import { sizeText } from '../../text/size.ts';
 import { accessText } from '../access.ts';
 import { SESSION_COOKIE } from '../middleware/session-cookie.ts';
 import { COMMON_ERRORS, errorResponses, errorsOf, headerRefs, headersInline } from './errors.ts';
@@ -206,9 +207,6 @@ export function buildDocument(
   };
 }
 
-const size = (bytes: number): string =>
-  bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes} bytes`;
-
 const days = (seconds: number): string =>
   seconds % 86_400 === 0 ? `${seconds / 86_400} days` : `${seconds} seconds`;
 
@@ -228,7 +226,7 @@ Send an API key in the header \`X-API-Key\`. Applications in which people sign i
 
 ## Requests
 
-Bodies are JSON in UTF-8 with \`Content-Type: application/json\`; a conversion may also be created with \`multipart/form-data\`. The body of a conversion has at most ${size(config.maxBodyBytes)}, its \`html\` at most ${size(config.maxHtmlBytes)}. Unknown fields are refused, so that a misspelt option is noticed; an optional field may be \`null\`, which is the same as leaving it out. Paths end with a slash. Times are ISO 8601 in UTC. \`HEAD\` works like \`GET\`, without a body.
+Bodies are JSON in UTF-8 with \`Content-Type: application/json\`; a conversion may also be created with \`multipart/form-data\`. The body of a conversion has at most ${sizeText(config.maxBodyBytes)}, its \`html\` at most ${sizeText(config.maxHtmlBytes)}. Unknown fields are refused, so that a misspelt option is noticed; an optional field may be \`null\`, which is the same as leaving it out. Paths end with a slash. Times are ISO 8601 in UTC. \`HEAD\` works like \`GET\`, without a body.
 
 ## Errors
 

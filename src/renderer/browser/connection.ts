@@ -5,6 +5,7 @@
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
+import { sizeText } from '../../text/size.ts';
 import { ChromeGone, PageFailure } from './failure.ts';
 
 export type Command = keyof ProtocolMapping.Commands;
@@ -43,7 +44,7 @@ interface Waiting {
  * pictures, in base64. A page can make Chrome send more: it may log what it likes.
  */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-const MOST = `more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB at once.`;
+const MOST = `more than ${sizeText(MAX_MESSAGE_BYTES)} at once.`;
 const LONG_EVENT =
   `The page made the browser report ${MOST} A very long text in the console, in a script error or in an address can be ` +
   'the reason.';

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { DocumentStep, DocumentWork, Encryption } from '../../domain/request-document.ts';
+import { sizeText } from '../../text/size.ts';
 import { PageFailure } from '../browser/failure.ts';
 import { type FinishingContext, filesOf, worked, type WorkLimits } from './finish-printed.ts';
 import type { RenderedDocument } from '../messages.ts';
@@ -63,7 +64,7 @@ export async function workOnDocuments(
     limits,
   );
   if (content.length > MAX_PDF_BYTES) {
-    const most = `${MAX_PDF_BYTES / 1024 / 1024} MiB`;
+    const most = sizeText(MAX_PDF_BYTES);
     throw new PageFailure('too_large', `The PDF is larger than ${most}.`);
   }
   await writeFile(outputPath, content, { flag: 'wx', mode: 0o600 });

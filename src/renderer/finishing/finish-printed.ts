@@ -8,6 +8,7 @@ import type { PrintOptions } from '../../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../../domain/invoice-profiles.ts';
 import { lengthPoints } from '../../domain/page.ts';
 import type { Conformance, PdfRequest, SignatureTexts } from '../../domain/request-document.ts';
+import { sizeText } from '../../text/size.ts';
 import { PageFailure } from '../browser/failure.ts';
 import type { RenderedDocument } from '../messages.ts';
 import type { PdfFile } from '../../pdf/finish.ts';
@@ -148,7 +149,7 @@ export async function finishPrinted(
   readonly reached: Pick<RenderedDocument, 'conformance' | 'shortfalls' | 'signature'>;
 }> {
   if (printed.bytes > MAX_PDF_BYTES) {
-    const most = `${MAX_PDF_BYTES / 1024 / 1024} MiB`;
+    const most = sizeText(MAX_PDF_BYTES);
     throw new PageFailure('too_large', `The PDF is larger than ${most}: it cannot be worked on.`);
   }
   const { stamps, watermark, field, limits } = context;
