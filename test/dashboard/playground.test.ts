@@ -97,6 +97,7 @@ void test('a document is tried in the playground', async (t) => {
     async (sub) => {
       for (const group of [
         'Archiving and accessibility',
+        'Electronic invoice',
         'Attachments',
         'Encryption',
         'Signature',

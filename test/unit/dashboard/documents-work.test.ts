@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { formOf, sampleOf, workOf } from '../../../dashboard/src/pages/documents/work.ts';
 import { broughtBack, replacedBy, withPart } from '../../../dashboard/src/request/edited.ts';
 import { type ApiDocument, fieldsOf } from '../../../dashboard/src/request/schema.ts';
+import { stampHtml } from '../../../dashboard/src/request/stamp.ts';
 import {
   itemOf,
   labelOfPath,
@@ -75,6 +76,12 @@ void test('the work is sent as a form, without what was left empty', async (t) =
   t.equal(form.get('retention_seconds'), '60');
   const files = form.getAll('files') as unknown as File[];
   t.strictSame(await Promise.all(files.map((file) => file.text())), ['one', 'two']);
+});
+
+void test('a text that is stamped is text, whatever signs it has', (t) => {
+  t.match(stampHtml('<Q & A>', 'top'), /<p style="[^"<]*">&lt;Q &amp; A><\/p><\/div>$/);
+  t.equal(stampHtml('', 'top'), undefined, 'without a text there is no stamp');
+  t.end();
 });
 
 void test('a new step stands before those that come last', (t) => {
