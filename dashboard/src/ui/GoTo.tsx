@@ -52,14 +52,15 @@ function useTargets(text: string, places: readonly Place[]) {
   });
   const keys = useQuery(keysQuery).data ?? [];
   const members = useQuery(membersQuery).data ?? [];
+  const pages: readonly Target[] = places.map(({ to, label, icon }) => ({
+    id: to,
+    name: label,
+    kind: t('Page'),
+    icon,
+    link: { to } as NavigateOptions,
+  }));
   const named: readonly Target[] = [
-    ...places.map(({ to, label, icon }) => ({
-      id: to,
-      name: label,
-      kind: t('Page'),
-      icon,
-      link: { to } as NavigateOptions,
-    })),
+    ...pages,
     ...keys.map(({ id, name }) => ({
       id,
       name,
@@ -76,9 +77,8 @@ function useTargets(text: string, places: readonly Place[]) {
     })),
   ];
   const wanted = text.trim().toLocaleLowerCase();
-  const found = named.filter(({ name, kind }) =>
-    wanted === '' ? kind === t('Page') : name.toLocaleLowerCase().includes(wanted),
-  );
+  const found =
+    wanted === '' ? pages : named.filter(({ name }) => name.toLocaleLowerCase().includes(wanted));
   const listed = q === undefined ? [] : (documents.data?.items ?? []);
   return {
     isSearching: documents.isFetching,

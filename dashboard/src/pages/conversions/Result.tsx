@@ -209,8 +209,8 @@ function Failure({ record, events }: ResultProps) {
   );
 }
 
-/** How the warning begins that the service gives where it stopped a script, too. */
-const STILL_DRAWN = t('The page was still being drawn');
+/** How the warning begins that the service gives where it stopped a script, too. Warnings are in English. */
+const STILL_DRAWN = 'The page was still being drawn';
 
 function Warnings({ record }: { readonly record: Conversion }) {
   const { warnings = [] } = record;
