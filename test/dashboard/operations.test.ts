@@ -240,7 +240,7 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await page.getByLabel('End of the hold').fill(UNTIL);
     await button(page, 'Place a hold').click();
     await page.getByText(/It ends by itself on 30 Jun 2100, 12:00:00 CEST/).waitFor();
-    // What is waited for here would not come if the form had been made anew.
+    // What is waited for here would not come if another form had taken its place.
     await page.locator('button:focus', { hasText: 'Replace the hold' }).waitFor();
     sub.ok(await button(page, 'Erase the account').isDisabled());
     await page.getByText(/keeps the account from being erased/).waitFor();

@@ -128,25 +128,23 @@ export function OptionFields({ fields, prefix = '', value, onChange, errors }: O
       errors={errors}
     />
   );
-  const shown = fields.map((field) => {
+  const shown = fields.flatMap((field) => {
     const parts = COMPOSED.find(({ names }) => names.includes(field.name));
     const own = fields.filter(({ name }) => parts?.names.includes(name));
     if (parts === undefined || own.length < parts.names.length)
-      return { field, children: draw(field) };
+      return { field, isWhole: isWide(field), children: draw(field) };
     // One field stands for all of them.
-    if (field !== own[0]) return { field, children: null };
+    if (field !== own[0]) return [];
     const composed: ComposedProps = { fields: own, prefix, values, onChange, errors, draw };
     return { field, isWhole: true, children: <parts.as {...composed} /> };
   });
   return (
     <div className="fields">
-      {shown
-        .filter(({ children }) => children !== null)
-        .map(({ field, isWhole = false, children }) => (
-          <div key={field.name} className={isWhole || isWide(field) ? styles.wide : undefined}>
-            <Pictured name={field.name}>{children}</Pictured>
-          </div>
-        ))}
+      {shown.map(({ field, isWhole, children }) => (
+        <div key={field.name} className={isWhole ? styles.wide : undefined}>
+          <Pictured name={field.name}>{children}</Pictured>
+        </div>
+      ))}
     </div>
   );
 }

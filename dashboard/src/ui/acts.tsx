@@ -38,9 +38,10 @@ export interface Part {
   readonly acts: readonly Act[];
 }
 
-type After = {
-  /** Asks again for what may have changed. */ readonly after: () => Promise<unknown>;
-};
+interface After {
+  /** Asks again for what may have changed. */
+  readonly after: () => Promise<unknown>;
+}
 
 function reasonIn(textOf: TextOf): Reason {
   const reason = textOf('reason').trim();

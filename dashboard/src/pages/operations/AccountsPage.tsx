@@ -71,7 +71,7 @@ export default function AccountsPage() {
         email={email}
         onType={setTyped}
         onSearch={(search) => {
-          // The field begins anew with it.
+          // The field is another one from then on, and is empty.
           setTyped('');
           show(search);
         }}

@@ -1,7 +1,7 @@
 /** Who comes into an account, until it is suspended or erased, as an operator decides it. */
 import { api, dataOf, queryClient } from '../../api/client.ts';
 import { session } from '../../session/session.ts';
-import type { Act, Part } from '../../ui/acts.tsx';
+import type { Act, Part, Reason } from '../../ui/acts.tsx';
 import { formatBytes, formatNumber } from '../../ui/format.ts';
 import { proofIn, TextField, type TextOf } from '../../ui/forms.tsx';
 import { Notice } from '../../ui/Page.tsx';
@@ -10,9 +10,12 @@ import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
 import { ACCOUNTS, type AccountDetails, type AtAccount } from './operator-api.ts';
 
-const aboutPerson = (textOf: TextOf) => ({
+/** A reason that must be given: the service says so where it is empty. */
+const required = ({ reason = '' }: Reason) => ({ reason });
+
+const aboutPerson = (textOf: TextOf, reason: Reason) => ({
   email: textOf('email').trim(),
-  reason: textOf('reason').trim(),
+  ...required(reason),
   ...proofIn(textOf),
 });
 
@@ -47,8 +50,8 @@ export const passwords = ({ account, showSecret }: AtAccount): Part => {
         ),
         action: t('Make the link'),
         isMild: true,
-        send: async (textOf) => {
-          const body = aboutPerson(textOf);
+        send: async (textOf, reason) => {
+          const body = aboutPerson(textOf, reason);
           const { link } = await dataOf(api.POST('/api/v1/operator/reset-links/', { body }));
           showSecret({
             title: t('The link is made'),
@@ -68,8 +71,8 @@ export const passwords = ({ account, showSecret }: AtAccount): Part => {
           'Make sure who is asking. The authenticator and the recovery codes do not work from then on: the password is enough.',
         ),
         action: t('Remove it'),
-        send: async (textOf) => {
-          const body = aboutPerson(textOf);
+        send: async (textOf, reason) => {
+          const body = aboutPerson(textOf, reason);
           await dataOf(api.POST('/api/v1/operator/second-factors/remove/', { body }));
           return t('From now on, {email} signs in with only the password.', { email: body.email });
         },
@@ -86,8 +89,8 @@ const suspend = ({ id, email }: AccountDetails): Act => ({
   asksReason: 'required',
   reasonHint: t('The people of the account are told it with each refusal.'),
   action: t('Suspend the account'),
-  send: async (textOf) => {
-    const sent = { params: { path: { id } }, body: { reason: textOf('reason').trim() } };
+  send: async (_, reason) => {
+    const sent = { params: { path: { id } }, body: required(reason) };
     await dataOf(api.POST('/api/v1/operator/accounts/{id}/suspend/', sent));
     return t('The account is suspended.');
   },

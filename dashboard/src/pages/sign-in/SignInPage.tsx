@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { offersQuery, passkeyOptions } from '../../api/without-sign-in.ts';
-import { session, type SessionEnd, signInSearch } from '../../session/session.ts';
+import { session, type SessionEnd } from '../../session/session.ts';
 import { Button, ButtonAnchor } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { FailureNotice, Notice } from '../../ui/Page.tsx';
@@ -63,8 +63,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 const route = getRouteApi('/sign-in');
 
 export default function SignInPage() {
-  // The router keeps beside the valid parameters what its validation has left out.
-  const { from = '/', reason, provider: refusal = '' } = signInSearch({ ...route.useSearch() });
+  const { from = '/', reason, provider: refusal = '' } = route.useSearch();
   const router = useRouter();
   const queries = useQueryClient();
   const { provider = null, mail = false, sign_up: signUp } = useQuery(offersQuery).data ?? {};
