@@ -129,14 +129,13 @@ async function membershipOf(
 }
 
 /**
- * @param whose the account whose key it must be, and the member who must have made it, if only theirs may be revoked;
- * empty for the operator
+ * @param whose the account whose key it must be, and the member who must have made it, if only theirs may be revoked
  * @throws {ServiceError} `not_found`
  */
 export async function revokeApiKey(
   deps: { readonly actors: ActorSystem },
   keyId: string,
-  whose: { readonly accountId?: string; readonly createdBy?: string },
+  whose: { readonly accountId: string; readonly createdBy?: string },
   context: CommandContext,
 ): Promise<void> {
   const command = { type: 'RevokeKey', keyId, ...whose } as const;

@@ -90,7 +90,7 @@ export async function completeErasure(
     keys,
     async ({ id: keyId }) => {
       // Refused where it was revoked meanwhile, which is as good.
-      const command = { type: 'RevokeKey', keyId } as const;
+      const command = { type: 'RevokeKey', keyId, accountId } as const;
       await actors.send(apiKeyAggregate, keyId, command, causedBy(`erase/${keyId}`));
     },
     stopping,

@@ -16,6 +16,7 @@ import {
   UsageError,
 } from './command.ts';
 import { numberOf } from './flag-values.ts';
+import { reasonQuery } from './on-account.ts';
 import { limitOf, serviceOf, take } from './service.ts';
 
 type Use = (client: PressledgerClient) => Promise<void>;
@@ -95,13 +96,10 @@ const listing =
     );
   };
 
-const revoking =
-  ({ positionals: [id = ''] }: Invocation, { output }: CommandContext): Use =>
-  async (client) => {
-    await client.revokeKey(id);
-    output.json({ id });
-    output.line(`${id} is revoked.`);
-  };
+function tellRevoked({ output }: CommandContext, id: string): void {
+  output.json({ id });
+  output.line(`${id} is revoked.`);
+}
 
 export const keyCreate: Run = (invocation, context) =>
   ofAccount(invocation, context, creating(invocation, context));
@@ -117,8 +115,16 @@ export const keyList: Run = async (invocation, context) => {
 export const keysList: Run = (invocation, context) =>
   ofService(invocation, context, listing(invocation, context, limitOf(invocation)));
 
-export const keyRevoke: Run = (invocation, context) =>
-  context.open.withOperator((api) => revoking(invocation, context)(api.as()));
+export const keyRevoke: Run = async (invocation, context) => {
+  const [id = ''] = invocation.positionals;
+  const path = `/operator/api-keys/${encodeURIComponent(id)}/${reasonQuery(invocation)}`;
+  await context.open.withOperator(async (api) => await api.delete(path));
+  tellRevoked(context, id);
+};
 
 export const keysRevoke: Run = (invocation, context) =>
-  ofService(invocation, context, revoking(invocation, context));
+  ofService(invocation, context, async (client) => {
+    const [id = ''] = invocation.positionals;
+    await client.revokeKey(id);
+    tellRevoked(context, id);
+  });

@@ -46,14 +46,11 @@ export type ApiKeyCommand =
       readonly now: number;
     }
   | { readonly type: 'RecordKeyUse'; readonly keyId: string; readonly now: number }
-  /**
-   * `accountId` is absent when the operator revokes; a client revokes its own account's keys only, and those of one
-   * maker alone where `createdBy` is given.
-   */
+  /** Only a key of that account, and of that maker where `createdBy` is given, is revoked. */
   | {
       readonly type: 'RevokeKey';
       readonly keyId: string;
-      readonly accountId?: string;
+      readonly accountId: string;
       readonly createdBy?: string;
     };
 
@@ -112,7 +109,7 @@ const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (comm
       return [{ type: 'KeyUsed', data: { accountId: state.accountId, keyId, usedAt: now } }];
     }
     case 'RevokeKey': {
-      const { accountId = state.accountId, createdBy = state.createdBy } = command;
+      const { accountId, createdBy = state.createdBy } = command;
       const owned = accountId === state.accountId && createdBy === state.createdBy;
       if (state.status !== 'active' || !owned) {
         return { rejected: 'not_found', message: 'There is no such API key.' };

@@ -23,6 +23,7 @@ import { getFile } from './resources/files.ts';
 import { listAccountEvents, listBatchEvents, listConversionEvents } from './resources/history.ts';
 import {
   deleteHold,
+  deleteKeyOfAccount,
   deleteRetention,
   getOperatorAccount,
   listOperatorAccounts,
@@ -311,6 +312,7 @@ export const ROUTES: readonly Route[] = [
   api('post', '/operator/accounts/{id}/resume/', 'operator', postResumption),
   api('get', '/operator/accounts/{id}/activity/', 'operator', getAccountActivity),
   api('post', '/operator/accounts/{id}/sessions/end/', 'operator', postEndSessions),
+  api('delete', '/operator/api-keys/{id}/', 'operator', deleteKeyOfAccount),
   api('post', '/operator/accounts/{id}/erase/', 'operator', postErasure),
   open('/tlog/checkpoint', 'address', getCheckpoint),
   open('/tlog/key', 'address', getLogKey),

@@ -53,7 +53,7 @@ void test('credentials', async (t) => {
     t.equal(answer.headers.get('www-authenticate'), challenge);
   }
   t.equal((await api.call('GET', LIST, { key })).status, 200);
-  await revokeApiKey(api, account.keyId, {}, api.context());
+  await revokeApiKey(api, account.keyId, { accountId: account.id }, api.context());
   t.strictSame(refusal(await api.call('GET', LIST, { key })), expected, 'revoked: at once');
 });
 
@@ -285,7 +285,7 @@ void test('guesses of an address that has used up its own are not looked up', as
   t.equal((await ask(unknown.key)).status, 429, 'a key never seen may be a guess');
   t.equal(lookups, 0);
   t.equal((await ask(known.key)).status, 200, 'who is known goes on');
-  await revokeApiKey(api, known.keyId, {}, api.context());
+  await revokeApiKey(api, known.keyId, { accountId: known.id }, api.context());
   t.equal((await ask(known.key)).status, 429, 'until the key is revoked');
   api.clock.time += 40_000;
   t.equal((await ask(unknown.key)).status, 200, 'in the next minute');

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
 import { type Answer, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { newOperator, signedIn } from '../support/operator.ts';
@@ -137,6 +138,39 @@ void test('an operator changes an account, whose history says who', async (t) =>
   }
 });
 
+void test('an operator revokes one key of an account', async (t) => {
+  const api = await startApi(t);
+  const operator = await newOperator(api);
+  const { id, key } = await api.newAccount();
+  const lost = await createApiKey(api, id, 'lost', api.context());
+  const list = async (credential: string) =>
+    (await api.call('GET', `${BASE}/api-keys/`, { key: credential })).status;
+  t.equal(await list(lost.key), 200, 'the control');
+  const at = `/api-keys/${lost.id}/`;
+  t.equal((await operator.call('DELETE', `${at}?reason=`)).status, 400);
+  t.equal(await list(lost.key), 200, 'nothing was done without a reason that can be read');
+  t.equal((await operator.call('DELETE', at)).status, 204);
+  t.equal(await list(lost.key), 401, 'at once');
+  t.equal(await list(key), 200, 'the other key stays valid');
+  const events = await api.call('GET', `${BASE}/account/events/?type=KeyRevoked`, { key });
+  t.match(itemsOf(events), [
+    {
+      summary: 'The API key was revoked.',
+      stream: `apikey-${lost.id}`,
+      actor: { kind: 'operator', id: operator.id },
+    },
+  ]);
+  t.equal(itemsOf(events)[0]?.['client_address'], undefined);
+  const missing = { status: 404, error: 'not_found' };
+  for (const path of [at, '/api-keys/key_00000000000000000000000000/', '/api-keys/x/']) {
+    t.strictSame(refusal(await operator.call('DELETE', path)), missing, path);
+  }
+  const { keyId } = await api.newAccount();
+  const headers = { 'X-API-Key': key };
+  const byCustomer = await api.call('DELETE', `${BASE}/operator/api-keys/${keyId}/`, { headers });
+  t.strictSame(refusal(byCustomer), { status: 403, error: 'forbidden' });
+});
+
 void test('an operator opens an account', async (t) => {
   const api = await startApi(t);
   const operator = await newOperator(api);
@@ -166,7 +200,7 @@ void test('an operator opens an account', async (t) => {
 void test('an erasure asks for the password of the operator and the address of the account', async (t) => {
   const api = await startApi(t);
   const operator = await newOperator(api);
-  const { id, email, key } = await api.newAccount();
+  const { id, email, key, keyId } = await api.newAccount();
   const erase = (body: object, of = id) =>
     operator.call('POST', `/accounts/${of}/erase/`, { body });
   const wrong = { status: 400, error: 'validation_error' };
@@ -193,6 +227,8 @@ void test('an erasure asks for the password of the operator and the address of t
   t.equal(erased.status, 202);
   t.equal((await api.actors.read(accountAggregate, id)).state.status, 'erased');
   t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 401, 'its keys have ended');
+  const itsKey = await operator.call('DELETE', `/api-keys/${keyId}/`);
+  t.strictSame(refusal(itsKey), { status: 404, error: 'not_found' });
   for (const [method, path, body] of [
     ['GET', '/', undefined],
     ['POST', '/erase/', { password: PASSWORD, email }],

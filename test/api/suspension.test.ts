@@ -1,5 +1,6 @@
 /** An operator suspends an account and resumes it; each act is in the account's history, with its reason. */
 import { test } from 'tap';
+import { createApiKey } from '../../src/accounts/api-keys.ts';
 import { founderOf } from '../../src/domain/members.ts';
 import { type Answer, type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
 import { ownPage, SESSION, sessionCookie } from '../support/dashboard.ts';
@@ -187,12 +188,16 @@ void test('each act of an operator keeps its reason', async (t) => {
   await post('hold', {});
   await operator.call('DELETE', query('hold'));
   await operator.call('POST', query('sessions/end'));
+  const inUse = await createApiKey(api, id, 'leaked', api.context());
+  const why = '?reason=It%20was%20published.';
+  await operator.call('DELETE', `/api-keys/${inUse.id}/${why}`);
   const events = await api.call('GET', `${BASE}/account/events/?actor=operator:${operator.id}`, {
     key,
   });
   t.strictSame(
     itemsOf(events).map(({ type, reason }) => [type, reason]),
     [
+      ['KeyRevoked', 'It was published.'],
       ['SessionsEnded', 'why not sessions/end'],
       ['HoldReleased', 'why not hold'],
       ['HoldPlaced', 'why hold'],

@@ -249,10 +249,17 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
     await page.getByRole('dialog').getByRole('button', { name: 'Release the hold' }).click();
     await page.getByText('The account is under no hold.').waitFor();
 
+    const newKey = ['key', 'create', CUSTOMER, '--name', 'published'];
+    sub.equal((await runCli(dashboard.service.place, newKey)).code, 0);
     await button(page, 'Look at its activity').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Look at it' }).click();
+    await button(page, /^Revoke pk_live_/).click();
+    await dialog.getByLabel('Reason').fill('It was published.');
+    sub.strictSame(await inspectState(page, 'operations-revoke'), []);
+    await dialog.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('The account has no API key.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
     await page.getByText('No conversions in the last 30 days.').waitFor();
     await button(page, 'Make a reset link').click();
     await dialog.getByLabel('Reason').fill('She forgot it.');
@@ -309,6 +316,7 @@ async function accountTests(t: Test, dashboard: DashboardBrowser, id: string): P
       'HoldPlaced',
       'HoldReleased',
       'AccountInspected',
+      'KeyRevoked',
       'PasswordResetOffered',
       'PasswordChanged',
       'AccountSuspended',

@@ -567,6 +567,9 @@ async function driveOperators(t: Test, given: Answered) {
   await operator.call('DELETE', `${at}/retention/?reason=`);
   await operator.call('DELETE', `${at}/hold/?reason=`);
   await operator.call('POST', `${at}/sessions/end/?reason=`);
+  const { keyId } = await api.newAccount();
+  await operator.call('DELETE', `/api-keys/${keyId}/?reason=`);
+  await operator.call('DELETE', `/api-keys/${keyId}/`);
   await operator.call('GET', `/accounts/${id}/activity/`);
   await operator.call('GET', `/accounts/${id}/activity/?reason=`);
   const reason = 'The invoice of October is not paid.';

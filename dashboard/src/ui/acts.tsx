@@ -9,7 +9,8 @@ import { Section } from './Page.tsx';
 /** The reason, if one is given: the account reads it in its history. */
 export type Reason = { readonly reason?: string };
 
-export interface Act extends Pick<ButtonProps, 'look' | 'icon' | 'isDisabled' | 'small'> {
+export interface Act
+  extends Pick<ButtonProps, 'look' | 'icon' | 'isDisabled' | 'small' | 'aria-label'> {
   /** The question of its dialog. Without one, its form stands in the part. */
   readonly title?: string;
   /** The text of the button that opens the dialog, if it is another than `action`. */
@@ -68,9 +69,10 @@ function ActFields({ effect, fields, asksReason, reasonHint, needsProof }: Act) 
   );
 }
 
-function ActForm({ after, ...act }: Act & After) {
+/** The button of an act that asks in a dialog, or its form. */
+export function ActForm({ after, ...act }: Act & After) {
   const { title, action, text = action, isMild = false, send, ...button } = act;
-  const { look, icon, isDisabled, small } = button;
+  const { look, icon, isDisabled, small, 'aria-label': label } = button;
   const onSend = (textOf: TextOf, fileOf: FileOf) => send(textOf, reasonIn(textOf), fileOf);
   if (title === undefined) {
     const sendHere = async (textOf: TextOf, fileOf: FileOf) => {
@@ -86,7 +88,7 @@ function ActForm({ after, ...act }: Act & After) {
   }
   return (
     <ConfirmButton
-      {...{ text, title, action, look, icon, isDisabled, small }}
+      {...{ text, title, action, look, icon, isDisabled, small, 'aria-label': label }}
       actionLook={isMild ? 'primary' : 'danger'}
       onConfirm={onSend}
       // Also after a refusal, which may say that what is shown is out of date.

@@ -288,8 +288,12 @@ export const ACCOUNTS: readonly Command[] = [
   {
     name: 'key revoke',
     summary: 'Revoke an API key of any account on this machine. This cannot be undone.',
-    examples: ['key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    examples: [
+      'key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k',
+      "key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k --reason 'It was published.'",
+    ],
     positionals: { id: "the key's id, as 'key list' shows it" },
+    options: { reason: REASON },
     run: async (...given) => (await import('../keys.ts')).keyRevoke(...given),
   },
 ];

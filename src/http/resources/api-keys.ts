@@ -16,13 +16,7 @@ import { ServiceError } from '../../errors/errors.ts';
 import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
-import {
-  accountInView,
-  callerOf,
-  commandContext,
-  type HttpContext,
-  pathParameter,
-} from '../context.ts';
+import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import {
   Closed,
@@ -197,6 +191,16 @@ function readKey(
   return { name, rights };
 }
 
+export const noSuchKey = (): ServiceError =>
+  new ServiceError('not_found', 'There is no such API key.');
+
+/** @throws {ServiceError} `not_found` where it can be no key's */
+export function keyIdOf(ctx: HttpContext): string {
+  const id = pathParameter(ctx, 'id');
+  if (!keyId.test(id)) throw noSuchKey();
+  return id;
+}
+
 /** The maker of the keys that a member may see and revoke: their own. Others have to do with all of the account. */
 function ownAlone(ctx: HttpContext): string | undefined {
   const { actor } = ctx.state.caller ?? {};
@@ -297,11 +301,10 @@ export const deleteApiKey: Endpoint = {
     answers: { 204: { description: 'The key was revoked. There is no body.' } },
   },
   handler: (deps) => async (ctx) => {
-    const accountId = accountInView(ctx);
-    const id = pathParameter(ctx, 'id');
-    if (!keyId.test(id)) throw new ServiceError('not_found', 'There is no such API key.');
+    const { accountId } = callerOf(ctx);
+    const id = keyIdOf(ctx);
     const createdBy = ownAlone(ctx);
-    const whose = { ...(accountId && { accountId }), ...(createdBy && { createdBy }) };
+    const whose = { accountId, ...(createdBy && { createdBy }) };
     await revokeApiKey(deps, id, whose, await commandContext(ctx, deps));
     ctx.status = 204;
   },

@@ -257,6 +257,17 @@ export const postEndSessionsDoc: OperationDoc = {
   errors: { validation_error: WRONG_REASON },
 };
 
+export const deleteKeyOfAccountDoc: OperationDoc = {
+  id: 'revokeKeyOfAccount',
+  tag: 'Operators',
+  summary: 'Revoke an API key of an account',
+  description:
+    'Takes effect at once and cannot be undone: the next request with the key is refused with 401. Other keys and all sessions of the account stay valid.',
+  parameters: [REASON],
+  answers: { 204: { description: 'The key was revoked. There is no body.' } },
+  errors: { validation_error: WRONG_REASON },
+};
+
 export const WRONG_PASSWORD = wrongField(
   'password',
   'Is not the password of your account.',

@@ -12,9 +12,11 @@ import {
   openAccount,
   sendToAccount,
 } from '../../accounts/accounts.ts';
+import { revokeApiKey } from '../../accounts/api-keys.ts';
 import { beginErasure } from '../../accounts/erasure.ts';
 import { assertPlan } from '../../accounts/rate-limits.ts';
 import { firstCommand } from '../../actors/command-context.ts';
+import { apiKeyAggregate } from '../../domain/api-key.ts';
 import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { compile, ValidationIssues, validated } from '../../requests/validation.ts';
 import { timeIn } from '../../time/clock.ts';
@@ -23,10 +25,12 @@ import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { operatorContext, operatorOf } from '../operator.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { keyIdOf, noSuchKey } from './api-keys.ts';
 import {
   AccountOpening,
   CreditGrant,
   deleteHoldDoc,
+  deleteKeyOfAccountDoc,
   deleteRetentionDoc,
   ErasureRequest,
   getOperatorAccountDoc,
@@ -181,6 +185,21 @@ export const postEndSessions: Endpoint = {
     const context = await operatorContext(ctx, deps, accountId, reason);
     const ended = await endSessions(deps, { accountId }, context);
     ctx.body = { sessions_ended: ended };
+  },
+};
+
+export const deleteKeyOfAccount: Endpoint = {
+  doc: deleteKeyOfAccountDoc,
+  handler: (deps) => async (ctx) => {
+    const reason = reasonOf(ctx);
+    const id = keyIdOf(ctx);
+    const { accountId, status } = (await deps.actors.read(apiKeyAggregate, id)).state;
+    // Before the account: a key that was never made has none.
+    if (status === 'none') throw noSuchKey();
+    await assertOpen(deps, accountId);
+    const context = await operatorContext(ctx, deps, accountId, reason);
+    await revokeApiKey(deps, id, { accountId }, context);
+    ctx.status = 204;
   },
 };
 

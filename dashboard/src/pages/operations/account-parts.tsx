@@ -4,7 +4,7 @@
  */
 import { api, dataOf } from '../../api/client.ts';
 import { everyDay } from '../../api/usage.ts';
-import type { Part } from '../../ui/acts.tsx';
+import { ActForm, type Part } from '../../ui/acts.tsx';
 import { Calm } from '../../ui/Page.tsx';
 import { type Column, Table } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -12,57 +12,93 @@ import { t } from '../../words/words.ts';
 import { UsageDays } from '../usage/UsageDays.tsx';
 import { erasure, passwords, sessions, suspension } from './account-access.tsx';
 import { hold, planAndCredits, retention } from './account-terms.tsx';
-import type { Activity, AtAccount } from './operator-api.ts';
+import { type Activity, type AtAccount, forgetAccounts } from './operator-api.ts';
 
 const DAYS = 30;
 
-const KEYS: readonly Column<Activity['keys'][number]>[] = [
+const columnsOf = (
+  activity: Activity,
+  { onActivity }: AtAccount,
+): readonly Column<Activity['keys'][number]>[] => [
   { header: t('Key'), isRowHeader: true, cell: ({ prefix }) => <code>{prefix}…</code> },
   { header: t('Created'), cell: ({ created_at: at }) => <Time iso={at} /> },
   {
     header: t('Last used'),
     cell: ({ last_used_at: at }) => (at === null ? t('Never') : <Time iso={at} />),
   },
+  {
+    header: t('Actions'),
+    isActions: true,
+    cell: ({ id, prefix }) => (
+      <ActForm
+        small
+        icon="trash"
+        text={t('Revoke')}
+        aria-label={t('Revoke {name}', { name: prefix })}
+        title={t('Revoke the key {name}?', { name: `${prefix}…` })}
+        effect={t(
+          'Requests with this key are refused at once, with status 401. Programs that still use it stop working until they are given another.',
+        )}
+        action={t('Revoke the key')}
+        asksReason="optional"
+        send={async (_, query) => {
+          const params = { path: { id }, query };
+          await dataOf(api.DELETE('/api/v1/operator/api-keys/{id}/', { params }));
+          // Not asked for again: that would be another look.
+          onActivity({ ...activity, keys: activity.keys.filter((key) => key.id !== id) });
+          return t('The key {name} is revoked.', { name: `${prefix}…` });
+        }}
+        after={forgetAccounts}
+      />
+    ),
+  },
 ];
 
 /** It is asked for by a button: the account sees each look. */
-const activityPart = ({ account: { id, email }, activity, onActivity }: AtAccount): Part => ({
-  title: t('Keys, use and failures'),
-  lead: t(
-    'Prefixes of keys and counts, no names and no documents. The account sees in its history that you looked.',
-  ),
-  state: activity && (
-    <div role="status" className="stack">
-      <Table
-        label={t('API keys')}
-        columns={KEYS}
-        rows={activity.keys}
-        rowKey={({ id: key }) => key}
-        empty={<Calm>{t('The account has no API key.')}</Calm>}
-      />
-      {/* The advice of the page Usage is for who uses the account. */}
-      {activity.days.length === 0 ? (
-        <p>{t('No conversions in the last {DAYS} days.', { DAYS })}</p>
-      ) : (
-        <UsageDays days={everyDay(activity.days, DAYS, Date.now())} />
-      )}
-    </div>
-  ),
-  acts: [
-    {
-      text: t('Look at its activity'),
-      title: t('Look at the activity of {email}?', { email }),
-      effect: t('The look is recorded in the history of the account, once an hour.'),
-      action: t('Look at it'),
-      isMild: true,
-      asksReason: 'optional',
-      send: async (_, query) => {
-        const params = { path: { id }, query };
-        onActivity(await dataOf(api.GET('/api/v1/operator/accounts/{id}/activity/', { params })));
+const activityPart = (at: AtAccount): Part => {
+  const {
+    account: { id, email },
+    activity,
+    onActivity,
+  } = at;
+  return {
+    title: t('Keys, use and failures'),
+    lead: t(
+      'Prefixes of keys and counts, no names and no documents. The account sees in its history that you looked.',
+    ),
+    state: activity && (
+      <div role="status" className="stack">
+        <Table
+          label={t('API keys')}
+          columns={columnsOf(activity, at)}
+          rows={activity.keys}
+          rowKey={({ id: key }) => key}
+          empty={<Calm>{t('The account has no API key.')}</Calm>}
+        />
+        {/* The advice of the page Usage is for who uses the account. */}
+        {activity.days.length === 0 ? (
+          <p>{t('No conversions in the last {DAYS} days.', { DAYS })}</p>
+        ) : (
+          <UsageDays days={everyDay(activity.days, DAYS, Date.now())} />
+        )}
+      </div>
+    ),
+    acts: [
+      {
+        text: t('Look at its activity'),
+        title: t('Look at the activity of {email}?', { email }),
+        effect: t('The look is recorded in the history of the account, once an hour.'),
+        action: t('Look at it'),
+        isMild: true,
+        asksReason: 'optional',
+        send: async (_, query) => {
+          const params = { path: { id }, query };
+          onActivity(await dataOf(api.GET('/api/v1/operator/accounts/{id}/activity/', { params })));
+        },
       },
-    },
-  ],
-});
+    ],
+  };
+};
 
 /** The parts of the page, in their order. */
 export const PARTS: readonly ((at: AtAccount) => Part)[] = [
