@@ -18,13 +18,13 @@ interface CodeProps {
 export function Code({ code, copyLabel, wrap = false, children = code }: CodeProps) {
   return (
     <figure className={`${styles.figure} card`}>
+      <div className={styles.copy}>
+        <CopyButton text={code} label={copyLabel} />
+      </div>
       {/* Long lines are scrolled, also by the keyboard. */}
       <pre className={styles.code} data-wrap={wrap} tabIndex={wrap ? undefined : 0}>
         <code>{children}</code>
       </pre>
-      <div className={styles.copy}>
-        <CopyButton text={code} label={copyLabel} />
-      </div>
     </figure>
   );
 }
