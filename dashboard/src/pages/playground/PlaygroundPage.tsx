@@ -80,7 +80,10 @@ function Playground({ account, fields }: PlaygroundProps) {
       onChange={(next) =>
         change({ options: next, lacksFiles: lacksFiles && !changesFiles(options, next) })
       }
-      onReset={() => replace({ options: {} }, true)}
+      onReset={() => {
+        outcome.forgive();
+        replace({ options: {} }, true);
+      }}
       errors={errors}
       paid={t('A conversion')}
       credits={account.credits}

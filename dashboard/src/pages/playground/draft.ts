@@ -83,7 +83,7 @@ export function useOutcome(fields: readonly Field[], draft: Draft, number: numbe
   const running = useRef<AbortController>(undefined);
   const next = useRef<ReturnType<typeof setTimeout>>(undefined);
   const { sent, isInPlace, note } = useSent(draft, number);
-  const { mutate, data, error, isPending, variables } = useMutation({
+  const { mutate, data, error, isPending, variables, reset } = useMutation({
     mutationFn: async (as: 'conversion' | 'preview') => {
       note();
       running.current?.abort();
@@ -130,6 +130,10 @@ export function useOutcome(fields: readonly Field[], draft: Draft, number: numbe
     isPending,
     made: data,
     error,
+    /** What was wrong is not said any more. What was made stays. */
+    forgive: () => {
+      if (error !== null) reset();
+    },
     sent,
     errors: isInPlace && error instanceof ApiError ? error.details : {},
     isPreviewing,
