@@ -25,7 +25,11 @@ const WHOLE_PDF = 'Order, turning and size';
 
 /** By their paths, or by their names alone wherever they stand. */
 const WORDS: Readonly<Record<string, FieldWords>> = {
-  files: { hint: 'What the HTML refers to, such as style.css or img/logo.png.', group: 'Files' },
+  files: {
+    label: 'Files beside the HTML',
+    hint: 'What the HTML refers to, such as style.css or img/logo.png.',
+    group: 'Files',
+  },
   format: {
     label: 'What is made',
     hint: 'A picture shows the whole page as a screen does. Paper and margins do not go with it.',

@@ -175,7 +175,8 @@ export function Items({ field, path, value, onChange, errors }: OptionProps) {
         items={items}
         nameOf={nameOf}
         onChange={onChange}
-        head={(item) => <strong>{nameOf(item)}</strong>}
+        // The list has its label already.
+        head={(item) => <strong>{nameIn(field, item) ?? items.indexOf(item) + 1}</strong>}
       >
         {(item, at) => (
           <ItemFields
