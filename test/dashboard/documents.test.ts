@@ -131,17 +131,22 @@ void test('finished PDFs are worked on', async (t) => {
 
   await t.test('uploads and a stored PDF become one, with all steps', async (sub) => {
     await button(page, 'Stamp').click();
-    await field(page, 'Text').fill('Draft & <copy>');
+    const text = field(page, 'Text');
+    sub.equal(await text.getAttribute('aria-invalid'), null);
+    await button(page, 'Make the PDF').click();
+    await page.getByText('Stamp: Text: Must not be empty.').waitFor();
+    sub.equal(await text.getAttribute('aria-invalid'), 'true');
+    await text.fill('Draft & <copy>');
     await button(page, 'Set title and author').click();
     await field(page, 'Title').fill('Together');
     await button(page, 'Name, reference and tags').click();
     await field(page, 'File name').fill('together');
     await button(page, 'Make the PDF').click();
     await page.getByText('The PDF is ready.').waitFor();
-    const { text, pages, info } = await resultOf(page);
+    const { text: printed, pages, info } = await resultOf(page);
     sub.equal(pages.length, 3);
-    sub.match(text, /Receipt[^]*Cover[^]*First/);
-    sub.match(text, 'Draft & <copy>');
+    sub.match(printed, /Receipt[^]*Cover[^]*First/);
+    sub.match(printed, 'Draft & <copy>');
     sub.match(JSON.stringify(info), 'Together');
   });
 

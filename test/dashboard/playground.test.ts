@@ -83,6 +83,12 @@ void test('a document is tried in the playground', async (t) => {
       sub.match(other, 'picture.webp', language);
       sub.notMatch(other, /application\/pdf|document\.pdf/, language);
     }
+    await page.setViewportSize({ width: 768, height: 900 });
+    const [figure, code] = await Promise.all(
+      ['figure', 'figure pre'].map((shown) => page.locator(shown).boundingBox()),
+    );
+    sub.ok((code?.width ?? 0) > (figure?.width ?? 0) - 4, 'the button takes nothing of its width');
+    await page.setViewportSize({ width: 1280, height: 900 });
     await button(page, 'Convert').click();
     await page.getByRole('img', { name: 'The picture' }).waitFor();
     sub.equal(
@@ -153,6 +159,7 @@ void test('a document is tried in the playground', async (t) => {
     sub.strictSame(await inspectState(page, 'playground-wrong'), []);
     await button(page, 'Reset').click();
     sub.equal(await margin.inputValue(), '1cm');
+    sub.equal(await page.locator('[aria-invalid]').or(page.getByRole('alert')).count(), 0);
   });
 
   await t.test('it is converted with the keys, with warnings, and costs a credit', async (sub) => {

@@ -5,7 +5,16 @@ import { TextField } from '../ui/forms.tsx';
 import { errorWithin, type FieldErrors } from './Framed.tsx';
 import styles from './request.module.css';
 import type { Field } from './schema.ts';
-import { PLACE_CHOICES, PLACES, type Place, stampHtml } from './stamp.ts';
+import {
+  PLACE_CHOICES,
+  PLACES,
+  type Place,
+  STAMP_FIELDS,
+  STAMP_KINDS,
+  stampHtml,
+  type StampKind,
+  stampKind,
+} from './stamp.ts';
 import { textOf, type Values, valuesOf } from './values.ts';
 import { t } from '../words/words.ts';
 
@@ -67,25 +76,16 @@ function Margins({ fields, prefix, values, onChange, errors }: ComposedProps) {
   );
 }
 
-/** A stamp shows one of these. */
-const KINDS = [
-  { value: 'text', label: t('A text') },
-  { value: 'image', label: t('A picture') },
-  { value: 'html', label: 'HTML' },
-] as const;
-
 /** What a stamp shows: HTML, which is made of a text where a person wants that, or a picture. */
 function StampContent({ fields, prefix, values, onChange, errors, draw }: ComposedProps) {
-  const { what, text, place = 'across', html, image } = values;
-  const other = image === undefined && html !== undefined && text === undefined ? 'html' : 'text';
-  const sent = image === undefined ? other : 'image';
-  const kind = KINDS.find(({ value }) => value === what)?.value ?? sent;
+  const { text, place = 'across' } = values;
+  const kind = stampKind(values);
   const write = (written: string, at: Place, more: Values = {}) => {
     const { opacity } = PLACES[at];
     const shown = { what: 'text', text: written, place: at, html: stampHtml(written, at) };
     onChange({ opacity, ...values, ...more, ...shown });
   };
-  const choose = (next: (typeof KINDS)[number]['value']) => {
+  const choose = (next: StampKind) => {
     // What was chosen before comes back when a person does.
     const own: Values = { ...valuesOf(values['own']), [kind]: values[kind] };
     const others = { own, what: next, html: undefined, image: undefined };
@@ -94,7 +94,7 @@ function StampContent({ fields, prefix, values, onChange, errors, draw }: Compos
   };
   return (
     <div className="fields">
-      <Select label={t('Stamp with')} choices={KINDS} value={kind} onChange={choose} />
+      <Select label={t('Stamp with')} choices={STAMP_KINDS} value={kind} onChange={choose} />
       {kind === 'text' && (
         <>
           <TextField
@@ -119,5 +119,5 @@ function StampContent({ fields, prefix, values, onChange, errors, draw }: Compos
 
 export const COMPOSED: readonly Composed[] = [
   { names: [...SIDES.keys()], as: Margins },
-  { names: ['html', 'image', 'opacity'], as: StampContent },
+  { names: STAMP_FIELDS, as: StampContent },
 ];

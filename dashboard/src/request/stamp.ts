@@ -1,5 +1,25 @@
-/** The HTML of a stamp that shows a text. */
+/** What a stamp shows, and the HTML of one that shows a text. */
 import { t } from '../words/words.ts';
+
+/** A stamp shows one of these. */
+export const STAMP_KINDS = [
+  { value: 'text', label: t('A text') },
+  { value: 'image', label: t('A picture') },
+  { value: 'html', label: 'HTML' },
+] as const;
+
+export type StampKind = (typeof STAMP_KINDS)[number]['value'];
+
+/** What its form asks for: as a person chose, or as it was sent. */
+export function stampKind(values: Readonly<Record<string, unknown>>): StampKind {
+  const { what, text, html, image } = values;
+  const other = html !== undefined && text === undefined ? 'html' : 'text';
+  const sent = image === undefined ? other : 'image';
+  return STAMP_KINDS.find(({ value }) => value === what)?.value ?? sent;
+}
+
+/** An object that has these fields is a stamp. */
+export const STAMP_FIELDS: readonly string[] = ['html', 'image', 'opacity'];
 
 /** Where a text is stamped, its usual opacity there, and the styles of its box and of the text itself. */
 export const PLACES = {

@@ -1,5 +1,6 @@
 /** Turns what is filled in into fields of the body of a request, and back. */
 import type { Field, ItemType } from './schema.ts';
+import { STAMP_FIELDS, stampKind } from './stamp.ts';
 import { t } from '../words/words.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -89,6 +90,13 @@ interface Codec {
   readonly shown: (value: unknown, field: Field) => unknown;
 }
 
+const isStamp = (fields: readonly Field[]): boolean =>
+  STAMP_FIELDS.every((name) => fields.some((field) => field.name === name));
+
+/** What the form of a stamp asks for, empty: by it the service says that it is missing there. */
+const emptyStamp = (fields: readonly Field[], values: Values): Values =>
+  isStamp(fields) ? { [stampKind(values) === 'image' ? 'image' : 'html']: '' } : {};
+
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 /** What would be sent, unless there is nothing in it. */
 const unlessEmpty = <Sent extends object>(value: Sent) => (isEmpty(value) ? undefined : value);
@@ -139,7 +147,10 @@ const CODECS: Readonly<Record<Field['kind'], Codec>> = {
       value === false ? undefined : optionsOf(fields, valuesOf(value === true ? {} : value)),
   },
   group: {
-    sent: (value, { fields }) => unlessEmpty(bodyOfFields(fields, valuesOf(value))),
+    sent: (value, { fields }) => {
+      const body = unlessEmpty(bodyOfFields(fields, valuesOf(value)));
+      return body && { ...emptyStamp(fields, valuesOf(value)), ...body };
+    },
     shown: (value, { fields }) => optionsOf(fields, valuesOf(value)),
   },
 };
@@ -154,6 +165,7 @@ function bodyOfItem(field: Field, item: Values): Values {
   return {
     ...(type !== undefined && { type }),
     ...Object.fromEntries(required),
+    ...emptyStamp(fields, item),
     ...bodyOfFields(fields, item),
   };
 }
@@ -198,8 +210,8 @@ export function labelOfPath(fields: readonly Field[], path: string, values: Valu
       [list, value] = [undefined, item];
     } else if (field !== undefined) {
       // A person who stamps a text sees no HTML.
-      const isText = part === 'html' && valuesOf(value)['what'] === 'text';
-      labels.push(isText ? t('Text') : field.label);
+      const isText = part === 'html' && stampKind(valuesOf(value)) === 'text';
+      labels.push(isText && isStamp(holder.fields) ? t('Text') : field.label);
       holder = field;
       value = valuesOf(value)[part];
       list = field.kind === 'list' ? field : undefined;

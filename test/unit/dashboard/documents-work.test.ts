@@ -119,6 +119,11 @@ void test('a path is called by its PDF, or by its step and field', (t) => {
   t.equal(label('steps.0'), 'Turn pages');
   t.equal(label('steps.0.rotate'), 'Turn pages: Degrees');
   t.equal(label('steps.1.html'), 'Stamp: Text', 'as the person filled it in');
+  const untouched = { steps: [{ key: 1, type: 'stamp' }] };
+  t.equal(labelOfPath(FIELDS, 'steps.0.html', untouched), 'Stamp: Text', 'as its form asks');
+  t.match(workOf(FIELDS, untouched).request.steps, [{ type: 'stamp', html: '' }]);
+  const picture = { steps: [{ key: 1, type: 'stamp', what: 'image' }] };
+  t.match(workOf(FIELDS, picture).request.steps, [{ type: 'stamp', image: '' }]);
   t.equal(label('steps.2.parts.1'), 'Split into parts: Pages of each part: 2');
   t.equal(label('retention_seconds'), 'Keep for');
   t.end();
