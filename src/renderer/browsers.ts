@@ -1,4 +1,5 @@
 /** The Chrome of one worker: started before it is needed, replaced before it is worn out. */
+import { ChromeGone } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import { ChromeMemory, MAX_WARM_BYTES } from './browser/memory.ts';
 import { killGroup } from './browser/processes.ts';
@@ -9,11 +10,14 @@ const MAX_AGE_MS = 60 * 60 * 1000;
 const USES_BETWEEN_CHECKS = 50;
 /** The process of a tab that was closed takes a moment to end. */
 const AFTER_LARGE_PAGE_MS = 1_000;
+const ASK_TIMEOUT_MS = 1_000;
 
 export interface Browser {
   readonly chrome: LaunchedChrome;
   readonly tabs: WarmTabs;
   readonly memory: ChromeMemory;
+  /** @see networkProcess */
+  network: number | undefined;
   /** By `performance.now()`. */
   readonly startedAt: number;
 }
@@ -32,6 +36,24 @@ export interface BrowsersOptions {
   readonly maxPageBytes: number;
   readonly maxWarmBytes?: number;
   readonly maxAgeMs?: number;
+}
+
+/** The process that has the network of all tabs. Chrome starts another when it ends, which cannot sign in to their proxies. */
+async function networkProcess({ connection }: LaunchedChrome): Promise<number | undefined> {
+  const asked = connection.send('SystemInfo.getProcessInfo', undefined, ASK_TIMEOUT_MS);
+  const { processInfo } = await asked;
+  return processInfo.find(({ type }) => type === 'network.mojom.NetworkService')?.id;
+}
+
+/**
+ * Ends a browser whose network has ended: requests fail for that as they do when a page aborts them.
+ * @throws {ChromeGone} when it has
+ */
+export async function checkNetwork({ chrome, network }: Browser): Promise<void> {
+  if ((await networkProcess(chrome).catch(() => network)) === network) return;
+  const gone = new ChromeGone('The process of Chrome that has the network ended.');
+  chrome.connection.close(gone);
+  throw gone;
 }
 
 export class Browsers {
@@ -118,10 +140,12 @@ export class Browsers {
     const kill = (): void => killGroup(chrome.pid);
     const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
     const tabs = new WarmTabs(chrome.connection, this.#options.openProxy, discard);
-    const browser: Browser = { chrome, tabs, memory, startedAt: performance.now() };
+    const startedAt = performance.now();
+    const browser: Browser = { chrome, tabs, memory, network: undefined, startedAt };
     chrome.connection.onDisconnect(discard);
     try {
       await browser.tabs.prepared();
+      browser.network = await networkProcess(chrome);
     } catch (error) {
       // Nobody else knows of it.
       await this.#end(browser);

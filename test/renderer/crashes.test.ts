@@ -6,10 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { eventually } from '../support/deadline.ts';
-import { descendants } from '../support/processes.ts';
+import { descendants, type ProcessRecord } from '../support/processes.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
-import { accountId } from '../support/samples.ts';
 
 void test('a Chrome that dies under a job gives the job another try, at most three', async (t) => {
   const { offer, ended, chromes, reports } = await startNode(t, { allowPrivateNetwork: true });
@@ -29,27 +28,60 @@ void test('a Chrome that dies under a job gives the job another try, at most thr
   t.match(await ended(await offer({ html: '<p>next</p>' })), { kind: 'completed' });
 });
 
-void test('where the network of Chrome ends alone, no document fails for it', async (t) => {
+void test('where the network of Chrome ends alone under a document, the document is tried again', async (t) => {
+  const renderer = await startTestRenderer({ allowPrivateNetwork: true });
+  t.teardown(() => renderer.close());
+  const endNetwork = (): void => {
+    const [chrome = 0] = renderer.pool.chromes().running;
+    const isNetwork = (each: ProcessRecord): boolean => each.commandLine.includes('NetworkService');
+    for (const { pid } of descendants(chrome).filter(isNetwork)) process.kill(pid, 'SIGKILL');
+  };
+  const server = createServer((request, response) => {
+    if (request.url === '/never') endNetwork();
+    else response.end('<p>from the network</p>');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const render = async (request: RequestDocument): Promise<string> =>
+    (await renderer.render(request)).kind;
+  // A page that aborts a request by itself looks the same.
+  const aborts = `<script>const all = new AbortController();
+    fetch('${url}', { signal: all.signal }); all.abort()</script>`;
+  t.equal(await render({ html: aborts }), 'completed');
+  const documents = [
+    { url: `${url}never` },
+    { html: `<img src="${url}never">` },
+    { html: `<link rel="stylesheet" href="${url}never">` },
+    { html: `<script>fetch('${url}never').catch(() => {})</script>` },
+  ];
+  for (const document of documents) {
+    const [chrome] = renderer.pool.chromes().running;
+    t.equal(await render(document), 'crashed', JSON.stringify(document));
+    t.equal(await render({ url }), 'completed');
+    t.not(renderer.pool.chromes().running.at(-1), chrome);
+  }
+});
+
+void test('where the network of Chrome ended before a document, none is printed without it', async (t) => {
   const renderer = await startTestRenderer({ allowPrivateNetwork: true });
   t.teardown(() => renderer.close());
   const server = createServer((_, response) => response.end('<p>from the network</p>'));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const account = accountId();
-  const render = async (request: RequestDocument): Promise<string> =>
-    (await renderer.render(request, {}, undefined, account)).kind;
-  t.equal(await render({ url }), 'completed');
-  // Then no tab is being opened, which would notice it: there is one of the account, and one for each kind.
-  for (const html of ['1', '2', '3', '4']) t.equal(await render({ html }), 'completed');
+  await renderer.pdf({ url });
   const [chrome = 0] = renderer.pool.chromes().running;
-  const network = (): number | undefined =>
-    descendants(chrome).find(({ commandLine }) => commandLine.includes('NetworkService'))?.pid;
-  const pid = await eventually('a process for the network', network);
+  const network = (): ProcessRecord | undefined =>
+    descendants(chrome).find(({ commandLine }) => commandLine.includes('NetworkService'));
+  const { pid } = await eventually('a process for the network', network);
   process.kill(pid, 'SIGKILL');
-  await eventually('its end', () => network() !== pid || undefined);
-  t.equal(await render({ html: `<img src="${url}">` }), 'crashed', 'it is tried again');
-  t.equal(await render({ url }), 'completed');
+  await eventually('its end', () => network()?.pid !== pid || undefined);
+  const result = await renderer.render({ html: `<iframe src="${url}"></iframe>` });
+  // Chrome is a new one by then if a tab was being opened, which notices it.
+  if (result.kind === 'completed') t.match(result.page.resources, [{ status: 200 }]);
+  else t.equal(result.kind, 'crashed');
+  t.match((await renderer.pdf({ url })).text, /from the network/);
   t.not(renderer.pool.chromes().running.at(-1), chrome);
 });
 

@@ -1,7 +1,6 @@
 /** The one table of a document's requests: those of the page, its frames and its workers. */
 import type { ManifestResource } from '../../domain/render-manifest.ts';
 import type { EventParams } from '../browser/connection.ts';
-import { ChromeGone } from '../browser/failure.ts';
 import type { Tab } from './tab.ts';
 import { isOwnPage } from './window.ts';
 
@@ -50,6 +49,7 @@ export class Requests {
   #listed = 0;
   #leftOut = 0;
   #used = false;
+  #hasFailed = false;
   #document: PageRequest | undefined;
   #quietTimer: NodeJS.Timeout | undefined;
   #quietMs = 0;
@@ -82,10 +82,7 @@ export class Requests {
     tab.onEach('Network.loadingFailed', ({ requestId, errorText: failure, ...why }) => {
       const reason = why.blockedReason ?? why.corsErrorStatus?.corsError;
       const error = reason ?? failure.replace(/^net::/, '');
-      // The proxy is as near as the page, and there as long as the tab: Chrome's own process for the network has ended.
-      if (error === 'ERR_PROXY_CONNECTION_FAILED') {
-        tab.endBrowser(new ChromeGone('Chrome has no way to the network any more.'));
-      }
+      this.#hasFailed = true;
       this.#end(this.#change(requestId, { failure, error }));
     });
     tab.onEach('Network.webSocketCreated', ({ requestId, url }, session) => {
@@ -130,6 +127,11 @@ export class Requests {
   /** True once the page asked for anything but its document. */
   get used(): boolean {
     return this.#used;
+  }
+
+  /** True once a request ended without an answer, whoever ended it. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   get busy(): boolean {

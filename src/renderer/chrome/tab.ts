@@ -205,11 +205,6 @@ export class Tab {
     for (const tell of this.#waiting) tell(this.#gone);
   }
 
-  /** Ends its browser, which is not to be used again. */
-  endBrowser(reason: ChromeGone): void {
-    this.#connection.close(reason);
-  }
-
   /**
    * @throws {PageFailure} `timeout` when the deadline passes first
    * @throws {ChromeGone} when the tab or the browser dies
