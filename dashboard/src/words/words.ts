@@ -6,7 +6,7 @@
 import { kept } from '../ui/kept.ts';
 
 /** The languages, each by its own name, with what a person should know before they choose it. */
-export const LANGUAGES = { en: 'English', de: 'Deutsch (ungeprüft)' } as const;
+export const LANGUAGES = { en: 'English', de: 'Deutsch (maschinell)' } as const;
 export type Language = keyof typeof LANGUAGES;
 
 const chosen = kept.read('language') ?? '';

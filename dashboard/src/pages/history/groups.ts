@@ -70,25 +70,25 @@ export function groupsOf(events: readonly ConversionEvent[], showsAll: boolean):
 
 /** What happened to a conversion, in one word. Of a delivery its outcome says that. */
 const DONE: Partial<Record<Type, string>> = {
-  ConversionRequested: 'requested',
-  ConversionStarted: 'begun',
-  SignatureMade: 'signed',
-  ConversionCompleted: 'made',
-  ConversionFailed: 'failed',
-  CreditDebited: 'paid',
-  CreditRefunded: 'refunded',
-  DocumentDownloaded: 'downloaded',
+  ConversionRequested: t('requested'),
+  ConversionStarted: t('begun'),
+  SignatureMade: t('signed'),
+  ConversionCompleted: t('made'),
+  ConversionFailed: t('failed'),
+  CreditDebited: t('paid'),
+  CreditRefunded: t('refunded'),
+  DocumentDownloaded: t('downloaded'),
   ConversionDeleted: t('taken back'),
-  ConversionExpired: 'deleted',
-  BatchRequested: 'requested',
-  BatchCancelled: 'cancelled',
-  BatchEnded: 'ended',
+  ConversionExpired: t('deleted'),
+  BatchRequested: t('requested'),
+  BatchCancelled: t('cancelled'),
+  BatchEnded: t('ended'),
 };
 
 function doneText({ type, data }: ConversionEvent): string {
-  if (type === 'ConversionFailed' && data['code'] === 'cancelled') return 'cancelled';
+  if (type === 'ConversionFailed' && data['code'] === 'cancelled') return t('cancelled');
   if (type === 'DeliveryAttempted') {
-    return data['outcome'] === 'delivered' ? 'delivered' : t('not delivered');
+    return data['outcome'] === 'delivered' ? t('delivered') : t('not delivered');
   }
   return DONE[type] ?? typeText(type).toLowerCase();
 }
