@@ -2,7 +2,7 @@
 import { ChromeGone } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import { ChromeMemory, MAX_WARM_BYTES } from './browser/memory.ts';
-import { killGroup } from './browser/processes.ts';
+import { hasEnded, killGroup } from './browser/processes.ts';
 import { type AccountTab, type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
 import type { Kind } from './chrome/window.ts';
 
@@ -16,8 +16,8 @@ export interface Browser {
   readonly chrome: LaunchedChrome;
   readonly tabs: WarmTabs;
   readonly memory: ChromeMemory;
-  /** @see networkProcess */
-  network: number | undefined;
+  /** @see sharedProcesses */
+  shared: readonly number[];
   /** By `performance.now()`. */
   readonly startedAt: number;
 }
@@ -38,20 +38,25 @@ export interface BrowsersOptions {
   readonly maxAgeMs?: number;
 }
 
-/** The process that has the network of all tabs. Chrome starts another when it ends, which cannot sign in to their proxies. */
-async function networkProcess({ connection }: LaunchedChrome): Promise<number | undefined> {
+/** Those that all tabs share, by Chrome's names: one has their network, and one draws their canvases. */
+const SHARED_TYPES: readonly string[] = ['network.mojom.NetworkService', 'GPU'];
+
+/** The numbers of the processes that all tabs share. None where there is no /proc. */
+async function sharedProcesses({ connection }: LaunchedChrome): Promise<readonly number[]> {
   const asked = connection.send('SystemInfo.getProcessInfo', undefined, ASK_TIMEOUT_MS);
   const { processInfo } = await asked;
-  return processInfo.find(({ type }) => type === 'network.mojom.NetworkService')?.id;
+  const shared = processInfo.filter(({ type }) => SHARED_TYPES.includes(type));
+  return shared.map(({ id }) => id).filter((id) => !hasEnded(id));
 }
 
 /**
- * Ends a browser whose network has ended: requests fail for that as they do when a page aborts them.
- * @throws {ChromeGone} when it has
+ * Ends a browser of which a shared process has ended. Chrome starts another one and tells nobody: requests fail as if the
+ * page had aborted them, canvases are blank, and a new process cannot sign in to the proxies of the tabs.
+ * @throws {ChromeGone} when one has ended
  */
-export async function checkNetwork({ chrome, network }: Browser): Promise<void> {
-  if ((await networkProcess(chrome).catch(() => network)) === network) return;
-  const gone = new ChromeGone('The process of Chrome that has the network ended.');
+export function checkShared({ chrome, shared }: Browser): void {
+  if (!shared.some(hasEnded)) return;
+  const gone = new ChromeGone('A process of Chrome that all tabs share has ended.');
   chrome.connection.close(gone);
   throw gone;
 }
@@ -141,11 +146,11 @@ export class Browsers {
     const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
     const tabs = new WarmTabs(chrome.connection, this.#options.openProxy, discard);
     const startedAt = performance.now();
-    const browser: Browser = { chrome, tabs, memory, network: undefined, startedAt };
+    const browser: Browser = { chrome, tabs, memory, shared: [], startedAt };
     chrome.connection.onDisconnect(discard);
     try {
       await browser.tabs.prepared();
-      browser.network = await networkProcess(chrome);
+      browser.shared = await sharedProcesses(chrome);
     } catch (error) {
       // Nobody else knows of it.
       await this.#end(browser);

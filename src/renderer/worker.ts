@@ -7,7 +7,7 @@ import { plainText } from '../text/plain-text.ts';
 import { ChromeGone, PageFailure, TabCrashed } from './browser/failure.ts';
 import { type LaunchedChrome, launchChrome } from './browser/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './browser/memory.ts';
-import { type Browser, Browsers, checkNetwork, type TakenTab } from './browsers.ts';
+import { type Browser, Browsers, checkShared, type TakenTab } from './browsers.ts';
 import { Deadline } from './chrome/deadline.ts';
 import { followPage, type Page } from './chrome/page.ts';
 import { takePicture } from './chrome/picture.ts';
@@ -195,15 +195,12 @@ async function renderOne(
     taken.tab.begin(deadline);
     if (task.options.deterministic) await fixWorld(taken.tab, task.request, task.options);
     page = followPage(taken.tab, task.request, deadline, session);
-    const { requests } = page;
     const rendered = await renderDocument(browser.chrome, page, task, session, {
       unneeded: own.unneeded.signal,
       stamps,
       watermark,
       field,
-    }).finally(async () => {
-      if (requests.hasFailed) await checkNetwork(browser);
-    });
+    }).finally(() => checkShared(browser));
     completed = true;
     reusable = !(await fonts.usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);

@@ -28,17 +28,18 @@ void test('a Chrome that dies under a job gives the job another try, at most thr
   t.match(await ended(await offer({ html: '<p>next</p>' })), { kind: 'completed' });
 });
 
-void test('where the network of Chrome ends alone under a document, the document is tried again', async (t) => {
+void test('where a process of Chrome that tabs share ends under a document, the document is tried again', async (t) => {
   const renderer = await startTestRenderer({ allowPrivateNetwork: true });
   t.teardown(() => renderer.close());
-  const endNetwork = (): void => {
+  const end = (what: string): void => {
     const [chrome = 0] = renderer.pool.chromes().running;
-    const isNetwork = (each: ProcessRecord): boolean => each.commandLine.includes('NetworkService');
-    for (const { pid } of descendants(chrome).filter(isNetwork)) process.kill(pid, 'SIGKILL');
+    const ending = descendants(chrome).filter(({ commandLine }) => commandLine.includes(what));
+    for (const { pid } of ending) process.kill(pid, 'SIGKILL');
   };
   const server = createServer((request, response) => {
-    if (request.url === '/never') endNetwork();
-    else response.end('<p>from the network</p>');
+    if (request.url === '/network') return end('NetworkService');
+    if (request.url === '/canvases') end('--type=gpu-process');
+    response.end('<p>from the network</p>');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => server.close());
@@ -50,10 +51,11 @@ void test('where the network of Chrome ends alone under a document, the document
     fetch('${url}', { signal: all.signal }); all.abort()</script>`;
   t.equal(await render({ html: aborts }), 'completed');
   const documents = [
-    { url: `${url}never` },
-    { html: `<img src="${url}never">` },
-    { html: `<link rel="stylesheet" href="${url}never">` },
-    { html: `<script>fetch('${url}never').catch(() => {})</script>` },
+    { url: `${url}network` },
+    { html: `<img src="${url}network">` },
+    { html: `<link rel="stylesheet" href="${url}network">` },
+    { html: `<script>fetch('${url}network').catch(() => {})</script>` },
+    { html: `<canvas></canvas><script>fetch('${url}canvases')</script>` },
   ];
   for (const document of documents) {
     const [chrome] = renderer.pool.chromes().running;

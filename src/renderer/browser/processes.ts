@@ -44,6 +44,9 @@ function statField(pid: number | string, number: number): string | undefined {
 /** In clock ticks since boot. */
 const startTime = (pid: number): string | undefined => statField(pid, 22);
 
+/** True once a process has ended, also if nobody has taken note of it yet, and where there is no /proc. */
+export const hasEnded = (pid: number): boolean => 'ZX'.includes(statField(pid, 3) ?? 'X');
+
 export const processGroup = (pid: string): number => Number(statField(pid, 5));
 
 /** Ends a process group that this node started. A group that is gone already is fine. */

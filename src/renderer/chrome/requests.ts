@@ -49,7 +49,6 @@ export class Requests {
   #listed = 0;
   #leftOut = 0;
   #used = false;
-  #hasFailed = false;
   #document: PageRequest | undefined;
   #quietTimer: NodeJS.Timeout | undefined;
   #quietMs = 0;
@@ -82,7 +81,6 @@ export class Requests {
     tab.onEach('Network.loadingFailed', ({ requestId, errorText: failure, ...why }) => {
       const reason = why.blockedReason ?? why.corsErrorStatus?.corsError;
       const error = reason ?? failure.replace(/^net::/, '');
-      this.#hasFailed = true;
       this.#end(this.#change(requestId, { failure, error }));
     });
     tab.onEach('Network.webSocketCreated', ({ requestId, url }, session) => {
@@ -127,11 +125,6 @@ export class Requests {
   /** True once the page asked for anything but its document. */
   get used(): boolean {
     return this.#used;
-  }
-
-  /** True once a request ended without an answer, whoever ended it. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
   }
 
   get busy(): boolean {
