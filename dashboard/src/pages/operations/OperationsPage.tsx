@@ -47,8 +47,10 @@ export default function OperationsPage() {
             <AsOf iso={data.time} isPaused={isPaused} error={status.error} />
             <StateSection status={data} />
             <OverTime search={search} onSearch={show} isPaused={isPaused} />
-            <RenderersSection status={data} />
-            <QueueSection status={data} />
+            <div className={`${styles.work} stack gap-5`}>
+              <RenderersSection status={data} />
+              <QueueSection status={data} />
+            </div>
             <FailuresSection search={search} isPaused={isPaused} />
           </>
         )}
