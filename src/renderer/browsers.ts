@@ -10,7 +10,7 @@ const MAX_AGE_MS = 60 * 60 * 1000;
 const USES_BETWEEN_CHECKS = 50;
 /** The process of a tab that was closed takes a moment to end. */
 const AFTER_LARGE_PAGE_MS = 1_000;
-const ASK_TIMEOUT_MS = 1_000;
+const ASK_TIMEOUT_MS = 10_000;
 
 export interface Browser {
   readonly chrome: LaunchedChrome;
