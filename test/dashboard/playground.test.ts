@@ -215,6 +215,19 @@ void test('a document is tried in the playground', async (t) => {
     sub.equal(await side('All sides').inputValue(), '1cm');
   });
 
+  await t.test('rows change their places with what is in them', async (sub) => {
+    // The group was opened above.
+    for (const name of ['a.csv', 'b.csv']) {
+      await button(page, 'Add to Files').click();
+      await page.getByRole('textbox', { name: 'File name' }).last().fill(name);
+    }
+    await button(page, 'Move b.csv up').press('Enter');
+    await button(page, 'Move b.csv down').and(page.locator(':focus')).waitFor();
+    await page.getByText('b.csv is now number 1 of 2.').waitFor();
+    sub.match(await sample(page, 'curl'), /"b\.csv"[^]*"a\.csv"/);
+    await button(page, 'Reset').click();
+  });
+
   await t.test('only what differs from the default is sent', async (sub) => {
     await page.getByRole('switch', { name: 'Landscape' }).focus();
     await page.keyboard.press('Space');
@@ -324,6 +337,12 @@ void test('a document is tried in the playground', async (t) => {
     await page.reload();
     await page.getByText('too large for the browser to keep').waitFor();
     await page.evaluate(() => sessionStorage.removeItem('other'));
+    await drop('one.zip');
+    await page.getByText('too large for the browser to keep').waitFor({ state: 'detached' });
+    await page.reload();
+    await editor(page).waitFor();
+    sub.match(await sample(page, 'curl'), '"logo.svg":', 'files that the browser keeps are there');
+    sub.equal(await page.getByText('too large for the browser to keep').count(), 0);
   });
 
   await t.test('a document to begin with is an electronic invoice', async (sub) => {
