@@ -225,7 +225,7 @@ function valueOf(name: string, value: unknown) {
       </ul>
     );
   }
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'boolean') return value ? t('yes') : t('no');
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   return <code className={styles.json}>{JSON.stringify(value, undefined, 2)}</code>;
 }
