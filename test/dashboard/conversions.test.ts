@@ -339,7 +339,11 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
   });
 
   await parent.test('where the browser shows PDFs, the page shows it when asked', async (t) => {
-    const quiet = await convert(dashboard, { html: '<p>Seen</p>', filename: 'Invoice 4711' });
+    const quiet = await convert(dashboard, {
+      html: '<p>Seen</p>',
+      filename: 'Invoice 4711',
+      print_background: true,
+    });
     const downloads = async () =>
       (await eventsOf(dashboard, quiet)).filter(({ type }) => type === 'DocumentDownloaded').length;
     const other = await context.newPage();
@@ -358,6 +362,12 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
       [],
     );
     t.equal(await downloads(), 0, 'who opens the page has not downloaded the PDF');
+    const option = region(other, 'Request').locator('dl > div', { hasText: 'Backgrounds' });
+    t.match(
+      await option.innerText(),
+      /^Backgrounds\s+yes$/,
+      'an option as the playground calls it',
+    );
     t.strictSame(await inspectState(other, 'conversion-pdf'), []);
     await button(other, 'Show the PDF').click();
     const frame = other.locator('iframe');
@@ -371,6 +381,23 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     t.match(type, /application\/pdf|Failed to fetch/, 'the pages may frame it, and not fetch it');
     await region(other, 'Timeline').getByText('Downloaded').waitFor();
     t.equal(await downloads(), 1);
+    await other.close();
+  });
+
+  await parent.test('without a viewer, the picture of the first page opens the PDF', async (t) => {
+    const other = await context.newPage();
+    await other.addInitScript(
+      "Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', { value: false })",
+    );
+    await other.goto(`/conversions/${id}`);
+    await button(other, 'Show the PDF').click();
+    const link = other.getByRole('link', { name: 'The first page of the PDF Open the PDF' });
+    await link.getByRole('img').waitFor();
+    t.equal(await other.locator('iframe').count(), 0);
+    t.strictSame(await inspectState(other, 'conversion-no-viewer'), []);
+    // What shows no PDF in a window either saves it.
+    const [saved] = await Promise.all([other.waitForEvent('download'), link.click()]);
+    t.equal((await readFile(await saved.path())).subarray(0, 5).toString(), '%PDF-');
     await other.close();
   });
 

@@ -5,7 +5,7 @@ import { ApiError, errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
 import { counted, formatBytes, formatDuration } from '../ui/format.ts';
 import { Loading, Notice } from '../ui/Page.tsx';
-import { canShowFile, isPicture, PdfFrame } from '../ui/PdfFrame.tsx';
+import { isPicture, PdfFrame, PictureFrame } from '../ui/PdfFrame.tsx';
 import { StatusBadge, TestBadge } from '../ui/records.tsx';
 import { saveFile } from '../ui/Dialog.tsx';
 import type { Converted } from './convert.ts';
@@ -128,12 +128,10 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
         </Notice>
       )}
       {pdf !== undefined &&
-        (canShowFile(pdf) ? (
-          <PdfFrame title={isPicture(pdf) ? t('The picture') : t('The PDF')} pdf={pdf} />
+        (isPicture(pdf) ? (
+          <PictureFrame alt={t('The picture')} picture={pdf} />
         ) : (
-          <Notice kind="info">
-            {t('This browser does not show a PDF inside a page. Download it instead.')}
-          </Notice>
+          <PdfFrame id={id} title={t('The PDF')} pdf={pdf} />
         ))}
     </div>
   );

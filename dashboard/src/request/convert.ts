@@ -1,6 +1,6 @@
 /** Sends requests as any client of the API would, and waits for what they make. */
 import { api, dataOf, fileOf, queryClient, type Sent } from '../api/client.ts';
-import type { Conversion } from '../api/conversions.ts';
+import { type Conversion, pictureQuery } from '../api/conversions.ts';
 import type { IdempotencyKeys } from '../api/idempotency-keys.ts';
 import { FIELDS } from './fields-query.ts';
 import { type Values, valuesOf } from './values.ts';
@@ -42,6 +42,10 @@ export async function untilEnded(started: Conversion): Promise<Converted> {
     record = await dataOf(waiting);
   }
   if (record.status !== 'completed') return { record };
+  // A browser without a viewer shows it in the place of the PDF. A test is deleted once its PDF is fetched.
+  if (!navigator.pdfViewerEnabled) {
+    await queryClient.prefetchQuery(pictureQuery(record.id, 'thumbnail'));
+  }
   const { data } = await fileOf('/api/v1/conversions/{id}/file/', { path: { id: record.id } });
   return { record, pdf: data };
 }

@@ -1,6 +1,6 @@
 /** What came of a conversion: its file, the wait for it, or why there is none. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import {
   type Conversion,
   type ConversionEvent,
@@ -14,7 +14,7 @@ import { ApiError } from '../../api/error.ts';
 import { useAccount, useRights } from '../../api/people.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted, formatBytes } from '../../ui/format.ts';
-import { PdfFrame } from '../../ui/PdfFrame.tsx';
+import { PdfFrame, PictureFrame } from '../../ui/PdfFrame.tsx';
 import { SaveButton } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Notice } from '../../ui/Page.tsx';
 import styles from './conversion.module.css';
@@ -95,30 +95,28 @@ function FilePreview({ record, events }: ResultProps) {
     return (
       <div className={styles.shown}>
         <Stored query={query} what={t('the {what}', { what })} lines={12} gone={gone}>
-          {({ pdf, name }) => (
-            <PdfFrame title={`${isPdf ? what : t('Picture')}: ${name}`} pdf={pdf} />
-          )}
+          {({ pdf, name }) =>
+            isPdf ? (
+              <PdfFrame id={id} title={`PDF: ${name}`} pdf={pdf} />
+            ) : (
+              <PictureFrame alt={`${t('Picture')}: ${name}`} picture={pdf} />
+            )
+          }
         </Stored>
       </div>
     );
   }
-  const canShow = !isPdf || navigator.pdfViewerEnabled;
   const pageText = isPdf && pages !== undefined ? `${counted(pages, 'page')}, ` : '';
   return (
     <>
       {isPdf && <Picture id={id} part="thumbnail" alt={t('The first page of the PDF')} />}
       <p className="note">
         {pageText}
-        {formatBytes(bytes)}.{' '}
-        {canShow
-          ? t('Showing it here is a download, which the timeline records.')
-          : t('This browser shows no PDF within a page: download it. The timeline records that.')}
+        {formatBytes(bytes)}. {t('Showing it here is a download, which the timeline records.')}
       </p>
-      {canShow && (
-        <Button icon="document" onPress={() => setShown(true)}>
-          {rich('Show the {what}', { what })}
-        </Button>
-      )}
+      <Button icon="document" onPress={() => setShown(true)}>
+        {rich('Show the {what}', { what })}
+      </Button>
     </>
   );
 }
@@ -153,19 +151,9 @@ function Picture({ id, part, alt }: PictureProps) {
       lines={10}
       gone={(reason) => <p>{reason}</p>}
     >
-      {(picture) => picture && <Shown picture={picture} alt={alt} />}
+      {(picture) => picture && <PictureFrame {...{ picture, alt }} />}
     </Stored>
   );
-}
-
-function Shown({ picture, alt }: { readonly picture: Blob; readonly alt: string }) {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    const made = URL.createObjectURL(picture);
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [picture]);
-  return url && <img src={url} alt={alt} className={styles.picture} />;
 }
 
 function Failure({ record, events }: ResultProps) {
