@@ -26,7 +26,10 @@ const COLUMNS: readonly Column<Batch>[] = [
     header: t('Ended'),
     align: 'end',
     cell: ({ total, pending }) =>
-      `${formatNumber(total - pending)}\u00a0of\u00a0${formatNumber(total)}`,
+      t('{ended}\u00a0of\u00a0{total}', {
+        ended: formatNumber(total - pending),
+        total: formatNumber(total),
+      }),
   },
   {
     header: t('Failed'),
