@@ -45,6 +45,21 @@ void test('credits, usage and history', async (t) => {
     const today = page.getByRole('table', { name: 'Conversions by day' }).getByRole('row').nth(1);
     sub.match(await today.innerText(), /^\d{4}-\d\d-\d\d\s+3\s+2\s+1\s+0\s+2\s/);
     sub.strictSame(await inspectState(page, 'usage-table'), []);
+    const day = await today.getByRole('link').innerText();
+    const asked = page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      const isDay = searchParams.get('from') === `${day}T00:00:00.000Z`;
+      return pathname === `${BASE}/conversions/` && isDay;
+    });
+    await today.getByRole('link').click();
+    const next = new Date(Date.parse(day) + 24 * 60 * 60 * 1000).toISOString();
+    sub.equal(new URL((await asked).url()).searchParams.get('to'), next, 'the day in UTC');
+    await page.getByText('3 conversions match').waitFor();
+    await page.getByRole('button', { name: `${day} in UTC` }).click();
+    await page.getByRole('option', { name: 'Last 7 days' }).click();
+    await page.waitForURL(/\/conversions\?from=[\d-]+$/);
+    await page.goto('/usage');
+    await page.locator('summary', { hasText: 'View as table' }).click();
   });
 
   await t.test('other days are chosen, and stay in the address', async (sub) => {

@@ -37,8 +37,9 @@ const PERIODS = [
   { value: CHOSEN, label: t('Choose days') },
 ] as const;
 
-/** The period that the days of an address stand for today. */
-function periodOf({ from, to }: Filters) {
+/** The period that the days of an address stand for today, or the day in UTC that it names. */
+function periodOf({ from, to, day }: Filters) {
+  if (day !== undefined) return day;
   if (from === undefined && to === undefined) return undefined;
   const known = PERIODS.find(({ value }) => to === undefined && from === firstOf(Number(value)));
   return known?.value ?? CHOSEN;
@@ -91,7 +92,7 @@ function useKeyChoices(id: string | undefined) {
 }
 
 function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps) {
-  const { warnings = false, from, to } = filters;
+  const { warnings = false, from, to, day: utcDay } = filters;
   const [isChoosing, setChoosing] = useState(false);
   const period = isChoosing ? CHOSEN : periodOf(filters);
   const change = (next: Filters) => onChange({ ...filters, ...next });
@@ -118,12 +119,16 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
       <FilterSelect
         label={t('Created')}
         all={t('Any time')}
-        choices={PERIODS}
+        choices={
+          utcDay === undefined
+            ? PERIODS
+            : [...PERIODS, { value: utcDay, label: t('{utcDay} in UTC', { utcDay }) }]
+        }
         value={period}
         onChange={(next) => {
           setChoosing(next === CHOSEN);
-          if (next === CHOSEN) return;
-          change({ from: next && firstOf(Number(next)), to: undefined });
+          if (next === CHOSEN || next === utcDay) return;
+          change({ from: next && firstOf(Number(next)), to: undefined, day: undefined });
         }}
       />
       <div className={styles.check}>
@@ -140,13 +145,13 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
             label={t('From day')}
             day={from}
             hint={t('Days in {ZONE}.', { ZONE })}
-            onChange={(day) => change({ from: day })}
+            onChange={(day) => change({ from: day, day: undefined })}
           />
           <DayField
             label={t('To day')}
             day={to}
             error={isBackwards ? t('The last day is before the first.') : undefined}
-            onChange={(day) => change({ to: day })}
+            onChange={(day) => change({ to: day, day: undefined })}
           />
         </>
       )}

@@ -53,6 +53,8 @@ const read = searchOf({
   from: textThat(isDay),
   /** The last day. */
   to: textThat(isDay),
+  /** One day in UTC, as the usage counts days. It stands for both others. */
+  day: textThat(isDay),
 });
 export type ConversionsSearch = ReturnType<typeof read>;
 
@@ -62,11 +64,20 @@ export const conversionsSearch = (search: Readonly<Record<string, unknown>>): Co
 
 /** The filters as the API takes them. */
 export function filterOf(search: ConversionsSearch): ConversionFilter {
-  const { page: _, size: __, warnings, from, to, ...filter } = search;
+  const { page: _, size: __, warnings, from, to, day, ...filter } = search;
   return given({
     ...filter,
     warnings: warnings && ('true' as const),
     from: from === undefined ? undefined : beginOf(from)?.toISOString(),
     to: to === undefined ? undefined : beginOf(to, 1)?.toISOString(),
+    ...(day !== undefined && utcDay(day)),
   });
+}
+
+function utcDay(day: string) {
+  const begin = Date.parse(day);
+  return {
+    from: new Date(begin).toISOString(),
+    to: new Date(begin + 86_400_000).toISOString(),
+  };
 }

@@ -79,7 +79,7 @@ const activityPart = (at: AtAccount): Part => {
         {activity.days.length === 0 ? (
           <p>{t('No conversions in the last {DAYS} days.', { DAYS })}</p>
         ) : (
-          <UsageDays days={everyDay(activity.days, DAYS, Date.now())} />
+          <UsageDays days={everyDay(activity.days, DAYS, Date.now())} isOwn={false} />
         )}
       </div>
     ),

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { UsageDay } from '../../api/usage.ts';
 import { Chart, Charts, Numbers } from '../../ui/Chart.tsx';
 import { type Column, Figures, Table } from '../../ui/records.tsx';
@@ -16,8 +17,20 @@ const COUNTS = [
   { name: t('Tests'), of: 'tests', format: formatNumber },
 ] as const;
 
-const COLUMNS: readonly Column<UsageDay>[] = [
-  { header: t('Day (UTC)'), cell: ({ day }) => day, isRowHeader: true },
+/** @param isOwn the days lead to the conversions of the account that is signed in */
+const columnsOf = (isOwn: boolean): readonly Column<UsageDay>[] => [
+  {
+    header: t('Day (UTC)'),
+    cell: ({ day }) =>
+      isOwn ? (
+        <Link to="/conversions" search={{ day }}>
+          {day}
+        </Link>
+      ) : (
+        day
+      ),
+    isRowHeader: true,
+  },
   ...COUNTS.map(
     ({ name, of, format }): Column<UsageDay> => ({
       header: name,
@@ -27,7 +40,13 @@ const COLUMNS: readonly Column<UsageDay>[] = [
   ),
 ];
 
-const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** 23 Nov, UTC: as other charts name the zone of the person. */
+const DAY = new Intl.DateTimeFormat(LOCALE, {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+  timeZoneName: 'short',
+});
 
 type DaysProps = { readonly days: readonly UsageDay[] };
 
@@ -65,7 +84,7 @@ export function EndedDays({ days, ...table }: DaysProps & { readonly table?: nul
 }
 
 /** The days as figures, charts and a table. */
-export function UsageDays({ days }: DaysProps) {
+export function UsageDays({ days, isOwn }: DaysProps & { readonly isOwn: boolean }) {
   if (days.every((day) => day.accepted + day.completed + day.failed + day.cancelled === 0)) {
     return (
       <EmptyState icon="chart" title={t('No conversions in these days')}>
@@ -93,7 +112,7 @@ export function UsageDays({ days }: DaysProps) {
         {() => (
           <Table
             label={t('Conversions by day')}
-            columns={COLUMNS}
+            columns={columnsOf(isOwn)}
             rows={days.toReversed()}
             rowKey={({ day }) => day}
           />

@@ -126,7 +126,9 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
   return (
     <Section
       title={t('Conversions by day')}
-      lead={t('Days are in UTC.')}
+      lead={t(
+        'Days are in UTC, as statements count them. In the table, a day leads to the conversions that were accepted on it.',
+      )}
       actions={
         <div className="line">
           <Select
@@ -147,7 +149,7 @@ export function UsageSection({ span, onSpan }: UsageSectionProps) {
       }
     >
       <Loaded query={usage} what={t('the usage')} lines={8}>
-        {(days) => <UsageDays days={days} />}
+        {(days) => <UsageDays days={days} isOwn />}
       </Loaded>
     </Section>
   );
