@@ -23,7 +23,7 @@ CREATE TABLE accounts (
 
 export const accounts: Projection = {
   name: 'accounts',
-  version: 6,
+  version: 7,
   tables: ['accounts'],
   ddl,
   handlers(db) {
@@ -40,6 +40,7 @@ export const accounts: Projection = {
     const setPasswordChanged = db.prepare(
       'UPDATE accounts SET must_change_password = 0 WHERE id = ?',
     );
+    const setEmail = db.prepare('UPDATE accounts SET email = ? WHERE id = ?');
     const remove = db.prepare('DELETE FROM accounts WHERE id = ?');
     return typedHandlers({
       AccountOpened({ accountId, email, plan, mustChangePassword = false }, event) {
@@ -76,6 +77,9 @@ export const accounts: Projection = {
       },
       PasswordChanged({ accountId }) {
         setPasswordChanged.run(accountId);
+      },
+      EmailChanged({ accountId, email }) {
+        setEmail.run(email, accountId);
       },
       AccountErased({ accountId }) {
         remove.run(accountId);

@@ -11,7 +11,7 @@ import { newSignIns } from './new-sign-ins.ts';
 
 /**
  * `about` is the id of what a mail is about, where its kind needs one; `email` and what is in `facts` (JSON) are sealed.
- * `email` is absent where the person has a sign-in with an address. `since`: the time from which there is something to
+ * `email` is absent where the mail goes to the address that the person signs in with. `since`: the time from which there is something to
  * tell, that of the event or a later one. `next_at`: that of the next try.
  */
 const ddl = `
@@ -87,7 +87,7 @@ export type Tell = (told: Told, event: RecordedEvent) => void;
 
 export const mails: Projection = {
   name: 'mails',
-  version: 4,
+  version: 5,
   tables: [
     'reset_asks',
     'mails',
@@ -145,6 +145,11 @@ export const mails: Projection = {
     const signIns = newSignIns(db, (told, event) => {
       if (isOn.get() !== undefined) tell(told, event);
     });
+    const tellFormer = (told: Omit<Told, 'kind'>, event: RecordedEvent): void => {
+      // Clients are known by the address: the first sign-in with the other one would look like one from a new place.
+      signIns.forget(told.personId);
+      if (isOn.get() !== undefined) tell({ kind: 'email_changed', ...told }, event);
+    };
     const outcomes = ends(db);
     const credits = lowCreditHandlers(db, tellOwners);
     const changeOwner = (accountId: string, personId: string, role: string): void => {
@@ -211,6 +216,19 @@ export const mails: Projection = {
       },
       PersonResetOffered({ personId, accountId, byMail }, event) {
         if (byMail) tell({ kind: 'password_reset', accountId, personId }, event);
+      },
+      EmailChangeOffered({ accountId, email, byMail }, event) {
+        const told = { kind: 'email_change', accountId, personId: founderOf(accountId) } as const;
+        if (byMail) tell({ ...told, email }, event);
+      },
+      PersonEmailOffered({ personId, accountId, email, byMail }, event) {
+        if (byMail) tell({ kind: 'email_change', accountId, personId, email }, event);
+      },
+      EmailChanged({ accountId, formerEmail: email }, event) {
+        tellFormer({ accountId, personId: founderOf(accountId), email }, event);
+      },
+      PersonEmailChanged({ personId, accountId, formerEmail: email }, event) {
+        tellFormer({ accountId, personId, email }, event);
       },
       SessionOpened(data, event) {
         signIns.opened(data, event);

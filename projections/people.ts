@@ -52,11 +52,12 @@ CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND 
 
 export const people: Projection = {
   name: 'people',
-  version: 6,
+  version: 7,
   tables: ['people', 'identities', 'members', 'sign_ups'],
   ddl,
   handlers(db) {
     const know = db.prepare('INSERT INTO people (id, email, name) VALUES (?, ?, ?)');
+    const move = db.prepare('UPDATE people SET email = ? WHERE id = ?');
     const rename = db.prepare('UPDATE people SET name = ? WHERE id = ?');
     const factor = db.prepare('UPDATE people SET authenticators = ? WHERE id = ?');
     const count = db.prepare('UPDATE people SET passkeys = passkeys + ? WHERE id = ?');
@@ -116,6 +117,12 @@ export const people: Projection = {
       },
       PersonRegistered({ personId, email, name }) {
         know.run(personId, email, name);
+      },
+      EmailChanged({ accountId, email }) {
+        move.run(email, founderOf(accountId));
+      },
+      PersonEmailChanged({ personId, email }) {
+        move.run(email, personId);
       },
       PersonNamed({ personId, name }) {
         rename.run(name, personId);

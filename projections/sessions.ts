@@ -38,7 +38,7 @@ CREATE INDEX known_clients_of_person ON known_clients (person_id, position);`;
 
 export const sessions: Projection = {
   name: 'sessions',
-  version: 4,
+  version: 5,
   tables: ['sessions', 'known_clients'],
   ddl,
   handlers(db) {
@@ -89,6 +89,12 @@ export const sessions: Projection = {
         removeOfPerson.run(founderOf(accountId));
       },
       PersonPasswordChanged({ personId }) {
+        removeOfPerson.run(personId);
+      },
+      EmailChanged({ accountId }) {
+        removeOfPerson.run(founderOf(accountId));
+      },
+      PersonEmailChanged({ personId }) {
         removeOfPerson.run(personId);
       },
       SessionsEnded({ accountId, personId }) {

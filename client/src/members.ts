@@ -192,6 +192,20 @@ export class Members {
     return this.#requests.json('PATCH', PERSON, { ...options, body: { name } });
   }
 
+  /**
+   * Changes the address that the person signs in with. With `sends_mail`, once they use the link that is sent to it. All
+   * their sessions end then.
+   * @param password their own; undefined for somebody who has none
+   */
+  changeEmail(
+    email: string,
+    password?: string,
+    options: CallOptions = {},
+  ): Promise<{ sends_mail: boolean }> {
+    const body = { email, ...(password !== undefined && { password }) };
+    return this.#requests.json('POST', '/account/email/', { ...options, body });
+  }
+
   /** Lists the passkeys of the person who is signed in. */
   passkeys(options: CallOptions = {}): Promise<Passkey[]> {
     return this.#requests.json('GET', PASSKEYS, options);

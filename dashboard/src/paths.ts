@@ -4,6 +4,7 @@ export const PATHS = {
   signIn: '/sign-in',
   signUp: '/sign-up',
   resetPassword: '/reset-password',
+  confirmEmail: '/confirm-email',
   invitation: '/invitation',
   conversions: '/conversions',
   conversion: '/conversions/$id',

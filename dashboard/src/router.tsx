@@ -97,6 +97,7 @@ const documentsSearch = searchOf({ add: anyText, from: anyText });
 const routeTree = root.addChildren([
   signIn,
   lone(PATHS.resetPassword, () => import('./pages/sign-in/ResetPasswordPage.tsx')),
+  lone(PATHS.confirmEmail, () => import('./pages/sign-in/ConfirmEmailPage.tsx')),
   lone(PATHS.signUp, () => import('./pages/sign-in/SignUpPage.tsx')),
   lone(PATHS.invitation, () => import('./pages/sign-in/InvitationPage.tsx')),
   anybody.addChildren([verify]),

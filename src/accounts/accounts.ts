@@ -12,6 +12,7 @@ import { emailAggregate, isAccount, isEmailAddress, personOf } from '../domain/e
 import type { Plan } from '../domain/event-fields.ts';
 import { founderOf } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
+import { keepsAddress, signsInWith } from '../domain/sign-in-address.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -55,20 +56,28 @@ export const sendToAccount = async (
 ) => orThrow(await actors.send(accountAggregate, command.accountId, command, context));
 
 /**
- * True if nobody signs in any more with the address that the account or person holds. A person whose registration was cut
- * off, or whose invitation was revoked meanwhile, never did.
+ * True if the account or person that holds the address signs in with it no more. A person whose registration was cut off, or
+ * whose invitation was revoked meanwhile, never did.
+ * @param address its HMAC, hex
  */
 export async function isGone(
   { actors, vault }: Pick<AccountDependencies, 'actors' | 'vault'>,
-  holder: string,
+  address: string,
+  now: number,
 ): Promise<boolean> {
+  const { state: reserved } = await actors.read(emailAggregate, address);
+  const { holder } = reserved;
+  if (holder === undefined) return false;
   const { state: person } = await actors.read(personAggregate, personOf(holder));
   if (person.status === 'erased') return true;
   if (isAccount(holder)) {
-    return (await actors.read(accountAggregate, holder)).state.status === 'erased';
+    const { state } = await actors.read(accountAggregate, holder);
+    if (state.status !== 'open') return state.status === 'erased';
+    return !keepsAddress(state, reserved, address, now);
   }
   if (person.status === 'none') return true;
-  return (await unlessErased(vault.dataKey(holder))) === undefined;
+  if ((await unlessErased(vault.dataKey(holder))) === undefined) return true;
+  return !keepsAddress(person, reserved, address, now);
 }
 
 // No details: the address is well formed, so this is not wrong usage of the command line.
@@ -108,7 +117,7 @@ export async function openAccount(
 
   const address = addressHmac(deps, email);
   const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree = holder !== undefined && (await isGone(deps, holder));
+  const isFree = holder !== undefined && (await isGone(deps, address, context.metadata.time));
   const reservation = await actors.send(
     emailAggregate,
     address,
@@ -175,10 +184,12 @@ export async function findHolder(
   deps: Pick<AccountDependencies, 'actors' | 'addressKey'>,
   email: string,
 ): Promise<{ readonly id: string; readonly state: AccountState } | undefined> {
-  const reserved = await deps.actors.read(emailAggregate, addressHmac(deps, email));
-  const id = reserved.state.holder;
+  const address = addressHmac(deps, email);
+  const { state: reserved } = await deps.actors.read(emailAggregate, address);
+  const id = reserved.holder;
   if (id === undefined || !isAccount(id)) return undefined;
   const { state } = await deps.actors.read(accountAggregate, id);
+  if (state.status === 'open' && !signsInWith(state, reserved, address)) return undefined;
   return state.status === 'none' ? undefined : { id, state };
 }
 

@@ -11,20 +11,21 @@ import { emailAggregate, personOf } from '../domain/email.ts';
 import type { Role } from '../domain/member-events.ts';
 import { founderEpoch, founderOf, homeOf, NO_MEMBER_ANY_MORE } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
+import { type SignInAddress, signsInWith } from '../domain/sign-in-address.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { type AccountDependencies, addressHmac, sendToAccount } from './accounts.ts';
 import type { Asker } from './passwords.ts';
 
 /** A person who can sign in. The texts are sealed by `sealedBy`. The hash is empty for a person without a password. */
-export interface Login {
+export interface Login extends SignInAddress {
   readonly personId: string;
   readonly sealedBy: string;
   readonly email: string;
   readonly passwordHash: string;
-  /** Counts the passwords after the first one. */
+  /** Counts the passwords and addresses after the first ones. */
   readonly passwords: number;
-  /** Another one meanwhile: sessions were ended, or the password was changed. */
+  /** Another one meanwhile: sessions were ended, or the password or the address was changed. */
   readonly epoch: number;
 }
 
@@ -50,7 +51,9 @@ export async function loginOf(
 /** The person who signs in with the address of this HMAC, hex. */
 export async function loginOfAddress(deps: Readers, address: string): Promise<Login | undefined> {
   const { state } = await deps.actors.read(emailAggregate, address);
-  return state.holder === undefined ? undefined : await loginOf(deps, personOf(state.holder));
+  if (state.holder === undefined) return undefined;
+  const login = await loginOf(deps, personOf(state.holder));
+  return login && signsInWith(login, state, address) ? login : undefined;
 }
 
 /** The person who signs in with the address, with the hash of the password opened, if they have one. */

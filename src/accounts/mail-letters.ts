@@ -15,6 +15,7 @@ import { signUpAggregate } from '../domain/sign-up.ts';
 import type { Letter } from '../mail/letter.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { Clock } from '../time/clock.ts';
+import { offeredEmail } from './email-change.ts';
 import { invitationToken } from './invitations.ts';
 import { findLogin, loginOf, personName } from './logins.ts';
 import { accountName } from './members.ts';
@@ -25,6 +26,7 @@ import { signUpToken } from './sign-up.ts';
 export interface PageLinks {
   invitation(token: string): string;
   resetPassword(token: string): string;
+  confirmEmail(token: string): string;
   page(name: 'account' | 'keys' | 'webhooks' | 'usage'): string;
   signUp(token: string): string;
   signIn(): string;
@@ -59,7 +61,7 @@ const ofOwners = (account: string): string =>
   `You get this mail as an owner of the account ${account}. The page Account says which mails you get.`;
 
 /** Mails about an account that is open and not suspended. */
-const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, 'password_reset' | 'sign_up'>, Write>> = {
+const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, keyof typeof OF_PERSON>, Write>> = {
   async invitation(deps, { accountId, personId, account, accountCalled }) {
     const invitation = account.invitations[personId];
     if (invitation === undefined || invitation.expiresAt <= deps.clock.now()) return undefined;
@@ -183,6 +185,48 @@ const passwordReset: Write<MailRow> = async (deps, { personId }) => {
   };
 };
 
+const emailChange: Write<MailRow> = async (deps, { personId, email = '' }) => {
+  const offer = await offeredEmail(deps, personId, deps.clock.now());
+  // The mail of an earlier request has another sealed address.
+  if (offer === undefined || offer.email !== email) return undefined;
+  const address = await deps.vault.unsealExactly(personId, email);
+  const why =
+    'You get this mail because somebody entered your address. If it was not you, ignore it: nothing happens.';
+  // Who asked for it is told nothing of who has the address.
+  if ((await findLogin(deps, address)) !== undefined) {
+    return {
+      subject: 'You sign in to Pressledger already',
+      paragraphs: [
+        'Somebody asked to sign in with your address from now on. Your address has a sign-in already, so nothing was changed.',
+      ],
+      action: { label: 'Sign in', url: deps.links.signIn() },
+      why,
+    };
+  }
+  return {
+    subject: 'Confirm your address for Pressledger',
+    paragraphs: ['Somebody asked to sign in with this address from now on, in place of another.'],
+    action: { label: 'Use this address', url: deps.links.confirmEmail(offer.token) },
+    notes: [
+      `The link works once, until ${dateText(offer.expiresAt)}. It ends all your sessions.`,
+      'Until then the other address signs in.',
+    ],
+    why,
+  };
+};
+
+const emailChanged: Write<MailRow> = async (_, { since }) => ({
+  subject: 'Your sign-in address for Pressledger was changed',
+  paragraphs: [
+    'You sign in with another address from now on. This one does not sign in any more, and all your sessions have ended.',
+  ],
+  facts: [['Time', dateText(since)]],
+  notes: [
+    'If it was you, there is nothing to do. If not, tell the people who run this service at once: a link to set a password does not come to this address any more.',
+  ],
+  why: 'You get this mail because it is about the security of your sign-in. It cannot be switched off.',
+});
+
 const signUp: Write<MailRow> = async (deps, { personId, email }) => {
   const accountId = homeOf(personId);
   const { state } = await deps.actors.read(signUpAggregate, accountId);
@@ -215,6 +259,17 @@ const signUp: Write<MailRow> = async (deps, { personId, email }) => {
   };
 };
 
+/** Mails about a person, whatever becomes of the account. */
+const OF_PERSON = {
+  password_reset: passwordReset,
+  sign_up: signUp,
+  email_change: emailChange,
+  email_changed: emailChanged,
+} as const satisfies Partial<Record<MailKind, Write<MailRow>>>;
+
+const isOfPerson = (kind: MailKind): kind is keyof typeof OF_PERSON =>
+  Object.hasOwn(OF_PERSON, kind);
+
 /**
  * The mail, as the log is now.
  * @returns undefined where there is nobody, or nothing, to tell
@@ -232,8 +287,7 @@ export async function letterFor(
 
 async function letterOf(deps: LetterDependencies, row: MailRow): Promise<Letter | undefined> {
   const { kind, accountId } = row;
-  if (kind === 'password_reset') return await passwordReset(deps, row);
-  if (kind === 'sign_up') return await signUp(deps, row);
+  if (isOfPerson(kind)) return await OF_PERSON[kind](deps, row);
   if (accountId === undefined) return undefined;
   const { state: account } = await deps.actors.read(accountAggregate, accountId);
   if (account.status !== 'open' || account.suspension !== undefined) return undefined;

@@ -162,7 +162,10 @@ export async function registerPerson(
   const context = await contextFor();
   const address = addressHmac(deps, email);
   const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree = holder !== undefined && holder !== personId && (await isGone(deps, holder));
+  const isFree =
+    holder !== undefined &&
+    holder !== personId &&
+    (await isGone(deps, address, context.metadata.time));
   const insteadOf = isFree ? { insteadOf: holder } : {};
   const reserve = { type: 'ReserveEmail', accountId, personId, ...insteadOf } as const;
   const { state } = orThrow(await actors.send(emailAggregate, address, reserve, context));

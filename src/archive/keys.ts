@@ -19,6 +19,7 @@ const HOLDER_EVENTS: ReadonlySet<string> = new Set<EventType>([
   'LogOpened',
   'AccountOpened',
   'AccountErased',
+  'EmailChangeOffered',
   'MemberInvited',
   'InvitationRevoked',
   'MemberJoined',
@@ -126,6 +127,8 @@ export class KeyHolders {
       this.open.set(accountId, accountId);
       // Founders of older accounts have no key of their own.
       if (SEALED.test(email)) this.open.set(founderOf(accountId), accountId);
+    } else if (type === 'EmailChangeOffered') {
+      this.open.set(founderOf(data.accountId), data.accountId);
     } else if (type === 'AccountErased') {
       this.#endCertificate(data.accountId);
       this.#end(data.accountId);

@@ -47,6 +47,7 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'passwordHash',
   'keyHash',
   'tokenHash',
+  'addressHash',
   'identity',
   'secret',
   'credential',

@@ -72,6 +72,7 @@ type OwnEvent =
       | 'CreditGranted'
       | 'CreditRefunded'
       | 'PasswordChanged'
+      | 'EmailChanged'
       | 'AccountErased'
       | 'ErasureCompleted'
       | SigningEventType
@@ -83,7 +84,7 @@ export interface AccountState extends People, Standing, AccountSigning, Credits 
   readonly erasureCompleted: boolean;
   readonly email: string;
   readonly passwordHash: string;
-  /** Counts the founder's passwords after the first one. */
+  /** Counts the founder's passwords and addresses after the first ones. */
   readonly passwords: number;
   /** It has the password that the first start printed. */
   readonly mustChangePassword: boolean;
@@ -122,12 +123,6 @@ type OwnCommand = { readonly accountId: string } & (
   /** The name is sealed; without one there is none from then on. */
   | { readonly type: 'ChangePublicName'; readonly name?: string }
   | ({ readonly type: 'GrantCredits' } & CreditGrant)
-  | {
-      readonly type: 'ChangePassword';
-      readonly passwordHash: string;
-      /** The founder's session epoch when the present password was judged; absent for the operator, who needs none. */
-      readonly epoch?: number;
-    }
   | SigningCommand
   | { readonly type: 'CompleteErasure' }
   | ({
@@ -190,6 +185,11 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
         ...noReset,
         ...endSessions(state, founderOf(event.data.accountId)),
       };
+    case 'EmailChanged': {
+      const { accountId, email, addressHash } = event.data;
+      const ended = { passwords: state.passwords + 1, ...endSessions(state, founderOf(accountId)) };
+      return { ...state, email, addressHash, ...noReset, ...ended };
+    }
     case 'SessionsEnded':
     case 'MemberInvited':
     case 'InvitationRevoked':
@@ -204,6 +204,10 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'SignatureRemoved':
     case 'SignatureKeyDestroyed':
       return { ...state, ...evolveSigning(state, event) };
+    case 'AccountErased':
+      return { ...initialState, ...endSigning(state), status: 'erased' };
+    case 'ErasureCompleted':
+      return { ...state, erasureCompleted: true };
     case 'PlanChanged':
     case 'RetentionChanged':
     case 'LowCreditsChanged':
@@ -214,12 +218,9 @@ function evolve(state: AccountState, event: AccountEvent): AccountState {
     case 'AccountSuspended':
     case 'AccountResumed':
     case 'PasswordResetOffered':
+    case 'EmailChangeOffered':
     case 'AccountInspected':
       return evolveStanding(state, event);
-    case 'AccountErased':
-      return { ...initialState, ...endSigning(state), status: 'erased' };
-    case 'ErasureCompleted':
-      return { ...state, erasureCompleted: true };
   }
 }
 
@@ -256,11 +257,6 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     }
     case 'GrantCredits':
       return grantCredits(state, command);
-    case 'ChangePassword':
-      if (command.epoch !== undefined && command.epoch !== founderEpoch(state, accountId)) {
-        return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
-      }
-      return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
     case 'EndSessions':
     case 'InviteMember':
     case 'RevokeInvitation':
@@ -286,9 +282,12 @@ const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (c
     case 'ResumeAccount':
     case 'OfferPasswordReset':
     case 'ResetPassword':
+    case 'ChangePassword':
+    case 'OfferEmailChange':
+    case 'ChangeEmail':
     case 'RecordLook':
     case 'EraseAccount':
-      return decideOnStanding(state, command);
+      return decideOnStanding(state, command, founderEpoch(state, accountId));
     case 'CompleteErasure':
       return { rejected: 'not_found', message: 'The account is not erased.' };
     case 'RequestConversion':
@@ -320,7 +319,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 20,
+    version: 21,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

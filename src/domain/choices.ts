@@ -92,6 +92,8 @@ export const MAIL_KINDS = [
   'invitation',
   'sign_up',
   'password_reset',
+  'email_change',
+  'email_changed',
   'new_sign_in',
   'credits_low',
   'webhook_disabled',

@@ -27,26 +27,34 @@ export type EmailEvent = EventOf<'EmailReserved'>;
 export interface EmailState {
   /** The id of the account or person that holds the address. It may not be there yet, if its opening was cut off. */
   readonly holder: string | undefined;
+  /** Its holder has another address, and this one only after its own event says so. */
+  readonly isForChange: boolean;
 }
 
-const initialState: EmailState = { holder: undefined };
+const initialState: EmailState = { holder: undefined, isForChange: false };
 
 export interface EmailCommand {
   readonly type: 'ReserveEmail';
   readonly accountId: string;
   /** The person who gets it, by an invitation into the account; absent: the account itself. */
   readonly personId?: string;
-  /** The holder of the address, which was erased: this one gets it. */
+  /** The holder of the address, which was erased, or signs in with another one: this one gets it. */
   readonly insteadOf?: string;
+  /** It is to take the place of the address that they have. */
+  readonly forChange?: true;
 }
 
 export const email: Decider<EmailState, EmailCommand, EmailEvent> = {
   initialState,
-  evolve: (_, { data }) => ({ holder: data.personId ?? data.accountId }),
-  decide: ({ accountId, personId, insteadOf }, { holder }) => {
+  evolve: (_, { data: { accountId, personId = accountId, forChange = false } }) => ({
+    holder: personId,
+    isForChange: forChange,
+  }),
+  decide: ({ accountId, personId, insteadOf, forChange }, { holder }) => {
     if (holder !== undefined && holder !== insteadOf) return [];
     const whose = personId === undefined ? {} : { personId };
-    return [{ type: 'EmailReserved', data: { accountId, ...whose } }];
+    const why = forChange ? { forChange } : {};
+    return [{ type: 'EmailReserved', data: { accountId, ...whose, ...why } }];
   },
 };
 
@@ -55,7 +63,7 @@ export const emailAggregate: AggregateType<EmailState, EmailCommand, EmailEvent>
   stream: emailStream,
   decider: email,
   snapshot: {
-    version: 2,
+    version: 3,
     encode: (state) => state,
     decode: (json) => json as EmailState,
   },

@@ -1,9 +1,11 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
-import type { MailFailure, MailKind, SignInMethod, SignInRequirement } from './choices.ts';
+import type { SignInMethod, SignInRequirement } from './choices.ts';
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 import type { Role } from './member-events.ts';
+import { failedMail, MAILS } from './mail-words.ts';
 import { refusedCode, refusedSignIn, refusedUnknownSignIn } from './refused-sign-ins.ts';
+import { addressChangeText, addressOfferText } from './sign-in-address.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
   `${count} ${count === 1 ? what : plural}`;
@@ -55,26 +57,6 @@ const REQUIREMENTS: Readonly<Record<SignInRequirement, string>> = {
   oidc: 'everybody signs in to the account by the identity provider alone',
 };
 
-/** Words for each kind of mail, at the beginning of a sentence. */
-const MAILS: Readonly<Record<MailKind, string>> = {
-  invitation: 'A mail with an invitation',
-  sign_up: 'A mail that confirms an address',
-  password_reset: 'A mail with a link to set a password',
-  new_sign_in: 'A mail about a sign-in from a new place',
-  credits_low: 'A mail about low credits',
-  webhook_disabled: 'A mail about a webhook endpoint that was switched off',
-  key_expiring: 'A mail about an API key that expires',
-};
-
-const NOT_SENT: Readonly<Record<MailFailure, string>> = {
-  refused: 'the mail server refused it',
-  deferred: 'the mail server put it off',
-  connection_failed: 'the connection to the mail server was lost',
-  timeout: 'the mail server did not answer in time',
-  given_up: 'there was no way to send it for three days',
-  outdated: 'there was nothing to tell any more',
-};
-
 const resetText = ({ byMail }: { byMail?: true }): string =>
   byMail
     ? 'Somebody asked for a link that sets another password: it is sent to the address of the person.'
@@ -95,12 +77,11 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   MailSwitched: ({ on }) =>
     on ? 'The service sends mail from now on.' : 'The service sends no mail any more.',
   MailSent: ({ kind }) => `${MAILS[kind]} was handed to the mail server.`,
-  MailFailed: ({ kind, failure, status, nextAt }) => {
-    const why =
-      status === undefined ? NOT_SENT[failure] : `the mail server answered with ${status}`;
-    const next = nextAt === undefined ? '' : ` The next try is at ${isoDate(nextAt)}.`;
-    return `${MAILS[kind]} was not sent: ${why}.${next}`;
-  },
+  MailFailed: failedMail,
+  EmailChangeOffered: addressOfferText,
+  EmailChanged: addressChangeText,
+  PersonEmailOffered: addressOfferText,
+  PersonEmailChanged: addressChangeText,
   AccountOpened: (data) => `The account was opened on the plan ${data.plan}.`,
   PlanChanged: (data) => `The plan was changed to ${data.plan}.`,
   CreditGranted: (data) =>
@@ -286,7 +267,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       ? 'The request for a link that sets a password was given up: the link could not be made within an hour.'
       : 'The request for a link that sets a password was followed.',
   EmailReserved: (data) =>
-    `The sign-in address was reserved for ${data.personId === undefined ? 'the account' : 'an invited person'}.`,
+    `The sign-in address was reserved for ${data.forChange ? 'a person who changes theirs' : data.personId === undefined ? 'the account' : 'an invited person'}.`,
   WebhookCreated: (data) =>
     `The webhook endpoint ${data.webhookId} was created, for ${data.types.join(', ')}.`,
   WebhookChanged: (data) => {

@@ -25,6 +25,21 @@ const Left = Type.Integer({ minimum: 0, maximum });
 /** SHA-256 of each, hex. */
 const RecoveryCodes = Type.Array(Sha256);
 
+/** The link to another sign-in address. */
+const OFFERED_ADDRESS = {
+  /** Sealed with the key of the person, as is `formerEmail`. */
+  email: Sealed,
+  /** HMAC-SHA-256 of the address, hex. */
+  addressHash: Sha256,
+  /** SHA-256 of the token in the link, hex. */
+  tokenHash: Sha256,
+  expiresAt: Time,
+  /** The link is sent to the address; absent: it is used at once, because the service has no mail server. */
+  byMail: Type.Optional(Type.Literal(true)),
+};
+/** Another address holds. `formerEmail` is told so by mail. */
+const CHANGED_ADDRESS = { email: Sealed, addressHash: Sha256, formerEmail: Sealed };
+
 /** Texts that are `Sealed` here are sealed with the key of their person: they go when the person is erased. */
 export const MEMBER_EVENT_SCHEMAS = {
   /** The invitation has the id of the person that it makes, if the address has no sign-in yet. */
@@ -146,6 +161,13 @@ export const MEMBER_EVENT_SCHEMAS = {
     /** It was set with a link that an operator had made. The account is then the first that the person belongs to. */
     byLink: Type.Optional(Type.Literal(true)),
   }),
+  /** Another address to sign in with is offered to the founder. It takes the place of an earlier offer. */
+  EmailChangeOffered: Type.Object({ accountId: AccountId, ...OFFERED_ADDRESS }),
+  /** The founder signs in with another address. It ends all their sessions. */
+  EmailChanged: Type.Object({ accountId: AccountId, ...CHANGED_ADDRESS }),
+  /** The same as `EmailChangeOffered` and `EmailChanged`, for somebody who founded no account. */
+  PersonEmailOffered: Type.Object({ ...OF_PERSON, ...OFFERED_ADDRESS }),
+  PersonEmailChanged: Type.Object({ ...OF_PERSON, ...CHANGED_ADDRESS }),
   /** The mails that the person does not want from then on. The account is the one in which they said so. */
   PersonMailsChanged: Type.Object({
     personId: PersonId,

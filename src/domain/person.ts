@@ -23,6 +23,16 @@ import {
   type SecondFactorEvent,
 } from './second-factor.ts';
 import {
+  changeAddress,
+  firstAddress,
+  offerAddress,
+  type OfferedAddress,
+  offeredAddress,
+  SESSION_ENDED,
+  type SignInAddress,
+  type UsedLink,
+} from './sign-in-address.ts';
+import {
   isResetOffered,
   noReset,
   type OfferedReset,
@@ -43,11 +53,13 @@ export type PersonEvent =
       | 'IdentityLinked'
       | 'PersonResetOffered'
       | 'PersonPasswordChanged'
+      | 'PersonEmailOffered'
+      | 'PersonEmailChanged'
       | 'PersonMailsChanged'
       | 'PersonErased'
     >;
 
-export interface PersonState extends Passkeys, SecondFactor {
+export interface PersonState extends Passkeys, SecondFactor, SignInAddress {
   /** `none`: not registered: a founder, or nobody. `erased` is for good. */
   readonly status: 'none' | 'registered' | 'erased';
   /** Sealed, as are the hash, which is empty for a person without a password, and the name. */
@@ -56,7 +68,7 @@ export interface PersonState extends Passkeys, SecondFactor {
   readonly name: string | undefined;
   /** By the provider's issuer: the identity that the person has there, for good. */
   readonly identities: Readonly<Record<string, string>>;
-  /** Counts the passwords after the first one: sessions that were opened with an earlier one are over. */
+  /** Counts the passwords and addresses after the first ones: sessions that were opened with earlier ones are over. */
   readonly passwords: number;
   readonly reset: ResetOffer | undefined;
   readonly mailedReset: ResetOffer | undefined;
@@ -71,6 +83,7 @@ const initialState: PersonState = {
   identities: {},
   passwords: 0,
   ...noReset,
+  ...firstAddress,
   mailsOff: [],
   ...noPasskeys,
   ...noSecondFactor,
@@ -107,6 +120,8 @@ type OwnCommand = { readonly personId: string } & (
       readonly passwords?: number;
     }
   | ({ readonly type: 'OfferPersonReset'; readonly accountId?: string } & OfferedReset)
+  | ({ readonly type: 'OfferPersonEmail'; readonly accountId: string } & OfferedAddress)
+  | ({ readonly type: 'ChangePersonEmail'; readonly accountId: string } & UsedLink)
   | {
       readonly type: 'ChangePersonMails';
       readonly accountId: string;
@@ -143,6 +158,12 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     case 'PersonPasswordChanged': {
       const { passwordHash } = event.data;
       return { ...state, passwordHash, passwords: state.passwords + 1, ...noReset };
+    }
+    case 'PersonEmailOffered':
+      return { ...state, ...offeredAddress(event.data) };
+    case 'PersonEmailChanged': {
+      const { email, addressHash } = event.data;
+      return { ...state, email, addressHash, passwords: state.passwords + 1, ...noReset };
     }
     case 'PasskeyAdded':
     case 'PasskeyRenamed':
@@ -203,7 +224,7 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
       const { passwordHash, passwords = state.passwords } = command;
       if (state.status !== 'registered') return NOBODY;
       if (passwords !== state.passwords) {
-        return { rejected: 'unauthorized', message: 'The session has ended. Sign in again.' };
+        return SESSION_ENDED;
       }
       const data = { personId, ...whereOf(command), passwordHash };
       return [{ type: 'PersonPasswordChanged', data }];
@@ -221,6 +242,19 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
       if (!isResetOffered(state, tokenHash, now)) return { rejected: 'gone', message: RESET_GONE };
       const data = { personId, ...whereOf(command), passwordHash, byLink: true } as const;
       return [{ type: 'PersonPasswordChanged', data }];
+    }
+    case 'OfferPersonEmail': {
+      const { accountId, epoch } = command;
+      if (state.status !== 'registered') return NOBODY;
+      if (epoch !== state.passwords) return SESSION_ENDED;
+      const data = { personId, accountId, ...offerAddress(command) };
+      return [{ type: 'PersonEmailOffered', data }];
+    }
+    case 'ChangePersonEmail': {
+      const changed = changeAddress(state, command);
+      if ('rejected' in changed) return changed;
+      const { accountId } = command;
+      return [{ type: 'PersonEmailChanged', data: { personId, accountId, ...changed } }];
     }
     case 'AddPasskey':
     case 'RenamePasskey':
@@ -255,7 +289,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 7,
+    version: 8,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

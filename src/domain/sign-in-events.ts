@@ -77,8 +77,13 @@ export const SIGN_IN_EVENT_SCHEMAS = {
   }),
 
   /**
-   * Once for each account, or for each person who was invited into one: another one gets an address only after its
-   * account or person was erased.
+   * For an account, or for a person who was invited into one: another one gets an address only after its account or
+   * person was erased, or signs in with another address.
    */
-  EmailReserved: Type.Object({ accountId: AccountId, personId: Type.Optional(PersonId) }),
+  EmailReserved: Type.Object({
+    accountId: AccountId,
+    personId: Type.Optional(PersonId),
+    /** It is to take the place of the address that they have: they sign in with it once their own event says so. */
+    forChange: Type.Optional(Type.Literal(true)),
+  }),
 } as const;

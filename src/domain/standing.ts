@@ -3,6 +3,16 @@ import type { Decision } from './decider.ts';
 import type { Plan } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { eraseUnlessHeld, type Hold, placeHold, releaseHold } from './hold.ts';
+import {
+  changeAddress,
+  firstAddress,
+  offerAddress,
+  type OfferedAddress,
+  offeredAddress,
+  SESSION_ENDED,
+  type SignInAddress,
+  type UsedLink,
+} from './sign-in-address.ts';
 
 /** Nothing new is accepted from the account, and nobody signs in to it. */
 export interface Suspension {
@@ -24,7 +34,7 @@ export const RESET_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** So often a look of one operator is recorded. */
 export const LOOK_RECORDED_MS = 60 * 60 * 1000;
 
-export interface Standing {
+export interface Standing extends SignInAddress {
   readonly plan: Plan;
   /** Its own, for what is requested from now on; undefined: that of the service. */
   readonly retentionSeconds: number | undefined;
@@ -50,6 +60,7 @@ export const ordinary: Standing = {
   suspension: undefined,
   reset: undefined,
   mailedReset: undefined,
+  ...firstAddress,
   lowCredits: undefined,
   looks: {},
 };
@@ -72,6 +83,7 @@ export type StandingEvent = EventOf<
   | 'AccountSuspended'
   | 'AccountResumed'
   | 'PasswordResetOffered'
+  | 'EmailChangeOffered'
   | 'AccountInspected'
 >;
 
@@ -91,6 +103,14 @@ export type StandingCommand = { readonly accountId: string } & (
       readonly passwordHash: string;
       readonly now: number;
     }
+  | {
+      readonly type: 'ChangePassword';
+      readonly passwordHash: string;
+      /** The founder's session epoch when the present password was judged; absent for the operator, who needs none. */
+      readonly epoch?: number;
+    }
+  | ({ readonly type: 'OfferEmailChange' } & OfferedAddress)
+  | ({ readonly type: 'ChangeEmail' } & UsedLink)
   | { readonly type: 'RecordLook'; readonly by?: string; readonly now: number }
   | { readonly type: 'EraseAccount'; readonly now: number }
 );
@@ -122,6 +142,8 @@ export function evolveStanding<State extends Standing>(state: State, event: Stan
     case 'PasswordResetOffered': {
       return { ...state, ...offeredReset(event.data) };
     }
+    case 'EmailChangeOffered':
+      return { ...state, ...offeredAddress(event.data) };
     case 'AccountInspected': {
       const { by = '', inspectedAt } = event.data;
       return { ...state, looks: { ...state.looks, [by]: inspectedAt } };
@@ -129,10 +151,12 @@ export function evolveStanding<State extends Standing>(state: State, event: Stan
   }
 }
 
+/** @param epoch the founder's session epoch */
 export function decideOnStanding(
   state: Standing,
   command: StandingCommand,
-): Decision<StandingEvent | EventOf<'AccountErased' | 'PasswordChanged'>> {
+  epoch: number,
+): Decision<StandingEvent | EventOf<'AccountErased' | 'PasswordChanged' | 'EmailChanged'>> {
   const { accountId } = command;
   switch (command.type) {
     case 'ChangePlan':
@@ -177,6 +201,18 @@ export function decideOnStanding(
       if (!isResetOffered(state, tokenHash, now)) return { rejected: 'gone', message: RESET_GONE };
       return [{ type: 'PasswordChanged', data: { accountId, passwordHash, byLink: true } }];
     }
+    case 'ChangePassword':
+      if (command.epoch !== undefined && command.epoch !== epoch) return SESSION_ENDED;
+      return [{ type: 'PasswordChanged', data: { accountId, passwordHash: command.passwordHash } }];
+    case 'OfferEmailChange': {
+      if (command.epoch !== epoch) return SESSION_ENDED;
+      return [{ type: 'EmailChangeOffered', data: { accountId, ...offerAddress(command) } }];
+    }
+    case 'ChangeEmail': {
+      const changed = changeAddress(state, command);
+      if ('rejected' in changed) return changed;
+      return [{ type: 'EmailChanged', data: { accountId, ...changed } }];
+    }
     case 'RecordLook': {
       const { by, now } = command;
       const last = state.looks[by ?? ''];
@@ -210,8 +246,12 @@ export const offeredReset = ({
   [byMail ? 'mailedReset' : 'reset']: { tokenHash, expiresAt },
 });
 
-/** No link sets a password any more. */
-export const noReset: Offers = { reset: undefined, mailedReset: undefined };
+/** No link sets a password or another address any more. */
+export const noReset: Offers & Pick<SignInAddress, 'addressOffer'> = {
+  reset: undefined,
+  mailedReset: undefined,
+  addressOffer: undefined,
+};
 
 /** True for the token of a link, until one is used or its time is over. */
 export const isResetOffered = (

@@ -6,6 +6,7 @@ import type { PageLinks } from '../accounts/mail-letters.ts';
 export const pageLinks = (publicUrl: () => string): PageLinks => ({
   invitation: (token) => `${publicUrl()}${PATHS.invitation}#${token}`,
   resetPassword: (token) => `${publicUrl()}${PATHS.resetPassword}#${token}`,
+  confirmEmail: (token) => `${publicUrl()}${PATHS.confirmEmail}#${token}`,
   page: (name) => `${publicUrl()}${PATHS[name]}`,
   signUp: (token) => `${publicUrl()}${PATHS.signUp}#${token}`,
   signIn: () => publicUrl() + PATHS.signIn,

@@ -18,6 +18,7 @@ import { createConversion, getConversion, getConversionFile } from './resources/
 import { listConversions } from './resources/conversion-list.ts';
 import { createDocument } from './resources/documents.ts';
 import * as dashboardSession from './resources/dashboard-session.ts';
+import { postEmailChange, postEmailConfirmation } from './resources/email-change.ts';
 import { getEvidence, verifyPdf } from './resources/evidence.ts';
 import { getFile } from './resources/files.ts';
 import { listAccountEvents, listBatchEvents, listConversionEvents } from './resources/history.ts';
@@ -224,6 +225,7 @@ export const ROUTES: readonly Route[] = [
   by('settings', 'put', '/account/signature/', putSignature),
   by('settings', 'delete', '/account/signature/', deleteSignature),
   api('post', '/account/password/', 'session', changeOwnPassword),
+  signedIn('any', 'post', '/account/email/', postEmailChange),
   settingUp(signedIn('any', 'get', '/account/person/', getPerson)),
   signedIn('any', 'patch', '/account/person/', patchPerson),
   settingUp(signedIn('any', 'get', '/account/person/passkeys/', listPasskeys)),
@@ -280,6 +282,7 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/passkey/options/', 'static', postPasskeyOptions),
   api('post', '/auth/passkey/create/', 'address', createTokenPairByPasskey),
   api('post', '/auth/password/reset/', 'address', postPasswordReset),
+  api('post', '/auth/email/confirm/', 'address', postEmailConfirmation),
   { ...api('post', '/auth/password/forgot/', 'address', postForgottenPassword), needs: 'smtpUrl' },
   internal('post', '/dashboard/session', 'page', dashboardSession.openDashboardSession),
   internal('post', '/dashboard/session/passkey', 'page', openDashboardSessionByPasskey),

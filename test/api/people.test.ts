@@ -76,6 +76,7 @@ const ROLES_OF: Readonly<Record<string, string>> = {
   'PUT /account/signature/': 'owner',
   'DELETE /account/signature/': 'owner',
   'POST /account/password/': 'all',
+  'POST /account/email/': 'all',
   'GET /account/person/': 'all',
   'PATCH /account/person/': 'all',
   'GET /account/person/passkeys/': 'all',

@@ -16,7 +16,7 @@ import { startMailServer } from '../support/mail-server.ts';
 const ARTIFACTS = join(process.env['TEST_ARTIFACTS'] ?? 'test-artifacts', 'dashboard');
 const PASSWORD = 'quite another password';
 
-void test('people choose their mails, and set a forgotten password by one', async (t) => {
+void test('people choose their mails, and set a forgotten password and change their address by one', async (t) => {
   const server = await startMailServer(t);
   const env = { SMTP_URL: server.url, MAIL_FROM: 'pdf@example.com' };
   const started = await withNewPassword(await startDashboard(t, env));
@@ -61,9 +61,30 @@ void test('people choose their mails, and set a forgotten password by one', asyn
   await page.getByRole('heading', { name: 'The password is set' }).waitFor();
   await signIn(page, { email: account.email, password: PASSWORD }, '/account');
 
+  const section = page.locator('section', { hasText: 'Another address that you sign in with.' });
+  await section.getByLabel('New address').fill('ada@new.example.com');
+  await section.getByLabel('Your password').fill('not the password');
+  await section.getByRole('button', { name: 'Change the address' }).click();
+  await section.getByText('The password is wrong.').waitFor();
+  await section.getByLabel('Your password').fill(PASSWORD);
+  await section.getByRole('button', { name: 'Change the address' }).click();
+  await page.getByText(/^Open the link in the mail to ada@new\.example\.com/).waitFor();
+  const change = await eventually('the link to the address', () =>
+    server.received.find(({ to }) => to.includes('ada@new.example.com')),
+  );
+  const confirmation = new URL(linkIn(change));
+  await page.goto(confirmation.pathname + confirmation.hash);
+  const use = page.getByRole('button', { name: 'Use this address' });
+  await use.waitFor();
+  t.strictSame(await inspectPage(page, 'confirm-email'), []);
+  await use.click();
+  await page.getByRole('heading', { name: 'Your address is changed' }).waitFor();
+  await signIn(page, { email: 'ada@new.example.com', password: PASSWORD }, '/account');
+  await page.getByRole('definition').filter({ hasText: 'ada@new.example.com' }).first().waitFor();
+
   await mkdir(ARTIFACTS, { recursive: true });
   await page.goto('about:blank');
-  for (const [name, { mail }] of Object.entries({ invitation, reset })) {
+  for (const [name, { mail }] of Object.entries({ invitation, reset, change })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.setContent(String(mail.html));

@@ -1,4 +1,5 @@
 /** Requests that have the API give each answer about people. */
+import { offeredEmail } from '../../src/accounts/email-change.ts';
 import { type Api, BASE, PASSWORD } from './api.ts';
 import { addPasskey, PASSKEYS } from './authenticator.ts';
 import { setUpAuthenticator } from './one-time-codes.ts';
@@ -46,6 +47,17 @@ export async function joined(
   if (answer.status !== 200) throw new Error(answer.text);
   const account = String(answer.body['account']);
   return { id: String(answer.body['id']), headers: await bearerOf(api, email, { account }) };
+}
+
+/** Requests of somebody who changes their address. */
+async function driveEmailChange(api: Api, owner: Readonly<Record<string, string>>): Promise<void> {
+  const { id, headers } = await joined(api, owner, 'rob@example.com', 'member');
+  await api.call('POST', `${BASE}/account/email/`, { headers, body: {} });
+  const body = { email: 'robert@example.com', password: PASSWORD };
+  await api.call('POST', `${BASE}/account/email/`, { headers, body });
+  for (const token of ['x', (await offeredEmail(api, id, api.clock.now()))?.token]) {
+    await api.call('POST', `${BASE}/auth/email/confirm/`, { body: { token } });
+  }
 }
 
 /** Requests of somebody with passkeys. */
@@ -125,6 +137,7 @@ export async function drivePeople(api: Api, email: string): Promise<void> {
   for (const require of ['second_factor', 'none']) {
     await api.call('PATCH', policy, { headers, body: { require } });
   }
+  await driveEmailChange(api, headers);
   await api.call('POST', members, { headers: bob.headers, body: {} });
   await api.call('PATCH', `${members}${bob.id}/`, { headers: bob.headers, body: {} });
   const own = `${members}${String(self.body['id'])}/`;

@@ -45,6 +45,8 @@ const ENDS: ReadonlySet<string> = new Set<EventType>([
 const ENDS_EVERYWHERE: ReadonlySet<string> = new Set<EventType>([
   'PasswordChanged',
   'PersonPasswordChanged',
+  'EmailChanged',
+  'PersonEmailChanged',
   'PersonErased',
   'AccountErased',
 ]);

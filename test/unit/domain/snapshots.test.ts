@@ -87,6 +87,8 @@ const invitation = {
   expiresAt: NOW + DAY_MS,
 };
 const joined = { ...person, invitation: personId(2), role: 'auditor' as const };
+const OFFER = { email: 'v1.n', addressHash: sha256(4), tokenHash: sha256(5), expiresAt: NOW };
+const CHANGE = { email: 'v1.n', addressHash: sha256(4), formerEmail: 'v1.e' };
 const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
   fc.constantFrom<AccountEvent>(
     {
@@ -126,6 +128,8 @@ const accountEvents: fc.Arbitrary<AccountEvent> = fc.oneof(
     { type: 'OperatorGranted', data: owner },
     { type: 'OperatorRevoked', data: owner },
     { type: 'AccountSuspended', data: { ...owner, reason: 'v1.r', suspendedAt: NOW } },
+    { type: 'EmailChangeOffered', data: { ...owner, ...OFFER } },
+    { type: 'EmailChanged', data: { ...owner, ...CHANGE } },
     { type: 'PasswordResetOffered', data: { ...owner, tokenHash: sha256(1), expiresAt: NOW } },
     { type: 'AccountInspected', data: { ...owner, inspectedAt: NOW } },
     { type: 'AccountResumed', data: { ...owner, resumedAt: NOW } },
@@ -285,6 +289,8 @@ const personEvents = fc.constantFrom<PersonEvent>(
     data: { ...person, issuer: 'https://login.example.com', subject: 'v1.s', identity: sha256() },
   },
   { type: 'PersonPasswordChanged', data: { ...person, passwordHash: 'v1.q' } },
+  { type: 'PersonEmailOffered', data: { ...person, ...OFFER } },
+  { type: 'PersonEmailChanged', data: { ...person, ...CHANGE } },
   {
     type: 'PasskeyAdded',
     data: {
@@ -319,7 +325,10 @@ const resetAskEvents = fc.constantFrom<ResetAskEvent>(
   { type: 'PasswordResetAsked', data: { address: sha256(1), askedAt: NOW } },
   { type: 'PasswordResetAnswered', data: { address: sha256(1) } },
 );
-const emailEvents = fc.constant<EmailEvent>({ type: 'EmailReserved', data: owner });
+const emailEvents = fc.constantFrom<EmailEvent>(
+  { type: 'EmailReserved', data: owner },
+  { type: 'EmailReserved', data: { ...owner, personId: personId(1), forChange: true } },
+);
 const offered = { ...owner, personId: personId(1), email: 'v1.e', plan: 'free', credits: 1 };
 const signUpEvents = fc.constantFrom<SignUpEvent>(
   { type: 'SignUpOffered', data: { ...offered, offeredAt: NOW, expiresAt: NOW } },
@@ -417,7 +426,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '20: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,mailedReset,lowCredits,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
+    '21: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,mailedReset,addressHash,addressOffer,lowCredits,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
   );
   t.equal(
     formOf(conversionAggregate),
@@ -432,13 +441,13 @@ void test('a state of another form has snapshots of another version', (t) => {
     formOf(sessionAggregate),
     '5: status,accountId,personId,expiresAt,epoch,passwords,kind,methods',
   );
-  t.equal(formOf(emailAggregate), '2: holder');
+  t.equal(formOf(emailAggregate), '3: holder,isForChange');
   t.equal(formOf(resetAskAggregate), '1: isOpen');
   t.equal(formOf(signUpAggregate), '1: status,email,plan,credits,expiresAt');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(
     formOf(personAggregate),
-    '7: status,email,passwordHash,name,identities,passwords,reset,mailedReset,mailsOff,passkeys,usedChallenges,authenticator,wrongCodes',
+    '8: status,email,passwordHash,name,identities,passwords,reset,mailedReset,addressOffer,addressHash,mailsOff,passkeys,usedChallenges,authenticator,wrongCodes',
   );
   t.equal(formOf(operatorsAggregate), '1: setAside');
   t.equal(

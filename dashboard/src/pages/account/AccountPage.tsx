@@ -19,6 +19,7 @@ import { DialogButton } from '../../ui/Dialog.tsx';
 import { formatCredits, planName } from '../../ui/format.ts';
 import {
   NewPassword,
+  passwordIn,
   PresentPassword,
   SendForm,
   SHORTEST_PASSWORD,
@@ -62,6 +63,7 @@ export default function AccountPage() {
       {accounts.length > 1 && <AccountsSection email={email} accounts={accounts} />}
       <PasskeysSection />
       {isWhole && <PasswordSection account={account.data} />}
+      {isWhole && <EmailSection accountId={account.data?.id} />}
       {/* It stays in its place when the rest appears: it may show the recovery codes, which are shown once. */}
       <TwoStepSection email={email} />
       {isWhole && isOwner && <PublicNameSection />}
@@ -152,6 +154,41 @@ function PasswordSection({ account }: PasswordSectionProps) {
         <Checkbox isSelected={isShown} onChange={setShown}>
           {t('Show the passwords')}
         </Checkbox>
+      </SendForm>
+    </Section>
+  );
+}
+
+function EmailSection({ accountId: account }: { readonly accountId: string | undefined }) {
+  const before = usePerson().data?.email ?? '';
+  const change = async (textOf: TextOf) => {
+    const email = textOf('email');
+    const proof = passwordIn(textOf);
+    const body = { email, ...proof };
+    const { sends_mail } = await dataOf(api.POST('/api/v1/account/email/', { body }));
+    if (sends_mail) {
+      return t('Open the link in the mail to {email} within an hour. Until then nothing changes.', {
+        email,
+      });
+    }
+    // Without mail it is changed, and all sessions have ended, also this one.
+    try {
+      await session.signIn(email, proof.password ?? '', { account });
+    } catch {
+      session.end('all-ended');
+      return undefined;
+    }
+    void queryClient.invalidateQueries();
+    return t('You sign in with {email} from now on. All other sessions have ended.', { email });
+  };
+  return (
+    <Section
+      title={t('Change the address')}
+      lead={t('Another address that you sign in with. When it changes, all your sessions end.')}
+    >
+      <SendForm action={t('Change the address')} layout="narrow" onSend={change}>
+        <TextField label={t('New address')} name="email" type="email" isRequired />
+        <PresentPassword label={t('Your password')} email={before} />
       </SendForm>
     </Section>
   );

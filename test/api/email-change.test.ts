@@ -1,0 +1,183 @@
+/** Another address to sign in with: the link to it, who hears of it, and who cannot have it. */
+import { test } from 'tap';
+import { KeyHolders } from '../../src/archive/keys.ts';
+import { founderOf } from '../../src/domain/members.ts';
+import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { bearerOf, joined } from '../support/every-people-answer.ts';
+import { linkIn, startMailApi } from '../support/mail.ts';
+
+const CHANGE = `${BASE}/account/email/`;
+const CONFIRM = `${BASE}/auth/email/confirm/`;
+const GONE = { status: 410, error: 'gone' };
+const HOUR_MS = 60 * 60 * 1000;
+type Headers = Readonly<Record<string, string>>;
+
+async function ownerOf(api: Api) {
+  const account = await api.newAccount();
+  return { ...account, headers: await bearerOf(api, account.email) };
+}
+
+const ask = (api: Api, headers: Headers, email: string, password: string = PASSWORD) =>
+  api.call('POST', CHANGE, { headers, body: { email, password } });
+const confirm = (api: Api, token: string) => api.call('POST', CONFIRM, { body: { token } });
+const signsIn = async (api: Api, email: string) =>
+  (await api.call('POST', `${BASE}/auth/jwt/create/`, { body: { email, password: PASSWORD } }))
+    .status === 200;
+const tokenIn = (mail: Parameters<typeof linkIn>[0]) => linkIn(mail).split('#')[1] ?? '';
+const personOf = async (api: Api, headers: Headers) =>
+  (await api.call('GET', `${BASE}/account/person/`, { headers })).body;
+const invalid = (...details: string[]) => ({ status: 400, error: 'validation_error', details });
+
+async function summaries(api: Api, key: string) {
+  const { body } = await api.call('GET', `${BASE}/account/events/?page_size=100`, { key });
+  return body as unknown as readonly {
+    type: string;
+    summary: string;
+    actor: object;
+    data: object;
+  }[];
+}
+
+void test('the link in the mail changes the address of a founder, and the former one is told', async (t) => {
+  const { api, mailNumber, events, logged } = await startMailApi(t);
+  const owner = await ownerOf(api);
+  const { email: former, headers, key, id } = owner;
+  const answer = await ask(api, headers, ' Ada@New.example.com ');
+  t.same([answer.status, answer.body], [200, { sends_mail: true }]);
+  const sent = await mailNumber(1);
+  t.same(sent.to, ['Ada@New.example.com']);
+  t.match(linkIn(sent), `${api.publicUrl}/confirm-email#`);
+  t.ok(await signsIn(api, former), 'nothing has changed');
+  t.notOk(await signsIn(api, 'ada@new.example.com'));
+
+  t.equal((await confirm(api, tokenIn(sent))).status, 204);
+  t.strictSame(refusal(await confirm(api, tokenIn(sent))), GONE);
+  t.equal((await api.call('GET', `${BASE}/account/`, { headers })).status, 401, 'sessions end');
+  t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 200, 'API keys do not');
+  t.notOk(await signsIn(api, former));
+  t.ok(await signsIn(api, 'ada@new.example.com'));
+  const told = await mailNumber(2);
+  t.same(told.to, [former]);
+  t.match(told.mail.text, 'You sign in with another address from now on.');
+  t.notMatch(told.raw, /new\.example\.com/i, 'it does not name the other address');
+
+  const again = await bearerOf(api, 'ada@new.example.com');
+  t.equal((await personOf(api, again))['email'], 'Ada@New.example.com');
+  const { body } = await api.call('GET', `${BASE}/account/`, { key });
+  t.equal(body['email'], 'Ada@New.example.com');
+  const history = await summaries(api, key);
+  const offered = history.find(({ type }) => type === 'EmailChangeOffered');
+  t.match(offered, { actor: { kind: 'session', person: founderOf(id) } });
+  t.match(offered?.summary, /^A person asked to sign in with another address\. A link is sent/);
+  const changed = history.find(({ type }) => type === 'EmailChanged');
+  t.match(changed, {
+    summary: /^A person signs in with another address from now on/,
+    data: { email: 'Ada@New.example.com', formerEmail: former },
+  });
+  t.notMatch(JSON.stringify([offered, changed]), /Hash/, 'hashes help nobody');
+  await logged('MailSent', 2);
+  const log = await api.log();
+  t.notMatch(JSON.stringify(log), /new\.example\.com/i, 'the log has it encrypted');
+  t.equal((await events('EmailReserved')).length, 2);
+  const holders = new KeyHolders();
+  holders.take((await api.store.readAll()).map((event) => ({ event })));
+  t.equal(holders.open.get(founderOf(id)), id, 'a backup of the keys has the key of the person');
+
+  // Whoever opens an account with the former address gets it.
+  const { headers: next } = await ownerOf(api);
+  const take = await ask(api, next, former);
+  t.equal(take.status, 200);
+  t.equal((await confirm(api, tokenIn(await mailNumber(3)))).status, 204);
+  t.ok(await signsIn(api, former));
+});
+
+void test('a member changes theirs, and a link to set a password that went to the former address ends', async (t) => {
+  const { api, mailNumber } = await startMailApi(t);
+  const owner = await ownerOf(api);
+  const bob = await joined(api, owner.headers, 'bob@example.com', 'auditor');
+  const invitation = await mailNumber(1);
+  t.same(invitation.to, ['bob@example.com']);
+  const body = { email: 'bob@example.com' };
+  t.equal((await api.call('POST', `${BASE}/auth/password/forgot/`, { body })).status, 202);
+  const reset = tokenIn(await mailNumber(2));
+  t.equal((await ask(api, bob.headers, 'robert@example.com')).status, 200);
+  t.equal((await confirm(api, tokenIn(await mailNumber(3)))).status, 204);
+  t.same((await mailNumber(4)).to, ['bob@example.com']);
+  const set = { token: reset, password: 'staple battery horse' };
+  t.strictSame(
+    refusal(await api.call('POST', `${BASE}/auth/password/reset/`, { body: set })),
+    GONE,
+  );
+  t.equal((await api.call('GET', `${BASE}/sessions/`, { headers: bob.headers })).status, 401);
+  const members = await api.call('GET', `${BASE}/account/members/`, { headers: owner.headers });
+  t.match(members.text, '"robert@example.com"');
+  t.notMatch(members.text, '"bob@example.com"');
+  t.match(
+    (await summaries(api, owner.key)).find(({ type }) => type === 'PersonEmailChanged'),
+    { actor: { kind: 'anonymous' }, data: { personId: bob.id, email: 'robert@example.com' } },
+  );
+});
+
+void test('an address that somebody has is not disclosed, and of two who want one, one gets it', async (t) => {
+  const { api, mailNumber, server } = await startMailApi(t);
+  const [one, two] = [await ownerOf(api), await ownerOf(api)];
+  const taken = await ask(api, one.headers, two.email);
+  t.same(taken.body, { sends_mail: true }, 'the same answer');
+  const told = await mailNumber(1);
+  t.same(told.to, [two.email]);
+  t.match(told.mail.text, 'Your address has a sign-in already, so nothing was changed.');
+  t.match(linkIn(told), /\/sign-in$/);
+
+  for (const { headers } of [one, two]) {
+    t.equal((await ask(api, headers, 'both@example.com')).status, 200);
+  }
+  await mailNumber(3);
+  const tokens = server.received.slice(1).map(tokenIn);
+  const used = await Promise.all(tokens.map((token) => confirm(api, token)));
+  t.same(new Set(used.map(({ status }) => status)), new Set([204, 410]));
+  t.ok(await signsIn(api, 'both@example.com'));
+  const stays = await Promise.all([one, two].map(({ email }) => signsIn(api, email)));
+  t.same(new Set(stays), new Set([false, true]), 'the other one signs in as before');
+});
+
+void test('who asks proves who they are, and what they ask for is an address', async (t) => {
+  const { api, mailNumber } = await startMailApi(t);
+  const { headers, email, key } = await ownerOf(api);
+  const wrong = await ask(api, headers, 'new@example.com', 'not the password');
+  t.strictSame(refusal(wrong), invalid('password'));
+  const without = await api.call('POST', CHANGE, { headers, body: { email: 'new@example.com' } });
+  t.strictSame(refusal(without), invalid('password'));
+  for (const each of ['nobody', email.toUpperCase()]) {
+    t.strictSame(refusal(await ask(api, headers, each)), invalid('email'), each);
+  }
+  const byKey = await api.call('POST', CHANGE, { key, body: { email: 'n@example.com' } });
+  t.equal(byKey.status, 403);
+  t.equal((await ask(api, headers, 'first@example.com')).status, 200);
+  const first = tokenIn(await mailNumber(1));
+  t.equal((await ask(api, headers, 'second@example.com')).status, 200);
+  const second = tokenIn(await mailNumber(2));
+  const unknown = `email_${'0'.repeat(26)}_${'a'.repeat(43)}`;
+  for (const token of [
+    'x',
+    unknown,
+    first,
+    second.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+  ]) {
+    t.strictSame(refusal(await confirm(api, token)), GONE);
+  }
+  for (let times = 0; times < 3; times += 1) await ask(api, headers, `n${times}@example.com`);
+  t.equal((await ask(api, headers, 'one-more@example.com')).status, 429);
+  api.clock.time += HOUR_MS;
+  t.strictSame(refusal(await confirm(api, second)), GONE, 'its hour is over');
+});
+
+void test('without a mail server it changes at once', async (t) => {
+  const api = await startApi(t, { env: { SMTP_URL: '', OIDC_ISSUER: '' } });
+  const [one, two] = [await ownerOf(api), await ownerOf(api)];
+  t.strictSame(refusal(await ask(api, one.headers, two.email)), invalid('email'));
+  t.ok(await signsIn(api, one.email));
+  t.same((await ask(api, one.headers, 'one@example.com')).body, { sends_mail: false });
+  t.notOk(await signsIn(api, one.email));
+  t.ok(await signsIn(api, 'one@example.com'));
+  t.equal((await api.call('GET', `${BASE}/account/`, { headers: one.headers })).status, 401);
+});
