@@ -251,6 +251,8 @@ void test('a document is tried in the playground', async (t) => {
     await button(page, 'Reset').click();
     const all = await get<{ id: string; test?: true }[]>('/conversions/');
     const { id } = all.find(({ test: isTest }) => isTest === undefined) ?? { id: 'none' };
+    await page.goto(`/playground?from=conv_${'0'.repeat(26)}`);
+    await page.getByText(/^conv_0+ could not be loaded\. /).waitFor();
     await page.goto(`/playground?from=${id}`);
     await page.getByText('This is the request of').waitFor();
     sub.match(await editor(page).innerText(), /<h1>One<\/h1>/);

@@ -2,10 +2,11 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Account, useAccount } from '../api/people.ts';
+import { errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
 import { Code } from '../ui/Code.tsx';
 import { formatNumber } from '../ui/format.ts';
-import { Loaded, Page, Section } from '../ui/Page.tsx';
+import { Loaded, Notice, Page, Section } from '../ui/Page.tsx';
 import { saveFile } from '../ui/Dialog.tsx';
 import { Tabs } from '../ui/Tabs.tsx';
 import { fieldsQuery } from './fields-query.ts';
@@ -39,6 +40,16 @@ export function RequestPage({ title, lead, request, children }: RequestPageProps
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** Says why what the address names is not taken over. */
+export function NotTaken({ named, error }: { readonly named?: string; readonly error: unknown }) {
+  if (named === undefined || error === null) return null;
+  return (
+    <Notice kind="danger">
+      {rich('{named} could not be loaded. {error}', { named, error: errorText(error) })}
+    </Notice>
   );
 }
 

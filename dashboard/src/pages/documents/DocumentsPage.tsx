@@ -10,7 +10,7 @@ import {
   conversionRequestQuery,
   nounOf,
 } from '../../api/conversions.ts';
-import { ApiError, errorText } from '../../api/error.ts';
+import { ApiError } from '../../api/error.ts';
 import { IdempotencyKeys } from '../../api/idempotency-keys.ts';
 import type { Account } from '../../api/people.ts';
 import { type Converted, refresh, sendOnce, untilEnded } from '../../request/convert.ts';
@@ -20,7 +20,7 @@ import { Items } from '../../request/OptionField.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import type { Field } from '../../request/schema.ts';
 import { labelOfPath, listOf, placesIn, type Values } from '../../request/values.ts';
-import { CodeSamples, RequestPage, Workbench } from '../../request/Workbench.tsx';
+import { CodeSamples, NotTaken, RequestPage, Workbench } from '../../request/Workbench.tsx';
 import { contentOf } from '../../ui/chosen-files.ts';
 import { counted } from '../../ui/format.ts';
 import { EmptyState, Notice, Section } from '../../ui/Page.tsx';
@@ -217,26 +217,12 @@ function Taken({ fields, onAdd, onLoad }: TakenProps) {
   });
   return (
     <>
-      {add !== undefined && added.error !== null && (
-        <Notice kind="danger">
-          {rich('The PDF of {add} could not be added. {error}', {
-            add,
-            error: errorText(added.error),
-          })}
-        </Notice>
-      )}
+      <NotTaken named={add} error={added.error} />
+      <NotTaken named={from} error={earlier.error} />
       {add !== undefined && data !== undefined && !isUsable && (
         <Notice kind="danger">
           {rich('{link} has no PDF that can be added: it has not completed, or made a picture.', {
             link: <RecordLink id={add} />,
-          })}
-        </Notice>
-      )}
-      {from !== undefined && earlier.error !== null && (
-        <Notice kind="danger">
-          {rich('The work of {from} could not be loaded. {error}', {
-            from,
-            error: errorText(earlier.error),
           })}
         </Notice>
       )}

@@ -5,14 +5,13 @@ import { LANGUAGES } from '../../../../samples/all.ts';
 import { jsonOf, REQUEST_FILE, sampleRequest } from '../../../../samples/json.ts';
 import type { Account } from '../../api/people.ts';
 import { conversionRequestQuery } from '../../api/conversions.ts';
-import { errorText } from '../../api/error.ts';
 import { templateQuery, templateVersionQuery } from '../../api/templates.ts';
 import { useTaken } from '../../request/draft.ts';
 import { errorWithin, type FieldErrors } from '../../request/Framed.tsx';
 import { Ended, Result, summaryOf } from '../../request/Result.tsx';
 import type { Field } from '../../request/schema.ts';
 import { labelOfPath, optionsOf, type Values } from '../../request/values.ts';
-import { CodeSamples, RequestPage, Workbench } from '../../request/Workbench.tsx';
+import { CodeSamples, NotTaken, RequestPage, Workbench } from '../../request/Workbench.tsx';
 import { Select, Switch } from '../../ui/choices.tsx';
 import { EmptyState, Notice, Section } from '../../ui/Page.tsx';
 import { RecordLink } from '../../ui/records.tsx';
@@ -255,27 +254,15 @@ function Taken({ fields, onLoad }: TakenProps) {
   const [saved, held] = [template.data, content.data];
   const stored = saved && held && draftOf(fields, saved, held);
   useTaken(asked, isStored ? stored : NEW_TEMPLATE, onLoad);
-  const failure = template.error ?? content.error;
   return (
     <>
-      {from !== undefined && earlier.error !== null && (
-        <Notice kind="danger">
-          {rich('The request of {from} could not be loaded. {error}', {
-            from,
-            error: errorText(earlier.error),
-          })}
-        </Notice>
-      )}
+      <NotTaken named={from} error={earlier.error} />
+      <NotTaken named={asked} error={template.error ?? content.error} />
       {taken !== undefined && (
         <Notice kind="info">
           {rich('This is the request of {link}. Converting it makes a new conversion.', {
             link: <RecordLink id={taken} name={taken} />,
           })}
-        </Notice>
-      )}
-      {isStored && failure !== null && (
-        <Notice kind="danger">
-          {rich('The template could not be loaded. {error}', { error: errorText(failure) })}
         </Notice>
       )}
     </>
