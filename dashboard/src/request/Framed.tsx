@@ -26,8 +26,8 @@ export function errorWithin(errors: FieldErrors, path: string): string | undefin
 
 interface NotesProps {
   readonly id: string;
-  readonly field: Field;
-  readonly error: string | undefined;
+  readonly field: Pick<Field, 'label' | 'description'>;
+  readonly error?: string | undefined;
 }
 
 /** The description and the error of a field that has no place for them. */

@@ -1,10 +1,11 @@
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { errorText } from '../api/error.ts';
 import { Button, IconButton } from '../ui/Button.tsx';
 import { base64Of } from '../ui/chosen-files.ts';
 import { decodedBytes, formatBytes } from '../ui/format.ts';
 import { TextField } from '../ui/forms.tsx';
+import { useSending } from '../ui/sending.ts';
 import { errorWithin, Framed, Notes, type OptionProps } from './Framed.tsx';
 import styles from './request.module.css';
 import { type Row, rowsOf, textOf } from './values.ts';
@@ -18,7 +19,7 @@ const rowOf = async (file: File): Promise<Row> => ({
 
 /** Names with their values, such as headers; or the files that the HTML refers to, chosen from this machine. */
 export function RowsField({ field, path, value, onChange, errors }: OptionProps) {
-  const [failure, setFailure] = useState<string>();
+  const { failure, send } = useSending();
   const isFiles = field.kind === 'files';
   const rows = rowsOf(value);
   const isFull = rows.length >= field.most;
@@ -26,18 +27,15 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
     !isFiles && name !== '' && rows.filter((row) => row.name === name).length > 1
       ? t('This name is given twice. Only the last value is sent.')
       : errorWithin(errors, `${path}.${name}`);
-  const addFiles = async (files: readonly File[]) => {
-    try {
+  const addFiles = (files: readonly File[]) =>
+    send(async () => {
       const chosen = await Promise.all(files.map(rowOf));
       const names = new Set(chosen.map(({ name }) => name));
       onChange([...rows.filter(({ name }) => !names.has(name)), ...chosen]);
-      setFailure(undefined);
-    } catch (error) {
-      setFailure(errorText(error));
-    }
-  };
+    });
+  const error = failure === undefined ? errors[path]?.join(' ') : errorText(failure);
   return (
-    <Framed field={field} error={failure ?? errors[path]?.join(' ')}>
+    <Framed field={field} error={error}>
       {rows.map((row, at) => (
         // Rows have no identity but their place.
         <div key={at} className={isFiles ? styles.file : styles.row}>
@@ -89,17 +87,10 @@ export function RowsField({ field, path, value, onChange, errors }: OptionProps)
 /** The content of one file, chosen from this machine. */
 export function FileOption({ field, path, value, onChange, errors }: OptionProps) {
   const id = useId();
-  const [failure, setFailure] = useState<string>();
+  const { failure, send } = useSending();
   const content = textOf(value);
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return;
-    try {
-      onChange(await base64Of(file), file);
-      setFailure(undefined);
-    } catch (error) {
-      setFailure(errorText(error));
-    }
-  };
+  const error = failure === undefined ? errorWithin(errors, path) : errorText(failure);
+  const take = (file: File) => send(async () => onChange(await base64Of(file), file));
   return (
     <div
       role="group"
@@ -111,7 +102,7 @@ export function FileOption({ field, path, value, onChange, errors }: OptionProps
         {field.label}
       </span>
       <div className="line">
-        <FileTrigger onSelect={(files) => void take(files?.[0])}>
+        <FileTrigger onSelect={(files) => void (files?.[0] && take(files[0]))}>
           <Button small icon="upload">
             {content === '' ? t('Choose a file') : t('Choose another file')}
           </Button>
@@ -125,7 +116,7 @@ export function FileOption({ field, path, value, onChange, errors }: OptionProps
           </>
         )}
       </div>
-      <Notes id={`${id}-notes`} field={field} error={failure ?? errorWithin(errors, path)} />
+      <Notes id={`${id}-notes`} field={field} error={error} />
     </div>
   );
 }

@@ -1,8 +1,8 @@
 /** Options that are shown as one: the four margins, and what a stamp shows. */
-import { type ComponentType, type ReactNode, useId } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import { Select } from '../ui/choices.tsx';
 import { TextField } from '../ui/forms.tsx';
-import { errorWithin, type FieldErrors } from './Framed.tsx';
+import { errorWithin, type FieldErrors, Framed } from './Framed.tsx';
 import styles from './request.module.css';
 import type { Field } from './schema.ts';
 import {
@@ -44,17 +44,17 @@ const SIDES = new Map([
 
 /** The margins: one for all sides, or each by itself. */
 function Margins({ fields, prefix, values, onChange, errors }: ComposedProps) {
-  const id = useId();
   const shown = fields.map(({ name, usual }) => textOf(values[name] ?? usual));
   const [first = ''] = shown;
   const set = (names: readonly string[], next: string) =>
     onChange({ ...values, ...Object.fromEntries(names.map((name) => [name, next])) });
   return (
-    <fieldset className={`${styles.framed} stack gap-3`} aria-describedby={id}>
-      <legend className="strong">{t('Margin')}</legend>
-      <p id={id} className="note">
-        {t('Decimal numbers with the unit px, cm, in or mm, such as 10mm.')}
-      </p>
+    <Framed
+      field={{
+        label: t('Margin'),
+        description: t('Decimal numbers with the unit px, cm, in or mm, such as 10mm.'),
+      }}
+    >
       <div className={styles.sides}>
         <TextField
           label={t('All sides')}
@@ -72,7 +72,7 @@ function Margins({ fields, prefix, values, onChange, errors }: ComposedProps) {
           />
         ))}
       </div>
-    </fieldset>
+    </Framed>
   );
 }
 

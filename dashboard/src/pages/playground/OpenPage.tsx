@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import { type DropItem, DropZone, FileTrigger } from 'react-aria-components';
-import { errorText } from '../../api/error.ts';
 import type { Row } from '../../request/values.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted } from '../../ui/format.ts';
-import { Notice } from '../../ui/Page.tsx';
+import { FailureNotice } from '../../ui/Page.tsx';
 import { Select } from '../../ui/choices.tsx';
+import { useSending } from '../../ui/sending.ts';
 import { type Contents, contentsOf, type Found, isWanted, openedPage, pagesIn } from './opened.ts';
 import styles from './Playground.module.css';
 import { t } from '../../words/words.ts';
@@ -36,7 +36,7 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
   const [contents, setContents] = useState<Contents>(new Map());
   const [page, setPage] = useState<string | null>(null);
   const [opened, setOpened] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const { failure, send } = useSending();
   const pages = pagesIn(contents);
   const show = (path: string, from: Contents) => {
     const { html, files } = openedPage(from, path);
@@ -52,16 +52,8 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
     );
     onOpen(html, files);
   };
-  const attempt = async (act: () => Promise<void> | void) => {
-    try {
-      setProblem(undefined);
-      await act();
-    } catch (error) {
-      setProblem(errorText(error));
-    }
-  };
   const open = (found: AsyncIterable<Found> | Iterable<Found>) =>
-    void attempt(async () => {
+    void send(async () => {
       const next = await contentsOf(found);
       const [first, ...others] = pagesIn(next);
       if (first === undefined) throw new Error(NO_PAGE);
@@ -94,7 +86,7 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
         </FileTrigger>
         <span className="note">{t('or drop one on the editor')}</span>
       </div>
-      {problem !== undefined && <Notice kind="danger">{problem}</Notice>}
+      {failure !== undefined && <FailureNotice error={failure} />}
       {pages.length > 1 && (
         <Select
           label={t('Page')}
@@ -105,7 +97,7 @@ export function OpenPage({ onOpen, children }: OpenPageProps) {
           placeholder={t('Choose the page to print')}
           choices={pages.map((path) => ({ value: path, label: path }))}
           value={page}
-          onChange={(path) => void attempt(() => show(path, contents))}
+          onChange={(path) => void send(async () => show(path, contents))}
         />
       )}
       <p role="status" className="note">
