@@ -79,6 +79,9 @@ for (const file of readdirSync(ROOT, { recursive: true, encoding: 'utf8' })) {
   look(parseSync(source, { syntax: 'typescript', tsx: file.endsWith('x') }), file, found);
 }
 
+/** What a text ends with, if it is a sentence, a question, or leads to what follows. */
+const endOf = (text: string): string => /[.?!:…]?\s*$/.exec(text)?.[0] ?? '';
+
 /** What forms show of the fields of requests: the OpenAPI document has it. */
 function lookAt(field: Pick<Field, 'label'> & Partial<Field>): void {
   const { name = '', label, description, group, choices = [], fields = [], types = [] } = field;
@@ -126,6 +129,8 @@ void test('German has every word, and no other', (t) => {
   for (const [text, own] of Object.entries(german)) {
     if (marks(own).join() !== marks(text).join()) t.fail(`its values and elements: ${text}`);
     if (own.trim() === '') t.fail(`it is empty: ${text}`);
+    if (endOf(own) !== endOf(text)) t.fail(`its end: ${text}`);
+    if (/“(?=\p{L})|”/u.test(own)) t.fail(`its quotation marks, „…“: ${text}`);
   }
   t.end();
 });
