@@ -280,6 +280,8 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     t.match((await moments.allInnerTexts()).join(), /Attempt 1 started[^]*The file was stored/);
     const source = region(page, 'Request').locator('pre');
     t.match(await source.innerText(), SCRIPT);
+    const options = await region(page, 'Request').locator('dl').first().innerText();
+    t.match(options, /^Wait for\s+Time for scripts\s+100\s+Properties\s+Title\s+<img/);
     await source.locator('span[style*="--accent"]').first().waitFor();
     await button(page, 'Verify').click();
     await region(page, 'Proof').getByText('Everything that was checked holds').waitFor();
@@ -419,12 +421,15 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     const locked = await convert(dashboard, { html: '<p>Locked</p>', pdf });
     await page.goto(`/conversions/${locked}`);
     const request = region(page, 'Request');
-    await request.getByText(/"user_password": "•+"/).waitFor();
+    const password = request
+      .locator('dl dl dl > div')
+      .filter({ hasText: 'Password that opens it' });
+    await password.getByText(/^•+$/).waitFor();
     t.notMatch(await page.content(), 'hush');
     await button(page, 'Show passwords').click();
-    await request.getByText('"user_password": "hush"').waitFor();
+    await password.getByText('hush', { exact: true }).waitFor();
     await button(page, 'Hide passwords').click();
-    await request.getByText(/"user_password": "•+"/).waitFor();
+    await password.getByText(/^•+$/).waitFor();
     t.notMatch(await page.content(), 'hush');
     await page.goto(`/conversions/${id}`);
   });

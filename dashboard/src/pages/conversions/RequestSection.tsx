@@ -7,7 +7,7 @@ import {
   type StoredRequest,
 } from '../../api/conversions.ts';
 import { fieldsQuery } from '../../request/fields-query.ts';
-import { labelOf } from '../../request/schema.ts';
+import { type Field, labelOf } from '../../request/schema.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Code } from '../../ui/Code.tsx';
 import { Facts } from '../../ui/records.tsx';
@@ -212,39 +212,54 @@ function HtmlSource({ html, id }: { readonly html: string; readonly id: string }
   );
 }
 
-function valueOf(name: string, value: unknown) {
-  if (name === 'files') {
-    const files = Object.entries(value as Readonly<Record<string, string>>);
+type Fact = [name: string, value: ReactNode];
+
+/** A value as people read it: choices and the fields of a group have the words of the playground. */
+function valueOf(value: unknown, field: Field | undefined): ReactNode {
+  const { kind, choices = [], fields = [], types = [] } = field ?? {};
+  if (typeof value === 'boolean') return value ? t('yes') : t('no');
+  if (kind === 'file') return formatBytes(decodedBytes(String(value)));
+  if (Array.isArray(value)) {
+    const items = value.map((each: unknown) => {
+      const type = types.find((one) => one.type === (each as { readonly type?: unknown })?.type);
+      return valueOf(each, field && { ...field, fields: type?.fields ?? fields });
+    });
     return (
       <ul>
-        {files.map(([file, content]) => (
-          <li key={file}>
-            {file} ({formatBytes(decodedBytes(content))})
-          </li>
+        {items.map((item, index) => (
+          <li key={index}>{item}</li>
         ))}
       </ul>
     );
   }
-  if (typeof value === 'boolean') return value ? t('yes') : t('no');
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  return <code className={styles.json}>{JSON.stringify(value, undefined, 2)}</code>;
+  if (typeof value !== 'object' || value === null) {
+    return choices.find((each) => each.value === value)?.label ?? String(value);
+  }
+  const facts = Object.entries(value).flatMap(([name, each]: [string, unknown]): Fact[] => {
+    if (kind === 'record') return [[name, String(each)]];
+    if (kind === 'files') return [[name, formatBytes(decodedBytes(String(each)))]];
+    return factOf(name, each, fields);
+  });
+  return <Facts facts={Object.fromEntries(facts)} />;
+}
+
+/** What differs from what the service does by itself, under the name that the playground has for it. */
+function factOf(name: string, value: unknown, fields: readonly Field[]): Fact[] {
+  const field = fields.find((each) => each.name === name);
+  if (value === field?.usual || (Array.isArray(value) && value.length === 0)) return [];
+  return [[field?.label ?? labelOf(name), valueOf(value, field)]];
 }
 
 /** The summary of the page has them. */
 const SHOWN_ABOVE: readonly string[] = ['filename', 'reference', 'tags'];
 
-/** The options that differ from what the service does by itself, under the names that the playground has for them. */
+/** The options that were set. */
 function Options({ options }: { readonly options: StoredRequest['options'] }) {
-  const { data: fields, isPending } = useQuery(fieldsQuery('ConversionRequest'));
+  const { data: fields = [], isPending } = useQuery(fieldsQuery('ConversionRequest'));
   if (isPending) return <Loading label={t('Loading the options')} />;
-  const known = new Map(fields?.map((field) => [field.name, field]));
-  const set = Object.entries(options).filter(
-    ([name, value]) => value !== known.get(name)?.usual && !SHOWN_ABOVE.includes(name),
-  );
-  if (set.length === 0) return <p className="note">{t('None was set.')}</p>;
-  const shown = set.map(([name, value]) => [
-    known.get(name)?.label ?? labelOf(name),
-    valueOf(name, value),
-  ]);
+  const shown = Object.entries(options)
+    .filter(([name]) => !SHOWN_ABOVE.includes(name))
+    .flatMap(([name, value]) => factOf(name, value, fields));
+  if (shown.length === 0) return <p className="note">{t('None was set.')}</p>;
   return <Facts facts={Object.fromEntries(shown)} wide />;
 }
