@@ -1,9 +1,13 @@
 /** Another address to sign in with: the link to it, who hears of it, and who cannot have it. */
-import { test } from 'tap';
+import { type Test, test } from 'tap';
+import { addressHmac } from '../../src/accounts/accounts.ts';
 import { KeyHolders } from '../../src/archive/keys.ts';
+import { emailAggregate } from '../../src/domain/email.ts';
 import { founderOf } from '../../src/domain/members.ts';
 import { type Api, BASE, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { eraseAccount } from '../support/erase-account.ts';
 import { bearerOf, joined } from '../support/every-people-answer.ts';
+import { eventually } from '../support/deadline.ts';
 import { linkIn, startMailApi } from '../support/mail.ts';
 
 const CHANGE = `${BASE}/account/email/`;
@@ -11,6 +15,20 @@ const CONFIRM = `${BASE}/auth/email/confirm/`;
 const GONE = { status: 410, error: 'gone' };
 const HOUR_MS = 60 * 60 * 1000;
 type Headers = Readonly<Record<string, string>>;
+
+const CONFIRMS = /^Confirm your address/;
+const CHANGED = /^Your sign-in address .* was changed$/;
+
+/** The API, and what waits for a mail of a subject to an address. */
+async function open(t: Test) {
+  const { server, ...started } = await startMailApi(t);
+  const mailTo = (address: string, subject = CONFIRMS, count = 1) =>
+    eventually(`mail ${count} to ${address}`, () => {
+      const come = server.received.filter(({ to }) => to.includes(address));
+      return come.filter(({ mail }) => subject.test(mail.subject ?? ''))[count - 1];
+    });
+  return { ...started, mailTo };
+}
 
 async function ownerOf(api: Api) {
   const account = await api.newAccount();
@@ -39,13 +57,12 @@ async function summaries(api: Api, key: string) {
 }
 
 void test('the link in the mail changes the address of a founder, and the former one is told', async (t) => {
-  const { api, mailNumber, events, logged } = await startMailApi(t);
+  const { api, mailTo, events, logged } = await open(t);
   const owner = await ownerOf(api);
   const { email: former, headers, key, id } = owner;
   const answer = await ask(api, headers, ' Ada@New.example.com ');
   t.same([answer.status, answer.body], [200, { sends_mail: true }]);
-  const sent = await mailNumber(1);
-  t.same(sent.to, ['Ada@New.example.com']);
+  const sent = await mailTo('Ada@New.example.com');
   t.match(linkIn(sent), `${api.publicUrl}/confirm-email#`);
   t.ok(await signsIn(api, former), 'nothing has changed');
   t.notOk(await signsIn(api, 'ada@new.example.com'));
@@ -56,8 +73,7 @@ void test('the link in the mail changes the address of a founder, and the former
   t.equal((await api.call('GET', `${BASE}/account/`, { key })).status, 200, 'API keys do not');
   t.notOk(await signsIn(api, former));
   t.ok(await signsIn(api, 'ada@new.example.com'));
-  const told = await mailNumber(2);
-  t.same(told.to, [former]);
+  const told = await mailTo(former, CHANGED);
   t.match(told.mail.text, 'You sign in with another address from now on.');
   t.notMatch(told.raw, /new\.example\.com/i, 'it does not name the other address');
 
@@ -87,22 +103,19 @@ void test('the link in the mail changes the address of a founder, and the former
   const { headers: next } = await ownerOf(api);
   const take = await ask(api, next, former);
   t.equal(take.status, 200);
-  t.equal((await confirm(api, tokenIn(await mailNumber(3)))).status, 204);
+  t.equal((await confirm(api, tokenIn(await mailTo(former)))).status, 204);
   t.ok(await signsIn(api, former));
 });
 
 void test('a member changes theirs, and a link to set a password that went to the former address ends', async (t) => {
-  const { api, mailNumber } = await startMailApi(t);
+  const { api, mailTo } = await open(t);
   const owner = await ownerOf(api);
   const bob = await joined(api, owner.headers, 'bob@example.com', 'auditor');
-  const invitation = await mailNumber(1);
-  t.same(invitation.to, ['bob@example.com']);
   const body = { email: 'bob@example.com' };
   t.equal((await api.call('POST', `${BASE}/auth/password/forgot/`, { body })).status, 202);
-  const reset = tokenIn(await mailNumber(2));
+  const reset = tokenIn(await mailTo('bob@example.com', /^Set another password/));
   t.equal((await ask(api, bob.headers, 'robert@example.com')).status, 200);
-  t.equal((await confirm(api, tokenIn(await mailNumber(3)))).status, 204);
-  t.same((await mailNumber(4)).to, ['bob@example.com']);
+  t.equal((await confirm(api, tokenIn(await mailTo('robert@example.com')))).status, 204);
   const set = { token: reset, password: 'staple battery horse' };
   t.strictSame(
     refusal(await api.call('POST', `${BASE}/auth/password/reset/`, { body: set })),
@@ -119,21 +132,18 @@ void test('a member changes theirs, and a link to set a password that went to th
 });
 
 void test('an address that somebody has is not disclosed, and of two who want one, one gets it', async (t) => {
-  const { api, mailNumber, server } = await startMailApi(t);
+  const { api, mailTo } = await open(t);
   const [one, two] = [await ownerOf(api), await ownerOf(api)];
   const taken = await ask(api, one.headers, two.email);
   t.same(taken.body, { sends_mail: true }, 'the same answer');
-  const told = await mailNumber(1);
-  t.same(told.to, [two.email]);
+  const told = await mailTo(two.email, /./);
   t.match(told.mail.text, 'Your address has a sign-in already, so nothing was changed.');
   t.match(linkIn(told), /\/sign-in$/);
 
-  for (const { headers } of [one, two]) {
-    t.equal((await ask(api, headers, 'both@example.com')).status, 200);
-  }
-  await mailNumber(3);
-  const tokens = server.received.slice(1).map(tokenIn);
-  const used = await Promise.all(tokens.map((token) => confirm(api, token)));
+  const both = 'both@example.com';
+  for (const { headers } of [one, two]) t.equal((await ask(api, headers, both)).status, 200);
+  const mails = await Promise.all([1, 2].map((count) => mailTo(both, CONFIRMS, count)));
+  const used = await Promise.all(mails.map((mail) => confirm(api, tokenIn(mail))));
   t.same(new Set(used.map(({ status }) => status)), new Set([204, 410]));
   t.ok(await signsIn(api, 'both@example.com'));
   const stays = await Promise.all([one, two].map(({ email }) => signsIn(api, email)));
@@ -141,7 +151,7 @@ void test('an address that somebody has is not disclosed, and of two who want on
 });
 
 void test('who asks proves who they are, and what they ask for is an address', async (t) => {
-  const { api, mailNumber } = await startMailApi(t);
+  const { api, mailTo } = await open(t);
   const { headers, email, key } = await ownerOf(api);
   const wrong = await ask(api, headers, 'new@example.com', 'not the password');
   t.strictSame(refusal(wrong), invalid('password'));
@@ -153,9 +163,9 @@ void test('who asks proves who they are, and what they ask for is an address', a
   const byKey = await api.call('POST', CHANGE, { key, body: { email: 'n@example.com' } });
   t.equal(byKey.status, 403);
   t.equal((await ask(api, headers, 'first@example.com')).status, 200);
-  const first = tokenIn(await mailNumber(1));
+  const first = tokenIn(await mailTo('first@example.com'));
   t.equal((await ask(api, headers, 'second@example.com')).status, 200);
-  const second = tokenIn(await mailNumber(2));
+  const second = tokenIn(await mailTo('second@example.com'));
   const unknown = `email_${'0'.repeat(26)}_${'a'.repeat(43)}`;
   for (const token of [
     'x',
@@ -171,6 +181,44 @@ void test('who asks proves who they are, and what they ask for is an address', a
   t.strictSame(refusal(await confirm(api, second)), GONE, 'its hour is over');
 });
 
+void test('an address that a change has reserved and not taken is free once the link ends', async (t) => {
+  const { api, mailTo } = await open(t);
+  const [one, two] = [await ownerOf(api), await ownerOf(api)];
+  const wanted = 'wanted@example.com';
+  t.equal((await ask(api, one.headers, wanted)).status, 200);
+  await mailTo(wanted);
+  // What is left by a process that ended between its two events.
+  const reserve = { type: 'ReserveEmail', accountId: one.id, forChange: true } as const;
+  await api.actors.send(emailAggregate, addressHmac(api, wanted), reserve, api.context());
+  t.notOk(await signsIn(api, wanted), 'it does not sign in');
+  t.equal((await ask(api, two.headers, wanted)).status, 200);
+  const token = tokenIn(await mailTo(wanted, CONFIRMS, 2));
+  t.strictSame(refusal(await confirm(api, token)), GONE, 'the first may use the link yet');
+  api.clock.time += 2 * HOUR_MS;
+  const { email } = two;
+  t.equal((await ask(api, await bearerOf(api, email), wanted)).status, 200);
+  t.equal((await confirm(api, tokenIn(await mailTo(wanted, CONFIRMS, 3)))).status, 204);
+  t.ok(await signsIn(api, wanted));
+});
+
+void test('an erased person has no address any more, and others can have it', async (t) => {
+  const { api, mailTo, events } = await open(t);
+  const [one, two] = [await ownerOf(api), await ownerOf(api)];
+  t.equal((await ask(api, one.headers, 'one@example.com')).status, 200);
+  t.equal((await confirm(api, tokenIn(await mailTo('one@example.com')))).status, 204);
+  const [changed] = await events('EmailChanged');
+  const { email, formerEmail } = changed?.facts ?? {};
+  t.equal(await api.vault.unsealExactly(one.id, String(formerEmail)), one.email);
+  await mailTo(one.email, CHANGED);
+  await eraseAccount(api, one.id, api.context());
+  for (const sealed of [email, formerEmail]) {
+    await t.rejects(api.vault.unsealExactly(one.id, String(sealed)), { name: 'KeyErased' });
+  }
+  t.equal((await ask(api, two.headers, 'one@example.com')).status, 200);
+  t.equal((await confirm(api, tokenIn(await mailTo('one@example.com', CONFIRMS, 2)))).status, 204);
+  t.ok(await signsIn(api, 'one@example.com'));
+});
+
 void test('without a mail server it changes at once', async (t) => {
   const api = await startApi(t, { env: { SMTP_URL: '', OIDC_ISSUER: '' } });
   const [one, two] = [await ownerOf(api), await ownerOf(api)];
@@ -180,4 +228,12 @@ void test('without a mail server it changes at once', async (t) => {
   t.notOk(await signsIn(api, one.email));
   t.ok(await signsIn(api, 'one@example.com'));
   t.equal((await api.call('GET', `${BASE}/account/`, { headers: one.headers })).status, 401);
+});
+
+void test('with an identity provider and without a mail server it does not change', async (t) => {
+  const api = await startApi(t, { env: { SMTP_URL: '' } });
+  const { headers } = await ownerOf(api);
+  const refused = await ask(api, headers, 'new@example.com');
+  t.same([refused.status, refused.body['error']], [403, 'forbidden']);
+  t.match(refused.body['message'], /^The service has no mail server, so nothing proves an address/);
 });

@@ -1,6 +1,7 @@
 /** Signing in with a real identity provider: who is matched, who may come, and as what. */
 import { type Test, test } from 'tap';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
+import { offeredEmail } from '../../src/accounts/email-change.ts';
 import { accept, bearerOf, invite, joined } from '../support/every-people-answer.ts';
 import { openIdentityProvider } from '../../src/oidc/provider.ts';
 import { codeOf } from '../support/one-time-codes.ts';
@@ -233,6 +234,26 @@ void test('people of the settings join with the role of the claim, which follows
   const member = `${BASE}/account/members/${String(person['id'])}/`;
   t.equal((await api.call('DELETE', member, asOwner)).status, 204);
   t.equal((await signInAs(all, 'bob')).end, '/sign-in?provider=no-account', 'a removal holds');
+});
+
+void test('who has changed their address signs in with the provider as before, and the former one matches nobody', async (t) => {
+  const all = await open(t);
+  const { api, provider } = all;
+  const { email } = await api.newAccount();
+  provider.people.set('ada', { email, email_verified: true });
+  const { headers, person } = await personOf(api, (await signInAs(all, 'ada')).browser);
+  const body = { email: 'ada@new.example.com', password: PASSWORD };
+  const asked = await api.call('POST', `${BASE}/account/email/`, { headers, body });
+  t.same(asked.body, { sends_mail: true });
+  const offer = await offeredEmail(api, String(person['id']), api.clock.now());
+  const link = { body: { token: offer?.token } };
+  t.equal((await api.call('POST', `${BASE}/auth/email/confirm/`, link)).status, 204);
+  t.match((await personOf(api, (await signInAs(all, 'ada')).browser)).person, {
+    id: person['id'],
+    email: 'ada@new.example.com',
+  });
+  provider.people.set('eve', { email, email_verified: true });
+  t.equal((await signInAs(all, 'eve')).end, '/sign-in?provider=unknown');
 });
 
 void test('an owner can require the provider of everybody', async (t) => {
