@@ -260,7 +260,7 @@ export class PressledgerClient {
     return this.#json({ path: `/conversions/${encodeURIComponent(id)}/proof/`, signal });
   }
 
-  /** Lists one page of conversions, newest first. */
+  /** Lists one page of conversions, newest first unless asked otherwise. */
   listConversions({
     page,
     pageSize,
@@ -271,7 +271,7 @@ export class PressledgerClient {
     return this.#page('/conversions/', { page, pageSize, asOf, signal }, filter);
   }
 
-  /** Iterates over all conversions of the account, newest first, page by page. */
+  /** Iterates over all conversions of the account, newest first unless asked otherwise, page by page. */
   conversions(query: Omit<PageQuery, 'page'> & ConversionFilter = {}) {
     return everyItem((page) => this.listConversions({ ...query, page }));
   }

@@ -3,7 +3,7 @@ import type { Conversion } from './types.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 
-/** One page of a list, newest first. */
+/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** The number of items on all pages together. */
@@ -59,6 +59,11 @@ export interface ConversionFilter {
   readonly from?: string | undefined;
   /** Created before this time. */
   readonly to?: string | undefined;
+  /**
+   * Which come first.
+   * @default 'newest'
+   */
+  readonly order?: 'newest' | 'oldest' | undefined;
 }
 
 /** Reads a page out of its answer. */

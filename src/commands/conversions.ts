@@ -20,7 +20,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
-import { SOURCES, STATUSES } from './options.ts';
+import { ORDERS, SOURCES, STATUSES } from './options.ts';
 import { checkOutputFile, type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import {
   type Conversion,
@@ -66,6 +66,7 @@ function filterOf(invocation: Invocation) {
     template: text('template'),
     status: oneOf(invocation, 'status', STATUSES),
     source: oneOf(invocation, 'source', SOURCES),
+    order: oneOf(invocation, 'order', ORDERS),
     from: text('from'),
     to: text('to'),
     ...(invocation.values['warnings'] === true && { warnings: true as const }),

@@ -7,6 +7,7 @@ export const DEFAULT_SERVER = 'http://localhost:8080';
 export const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
+export const ORDERS = ['newest', 'oldest'] as const;
 export const SOURCES = ['html', 'url', 'document'] as const;
 
 /** The help of <email> in every command that takes it. */

@@ -10,7 +10,7 @@ import { KeyErased } from '../documents/keys/port.ts';
 import { openerOf, type Vault } from '../documents/keys/vault.ts';
 import { fieldError, type ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
-import type { Page, Slice } from '../read-model/rows.ts';
+import { inOrder, type Page, type Slice } from '../read-model/rows.ts';
 import { isoTime } from '../time/clock.ts';
 import { AccountIndex, inTurns, momentQueries, SLICE } from './account-index.ts';
 import { type OpenedSlice, OpeningThread } from './opening-thread.ts';
@@ -28,6 +28,7 @@ export interface ConversionSearch {
   readonly templateId?: string;
   readonly source?: ConversionRow['source'];
   readonly hasWarnings: boolean;
+  readonly order: 'newest' | 'oldest';
   readonly status?: ConversionStatus;
   readonly idStart?: string;
   /** Milliseconds since the Unix epoch; `to` is exclusive. */
@@ -96,7 +97,7 @@ export class ConversionSearches {
   }
 
   /**
-   * A page of what fits, newest first, as of the log's head or later.
+   * A page of what fits, as of the log's head or later.
    * @throws {KeyErased} the account was erased
    * @throws {ServiceError} `validation_error` where it has more conversions than are searched at once
    */
@@ -156,10 +157,8 @@ export class ConversionSearches {
             throw tooMany(((await read((queries) => queries.timeOf(accountId, below))) ?? 0) + 1);
           }
         }
-        const found = await read((queries) =>
-          index.find(questionOf(search, queries, accountId, slice)),
-        );
-        const rows = await read((queries) => queries.byNumbers(accountId, found.numbers));
+        const found = await read((queries) => foundBy(index, accountId, search, slice, queries));
+        const rows = await read((queries) => queries.byNumbers(accountId, found.rows));
         return { rows, total: found.total };
       } finally {
         release?.();
@@ -251,9 +250,22 @@ function pageOf(
   if (question.first < lowest && question.first <= question.last) {
     throw tooMany((conversions.timeOf(accountId, lowest) ?? 0) + 1);
   }
-  const { numbers, total } = index.find(question);
-  return { rows: conversions.byNumbers(accountId, numbers), total };
+  const { rows, total } = foundBy(index, accountId, search, slice, conversions);
+  return { rows: conversions.byNumbers(accountId, rows), total };
 }
+
+/** The numbers of what the index finds. */
+const foundBy = (
+  index: SearchIndex,
+  accountId: string,
+  search: ConversionSearch,
+  slice: Slice,
+  queries: ConversionQueries,
+): Page<number> =>
+  inOrder(slice, search.order, (part) => {
+    const { numbers, total } = index.find(questionOf(search, queries, accountId, part));
+    return { rows: numbers, total };
+  });
 
 const tooMany = (from: number): ServiceError => {
   const message = `The account has more conversions than are searched at once. Give from=${isoTime(from)} or later.`;

@@ -13,6 +13,24 @@ export interface Page<Row> {
   readonly total: number;
 }
 
+/**
+ * A page of a list, oldest first if that is asked for. It is then found from the other end, where late pages take no
+ * longer than early ones.
+ * @param page the rows of a slice, newest first; it answers all calls of a turn as of the same moment
+ */
+export function inOrder<Row>(
+  { offset, limit }: Slice,
+  order: 'newest' | 'oldest',
+  page: (slice: Slice) => Page<Row>,
+): Page<Row> {
+  if (order === 'newest') return page({ offset, limit });
+  const { total } = page({ offset: 0, limit: 0 });
+  const end = Math.max(0, total - offset);
+  const first = Math.max(0, end - limit);
+  const { rows } = page({ offset: first, limit: end - first });
+  return { rows: rows.toReversed(), total };
+}
+
 /** A row as it lies in its table: what may be absent in it is null there. */
 export type Stored<Row> = {
   readonly [C in keyof Row]-?: Partial<Pick<Row, C>> extends Pick<Row, C>

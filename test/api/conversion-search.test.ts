@@ -102,6 +102,9 @@ const BAD: readonly (readonly [query: string, field: string])[] = [
   ['source=html&source=url', 'source'],
   ['warnings=false', 'warnings'],
   ['warnings=1', 'warnings'],
+  ['order=', 'order'],
+  ['order=asc', 'order'],
+  ['order=oldest&order=newest', 'order'],
   ['from=2026-11-22T00:00:00Z&to=2026-11-21T00:00:00Z', 'from'],
   ['query=x', 'query'],
 ];
@@ -146,6 +149,8 @@ void test('each filter finds what fits it, and nothing else', async (t) => {
     t.strictSame([status, found, total], [200, expected, `${expected.length}`], query);
     const past = await list(`${query}&as_of=${await api.store.head()}`);
     t.strictSame([past.found, past.total], [expected, `${expected.length}`], `${query}, as of now`);
+    const other = Array.from(expected).toReversed().join('');
+    t.equal((await list(`${query}&order=oldest`)).found, other, `${query}, oldest first`);
   }
   const keys = (await api.call('GET', `${BASE}/api-keys/`, { key })).body as unknown;
   const [own] = keys as readonly { readonly id: string }[];
@@ -166,6 +171,12 @@ void test('each filter finds what fits it, and nothing else', async (t) => {
   t.strictSame([third.found, third.total], ['fe', '9']);
   t.match(third.headers.get('link'), /source=html&page=5&page_size=2>; rel="last"/);
   t.strictSame((await list('source=html&page=9&page_size=2')).found, '');
+  const oldest = 'source=html&order=oldest&page_size=2';
+  t.equal((await list(`${oldest}&page=3`)).found, 'fg');
+  t.equal((await list(`${oldest}&page=5`)).found, 'j', 'the last page is not filled');
+  t.equal((await list(`${oldest}&page=6`)).found, '');
+  const then = `${oldest}&as_of=${positions[4]}`;
+  t.equal((await list(then)).found, 'ab', 'as of an earlier moment');
   t.equal((await list('q=invoice', stranger.key)).total, '2', 'each account has its own');
 
   for (const [query, field] of BAD) {
@@ -175,7 +186,7 @@ void test('each filter finds what fits it, and nothing else', async (t) => {
   await eraseAccount(api, accountId, api.context());
   t.equal((await list('q=invoice')).status, 401);
   const head = await api.store.head();
-  const search = { chunks: [], tags: [], hasWarnings: true };
+  const search = { chunks: [], tags: [], hasWarnings: true, order: 'newest' } as const;
   const slice = { offset: 0, limit: 1 };
   await t.rejects(later.page(accountId, search, slice, head), { name: 'KeyErased' });
 });
@@ -193,7 +204,12 @@ void test('an account does not wait for the first search of a large one, and era
   const searches = new ConversionSearches(api, 2 ** 28);
   t.teardown(() => searches.close());
   const head = await api.store.head();
-  const search = { chunks: [{ words: ['invoice'] }], tags: [], hasWarnings: false };
+  const search = {
+    chunks: [{ words: ['invoice'] }],
+    tags: [],
+    hasWarnings: false,
+    order: 'newest',
+  } as const;
   const slice = { offset: 0, limit: 1 };
   const ended: string[] = [];
   const totalOf = async (account: 'large' | 'small') => {

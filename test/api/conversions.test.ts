@@ -161,6 +161,22 @@ void test('the list', async (t) => {
   t.strictSame(idsOf(completed), [ids[1]]);
   t.equal(completed.headers.get('x-total-count'), '1');
   t.match(completed.text, /file_url/);
+  const oldest = ids.toReversed();
+  const inPages = [1, 2, 3, 4].map((n) => list(`?order=oldest&page_size=2&page=${n}`));
+  const pages = await Promise.all(inPages);
+  t.strictSame(pages.map(idsOf), [oldest.slice(0, 2), oldest.slice(2, 4), oldest.slice(4), []]);
+  t.match(pages[1]?.headers.get('link'), /order=oldest&page_size=2&page=3>; rel="next"/);
+  t.strictSame(idsOf(await list('?order=newest')), ids);
+  const pending = oldest.filter((id) => id !== ids[1]);
+  t.strictSame(idsOf(await list('?order=oldest&status=pending&page=2&page_size=3')), [pending[3]]);
+  t.strictSame(idsOf(await list(`?order=oldest&id=${ids[0]?.slice(0, 11)}`)), oldest);
+  const headers = { Accept: 'text/csv' };
+  const csv = await api.call('GET', `${BASE}/conversions/?order=oldest`, { key, headers });
+  const [, ...lines] = csv.text.trim().split('\r\n');
+  t.strictSame(
+    lines.map((line) => line.split(',')[0]),
+    oldest,
+  );
   const newest = ids[0] ?? '';
   t.strictSame(idsOf(await list(`?id=${newest}`)), [newest], 'the whole id');
   t.strictSame(idsOf(await list(`?id=${newest.slice(0, 30)}`)), [newest], 'its start');

@@ -134,6 +134,12 @@ async function listTests(parent: Test, dashboard: DashboardBrowser): Promise<voi
     await button(page, 'Clear the filters').click();
     await page.getByLabel('From day').waitFor({ state: 'detached' });
     await rowOf(page, failed).waitFor();
+    const oldest = await page.getByRole('row').last().getByRole('link').getAttribute('href');
+    await button(page, /Order/).click();
+    await page.getByRole('option', { name: 'Oldest first' }).click();
+    await page.waitForURL(/\/conversions\?order=oldest$/);
+    await page.locator(`tbody tr:first-child a[href="${oldest}"]`).waitFor();
+    t.equal(await button(page, 'Clear the filters').count(), 0, 'an order is not a filter');
     await page.goto('/conversions?status=nonsense&warnings=false');
     await page.getByText(/^\d+ conversions$/).waitFor();
     t.notOk(await page.getByLabel('With warnings').isChecked(), 'the page does not know them');

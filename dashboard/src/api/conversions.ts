@@ -49,11 +49,13 @@ export interface ConversionFilter {
   readonly to?: string;
   /** The id of a batch. */
   readonly batch?: string;
+  /** Unless given, the newest come first. */
+  readonly order?: 'oldest';
 }
 
 /**
- * Tells whether a conversion that the stream names belongs to a list. The service alone can say what a search finds:
- * nothing new is offered meanwhile.
+ * Tells whether a conversion that the stream names belongs to a list. The service alone can say what a search finds, and
+ * what is new is not on the first page where the oldest are: nothing new is offered then.
  */
 export function isListed(filter: ConversionFilter, one: Conversion): boolean {
   const { status, warnings, from = '', to, ...searched } = filter;

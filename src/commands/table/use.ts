@@ -8,6 +8,7 @@ import {
   SERVICE_OPTIONS,
   SOURCES,
   STATUSES,
+  ORDERS,
 } from '../options.ts';
 
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
@@ -15,7 +16,7 @@ const ID = { id: "the conversion's id, as 'conversions list' shows it" };
 export const USE: readonly Command[] = [
   {
     name: 'conversions list',
-    summary: 'List the conversions of your account, newest first.',
+    summary: 'List the conversions of your account, newest first unless asked otherwise.',
     examples: [
       'conversions list',
       'conversions list --status failed --limit 5',
@@ -38,6 +39,7 @@ export const USE: readonly Command[] = [
       warnings: { help: 'only those with warnings' },
       from: { value: 'time', help: 'created then or later: an ISO 8601 time with its offset' },
       to: { value: 'time', help: 'created before' },
+      order: { value: 'order', help: 'which come first: newest or oldest', choices: ORDERS },
       limit: LIMIT,
       'as-of': AS_OF,
       ...SERVICE_OPTIONS,

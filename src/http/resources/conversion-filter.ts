@@ -35,7 +35,10 @@ export const CONVERSION_FILTERS = [
   'warnings',
   'from',
   'to',
+  'order',
 ] as const;
+
+const ORDERS = ['newest', 'oldest'] as const;
 
 export const CONVERSION_FILTER_PARAMETERS: readonly ParameterDoc[] = [
   inQuery(
@@ -66,6 +69,11 @@ export const CONVERSION_FILTER_PARAMETERS: readonly ParameterDoc[] = [
   ),
   inQuery('warnings', 'Lists only conversions that have warnings.', Type.Enum(['true'])),
   ...periodParameters('Conversions created'),
+  inQuery(
+    'order',
+    'Lists the newest first, or the oldest. Default: newest.',
+    Type.Enum([...ORDERS]),
+  ),
 ];
 
 /** The words of `q`, each with the words that it consists of: `invoice-4711` is two. */
@@ -145,11 +153,17 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
     (text) => SOURCES.some((each) => each === text),
     'Must be html, url or document.',
   );
+  const order = one(
+    'order',
+    (text) => ORDERS.some((each) => each === text),
+    'Must be newest or oldest.',
+  );
   const warnings = one('warnings', (text) => text === 'true', 'Must be true.');
   return {
     chunks: chunksOf(ctx.query['q'], issues),
     tags: tagsOf(ctx.query['tag'], issues),
     hasWarnings: warnings !== undefined,
+    order: order === 'oldest' ? order : 'newest',
     ...(status && { status: status as NonNullable<ConversionSearch['status']> }),
     ...(idStart && { idStart }),
     ...(reference && { reference }),

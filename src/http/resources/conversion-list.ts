@@ -8,6 +8,7 @@ import {
 import { conversionRecord } from '../../accounts/records.ts';
 import { wholeList } from '../../accounts/whole-list.ts';
 import type { Hold } from '../../conversions/look-back.ts';
+import { inOrder } from '../../read-model/rows.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { lookBacksFor, momentOf, readAsOf } from '../as-of.ts';
 import { callerOf, disconnection } from '../context.ts';
@@ -71,7 +72,9 @@ export const listConversions: Endpoint = {
       readAsOf(ctx, deps, moment, view, from, hold);
     const find = async (slice: { readonly offset: number; readonly limit: number }) => {
       if (!needsIndex(search)) {
-        return await read((queries) => queries.page(accountId, { ...slice, ...search }));
+        return await read((queries) =>
+          inOrder(slice, search.order, (part) => queries.page(accountId, { ...part, ...search })),
+        );
       }
       if (moment !== undefined) {
         return await lookBacksFor(ctx, deps).holding((hold) =>
@@ -99,8 +102,9 @@ export const listConversions: Endpoint = {
       moment === undefined ? { limit: CSV_PAGE } : deps.budgets.get('maxLookBackEvents');
     // Read before the answer begins: after that, none can be refused.
     const first = await find({ offset: 0, limit });
-    const pages = wholeList(async (offset) =>
-      offset === 0 ? first : await find({ offset, limit }),
+    const pages = wholeList(
+      async (offset) => (offset === 0 ? first : await find({ offset, limit })),
+      search.order,
     );
     setPageHeaders(ctx, deps.publicUrl, page, first.total);
     sendCsv(ctx, 'conversions.csv', [...COLUMNS, 'tags', 'warnings', 'test'], cellsOf(deps, pages));

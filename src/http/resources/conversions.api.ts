@@ -166,11 +166,12 @@ export const listConversionsDoc: OperationDoc = {
   tag: 'Conversions',
   summary: 'List conversions',
   description:
-    'All conversions of the account, newest first, or those that all given filters let through. With `Accept: text/csv`, the response is all of these as one table, whatever the page.',
+    'All conversions of the account, newest first unless order is oldest, or those that all given filters let through. With `Accept: text/csv`, the response is all of these as one table, whatever the page.',
   parameters: [...PAGE_PARAMETERS, ...CONVERSION_FILTER_PARAMETERS, AS_OF],
   answers: {
     200: {
       ...pageOfItems(Conversion, ['Pressledger-As-Of']),
+      description: 'One page of the list.',
       examples: {
         conversions: [pending, processing, failed, completed].map((record, n) => ({
           ...record,

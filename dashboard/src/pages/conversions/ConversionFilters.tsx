@@ -18,6 +18,8 @@ const STATUS_CHOICES = STATUSES.map((value) => ({ value, label: STATUS_TEXTS[val
 const SOURCE_TEXTS = { html: 'HTML', url: 'URL', document: t('Documents') } as const;
 const SOURCE_CHOICES = SOURCES.map((value) => ({ value, label: SOURCE_TEXTS[value] }));
 
+const ORDERS = [{ value: 'oldest', label: t('Oldest first') }] as const;
+
 const ZONE = new Intl.DateTimeFormat('en-GB').resolvedOptions().timeZone;
 
 /** 2026-11-21, the first of so many days up to today in the zone of the person. */
@@ -58,7 +60,7 @@ interface ConversionFiltersProps {
 /** A narrow screen shows the search alone; one button opens the rest, and says how many are in force. */
 export function ConversionFilters(props: ConversionFiltersProps) {
   const { filters, clears, onChange } = props;
-  const { q, ...others } = filters;
+  const { q, order: _, ...others } = filters;
   const { canFold, isShown, toggle } = useFold(true);
   const active = Object.keys(others).length;
   return (
@@ -139,6 +141,13 @@ function OtherFilters({ filters, isBackwards, onChange }: ConversionFiltersProps
           {t('With warnings')}
         </Checkbox>
       </div>
+      <FilterSelect
+        label={t('Order')}
+        all={t('Newest first')}
+        choices={ORDERS}
+        value={filters.order}
+        onChange={(order) => change({ order })}
+      />
       {period === CHOSEN && (
         <>
           <DayField

@@ -134,7 +134,8 @@ export default function ConversionsPage() {
     if (isEmpty && added > 0) void refetch();
   }, [isEmpty, added, refetch]);
 
-  const isFiltered = Object.keys(filters).length > 0;
+  const { order, ...narrowing } = filters;
+  const isFiltered = Object.keys(narrowing).length > 0;
   const isLate = useIsLate(query.isFetching && (data === undefined || isPlaceholderData));
   const total = isBackwards || isPlaceholderData ? undefined : data?.total;
   const show = (next: ConversionsSearch, replace = false) =>
@@ -146,12 +147,12 @@ export default function ConversionsPage() {
     });
   const clear = () => {
     setClears(clears + 1);
-    show({});
+    show({ order });
   };
   return (
     <Page
       title={t('Conversions')}
-      lead={t('Newest first. Updates live.')}
+      lead={order === 'oldest' ? t('Oldest first.') : t('Newest first. Updates live.')}
       actions={
         mayWork && (
           <ButtonLink to="/playground" icon="plus">

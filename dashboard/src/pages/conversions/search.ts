@@ -55,6 +55,8 @@ const read = searchOf({
   to: textThat(isDay),
   /** One day in UTC, as the usage counts days. It stands for both others. */
   day: textThat(isDay),
+  /** Unless given, the newest come first. */
+  order: oneOf(['oldest']),
 });
 export type ConversionsSearch = ReturnType<typeof read>;
 
