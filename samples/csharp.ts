@@ -1,6 +1,6 @@
 import { REQUEST_FILE, type SampleRequest } from './json.ts';
 
-export function csharpSample({ json, server, made }: SampleRequest): string {
+export function csharpSample({ json, server, path, made }: SampleRequest): string {
   // JSON never has three quotes in a row, which end a raw string.
   const body =
     json === undefined ? `await File.ReadAllTextAsync("${REQUEST_FILE}")` : `"""\n${json}\n"""`;
@@ -16,7 +16,7 @@ var request = ${body};
 
 // The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
 var response = await http.PostAsync(
-    "${server}/api/v1/pdf/",
+    "${server}/api/v1/${path}",
     new StringContent(request, Encoding.UTF8, "application/json"));
 var file = $"{response.Headers.Location}file/";
 while (response.StatusCode is HttpStatusCode.Accepted or HttpStatusCode.Conflict)

@@ -1,6 +1,7 @@
 /** Programs that work on finished PDFs, as the dashboard shows them. */
+import { LANGUAGES } from './all.ts';
 import { quoted } from './curl.ts';
-import { indented, jsonOf, shortJsonOf, type Values, visible } from './json.ts';
+import { indented, jsonOf, sampleRequest, shortJsonOf, type Values, visible } from './json.ts';
 import { clientIn, literal } from './typescript.ts';
 
 /** The file that samples read the steps from where these are too long to be part of the sample. */
@@ -110,4 +111,25 @@ while (batch.status === 'running') {
 await writeFile('parts.zip', await client.batches.zip(batch.id));
 `;
   return `${clientIn(server, ['readFile', 'writeFile'])}\n${rest}`;
+}
+
+/** The languages whose samples read the PDFs of this machine. */
+const WITH_FILES = [
+  { id: 'curl', title: 'curl', sample: curlOfWork },
+  { id: 'typescript', title: 'TypeScript', sample: typescriptOfWork },
+];
+
+/** The work in these languages; in all others, too, where its JSON needs no file of this machine and makes one PDF. */
+export function samplesOfWork(work: SampleWork) {
+  const { sources, steps, named, server } = work;
+  const request = { sources, ...(steps.length > 0 && { steps }), ...named };
+  const sent = sampleRequest(request, server, 'documents/');
+  const areStored = sources.length > 0 && sources.every(({ file }) => file === undefined);
+  const others = LANGUAGES.filter(({ id }) => WITH_FILES.every((each) => each.id !== id));
+  return [
+    ...WITH_FILES.map(({ id, title, sample }) => ({ id, title, code: sample(work) })),
+    ...(areStored && sent.json !== undefined && !steps.some(isSplit)
+      ? others.map(({ id, title, sample }) => ({ id, title, code: sample(sent) }))
+      : []),
+  ];
 }

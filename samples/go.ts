@@ -3,7 +3,7 @@ import { REQUEST_FILE, type SampleRequest } from './json.ts';
 /** A raw string ends at a backquote, which JSON may write as an escape. */
 const rawString = (json: string): string => `\`${json.replaceAll('`', String.raw`\u0060`)}\``;
 
-export function goSample({ json, server, made }: SampleRequest): string {
+export function goSample({ json, server, path, made }: SampleRequest): string {
   const [imports, request] =
     json === undefined
       ? ['"bytes"\n\t"io"', `os.ReadFile("${REQUEST_FILE}")`]
@@ -26,7 +26,7 @@ import (
 func main() {
 ${given}
 	// The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
-	response := send("POST", "${server}/api/v1/pdf/", ${reader})
+	response := send("POST", "${server}/api/v1/${path}", ${reader})
 	file := response.Header.Get("Location") + "file/"
 	for response.StatusCode == http.StatusAccepted || response.StatusCode == http.StatusConflict {
 		response.Body.Close()

@@ -4,7 +4,7 @@ import { escaped, REQUEST_FILE, type SampleRequest } from './json.ts';
 const textBlock = (json: string): string =>
   `"""\n${json.replaceAll('\\', '\\\\').replace(/[^\x20-\x7e\n]/g, escaped)}"""`;
 
-export function javaSample({ json, server, made }: SampleRequest): string {
+export function javaSample({ json, server, path, made }: SampleRequest): string {
   const request =
     json === undefined ? `Files.readString(Path.of("${REQUEST_FILE}"))` : textBlock(json);
   return `import java.net.URI;
@@ -34,7 +34,7 @@ public class Convert {
     public static void main(String[] arguments) throws Exception {
         var request = ${request};
         // The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
-        var answer = send(to("${server}/api/v1/pdf/").POST(BodyPublishers.ofString(request)));
+        var answer = send(to("${server}/api/v1/${path}").POST(BodyPublishers.ofString(request)));
         var file = answer.headers().firstValue("Location").orElse("") + "file/";
         while (answer.statusCode() == 202 || answer.statusCode() == 409) {
             answer = send(to(file));

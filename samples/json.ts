@@ -39,6 +39,8 @@ export interface SampleRequest {
   readonly json: string | undefined;
   /** The service's origin. */
   readonly server: string;
+  /** What the request is sent to, below the address of the API. */
+  readonly path: 'pdf/' | 'documents/';
   /** What is made: its media type, the file that keeps it, and its name in sentences. */
   readonly made: { readonly type: string; readonly file: string; readonly name: string };
 }
@@ -50,11 +52,16 @@ function madeBy({ format = 'pdf' }: Values): SampleRequest['made'] {
     : { type: 'application/pdf', file: 'document.pdf', name: 'PDF' };
 }
 
-export function sampleRequest(request: Values, server: string): SampleRequest {
+export function sampleRequest(
+  request: Values,
+  server: string,
+  path: SampleRequest['path'] = 'pdf/',
+): SampleRequest {
   return {
     request,
     json: shortJsonOf(request),
     server,
+    path,
     made: madeBy(request),
   };
 }

@@ -1,6 +1,6 @@
 import { REQUEST_FILE, type SampleRequest } from './json.ts';
 
-export function phpSample({ json, server, made }: SampleRequest): string {
+export function phpSample({ json, server, path, made }: SampleRequest): string {
   const request =
     json === undefined ? `file_get_contents('${REQUEST_FILE}')` : `<<<'JSON'\n${json}\nJSON`;
   return `<?php
@@ -29,7 +29,7 @@ function send(string $path, ?string $body = null): array
 }
 
 // The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
-[$status, $answer] = send('pdf/', $request);
+[$status, $answer] = send('${path}', $request);
 $id = json_decode($answer)->id ?? '';
 while ($status === 202 || $status === 409) {
     [$status, $answer] = send("conversions/$id/file/");

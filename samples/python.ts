@@ -16,7 +16,7 @@ function literal(value: unknown): string {
   return `${open}\n    ${parts.map((part) => indented(part, '    ')).join(',\n    ')},\n${close}`;
 }
 
-export function pythonSample({ request, json, server, made }: SampleRequest): string {
+export function pythonSample({ request, json, server, path, made }: SampleRequest): string {
   const given =
     json === undefined
       ? `with open("${REQUEST_FILE}", encoding="utf-8") as file:\n    request = json.load(file)`
@@ -44,7 +44,7 @@ def send(url, body=None):
 
 
 # The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
-answer = send("${server}/api/v1/pdf/", json.dumps(request).encode())
+answer = send("${server}/api/v1/${path}", json.dumps(request).encode())
 file = f"{answer.headers['Location']}file/"
 while answer.status in (202, 409):
     answer = send(file)

@@ -1,6 +1,6 @@
 import { REQUEST_FILE, type SampleRequest } from './json.ts';
 
-export function rubySample({ json, server, made }: SampleRequest): string {
+export function rubySample({ json, server, path, made }: SampleRequest): string {
   const [request, text] =
     json === undefined ? [`File.read('${REQUEST_FILE}')`, ''] : ["<<'JSON'", `${json}\nJSON\n`];
   return `require 'net/http'
@@ -20,7 +20,7 @@ def ask(uri, body = nil)
 end
 
 # The answer is the ${made.name} as soon as it is there, or a status after 30 seconds.
-answer = ask(URI('${server}/api/v1/pdf/'), request)
+answer = ask(URI('${server}/api/v1/${path}'), request)
 file = URI("#{answer['Location']}file/")
 answer = ask(file) while %w[202 409].include?(answer.code)
 abort answer.body unless answer.code == '200'

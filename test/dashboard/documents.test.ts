@@ -1,5 +1,5 @@
 /** A person works on finished PDFs on the page Documents, in a real Chrome. */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -202,6 +202,33 @@ void test('finished PDFs are worked on', async (t) => {
     await listed(page).getByText('PDF 1.pdf').waitFor();
     sub.strictSame(await names(page), ['PDF 1.pdf'], 'its work is taken over');
   });
+
+  await t.test(
+    'for PDFs that were made here, samples in other languages do the same',
+    async (sub) => {
+      await button(page, 'Reset').click();
+      await button(page, 'Add one made here').click();
+      await page.getByRole('searchbox', { name: 'Search' }).fill('rece');
+      await button(page, 'Add Receipt 4711.pdf').click();
+      await button(page, 'Done').click();
+      await button(page, 'Set title and author').click();
+      await field(page, 'Title').fill('From "Python"');
+      await page.getByRole('tab', { name: 'Python' }).click();
+      const sample = page.getByRole('tabpanel', { name: 'Python' }).locator('pre');
+      await sample.filter({ hasText: 'From \\"Python\\"' }).waitFor();
+      await writeFile(join(folder, 'sample.py'), await sample.innerText());
+      const env = { ...process.env, PRESSLEDGER_API_KEY: apiKey };
+      if (spawnSync('python3', ['--version']).status !== 0) {
+        sub.pass('Python', { skip: 'python3 is missing' });
+        return;
+      }
+      await writeFile(join(folder, 'document.pdf'), '');
+      await run('python3', ['sample.py'], { cwd: folder, env });
+      const { text, info } = await openPdf(join(folder, 'document.pdf'));
+      sub.match(text, 'Receipt');
+      sub.match(JSON.stringify(info), 'Python');
+    },
+  );
 
   await t.test('all fits on the narrowest screen', async (sub) => {
     for (const name of ['Turn pages', 'Stamp', 'Attach files', 'Encrypt with passwords']) {

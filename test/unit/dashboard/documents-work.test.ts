@@ -13,7 +13,8 @@ import {
   type Values,
   withItem,
 } from '../../../dashboard/src/request/values.ts';
-import { curlOfWork, typescriptOfWork } from '../../../samples/documents.ts';
+import { curlOfWork, samplesOfWork, typescriptOfWork } from '../../../samples/documents.ts';
+import { LANGUAGES } from '../../../samples/all.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { buildDocument } from '../../../src/http/openapi/document.ts';
 import { ROUTES } from '../../../src/http/routes.ts';
@@ -174,6 +175,32 @@ void test('the samples name files, conversions, passwords, steps and names', (t)
   const [name] = sample.sources;
   const plain = typescriptOfWork({ ...sample, sources: name ? [name] : [], steps: [], named: {} });
   t.match(plain, /create\(\n {2}\[\n[^\n]*\n {2}\],\n\);/, 'what is empty is left out');
+  t.end();
+});
+
+const idsOf = (work: Parameters<typeof samplesOfWork>[0]) =>
+  samplesOfWork(work).map(({ id }) => id);
+
+void test('PDFs that the service has are worked on in all languages', (t) => {
+  const work = sampleOf(FIELDS, DRAFT, 'http://pdf.example');
+  const stored = {
+    ...work,
+    sources: work.sources.filter(({ conversion }) => conversion !== undefined),
+    steps: work.steps.filter(({ type }) => type !== 'split'),
+  };
+  t.strictSame(
+    idsOf(stored),
+    LANGUAGES.map(({ id }) => id),
+  );
+  const own = ['curl', 'typescript'];
+  t.strictSame(idsOf({ ...stored, sources: work.sources }), own, 'files are read by these');
+  t.strictSame(idsOf({ ...stored, steps: work.steps }), own, 'a split has no PDF of its own');
+  t.strictSame(idsOf({ ...stored, sources: [] }), own);
+  for (const { id, code } of samplesOfWork(stored)) {
+    t.match(code, id === 'typescript' ? 'client.documents.create(' : 'documents/', id);
+    t.notMatch(code, 'v1/pdf/', id);
+    t.match(code, ID, id);
+  }
   t.end();
 });
 

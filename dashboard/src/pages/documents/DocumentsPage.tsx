@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
-import { curlOfWork, STEPS_FILE, typescriptOfWork } from '../../../../samples/documents.ts';
+import { samplesOfWork, STEPS_FILE } from '../../../../samples/documents.ts';
 import { jsonOf, shortJsonOf } from '../../../../samples/json.ts';
 import { api } from '../../api/client.ts';
 import {
@@ -177,17 +177,19 @@ function Samples({ draft, fields }: SamplesProps) {
   const work = sampleOf(fields, draft, location.origin);
   const isLong = shortJsonOf(work.steps) === undefined;
   return (
-    <CodeSamples
-      samples={[
-        { id: 'curl', title: 'curl', code: curlOfWork(work) },
-        { id: 'typescript', title: 'TypeScript', code: typescriptOfWork(work) },
-      ]}
-      long={
-        isLong
-          ? { what: t('The steps are'), file: STEPS_FILE, json: jsonOf(work.steps) }
-          : undefined
-      }
-    />
+    <>
+      <p className="note">
+        {t('If all PDFs were made here and are not split, there are samples in more languages.')}
+      </p>
+      <CodeSamples
+        samples={samplesOfWork(work)}
+        long={
+          isLong
+            ? { what: t('The steps are'), file: STEPS_FILE, json: jsonOf(work.steps) }
+            : undefined
+        }
+      />
+    </>
   );
 }
 
