@@ -165,7 +165,7 @@ void test('a document is tried in the playground', async (t) => {
   await t.test('it is converted with the keys, with warnings, and costs a credit', async (sub) => {
     await writeHtml(page, '<h1>One</h1><img src="http://127.0.0.1:1/none.png">');
     await editor(page).press('Control+Enter');
-    await page.getByText('Something was missing').waitFor();
+    await page.getByText('The PDF was made, but the page lacked something').waitFor();
     await page.getByText('You have 98.').waitFor();
     sub.match(await page.getByText('127.0.0.1:1/none.png').last().innerText(), /none\.png/);
     const download = page.waitForEvent('download');

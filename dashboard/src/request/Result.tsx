@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { nounOf } from '../api/conversions.ts';
+import { type Conversion, nounOf } from '../api/conversions.ts';
 import { ApiError, errorText } from '../api/error.ts';
 import { Button } from '../ui/Button.tsx';
 import { counted, formatBytes, formatDuration } from '../ui/format.ts';
@@ -10,6 +10,7 @@ import { StatusBadge, TestBadge } from '../ui/records.tsx';
 import { saveFile } from '../ui/Dialog.tsx';
 import type { Converted } from './convert.ts';
 import styles from './request.module.css';
+import { rich } from '../words/rich.ts';
 import { t } from '../words/words.ts';
 
 interface ResultProps {
@@ -81,7 +82,7 @@ function Refusal({ error, labelOf }: RefusalProps) {
 
 /** What a conversion that has ended made, or why it made nothing. */
 export function Ended({ converted: { record, pdf } }: { readonly converted: Converted }) {
-  const { id, status, error_message: reason, warnings = [], pages, duration_ms: ms } = record;
+  const { id, status, error_message: reason, pages, duration_ms: ms } = record;
   const facts = [
     pages !== undefined && counted(pages, 'page'),
     pdf !== undefined && formatBytes(pdf.size),
@@ -113,20 +114,7 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
           {reason} {record.test ? '' : t('The credit was given back.')}
         </Notice>
       )}
-      {warnings.length > 0 && (
-        <Notice kind="warning">
-          <p>
-            {record.kind === 'document'
-              ? t('The PDF was made, and differs from what may be expected:')
-              : t('Something was missing when the page was printed:')}
-          </p>
-          <ul className="bullets">
-            {warnings.map((warning) => (
-              <li key={warning}>{warning}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      <Warnings record={record} />
       {pdf !== undefined &&
         (isPicture(pdf) ? (
           <PictureFrame alt={t('The picture')} picture={pdf} />
@@ -134,5 +122,37 @@ export function Ended({ converted: { record, pdf } }: { readonly converted: Conv
           <PdfFrame id={id} title={t('The PDF')} pdf={pdf} />
         ))}
     </div>
+  );
+}
+
+/** How the warning begins that the service gives where it stopped a script, too. Warnings are in English. */
+const STILL_DRAWN = 'The page was still being drawn';
+
+/** What a conversion that completed lacks. */
+export function Warnings({ record }: { readonly record: Conversion }) {
+  const { warnings = [] } = record;
+  const what = nounOf(record);
+  if (warnings.length === 0) return null;
+  return (
+    <Notice kind="warning">
+      <p>
+        {record.kind === 'document'
+          ? t('The PDF was made, and differs from what may be expected:')
+          : t('The {what} was made, but the page lacked something:', { what })}
+      </p>
+      <ul className="bullets">
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+      {warnings.some((warning) => warning.startsWith(STILL_DRAWN)) && (
+        <p>
+          {rich(
+            '“{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that does not end is stopped. The {what} shows what was drawn until then.',
+            { STILL_DRAWN, what },
+          )}
+        </p>
+      )}
+    </Notice>
   );
 }

@@ -14,6 +14,7 @@ import { ApiError } from '../../api/error.ts';
 import { useAccount, useRights } from '../../api/people.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted, formatBytes } from '../../ui/format.ts';
+import { Warnings } from '../../request/Result.tsx';
 import { PdfFrame, PictureFrame } from '../../ui/PdfFrame.tsx';
 import { SaveButton } from '../../ui/Dialog.tsx';
 import { EmptyState, Loaded, Notice } from '../../ui/Page.tsx';
@@ -194,36 +195,5 @@ function Failure({ record, events }: ResultProps) {
         {rich('For programs this is {code}.', { code: <code>{code}</code> })}
       </p>
     </>
-  );
-}
-
-/** How the warning begins that the service gives where it stopped a script, too. Warnings are in English. */
-const STILL_DRAWN = 'The page was still being drawn';
-
-function Warnings({ record }: { readonly record: Conversion }) {
-  const { warnings = [] } = record;
-  const what = nounOf(record);
-  if (warnings.length === 0) return null;
-  return (
-    <Notice kind="warning">
-      <p>
-        {record.kind === 'document'
-          ? t('The PDF was made, and differs from what may be expected:')
-          : t('The {what} was made, but the page lacked something:', { what })}
-      </p>
-      <ul className="bullets">
-        {warnings.map((warning) => (
-          <li key={warning}>{warning}</li>
-        ))}
-      </ul>
-      {warnings.some((warning) => warning.startsWith(STILL_DRAWN)) && (
-        <p>
-          {rich(
-            '“{STILL_DRAWN}” means that scripts or animations had not come to an end. A script that does not end is stopped. The {what} shows what was drawn until then.',
-            { STILL_DRAWN, what },
-          )}
-        </p>
-      )}
-    </Notice>
   );
 }
