@@ -38,7 +38,7 @@ CREATE INDEX known_clients_of_person ON known_clients (person_id, position);`;
 
 export const sessions: Projection = {
   name: 'sessions',
-  version: 5,
+  version: 6,
   tables: ['sessions', 'known_clients'],
   ddl,
   handlers(db) {
@@ -65,6 +65,11 @@ export const sessions: Projection = {
     );
     const forgetOf = db.prepare('DELETE FROM known_clients WHERE person_id = ?');
     const forgetAll = db.prepare('DELETE FROM known_clients WHERE account_id = ?');
+    const addressChanged = (personId: string): void => {
+      removeOfPerson.run(personId);
+      // Clients are known by the address: whoever gets it next has others.
+      forgetOf.run(personId);
+    };
     return typedHandlers({
       SessionOpened(data, event) {
         const { accountId, sessionId, expiresAt, client, kind = 'api', userAgent = null } = data;
@@ -92,10 +97,10 @@ export const sessions: Projection = {
         removeOfPerson.run(personId);
       },
       EmailChanged({ accountId }) {
-        removeOfPerson.run(founderOf(accountId));
+        addressChanged(founderOf(accountId));
       },
       PersonEmailChanged({ personId }) {
-        removeOfPerson.run(personId);
+        addressChanged(personId);
       },
       SessionsEnded({ accountId, personId }) {
         if (personId === undefined) removeAll.run(accountId);

@@ -106,3 +106,23 @@ void test('sessions: the last ten clients of an account, until it is erased', as
   t.equal(isKnown(11), false);
   t.equal(isKnown(100), true, 'of another account');
 });
+
+void test('sessions: a changed address ends them, and its clients are not those of whoever gets it next', async (t) => {
+  const { log, readModel, runner } = openProjected(t);
+  const lastSignIn = (client: number) => readModel.query(sessionQueries).lastSignIn(sha256(client));
+  await log.append(`session-${sessionId(1)}`, opened(1, 1, 1));
+  await runner.waitFor(await log.append(`session-${sessionId(2)}`, opened(2, 2, 2)));
+  t.not(lastSignIn(1), undefined, 'the control');
+  const data = {
+    accountId: accountId(1),
+    email: 'v1.n',
+    addressHash: sha256(4),
+    formerEmail: 'v1.e',
+  };
+  await runner.waitFor(await log.append(`account-${accountId(1)}`, { type: 'EmailChanged', data }));
+  const open = (n: number) =>
+    readModel.query(sessionQueries).open({ accountId: accountId(n) }, NOW).length;
+  t.strictSame([open(1), open(2)], [0, 1]);
+  t.equal(lastSignIn(1), undefined);
+  t.not(lastSignIn(2), undefined, 'of another account');
+});
