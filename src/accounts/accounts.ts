@@ -8,7 +8,14 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { type AccountCommand, type AccountState, accountAggregate } from '../domain/account.ts';
-import { emailAggregate, isAccount, isEmailAddress, personOf } from '../domain/email.ts';
+import {
+  type EmailCommand,
+  type EmailState,
+  emailAggregate,
+  isAccount,
+  isEmailAddress,
+  personOf,
+} from '../domain/email.ts';
 import type { Plan } from '../domain/event-fields.ts';
 import { founderOf } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
@@ -56,16 +63,34 @@ export const sendToAccount = async (
 ) => orThrow(await actors.send(accountAggregate, command.accountId, command, context));
 
 /**
+ * Reserves an address, unless somebody else signs in with it, or may do so yet by a link.
+ * @param address its HMAC, hex
+ * @returns the account or person that has it then
+ */
+export async function reserveAddress(
+  deps: Pick<AccountDependencies, 'actors' | 'vault'>,
+  address: string,
+  whose: Pick<EmailCommand, 'accountId' | 'personId' | 'forChange'>,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const { state: reserved } = await deps.actors.read(emailAggregate, address);
+  const isOwn = reserved.holder === (whose.personId ?? whose.accountId);
+  const isFree = !isOwn && (await isGone(deps, reserved, address, context.metadata.time));
+  const insteadOf = isFree ? { insteadOf: reserved.reservations } : {};
+  const command = { type: 'ReserveEmail', ...whose, ...insteadOf } as const;
+  return orThrow(await deps.actors.send(emailAggregate, address, command, context)).state.holder;
+}
+
+/**
  * True if the account or person that holds the address signs in with it no more. A person whose registration was cut off, or
  * whose invitation was revoked meanwhile, never did.
- * @param address its HMAC, hex
  */
-export async function isGone(
+async function isGone(
   { actors, vault }: Pick<AccountDependencies, 'actors' | 'vault'>,
+  reserved: EmailState,
   address: string,
   now: number,
 ): Promise<boolean> {
-  const { state: reserved } = await actors.read(emailAggregate, address);
   const { holder } = reserved;
   if (holder === undefined) return false;
   const { state: person } = await actors.read(personAggregate, personOf(holder));
@@ -116,20 +141,8 @@ export async function openAccount(
   await request.assertStill?.();
 
   const address = addressHmac(deps, email);
-  const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree = holder !== undefined && (await isGone(deps, address, context.metadata.time));
-  const reservation = await actors.send(
-    emailAggregate,
-    address,
-    {
-      type: 'ReserveEmail',
-      accountId,
-      ...(isFree ? { insteadOf: holder } : {}),
-    },
-    context,
-  );
   // An earlier try may have been cut off after its reservation: then this one opens its account.
-  const id = reservation.accepted ? reservation.state.holder : undefined;
+  const id = await reserveAddress(deps, address, { accountId }, context);
   if (id === undefined) throw new ServiceError('internal_error');
   if (!isAccount(id)) throw isTaken(email);
   // The founder can be erased without the account.

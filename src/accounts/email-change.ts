@@ -3,12 +3,12 @@ import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import { emailAggregate, isEmailAddress } from '../domain/email.ts';
+import { isEmailAddress } from '../domain/email.ts';
 import { personAggregate } from '../domain/person.ts';
 import { ADDRESS_LINK_GONE, ADDRESS_LINK_MS, isAddressOffered } from '../domain/sign-in-address.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { tokenHashOf } from '../time/ids.ts';
-import { addressHmac, isGone, sendToAccount } from './accounts.ts';
+import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
 import { type Login, loginOf, openMemberships } from './logins.ts';
 import { MAIL_BUDGET, mayMail } from './mail-budget.ts';
 import { assertAllowed } from './rate-limits.ts';
@@ -148,17 +148,9 @@ async function tryToChange(
   // Who belongs to no account has nothing to sign in to.
   if (accountId === undefined) throw gone();
   const context = await contextFor(accountId);
-  const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree = holder !== undefined && (await isGone(deps, address, now));
-  const reserve = {
-    type: 'ReserveEmail',
-    accountId,
-    forChange: true,
-    ...(!isFounder && { personId }),
-    ...(isFree && { insteadOf: holder }),
-  } as const;
-  const { state } = orThrow(await actors.send(emailAggregate, address, reserve, context));
-  if (state.holder !== (isFounder ? accountId : personId)) return false;
+  const whose = { accountId, ...(!isFounder && { personId }), forChange: true } as const;
+  const holder = await reserveAddress(deps, address, whose, context);
+  if (holder !== (isFounder ? accountId : personId)) return false;
   const former = await vault.unsealExactly(login.sealedBy, login.email);
   const used = { tokenHash, formerEmail: await vault.seal(personId, former), now };
   if (isFounder) {

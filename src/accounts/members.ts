@@ -13,7 +13,7 @@ import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import { plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
-import { addressHmac, isGone, sendToAccount } from './accounts.ts';
+import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
 import { personName, personTexts, type TextReaders } from './logins.ts';
 import { apiKeyRecord, type Opener } from './records.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
@@ -161,16 +161,9 @@ export async function registerPerson(
   const { personId, accountId } = command;
   const context = await contextFor();
   const address = addressHmac(deps, email);
-  const { holder } = (await actors.read(emailAggregate, address)).state;
-  const isFree =
-    holder !== undefined &&
-    holder !== personId &&
-    (await isGone(deps, address, context.metadata.time));
-  const insteadOf = isFree ? { insteadOf: holder } : {};
-  const reserve = { type: 'ReserveEmail', accountId, personId, ...insteadOf } as const;
-  const { state } = orThrow(await actors.send(emailAggregate, address, reserve, context));
+  const holder = await reserveAddress(deps, address, { accountId, personId }, context);
   const made =
-    state.holder === personId &&
+    holder === personId &&
     orThrow(await actors.send(personAggregate, personId, command, context)).events.length > 0;
   const isOurs = (await actors.read(emailAggregate, address)).state.holder === personId;
   if (made && isOurs) return true;

@@ -29,29 +29,36 @@ export interface EmailState {
   readonly holder: string | undefined;
   /** Its holder has another address, and this one only after its own event says so. */
   readonly isForChange: boolean;
+  /** Counts the reservations. */
+  readonly reservations: number;
 }
 
-const initialState: EmailState = { holder: undefined, isForChange: false };
+const initialState: EmailState = { holder: undefined, isForChange: false, reservations: 0 };
 
 export interface EmailCommand {
   readonly type: 'ReserveEmail';
   readonly accountId: string;
   /** The person who gets it, by an invitation into the account; absent: the account itself. */
   readonly personId?: string;
-  /** The holder of the address, which was erased, or signs in with another one: this one gets it. */
-  readonly insteadOf?: string;
+  /** The number of the reservation whose holder was erased, or signs in with another address: this one gets it. */
+  readonly insteadOf?: number;
   /** It is to take the place of the address that they have. */
   readonly forChange?: true;
 }
 
 export const email: Decider<EmailState, EmailCommand, EmailEvent> = {
   initialState,
-  evolve: (_, { data: { accountId, personId = accountId, forChange = false } }) => ({
+  evolve: ({ reservations }, { data: { accountId, personId = accountId, forChange = false } }) => ({
     holder: personId,
     isForChange: forChange,
+    reservations: reservations + 1,
   }),
-  decide: ({ accountId, personId, insteadOf, forChange }, { holder }) => {
-    if (holder !== undefined && holder !== insteadOf) return [];
+  decide: (command, { holder, reservations }) => {
+    const { accountId, personId, insteadOf, forChange } = command;
+    const isFree = holder === undefined || insteadOf === reservations;
+    // Who takes back an address that they left reserves it again: nobody gets it in place of the earlier reservation.
+    const isTakenBack = forChange && holder === (personId ?? accountId);
+    if (!isFree && !isTakenBack) return [];
     const whose = personId === undefined ? {} : { personId };
     const why = forChange ? { forChange } : {};
     return [{ type: 'EmailReserved', data: { accountId, ...whose, ...why } }];
@@ -63,7 +70,7 @@ export const emailAggregate: AggregateType<EmailState, EmailCommand, EmailEvent>
   stream: emailStream,
   decider: email,
   snapshot: {
-    version: 3,
+    version: 4,
     encode: (state) => state,
     decode: (json) => json as EmailState,
   },

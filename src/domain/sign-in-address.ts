@@ -103,7 +103,7 @@ export const signsInWith = (
   addressHash: string,
 ): boolean => (own === undefined ? !isForChange : own === addressHash);
 
-/** True if the holder signs in with the address, or may do so yet by a link. */
+/** True if the holder signs in with the address, or has reserved it for a change by a link that may be used yet. */
 export const keepsAddress = (
   holder: SignInAddress,
   reserved: Pick<EmailState, 'isForChange'>,
@@ -112,7 +112,8 @@ export const keepsAddress = (
 ): boolean => {
   const { addressOffer: offer } = holder;
   if (signsInWith(holder, reserved, addressHash)) return true;
-  return offer?.addressHash === addressHash && now < offer.expiresAt + MARGIN_MS;
+  if (!reserved.isForChange || offer?.addressHash !== addressHash) return false;
+  return now < offer.expiresAt + MARGIN_MS;
 };
 
 export const addressOfferText = ({ byMail, expiresAt }: { byMail?: true; expiresAt: number }) =>

@@ -136,10 +136,10 @@ void test('an address goes over to another account after the erasure of its own'
   const reserve = { type: 'ReserveEmail', accountId: two } as const;
   given(t, email, reserved(one)).when(reserve).thenNothing();
   given(t, email, reserved(one))
-    .when({ ...reserve, insteadOf: one })
+    .when({ ...reserve, insteadOf: 1 })
     .thenEvents(reserved(two));
-  given(t, email, reserved(two))
-    .when({ ...reserve, insteadOf: one })
+  given(t, email, reserved(one), reserved(two))
+    .when({ ...reserve, insteadOf: 1 })
     .thenNothing();
   t.end();
 });

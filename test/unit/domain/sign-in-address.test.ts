@@ -110,8 +110,13 @@ void test('an address that is reserved for a change is held once the change has 
   const other = { type: 'ReserveEmail', accountId: accountId(3) } as const;
   given(t, email, reserved).when(other).thenNothing();
   given(t, email, reserved)
-    .when({ ...other, insteadOf: BOB })
+    .when({ ...other, insteadOf: 1 })
     .thenEvents({ type: 'EmailReserved', data: { accountId: accountId(3) } });
+  // Bob takes it back before the other one, who has read that he had left it.
+  given(t, email, reserved).when(reserve).thenEvents(reserved);
+  given(t, email, reserved, reserved)
+    .when({ ...other, insteadOf: 1 })
+    .thenNothing();
 
   const first = fold(email, [{ type: 'EmailReserved', data: PLACE }]);
   const second = fold(email, [reserved]);
@@ -130,5 +135,7 @@ void test('an address that is reserved for a change is held once the change has 
   t.notOk(keeps(before, NOW + 2 * HOUR_MS), 'nobody has used the link');
   t.ok(keeps(after, NOW + 2 * HOUR_MS));
   t.notOk(keepsAddress(after, first, sha256(0), NOW), 'the former address is free');
+  const back = fold(person, [registered, offeredBob(1), movedBob, offeredBob(0)]);
+  t.notOk(keepsAddress(back, first, sha256(0), NOW), 'also while a link back is open');
   t.end();
 });

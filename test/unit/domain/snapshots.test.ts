@@ -441,7 +441,7 @@ void test('a state of another form has snapshots of another version', (t) => {
     formOf(sessionAggregate),
     '5: status,accountId,personId,expiresAt,epoch,passwords,kind,methods',
   );
-  t.equal(formOf(emailAggregate), '3: holder,isForChange');
+  t.equal(formOf(emailAggregate), '4: holder,isForChange,reservations');
   t.equal(formOf(resetAskAggregate), '1: isOpen');
   t.equal(formOf(signUpAggregate), '1: status,email,plan,credits,expiresAt');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
