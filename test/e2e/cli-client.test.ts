@@ -117,6 +117,11 @@ void test('the command line is a client of a running service', async (whole) => 
     t.match(await find('--tag', 'none:x', '--warnings'), { json: { length: 0 } });
     t.match(await find('--tag', 'kind', '--tag', 'month:2026-11'), { json: { length: 1 } });
     t.match(await find('--tag', 'kind', '--tag', 'month:2026-12'), { json: { length: 0 } });
+    const idsIn = ({ json }: Awaited<ReturnType<typeof find>>) =>
+      (json as readonly { readonly id: string }[]).map(({ id }) => id);
+    const newest = idsIn(await find());
+    t.ok(newest.length > 1);
+    t.strictSame(idsIn(await find('--order', 'oldest')), newest.toReversed());
     await t.rejects(find('--tag', 'No:x'), { code: 'validation_error' });
     const got = await ask(client, 'conversions', 'get', done ?? '');
     t.match(got, {

@@ -171,6 +171,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ],
     ['conversions list --status done', /pending, processing, completed, failed/],
     ['conversions list --source pdf', /--source is one of html, url|html, url/],
+    ['conversions list --order up', /--order is one of newest, oldest/],
     ['conversions list --limit 0', /--limit must be a whole number/],
     ['conversions list', /No service is named: sign in with 'pressledger login', or set/],
     ['conversions get', /<id> .* is missing/],

@@ -36,9 +36,20 @@ const columnsOf = (
         text={t('Revoke')}
         aria-label={t('Revoke {name}', { name: prefix })}
         title={t('Revoke the key {name}?', { name: `${prefix}…` })}
-        effect={t(
-          'Requests with this key are refused at once, with status 401. Programs that still use it stop working until they are given another.',
-        )}
+        effect={
+          <>
+            <p>
+              {t(
+                'Requests with this key are refused at once, with status 401. Programs that still use it stop working until they are given another.',
+              )}
+            </p>
+            <p>
+              {t(
+                'Conversions that it requested are not touched. A revoked key cannot be brought back.',
+              )}
+            </p>
+          </>
+        }
         action={t('Revoke the key')}
         asksReason="optional"
         send={async (_, query) => {
