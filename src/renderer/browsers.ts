@@ -1,8 +1,9 @@
 /** The Chrome of one worker: started before it is needed, replaced before it is worn out. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { ChromeGone } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import { ChromeMemory, MAX_WARM_BYTES } from './browser/memory.ts';
-import { hasEnded, killGroup } from './browser/processes.ts';
+import { cpuTicks, hasEnded, killGroup } from './browser/processes.ts';
 import { type AccountTab, type OpenProxy, WarmTabs } from './chrome/warm-tabs.ts';
 import type { Kind } from './chrome/window.ts';
 
@@ -11,6 +12,9 @@ const USES_BETWEEN_CHECKS = 50;
 /** The process of a tab that was closed takes a moment to end. */
 const AFTER_LARGE_PAGE_MS = 1_000;
 const ASK_TIMEOUT_MS = 10_000;
+/** A process that takes so many clock ticks in this time is at work, also on a machine where many others are. */
+const BUSY_MS = 400;
+const BUSY_TICKS = 2;
 
 export interface Browser {
   readonly chrome: LaunchedChrome;
@@ -41,7 +45,7 @@ export interface BrowsersOptions {
 /** Those that all tabs share, by Chrome's names: one has their network, and one draws their canvases. */
 const SHARED_TYPES: readonly string[] = ['network.mojom.NetworkService', 'GPU'];
 
-/** The numbers of the processes that all tabs share. None where there is no /proc. */
+/** The ids of the processes that all tabs share. None where there is no /proc. */
 async function sharedProcesses({ connection }: LaunchedChrome): Promise<readonly number[]> {
   const asked = connection.send('SystemInfo.getProcessInfo', undefined, ASK_TIMEOUT_MS);
   const { processInfo } = await asked;
@@ -60,6 +64,9 @@ export function checkShared({ chrome, shared }: Browser): void {
   chrome.connection.close(gone);
   throw gone;
 }
+
+const sharedTicks = ({ shared }: Browser): number =>
+  shared.reduce((sum, pid) => sum + cpuTicks(pid), 0);
 
 export class Browsers {
   readonly #options: BrowsersOptions;
@@ -106,6 +113,17 @@ export class Browsers {
   async release(taken: TakenTab, isReusable: () => boolean): Promise<void> {
     await taken.browser.tabs.release(taken, isReusable);
     this.#rest(taken.browser);
+  }
+
+  /**
+   * Ends a browser whose shared processes still work for a tab that was closed. A shader that never ends would have the
+   * canvases of all later documents wait for it.
+   */
+  async endIfBusy(browser: Browser): Promise<void> {
+    const before = sharedTicks(browser);
+    await delay(BUSY_MS);
+    if (sharedTicks(browser) - before < BUSY_TICKS) return;
+    if (browser.chrome.connection.isOpen) await this.#discard(browser);
   }
 
   #rest(browser: Browser): void {

@@ -172,6 +172,7 @@ async function renderOne(
   let page: Page | undefined;
   let reusable = false;
   let completed = false;
+  let isCutOff = false;
   try {
     if (own.unneeded.signal.aborted) throw GIVEN_UP;
     if (task.request.document !== undefined) {
@@ -212,6 +213,7 @@ async function renderOne(
     await rm(task.outputPath, { force: true });
     const failure = failureOf(error, taken?.browser);
     if (failure instanceof PageFailure) {
+      isCutOff = failure.code === 'timeout' || failure.code === 'cancelled';
       // It may quote what a server or the client wrote.
       const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
       const picture = task.pictures && page && (await takePicture(page, failure.code));
@@ -228,6 +230,7 @@ async function renderOne(
       cleaning = browsers.release(taken, isReusable).finally(() => session?.end());
       // The answer need not wait for a tab that is made ready for its account's next document.
       if (!completed) await cleaning;
+      if (isCutOff) cleaning = browsers.endIfBusy(taken.browser);
     }
   }
 }

@@ -196,3 +196,39 @@ function endTabs(chrome: number | undefined): void {
     }
   }
 }
+
+/** A page that draws by a shader of so many steps. */
+const shader = (loops: number): string => `<canvas id="canvas"></canvas><script>
+  const gl = canvas.getContext('webgl');
+  const program = gl.createProgram();
+  const add = (type, source) => {
+    const shader = gl.createShader(type);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  };
+  add(gl.VERTEX_SHADER, 'attribute vec2 a; void main() { gl_Position = vec4(a, 0., 1.); }');
+  add(gl.FRAGMENT_SHADER, \`precision highp float; void main() {
+    float sum = 0.;
+    for (int i = 0; i < ${loops}; i++) sum += sin(float(i) * gl_FragCoord.x);
+    gl_FragColor = vec4(sum);
+  }\`);
+  gl.linkProgram(program);
+  gl.useProgram(program);
+  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
+  gl.enableVertexAttribArray(0);
+  gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
+  gl.drawArrays(gl.TRIANGLES, 0, 3);
+  gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+</script>`;
+
+void test('a shader that never ends holds up no canvas but its own', async (t) => {
+  const renderer = await startTestRenderer();
+  t.teardown(() => renderer.close());
+  const render = (loops: number, deadlineMs?: number) =>
+    renderer.render({ html: shader(loops) }, {}, deadlineMs);
+  t.match(await render(1), { kind: 'completed' }, 'the control');
+  t.match(await render(1e8, 5_000), { kind: 'failed', code: 'timeout' });
+  t.match(await render(1), { kind: 'completed' });
+});

@@ -44,8 +44,12 @@ function statField(pid: number | string, number: number): string | undefined {
 /** In clock ticks since boot. */
 const startTime = (pid: number): string | undefined => statField(pid, 22);
 
-/** True once a process has ended, also if nobody has taken note of it yet, and where there is no /proc. */
+/** True once a process has ended, also before its parent has asked for its status. True where there is no /proc. */
 export const hasEnded = (pid: number): boolean => 'ZX'.includes(statField(pid, 3) ?? 'X');
+
+/** The processor time that a process has taken, in clock ticks, of which Linux has 100 in a second. */
+export const cpuTicks = (pid: number): number =>
+  Number(statField(pid, 14) ?? 0) + Number(statField(pid, 15) ?? 0);
 
 export const processGroup = (pid: string): number => Number(statField(pid, 5));
 
