@@ -11,8 +11,8 @@ import { newSignIns } from './new-sign-ins.ts';
 
 /**
  * `about` is the id of what a mail is about, where its kind needs one; `email` and what is in `facts` (JSON) are sealed.
- * `email` is absent where the mail goes to the address that the person signs in with. `since`: the time from which there is something to
- * tell, that of the event or a later one. `next_at`: that of the next try.
+ * `email` is absent where the mail goes to the address that the person signs in with. `since`: the time from which there is
+ * something to tell, that of the event or a later one. `next_at`: that of the next try.
  */
 const ddl = `
 CREATE TABLE mails (

@@ -82,8 +82,8 @@ export async function reserveAddress(
 }
 
 /**
- * True if the account or person that holds the address signs in with it no more. A person whose registration was cut off, or
- * whose invitation was revoked meanwhile, never did.
+ * True if the account or person that holds the address does not sign in with it any more. A person whose registration was
+ * cut off, or whose invitation was revoked meanwhile, never did.
  */
 async function isGone(
   { actors, vault }: Pick<AccountDependencies, 'actors' | 'vault'>,

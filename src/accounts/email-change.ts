@@ -122,8 +122,8 @@ export async function useEmailLink(
 }
 
 /**
- * The address is reserved first, so that nobody else gets it meanwhile. What was reserved and is not changed is free again
- * when the link ends.
+ * The address is reserved first, so that nobody else gets it meanwhile. A reservation that no change followed ends with the
+ * link.
  * @returns false where somebody else has the address
  * @throws {ServiceError} `gone`
  */

@@ -1,6 +1,6 @@
 /**
- * Another address to sign in with: it is offered first, and holds once the link is used that was sent there. Of a founder it
- * is decided in the account's stream, of others in the person's own, as their passwords are.
+ * Another address to sign in with: it is offered first, and holds once the link is used that was sent there. As with
+ * passwords, the account's stream decides for its founder, and the person's own stream for others.
  */
 import type { EmailState } from './email.ts';
 import type { Rejection } from './decider.ts';
@@ -32,7 +32,7 @@ export const firstAddress: SignInAddress = { addressHash: undefined, addressOffe
 export interface OfferedAddress extends AddressOffer {
   /** The service sends the link to the address. */
   readonly byMail: boolean;
-  /** What the password was judged by, where one was: sessions that were ended meanwhile, or a new password, change it. */
+  /** The session epoch from before the person proved who they are. Sessions that end meanwhile, or a new password, change it. */
   readonly epoch: number;
 }
 

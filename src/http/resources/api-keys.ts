@@ -194,7 +194,7 @@ function readKey(
 export const noSuchKey = (): ServiceError =>
   new ServiceError('not_found', 'There is no such API key.');
 
-/** @throws {ServiceError} `not_found` where it can be no key's */
+/** @throws {ServiceError} `not_found` where no key can have this id */
 export function keyIdOf(ctx: HttpContext): string {
   const id = pathParameter(ctx, 'id');
   if (!keyId.test(id)) throw noSuchKey();
