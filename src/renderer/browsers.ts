@@ -74,7 +74,7 @@ export class Browsers {
   #inUse: Browser | undefined;
   /** Worn out, and still rendering its last document. */
   #retired: Browser | undefined;
-  #replacing = false;
+  #replacing: Promise<void> | undefined;
   #closed = false;
   #uses = 0;
 
@@ -149,6 +149,8 @@ export class Browsers {
 
   async close(): Promise<void> {
     this.#closed = true;
+    // It ends what it is starting.
+    await this.#replacing;
     const running = await this.#current?.catch(() => undefined);
     this.#current = undefined;
     const ending = [running, this.#retired].filter((each) => each !== undefined);
@@ -177,12 +179,18 @@ export class Browsers {
     return browser;
   }
 
+  #replaceIfWorn(): Promise<void> {
+    this.#replacing ??= this.#replaceWorn().finally(() => {
+      this.#replacing = undefined;
+    });
+    return this.#replacing;
+  }
+
   /** The next browser is warm before this one goes, so no document waits for the change. */
-  async #replaceIfWorn(): Promise<void> {
+  async #replaceWorn(): Promise<void> {
     const browser = await this.#current?.catch(() => undefined);
-    if (!browser || this.#replacing || this.#closed) return;
+    if (!browser || this.#closed) return;
     const { maxAgeMs = MAX_AGE_MS } = this.#options;
-    this.#replacing = true;
     try {
       const age = performance.now() - browser.startedAt;
       if (age < maxAgeMs && browser.memory.used() < this.#maxWarmBytes) return;
@@ -196,9 +204,7 @@ export class Browsers {
       if (this.#inUse === browser) this.#retired = browser;
       else await this.#end(browser);
     } catch {
-      // The worn one goes on; the next check tries again.
-    } finally {
-      this.#replacing = false;
+      // The worn one stays in use. The next check tries again.
     }
   }
 

@@ -104,3 +104,29 @@ void test('a browser that opens no tab is ended', async (t) => {
   t.strictSame([...new Set(ended)], pids);
   t.notOk(isAlive(pids[0] ?? 0));
 });
+
+void test('a close also ends the browser that is being started in the place of a worn one', async (t) => {
+  const path = await installedChrome();
+  const directory = testDirectory(t);
+  const [launched, ended] = [new Set<number>(), new Set<number>()];
+  let launches = 0;
+  const browsers = new Browsers({
+    launch: async () => {
+      launches += 1;
+      const chrome = await launchChrome({ path, directory });
+      launched.add(chrome.pid);
+      return chrome;
+    },
+    openProxy,
+    onMissing: (error) => t.fail(String(error)),
+    onEnded: ({ pid }) => ended.add(pid),
+    maxPageBytes: BUDGETS.maxPageMemoryBytes.default,
+    maxWarmBytes: 1,
+  });
+  while (launches < 2) {
+    await browsers.release(await browsers.take('an account', 'html'), () => false);
+  }
+  await browsers.close();
+  t.equal(launched.size, 2);
+  t.strictSame(ended, launched);
+});
