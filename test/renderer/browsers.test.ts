@@ -109,10 +109,10 @@ void test('a close also ends the browser that is being started in the place of a
   const path = await installedChrome();
   const directory = testDirectory(t);
   const [launched, ended] = [new Set<number>(), new Set<number>()];
-  let launches = 0;
+  const launches: number[] = [];
   const browsers = new Browsers({
     launch: async () => {
-      launches += 1;
+      launches.push(launches.length);
       const chrome = await launchChrome({ path, directory });
       launched.add(chrome.pid);
       return chrome;
@@ -123,7 +123,7 @@ void test('a close also ends the browser that is being started in the place of a
     maxPageBytes: BUDGETS.maxPageMemoryBytes.default,
     maxWarmBytes: 1,
   });
-  while (launches < 2) {
+  while (launches.length < 2) {
     await browsers.release(await browsers.take('an account', 'html'), () => false);
   }
   await browsers.close();
