@@ -16,10 +16,16 @@ export class Frames {
   #waits = 0;
   #atOnce = 0;
   #isDrawing = false;
+  #pending = 0;
 
   /** @param draw draws one frame; undefined where Chrome draws them by itself */
   constructor(draw: (() => Promise<unknown>) | undefined) {
     this.#draw = draw;
+  }
+
+  /** True while a frame has not ended. Some never do, and Chrome draws no other one in that tab then. */
+  get isPending(): boolean {
+    return this.#pending > 0;
   }
 
   /**
@@ -48,7 +54,11 @@ export class Frames {
     while (this.#draw !== undefined && this.#waits > 0) {
       const started = performance.now();
       try {
-        await resultWithin(this.#draw(), PATIENCE_MS);
+        this.#pending += 1;
+        const drawn = this.#draw().finally(() => {
+          this.#pending -= 1;
+        });
+        await resultWithin(drawn, PATIENCE_MS);
       } catch (error) {
         // The one before it may not have ended. The wait itself ends when the tab is gone.
         if (!(error instanceof CommandRefused)) break;

@@ -128,6 +128,7 @@ async function setWindow(tab: Tab, origin: string): Promise<void> {
  */
 export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
+  if (tab.frames.isPending) return false;
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
     await openWindow(tab);

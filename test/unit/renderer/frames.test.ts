@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'tap';
 import { CommandRefused } from '../../../src/renderer/browser/connection.ts';
 import { ChromeGone } from '../../../src/renderer/browser/failure.ts';
@@ -49,6 +50,21 @@ void test('a frame that is refused is tried again, and one of a tab that is gone
   t.equal(await gone.frames.during(gone.seen.drawn), 'drawn');
   t.equal(gone.seen.frames, 1);
   await t.rejects(gone.frames.during(Promise.reject(new Error('its own'))), /its own/);
+});
+
+void test('a frame that has not ended is known, for nothing is drawn in its tab before', async (t) => {
+  const begun = Promise.withResolvers<void>();
+  const frame = Promise.withResolvers<void>();
+  const frames = new Frames(async () => {
+    begun.resolve();
+    await frame.promise;
+  });
+  t.equal(frames.isPending, false);
+  await frames.during(begun.promise);
+  t.equal(frames.isPending, true);
+  frame.resolve();
+  await turn();
+  t.equal(frames.isPending, false);
 });
 
 void test('a Chrome that draws by itself is not asked', async (t) => {
