@@ -16,16 +16,18 @@ export class Frames {
   #waits = 0;
   #atOnce = 0;
   #isDrawing = false;
-  #pending = 0;
+  /** Resolves when no frame is under way. */
+  #drawn: Promise<unknown> = Promise.resolve();
 
   /** @param draw draws one frame; undefined where Chrome draws them by itself */
   constructor(draw: (() => Promise<unknown>) | undefined) {
     this.#draw = draw;
   }
 
-  /** True while a frame has not ended. Some never do, and Chrome draws no other one in that tab then. */
-  get isPending(): boolean {
-    return this.#pending > 0;
+  /** Resolves to false if a frame does not end. Some never do, and Chrome draws no other one in that tab then. */
+  async haveEnded(): Promise<boolean> {
+    const ended = this.#drawn.then(() => true);
+    return (await resultWithin(ended, PATIENCE_MS)) === true;
   }
 
   /**
@@ -54,11 +56,10 @@ export class Frames {
     while (this.#draw !== undefined && this.#waits > 0) {
       const started = performance.now();
       try {
-        this.#pending += 1;
-        const drawn = this.#draw().finally(() => {
-          this.#pending -= 1;
-        });
-        await resultWithin(drawn, PATIENCE_MS);
+        const drawing = this.#draw();
+        const before = this.#drawn;
+        this.#drawn = drawing.catch(() => {}).then(() => before);
+        await resultWithin(drawing, PATIENCE_MS);
       } catch (error) {
         // The one before it may not have ended. The wait itself ends when the tab is gone.
         if (!(error instanceof CommandRefused)) break;

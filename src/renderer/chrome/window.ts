@@ -128,7 +128,7 @@ async function setWindow(tab: Tab, origin: string): Promise<void> {
  */
 export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
-  if (tab.frames.isPending) return false;
+  if (!(await tab.frames.haveEnded())) return false;
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
   try {
     await openWindow(tab);

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'tap';
 import { CommandRefused } from '../../../src/renderer/browser/connection.ts';
 import { ChromeGone } from '../../../src/renderer/browser/failure.ts';
@@ -59,12 +58,11 @@ void test('a frame that has not ended is known, for nothing is drawn in its tab 
     begun.resolve();
     await frame.promise;
   });
-  t.equal(frames.isPending, false);
+  t.equal(await frames.haveEnded(), true);
   await frames.during(begun.promise);
-  t.equal(frames.isPending, true);
+  t.equal(await frames.haveEnded(), false);
   frame.resolve();
-  await turn();
-  t.equal(frames.isPending, false);
+  t.equal(await frames.haveEnded(), true);
 });
 
 void test('a Chrome that draws by itself is not asked', async (t) => {
