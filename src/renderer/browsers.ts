@@ -45,12 +45,11 @@ export interface BrowsersOptions {
 /** Those that all tabs share, by Chrome's names: one has their network, and one draws their canvases. */
 const SHARED_TYPES: readonly string[] = ['network.mojom.NetworkService', 'GPU'];
 
-/** The ids of the processes that all tabs share. None where there is no /proc. */
+/** The ids of the processes that all tabs share. */
 async function sharedProcesses({ connection }: LaunchedChrome): Promise<readonly number[]> {
   const asked = connection.send('SystemInfo.getProcessInfo', undefined, ASK_TIMEOUT_MS);
   const { processInfo } = await asked;
-  const shared = processInfo.filter(({ type }) => SHARED_TYPES.includes(type));
-  return shared.map(({ id }) => id).filter((id) => !hasEnded(id));
+  return processInfo.filter(({ type }) => SHARED_TYPES.includes(type)).map(({ id }) => id);
 }
 
 /**

@@ -44,8 +44,16 @@ function statField(pid: number | string, number: number): string | undefined {
 /** In clock ticks since boot. */
 const startTime = (pid: number): string | undefined => statField(pid, 22);
 
-/** True once a process has ended, also before its parent has asked for its status. True where there is no /proc. */
-export const hasEnded = (pid: number): boolean => 'ZX'.includes(statField(pid, 3) ?? 'X');
+/** True once a process has ended. Where there is /proc, also before its parent has asked for its status. */
+export function hasEnded(pid: number): boolean {
+  if (statField(pid, 3) === 'Z') return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
 
 /** The processor time that a process has taken, in clock ticks, of which Linux has 100 in a second. */
 export const cpuTicks = (pid: number): number =>
