@@ -72,10 +72,8 @@ export async function askForEmail(
     throw fieldError('email', 'You sign in with this address already.');
   }
   const asked = await deps.rateLimiter.consume(`email-change:${personId}`, ASKED);
-  assertAllowed(asked, TOO_MANY, deps.clock);
-  if (byMail && !(await mayMail(deps, { email, accountId }))) {
-    assertAllowed({ ...asked, allowed: false }, TOO_MANY, deps.clock);
-  }
+  const allowed = asked.allowed && (!byMail || (await mayMail(deps, { email, accountId })));
+  assertAllowed({ ...asked, allowed }, TOO_MANY, deps.clock);
   // Founders of older accounts have no key of their own yet.
   await deps.vault.makeKey(personId);
   const context = await contextFor(accountId);

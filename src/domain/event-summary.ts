@@ -2,6 +2,7 @@
 import type { SignInMethod, SignInRequirement } from './choices.ts';
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
+import { isoDate } from './iso-date.ts';
 import type { Role } from './member-events.ts';
 import { failedMail, MAILS } from './mail-words.ts';
 import { refusedCode, refusedSignIn, refusedUnknownSignIn } from './refused-sign-ins.ts';
@@ -15,7 +16,6 @@ export function sizeText(bytes: number): string {
   if (bytes < 999_950) return `${(bytes / 1000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
-const isoDate = (time: number): string => new Date(time).toISOString();
 const was = (count: number): string => (count === 1 ? 'was' : 'were');
 
 /** Pages that a sentence names. */

@@ -1,6 +1,7 @@
 /** Holds: while one is in force, nothing of its account is deleted. It is placed, released or ends by itself. */
 import type { Decision } from './decider.ts';
 import type { EventOf } from './events.ts';
+import { isoDate } from './iso-date.ts';
 
 /** Times are milliseconds since the Unix epoch. */
 export interface Hold {
@@ -17,8 +18,6 @@ interface Held {
 export function holdInForce({ hold }: Held, now: number): Hold | undefined {
   return hold?.until === undefined || now < hold.until ? hold : undefined;
 }
-
-const isoDate = (time: number): string => new Date(time).toISOString();
 
 /** A hold that is placed takes the place of the one before it. */
 export function placeHold(

@@ -1,6 +1,7 @@
 /** Words for mails, and for what became of them. */
 import type { MailFailure, MailKind } from './choices.ts';
 import type { EventOf } from './events.ts';
+import { isoDate } from './iso-date.ts';
 
 /** Words for each kind of mail, at the beginning of a sentence. */
 export const MAILS: Readonly<Record<MailKind, string>> = {
@@ -23,8 +24,6 @@ const NOT_SENT: Readonly<Record<MailFailure, string>> = {
   given_up: 'there was no way to send it for three days',
   outdated: 'there was nothing to tell any more',
 };
-
-const isoDate = (time: number): string => new Date(time).toISOString();
 
 export function failedMail({
   kind,

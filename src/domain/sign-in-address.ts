@@ -4,6 +4,7 @@
  */
 import type { EmailState } from './email.ts';
 import type { Rejection } from './decider.ts';
+import { isoDate } from './iso-date.ts';
 
 /** The time that the link is valid. */
 export const ADDRESS_LINK_MS = 60 * 60 * 1000;
@@ -118,7 +119,7 @@ export const keepsAddress = (
 
 export const addressOfferText = ({ byMail, expiresAt }: { byMail?: true; expiresAt: number }) =>
   byMail
-    ? `A person asked to sign in with another address. A link is sent there, which is valid until ${new Date(expiresAt).toISOString()}.`
+    ? `A person asked to sign in with another address. A link is sent there, which is valid until ${isoDate(expiresAt)}.`
     : 'A person asked to sign in with another address.';
 
 export const addressChangeText = (): string =>

@@ -52,6 +52,18 @@ export function NotFoundPage() {
   );
 }
 
+/** What a link did that ends all sessions of its person. */
+export function SignInAgain(shown: Omit<LonePageProps, 'children'>) {
+  return (
+    <LonePage {...shown}>
+      <p role="status">{t('All sessions have ended. API keys work as before.')}</p>
+      <ButtonLink to="/sign-in" look="primary">
+        {t('Sign in')}
+      </ButtonLink>
+    </LonePage>
+  );
+}
+
 /** Signs out, and goes to the page that signs in. */
 export function useSignOut() {
   const navigate = useNavigate();

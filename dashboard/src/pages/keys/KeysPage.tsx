@@ -9,6 +9,7 @@ import { EmptyState, Loaded, Page } from '../../ui/Page.tsx';
 import { type Column, Table } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
+import { Revocation } from './Revocation.tsx';
 
 const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
 
@@ -59,16 +60,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
         // A refusal may say that it was revoked elsewhere: then the list must not go on showing it.
         onClosed={() => void forgetKeys()}
       >
-        <p>
-          {t(
-            'Requests with this key are refused at once, with status 401. Programs that still use it stop working until they are given another.',
-          )}
-        </p>
-        <p>
-          {t(
-            'Conversions that it requested are not touched. A revoked key cannot be brought back.',
-          )}
-        </p>
+        <Revocation />
       </ConfirmButton>
     ),
   },

@@ -9,6 +9,7 @@ import { Calm } from '../../ui/Page.tsx';
 import { type Column, Table } from '../../ui/records.tsx';
 import { Time } from '../../ui/time.tsx';
 import { t } from '../../words/words.ts';
+import { Revocation } from '../keys/Revocation.tsx';
 import { UsageDays } from '../usage/UsageDays.tsx';
 import { erasure, passwords, sessions, suspension } from './account-access.tsx';
 import { hold, planAndCredits, retention } from './account-terms.tsx';
@@ -36,20 +37,7 @@ const columnsOf = (
         text={t('Revoke')}
         aria-label={t('Revoke {name}', { name: prefix })}
         title={t('Revoke the key {name}?', { name: `${prefix}…` })}
-        effect={
-          <>
-            <p>
-              {t(
-                'Requests with this key are refused at once, with status 401. Programs that still use it stop working until they are given another.',
-              )}
-            </p>
-            <p>
-              {t(
-                'Conversions that it requested are not touched. A revoked key cannot be brought back.',
-              )}
-            </p>
-          </>
-        }
+        effect={<Revocation />}
         action={t('Revoke the key')}
         asksReason="optional"
         send={async (_, query) => {

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { confirmEmail } from '../../api/without-sign-in.ts';
-import { ButtonLink } from '../../ui/Button.tsx';
-import { LonePage } from '../../ui/LonePage.tsx';
+import { LonePage, SignInAgain } from '../../ui/LonePage.tsx';
 import { SendForm } from '../../ui/forms.tsx';
 import { t } from '../../words/words.ts';
 
@@ -14,14 +13,7 @@ export default function ConfirmEmailPage() {
     setChanged(true);
   };
   if (isChanged) {
-    return (
-      <LonePage title={t('Address changed')} heading={t('Your address is changed')}>
-        <p role="status">{t('All sessions have ended. API keys work as before.')}</p>
-        <ButtonLink to="/sign-in" look="primary">
-          {t('Sign in')}
-        </ButtonLink>
-      </LonePage>
-    );
+    return <SignInAgain title={t('Address changed')} heading={t('Your address is changed')} />;
   }
   return (
     <LonePage title={t('Confirm your address')} heading={t('Confirm your address')}>

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { forgotPassword, offersQuery, resetPassword } from '../../api/without-sign-in.ts';
-import { ButtonLink } from '../../ui/Button.tsx';
-import { LonePage } from '../../ui/LonePage.tsx';
+import { LonePage, SignInAgain } from '../../ui/LonePage.tsx';
 import { Loaded, Notice } from '../../ui/Page.tsx';
 import { NewPassword, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
 import { t } from '../../words/words.ts';
@@ -16,14 +15,7 @@ export default function ResetPasswordPage() {
     setSet(true);
   };
   if (isSet) {
-    return (
-      <LonePage title={t('Password set')} heading={t('The password is set')}>
-        <p role="status">{t('All sessions have ended. API keys work as before.')}</p>
-        <ButtonLink to="/sign-in" look="primary">
-          {t('Sign in')}
-        </ButtonLink>
-      </LonePage>
-    );
+    return <SignInAgain title={t('Password set')} heading={t('The password is set')} />;
   }
   return (
     <LonePage title={t('Set a password')} heading={t('Set a password')}>
