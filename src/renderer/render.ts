@@ -78,7 +78,7 @@ export async function renderDocument(
   }
   const [printed, errors, title] = await Promise.all([
     saving,
-    readPageErrors(tab),
+    readPageErrors(tab, deadline),
     answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, ''),
     page.hashes.settled(),
   ]);

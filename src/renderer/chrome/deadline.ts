@@ -26,6 +26,8 @@ const CAPS = {
   rest: [0.2, 500],
   /** Fonts and images. */
   complete: [0.5, 10_000],
+  /** What the page reported as errors. */
+  errors: [0.2, 5_000],
 } as const satisfies Readonly<Record<string, readonly [part: number, ms: number]>>;
 export type Cap = keyof typeof CAPS;
 
