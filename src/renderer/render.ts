@@ -2,7 +2,7 @@
 
 import { resultWithin } from '../async/with-timeout.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import { PageFailure, TabCrashed } from './browser/failure.ts';
+import { ChromeGone, PageFailure, TabCrashed } from './browser/failure.ts';
 import type { LaunchedChrome } from './browser/launch.ts';
 import { loadDocument } from './chrome/load.ts';
 import type { Page } from './chrome/page.ts';
@@ -22,6 +22,8 @@ import type { PdfFile } from '../pdf/finish.ts';
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;
 const ANSWER_CAP_MS = 500;
+/** A page that was ready before this has not waited for a frame that never ends. */
+const HUNG_MS = 2_000;
 /** More than is kept of it. */
 const MAX_TITLE_CHARACTERS = 1_000;
 
@@ -54,6 +56,9 @@ export async function renderDocument(
   );
   if (loaded && isComplete) deadline.phase = 'was being printed';
   const readyAt = performance.now();
+  if (readyAt - started > HUNG_MS && (await isHung(page))) {
+    throw new ChromeGone('A frame of a tab that had another document before does not end.');
+  }
 
   const framed = request.header_html !== undefined || request.footer_html !== undefined;
   const dated = fixedTime(options);
@@ -101,6 +106,16 @@ export async function renderDocument(
     timings: { load, ready, print: performance.now() - readyAt },
     page: pageManifest(chrome, page, file.fonts, errors, session),
   };
+}
+
+/**
+ * True if Chrome draws nothing more in a page whose scripts do not keep it from that. A document before it in the same tab
+ * that kept the process busy can be the reason: in a new tab each frame ends.
+ */
+async function isHung(page: Page): Promise<boolean> {
+  const { tab } = page;
+  if (!tab.isReused || (await tab.frames.haveEnded())) return false;
+  return (await answerOf(page, 'namesLanguage()', undefined)) !== undefined;
 }
 
 /** Asks the page. Never rejects: a page that does not answer at once, or not at all, has answered `otherwise`. */
