@@ -15,6 +15,7 @@ const ASK_TIMEOUT_MS = 10_000;
 /** A process that takes so many clock ticks in this time is at work, also on a machine where many others are. */
 const BUSY_MS = 400;
 const BUSY_TICKS = 2;
+const MUCH_TICKS = 20;
 
 export interface Browser {
   readonly chrome: LaunchedChrome;
@@ -22,6 +23,8 @@ export interface Browser {
   readonly memory: ChromeMemory;
   /** @see sharedProcesses */
   shared: readonly number[];
+  /** The processor time of these when a document took its tab. */
+  ticksBefore: number;
   /** By `performance.now()`. */
   readonly startedAt: number;
 }
@@ -67,6 +70,10 @@ export function checkShared({ chrome, shared }: Browser): void {
 const sharedTicks = ({ shared }: Browser): number =>
   shared.reduce((sum, pid) => sum + cpuTicks(pid), 0);
 
+/** True if the shared processes worked so much for the last document that they may not have ended: most need 0 to 70 ms. */
+export const mayBeBusy = (browser: Browser): boolean =>
+  sharedTicks(browser) - browser.ticksBefore >= MUCH_TICKS;
+
 export class Browsers {
   readonly #options: BrowsersOptions;
   #current: Promise<Browser> | undefined;
@@ -98,6 +105,7 @@ export class Browsers {
   async take(accountId: string, kind: Kind): Promise<TakenTab> {
     const browser = await this.running();
     this.#inUse = browser;
+    browser.ticksBefore = sharedTicks(browser);
     browser.memory.watch();
     try {
       return { browser, ...(await browser.tabs.take(accountId, kind)) };
@@ -165,7 +173,7 @@ export class Browsers {
     const memory = new ChromeMemory(chrome.pid, maxBytes, kill, chrome.cgroup);
     const tabs = new WarmTabs(chrome.connection, this.#options.openProxy, discard);
     const startedAt = performance.now();
-    const browser: Browser = { chrome, tabs, memory, shared: [], startedAt };
+    const browser: Browser = { chrome, tabs, memory, shared: [], ticksBefore: 0, startedAt };
     chrome.connection.onDisconnect(discard);
     try {
       await browser.tabs.prepared();

@@ -7,7 +7,7 @@ import { plainText } from '../text/plain-text.ts';
 import { ChromeGone, PageFailure, TabCrashed } from './browser/failure.ts';
 import { type LaunchedChrome, launchChrome } from './browser/launch.ts';
 import { maxChromeBytes, maxProcessBytes } from './browser/memory.ts';
-import { type Browser, Browsers, checkShared, type TakenTab } from './browsers.ts';
+import { type Browser, Browsers, checkShared, mayBeBusy, type TakenTab } from './browsers.ts';
 import { Deadline } from './chrome/deadline.ts';
 import { followPage, type Page } from './chrome/page.ts';
 import { takePicture } from './chrome/picture.ts';
@@ -230,7 +230,10 @@ async function renderOne(
       cleaning = browsers.release(taken, isReusable).finally(() => session?.end());
       // The answer need not wait for a tab that is made ready for its account's next document.
       if (!completed) await cleaning;
-      if (isCutOff) cleaning = browsers.endIfBusy(taken.browser);
+      if (isCutOff || mayBeBusy(taken.browser)) {
+        const { browser } = taken;
+        cleaning = cleaning.then(() => browsers.endIfBusy(browser));
+      }
     }
   }
 }

@@ -198,7 +198,7 @@ function endTabs(chrome: number | undefined): void {
 }
 
 /** A page that draws by a shader of so many steps. */
-const shader = (loops: number): string => `<canvas id="canvas"></canvas><script>
+const shader = (loops: number, then: string): string => `<canvas id="canvas"></canvas><script>
   const gl = canvas.getContext('webgl');
   const program = gl.createProgram();
   const add = (type, source) => {
@@ -220,15 +220,25 @@ const shader = (loops: number): string => `<canvas id="canvas"></canvas><script>
   gl.enableVertexAttribArray(0);
   gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
   gl.drawArrays(gl.TRIANGLES, 0, 3);
-  gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+  ${then}
 </script>`;
+const READ = 'gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));';
 
 void test('a shader that never ends holds up no canvas but its own', async (t) => {
   const renderer = await startTestRenderer();
   t.teardown(() => renderer.close());
   const render = (loops: number, deadlineMs?: number) =>
-    renderer.render({ html: shader(loops) }, {}, deadlineMs);
+    renderer.render({ html: shader(loops, READ) }, {}, deadlineMs);
   t.match(await render(1), { kind: 'completed' }, 'the control');
   t.match(await render(1e8, 5_000), { kind: 'failed', code: 'timeout' });
   t.match(await render(1), { kind: 'completed' });
+});
+
+void test('nor does one whose page is printed without its canvas', async (t) => {
+  const renderer = await startTestRenderer();
+  t.teardown(() => renderer.close());
+  const left = shader(1e8, 'gl.flush(); canvas.remove()');
+  const html = `<p>x</p>${left}<script>setTimeout(() => document.body.append('later'), 900)</script>`;
+  t.match(await renderer.render({ html, wait_for: { delay_ms: 1_000 } }), { kind: 'completed' });
+  t.match(await renderer.render({ html: shader(1, READ) }, {}, 5_000), { kind: 'completed' });
 });
