@@ -61,7 +61,8 @@ async function sharedProcesses({ connection }: LaunchedChrome): Promise<readonly
  * @throws {ChromeGone} when one has ended
  */
 export function checkShared({ chrome, shared }: Browser): void {
-  if (!shared.some(hasEnded)) return;
+  // The processes of a browser that was closed end, and the reason for that is the document's.
+  if (!chrome.connection.isOpen || !shared.some(hasEnded)) return;
   const gone = new ChromeGone('A process of Chrome that all tabs share has ended.');
   chrome.connection.close(gone);
   throw gone;
