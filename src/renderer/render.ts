@@ -22,7 +22,7 @@ import type { PdfFile } from '../pdf/finish.ts';
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;
 const ANSWER_CAP_MS = 500;
-/** The wait for a frame that never ends takes longer than this, so a page that was ready sooner is not looked at. */
+/** A page that was ready before this has not waited for a frame that never ends. */
 const HUNG_MS = 2_000;
 /** More than is kept of it. */
 const MAX_TITLE_CHARACTERS = 1_000;
@@ -39,13 +39,8 @@ export async function renderDocument(
   session: EgressSession,
   {
     unneeded,
-    isReused,
     ...beside
-  }: Pick<FinishingContext, 'stamps' | 'watermark' | 'field'> & {
-    readonly unneeded: AbortSignal;
-    /** True if another document was in the tab before. */
-    readonly isReused: boolean;
-  },
+  }: Pick<FinishingContext, 'stamps' | 'watermark' | 'field'> & { readonly unneeded: AbortSignal },
 ): Promise<RenderedDocument> {
   const { tab, deadline } = page;
   const started = performance.now();
@@ -61,7 +56,7 @@ export async function renderDocument(
   );
   if (loaded && isComplete) deadline.phase = 'was being printed';
   const readyAt = performance.now();
-  if (isReused && readyAt - started > HUNG_MS && (await isHung(page))) {
+  if (readyAt - started > HUNG_MS && (await isHung(page))) {
     throw new ChromeGone('A frame of a tab that had another document before does not end.');
   }
 
@@ -118,8 +113,8 @@ export async function renderDocument(
  * that kept the process busy can be the reason: in a new tab each frame ends.
  */
 async function isHung(page: Page): Promise<boolean> {
-  if (await page.tab.frames.haveEnded()) return false;
-  // Any question will do.
+  const { tab } = page;
+  if (!tab.isReused || (await tab.frames.haveEnded())) return false;
   return (await answerOf(page, 'namesLanguage()', undefined)) !== undefined;
 }
 

@@ -198,7 +198,6 @@ async function renderOne(
     page = followPage(taken.tab, task.request, deadline, session);
     const rendered = await renderDocument(browser.chrome, page, task, session, {
       unneeded: own.unneeded.signal,
-      isReused: taken.uses > 0,
       stamps,
       watermark,
       field,

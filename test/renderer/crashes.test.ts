@@ -238,7 +238,7 @@ void test('nor does one whose page is printed without its canvas', async (t) => 
   const renderer = await startTestRenderer();
   t.teardown(() => renderer.close());
   const left = shader(1e8, 'gl.flush(); canvas.remove()');
-  const html = `<p>x</p>${left}`;
+  const html = `<p>x</p>${left}<script>setTimeout(() => document.body.append('later'), 900)</script>`;
   t.match(await renderer.render({ html, wait_for: { delay_ms: 1_000 } }), { kind: 'completed' });
   t.match(await renderer.render({ html: shader(1, READ) }, {}, 5_000), { kind: 'completed' });
 });

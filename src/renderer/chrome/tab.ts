@@ -70,6 +70,8 @@ export class Tab {
   #tainted = false;
   /** True if time and chance are the same for its document each time. */
   isFixed = false;
+  /** True if another document was in it before. */
+  isReused = false;
 
   private constructor(connection: Connection, ids: TabIds, proxy: TabProxy | undefined) {
     this.#connection = connection;

@@ -130,6 +130,7 @@ export async function resetTab(tab: Tab): Promise<boolean> {
   tab.end();
   if (!(await tab.frames.haveEnded())) return false;
   tab.begin(new Deadline(RESET_TIMEOUT_MS));
+  tab.isReused = true;
   try {
     await openWindow(tab);
     const [{ shape }, { usedSize }] = await Promise.all([
