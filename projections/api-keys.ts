@@ -94,10 +94,15 @@ export interface ApiKeyRow {
   readonly revoked: boolean;
 }
 
+export interface ApiKeyFilter {
+  readonly createdBy?: string;
+  readonly isTest?: true;
+}
+
 export interface ApiKeyQueries {
   byId(id: string): ApiKeyRow | undefined;
-  /** Those not revoked, newest first, of one maker where one is given; `total` counts them all. */
-  page(accountId: string, page: Slice, createdBy?: string): Page<ApiKeyRow>;
+  /** Those not revoked, newest first, of one maker and for tests where that is asked; `total` counts them all. */
+  page(accountId: string, page: Slice, only?: ApiKeyFilter): Page<ApiKeyRow>;
   /** Counts the keys that are neither revoked nor expired. With a key's id, leaves out newer keys. */
   inForce(accountId: string, now: number, upToId?: string): number;
 }
@@ -106,6 +111,8 @@ interface StoredKey extends Omit<Stored<ApiKeyRow>, 'revoked' | 'rights'> {
   readonly rights: string;
   readonly revoked: number;
 }
+
+type Asked = [account: string, maker: string | null, same: string | null, testsOnly: number];
 
 const toRow = ({ revoked, rights, ...key }: StoredKey): ApiKeyRow =>
   present<ApiKeyRow>({
@@ -119,20 +126,12 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
     created_at AS createdAt,
     last_used_at AS lastUsedAt, revoked FROM api_keys`;
   const byId = db.prepare<[string], StoredKey>(`${select} WHERE id = ?`);
-  const inForce = db.prepare<[string, number, number], StoredKey>(
-    `${select} WHERE account_id = ? AND revoked = 0 ORDER BY position DESC LIMIT ? OFFSET ?`,
+  const listed = `WHERE account_id = ? AND revoked = 0 AND (? IS NULL OR created_by = ?)
+    AND (? = 0 OR json_extract(rights, '$.isTest'))`;
+  const inForce = db.prepare<[...Asked, number, number], StoredKey>(
+    `${select} ${listed} ORDER BY position DESC LIMIT ? OFFSET ?`,
   );
-  const made = db.prepare<[string, string, number, number], StoredKey>(
-    `${select} WHERE account_id = ? AND revoked = 0 AND created_by = ? ORDER BY position DESC LIMIT ? OFFSET ?`,
-  );
-  const countMade = db
-    .prepare<[string, string], number>(
-      'SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0 AND created_by = ?',
-    )
-    .pluck();
-  const count = db
-    .prepare<[string], number>('SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0')
-    .pluck();
+  const count = db.prepare<Asked, number>(`SELECT count(*) FROM api_keys ${listed}`).pluck();
   const countInForce = db
     .prepare<[string, number, string | null, string | null], number>(
       `SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked = 0
@@ -145,13 +144,10 @@ export function apiKeyQueries(db: Database): ApiKeyQueries {
       const stored = byId.get(id);
       return stored && toRow(stored);
     },
-    page(accountId, { offset, limit }, createdBy) {
-      if (createdBy !== undefined) {
-        const rows = made.all(accountId, createdBy, limit, offset).map(toRow);
-        return { rows, total: countMade.get(accountId, createdBy) ?? 0 };
-      }
-      const rows = inForce.all(accountId, limit, offset).map(toRow);
-      return { rows, total: count.get(accountId) ?? 0 };
+    page(accountId, { offset, limit }, { createdBy = null, isTest = false } = {}) {
+      const asked: Asked = [accountId, createdBy, createdBy, Number(isTest)];
+      const rows = inForce.all(...asked, limit, offset).map(toRow);
+      return { rows, total: count.get(...asked) ?? 0 };
     },
     inForce: (accountId, now, upToId) =>
       countInForce.get(accountId, now, upToId ?? null, upToId ?? null) ?? 0,

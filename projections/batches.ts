@@ -27,6 +27,7 @@ CREATE TABLE batches (
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX batches_by_id ON batches (id);
+CREATE INDEX batches_of_tests ON batches (account_id, number) WHERE is_test IS NOT NULL;
 CREATE INDEX batches_to_end ON batches (id)
   WHERE pending = 0 AND ended_at IS NULL AND erased = 0;
 CREATE INDEX batches_to_cancel ON batches (id)
@@ -142,8 +143,8 @@ const COLUMNS = `id, account_id AS accountId, total, completed, failed, created_
 
 export interface BatchQueries {
   byId(id: string): BatchRow | undefined;
-  /** Newest first; `total` counts all of the account. */
-  page(accountId: string, page: Slice): Page<BatchRow>;
+  /** Newest first; `total` counts all of the account, or its tests. */
+  page(accountId: string, page: Slice, testsOnly?: boolean): Page<BatchRow>;
   /** The ids of its conversions, in the order of the requests. */
   conversionsOf(id: string): readonly string[];
   toEnd(limit: number): readonly BatchToEnd[];
@@ -160,6 +161,12 @@ export function batchQueries(db: Database): BatchQueries {
   const newest = db.prepare<[string, number, number], Stored<BatchRow>>(
     `SELECT ${COLUMNS} FROM batches WHERE account_id = ? AND number <= ?
      ORDER BY number DESC LIMIT ?`,
+  );
+  const ofTests =
+    'FROM batches INDEXED BY batches_of_tests WHERE account_id = ? AND is_test IS NOT NULL';
+  const countTests = db.prepare<[string], number>(`SELECT count(*) ${ofTests}`).pluck();
+  const newestTests = db.prepare<[string, number, number], Stored<BatchRow>>(
+    `SELECT ${COLUMNS} ${ofTests} ORDER BY number DESC LIMIT ? OFFSET ?`,
   );
   const conversions = db
     .prepare<[string], string>(
@@ -180,7 +187,11 @@ export function batchQueries(db: Database): BatchQueries {
       const stored = byId.get(id);
       return stored && present<BatchRow>(stored);
     },
-    page(accountId, { offset, limit }) {
+    page(accountId, { offset, limit }, testsOnly = false) {
+      if (testsOnly) {
+        const rows = newestTests.all(accountId, limit, offset).map(present<BatchRow>);
+        return { rows, total: countTests.get(accountId) ?? 0 };
+      }
       const total = totalOf.get(accountId) ?? 0;
       return { rows: newest.all(accountId, total - offset, limit).map(present<BatchRow>), total };
     },

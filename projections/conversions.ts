@@ -224,6 +224,7 @@ export interface SearchRow
     | 'source'
     | 'keyId'
     | 'batchId'
+    | 'isTest'
     | 'filename'
     | 'reference'
     | 'tags'
@@ -241,9 +242,10 @@ export interface ConversionQueries extends ConversionPages<ConversionRow> {
   /**
    * The conversion that made a PDF; the first one where several made the same bytes.
    * @param sha256 of the PDF, hex
-   * @param accountId looks at this account's conversions alone
+   * @param accountId looks only at this account's conversions
+   * @param testsOnly looks only at tests
    */
-  byPdf(sha256: string, accountId?: string): ConversionRow | undefined;
+  byPdf(sha256: string, accountId?: string, testsOnly?: boolean): ConversionRow | undefined;
   /**
    * The first of the completed conversions, by the hash of the PDF, then by account and number, from a hash on.
    * @param afterAccount only those of that very hash, and of accounts after this one
@@ -266,9 +268,10 @@ export function conversionQueries(db: Database): ConversionQueries {
   const byId = db.prepare<[string], StoredConversion>(
     `SELECT ${COLUMNS} FROM conversions WHERE id = ?`,
   );
-  const byPdf = db.prepare<[string, string | null, string | null], StoredConversion>(
+  const byPdf = db.prepare<[string, string | null, string | null, number], StoredConversion>(
     `SELECT ${COLUMNS} FROM conversions INDEXED BY conversions_by_pdf
      WHERE pdf IS NOT NULL AND pdf ->> '$.sha256' = ? AND (? IS NULL OR account_id = ?)
+       AND (? = 0 OR is_test IS NOT NULL)
      ORDER BY completed_at, id LIMIT 1`,
   );
   const hashed = (
@@ -283,8 +286,8 @@ export function conversionQueries(db: Database): ConversionQueries {
   const byNumber = db.prepare<[string, number], StoredConversion>(
     `SELECT ${COLUMNS} FROM conversions WHERE account_id = ? AND number = ?`,
   );
-  const searched = `SELECT number, id, status, source, key_id AS keyId, batch_id AS batchId, filename, reference, tags,
-    address, title, template ->> '$.id' AS templateId,
+  const searched = `SELECT number, id, status, source, key_id AS keyId, batch_id AS batchId, is_test AS isTest, filename, reference,
+    tags, address, title, template ->> '$.id' AS templateId,
     warnings IS NOT NULL AS hasWarnings FROM conversions`;
   const searchRows = db.prepare<[string, number, number], Stored<SearchRow>>(
     `${searched} WHERE account_id = ? AND number <= ? ORDER BY number DESC LIMIT ?`,
@@ -296,8 +299,9 @@ export function conversionQueries(db: Database): ConversionQueries {
       const stored = byId.get(id);
       return stored && toRow(stored);
     },
-    byPdf(sha256, accountId) {
-      const stored = byPdf.get(sha256, accountId ?? null, accountId ?? null);
+    byPdf(sha256, accountId, testsOnly = false) {
+      const account = accountId ?? null;
+      const stored = byPdf.get(sha256, account, account, Number(testsOnly));
       return stored && toRow(stored);
     },
     fromPdf(sha256, afterAccount) {

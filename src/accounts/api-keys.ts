@@ -1,5 +1,5 @@
 /** Making and revoking API keys: only a key's hash is kept, and its id follows from it. */
-import { apiKeyQueries } from '../../projections/api-keys.ts';
+import { type ApiKeyFilter, apiKeyQueries } from '../../projections/api-keys.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
@@ -129,13 +129,14 @@ async function membershipOf(
 }
 
 /**
- * @param whose the account whose key it must be, and the member who must have made it, if only theirs may be revoked
+ * @param whose the account whose key it must be; the member who must have made it, if only theirs may be revoked; and
+ *   whether it must be for tests
  * @throws {ServiceError} `not_found`
  */
 export async function revokeApiKey(
   deps: { readonly actors: ActorSystem },
   keyId: string,
-  whose: { readonly accountId: string; readonly createdBy?: string },
+  whose: ApiKeyFilter & { readonly accountId: string },
   context: CommandContext,
 ): Promise<void> {
   const command = { type: 'RevokeKey', keyId, ...whose } as const;

@@ -56,6 +56,7 @@ function readEntry(row: SearchRow, open: Open, before: number): SearchEntry {
     terms.push(`source ${source}`);
     if (keyId !== undefined) terms.push(`key ${keyId}`);
     if (batchId !== undefined) terms.push(`batch ${batchId}`);
+    if (row.isTest === 1) terms.push('test');
     if (row.templateId !== undefined) terms.push(`template ${row.templateId}`);
   }
   if (status === COMPLETED && before !== COMPLETED) {

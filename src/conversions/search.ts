@@ -28,6 +28,7 @@ export interface ConversionSearch {
   readonly templateId?: string;
   readonly source?: ConversionRow['source'];
   readonly hasWarnings: boolean;
+  readonly isTest?: true;
   readonly order: 'newest' | 'oldest';
   readonly status?: ConversionStatus;
   readonly idStart?: string;
@@ -57,6 +58,7 @@ const questionOf = (
     templateId,
     source,
     hasWarnings,
+    isTest,
     status,
     idStart,
   } = search;
@@ -68,6 +70,7 @@ const questionOf = (
     ...(templateId === undefined ? [] : [`template ${templateId}`]),
     ...(source === undefined ? [] : [`source ${source}`]),
     ...(hasWarnings ? ['warnings'] : []),
+    ...(isTest ? ['test'] : []),
   ];
   const { first, last } = queries.numbersIn(accountId, search);
   const wanted = status && statusNumber(status);

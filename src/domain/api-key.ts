@@ -52,6 +52,7 @@ export type ApiKeyCommand =
       readonly keyId: string;
       readonly accountId: string;
       readonly createdBy?: string;
+      readonly isTest?: true;
     };
 
 /** The rights among the fields of a KeyCreated event. */
@@ -109,9 +110,9 @@ const decide: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent>['decide'] = (comm
       return [{ type: 'KeyUsed', data: { accountId: state.accountId, keyId, usedAt: now } }];
     }
     case 'RevokeKey': {
-      const { accountId, createdBy = state.createdBy } = command;
+      const { accountId, createdBy = state.createdBy, isTest = state.rights.isTest } = command;
       const owned = accountId === state.accountId && createdBy === state.createdBy;
-      if (state.status !== 'active' || !owned) {
+      if (state.status !== 'active' || !owned || isTest !== state.rights.isTest) {
         return { rejected: 'not_found', message: 'There is no such API key.' };
       }
       return [{ type: 'KeyRevoked', data: { accountId: state.accountId, keyId: command.keyId } }];

@@ -16,6 +16,8 @@ export interface Access {
   readonly roles?: readonly Role[];
   /** It has the text of documents: an auditor needs the right to them, too. */
   readonly documents?: true;
+  /** A test key is let through, and sees and changes only tests and test keys; absent: it is refused. */
+  readonly tests?: true;
 }
 
 /** Those who work with the account, and not only look at it. */
@@ -24,23 +26,28 @@ const OWNER = ['owner'] as const;
 
 /** By the right that a route names. */
 export const ACCESS = {
-  any: { scopes: [] },
-  convert: { scopes: ['convert'], own: true, roles: WORKING },
-  read: { scopes: ['read'] },
-  readOwn: { scopes: ['read'], own: true },
-  documents: { scopes: ['read'], own: true, documents: true },
+  any: { scopes: [], tests: true },
+  convert: { scopes: ['convert'], own: true, roles: WORKING, tests: true },
+  read: { scopes: ['read'], tests: true },
+  readOwn: { scopes: ['read'], own: true, tests: true },
+  documents: { scopes: ['read'], own: true, documents: true, tests: true },
+  /** What the account uses and how it is set up: there is one of each for tests and all else. */
+  readAccount: { scopes: ['read'] },
   /** It says what everybody used, and is signed for the account. */
   statements: { scopes: ['convert', 'history'], roles: OWNER },
   readTemplates: { scopes: ['read'] },
   /** What a template holds is what documents are made of. */
   templateContent: { scopes: ['read'], documents: true },
+  /** A test of a template fills it, too. */
+  fillTemplates: { scopes: ['read'], documents: true, tests: true },
   /** Whoever saves a template decides what later documents say. */
   templates: { scopes: ['templates'], roles: WORKING },
-  history: { scopes: ['history'] },
+  history: { scopes: ['history'], tests: true },
+  accountHistory: { scopes: ['history'] },
   /** Beside its history, it has the documents. */
-  evidence: { scopes: ['read', 'history'] },
-  readKeys: { scopes: ['keys'] },
-  keys: { scopes: ['keys'], roles: WORKING },
+  evidence: { scopes: ['read', 'history'], tests: true },
+  readKeys: { scopes: ['keys'], tests: true },
+  keys: { scopes: ['keys'], roles: WORKING, tests: true },
   /** What PDFs are signed with, and who strangers are told made them. */
   settings: { scopes: ['keys'], roles: OWNER },
   readWebhooks: { scopes: ['webhooks'] },
@@ -53,13 +60,17 @@ export type Right = keyof typeof ACCESS;
 
 export const accessOf = (right: Right): Access => ACCESS[right];
 
+const FOR_LIVE_KEYS =
+  'A test key sees and changes only tests and test keys. Use a key that begins with pk_live_.';
+
 /**
  * Says what a route needs: the scopes of a key, and the role of a person.
  * @param isForKeys false for a route that refuses them
  */
 export function accessText(right: Right, isForKeys: boolean): string {
-  const { roles, documents } = accessOf(right);
-  const keyText = isForKeys ? scopeText(right) : 'API keys are refused.';
+  const { roles, documents, tests } = accessOf(right);
+  const ofTests = tests ? '' : ' Test keys are refused.';
+  const keyText = isForKeys ? `${scopeText(right)}${ofTests}` : 'API keys are refused.';
   const roleText =
     roles && ` People need the role ${roles.map((role) => `\`${role}\``).join(' or ')}.`;
   const ofDocuments = documents && ' Auditors need the right to documents.';
@@ -98,15 +109,17 @@ function assertRole({ actor, mayReadDocuments }: Caller, { roles, documents }: A
 /** Refuses people whose role, and API keys whose scopes, do not allow the route. @throws {ServiceError} `forbidden` */
 export function permit(right: Right): HttpMiddleware {
   const access = accessOf(right);
-  const { scopes, own = false } = access;
+  const { scopes, own = false, tests = false } = access;
   return async (ctx, next) => {
     if (ctx.state.caller !== undefined) assertRole(ctx.state.caller, access);
-    const has: readonly KeyScope[] = ctx.state.caller?.key?.scopes ?? KEY_SCOPES;
+    const key = ctx.state.caller?.key;
+    const has: readonly KeyScope[] = key?.scopes ?? KEY_SCOPES;
     const lacking = scopes.filter((scope) => !has.includes(scope));
     const isOwn = own && has.includes('convert');
     if (lacking.length > 0 && !isOwn && !isByOperatorSocket(ctx)) {
       throw new ServiceError('forbidden', lacksScope(lacking), { details: { scopes: lacking } });
     }
+    if (key?.isTest === true && !tests) throw new ServiceError('forbidden', FOR_LIVE_KEYS);
     ctx.state.seesOwnOnly = own && !has.includes('read');
     await next();
   };

@@ -124,10 +124,17 @@ export function keyTermsOf(ctx: HttpContext): KeyTerms {
   };
 }
 
-/** True for what the caller may see of its account: a key may be bound to what it made. */
-export function mayShow(ctx: HttpContext, madeBy: string | undefined): boolean {
+/** True for a test key, which sees and changes only tests and test keys. */
+export const seesTestsOnly = (ctx: HttpContext): boolean => ctx.state.caller?.key?.isTest === true;
+
+/** True for what the caller may see of its account: a key may be bound to tests, and to what it made. */
+export function mayShow(
+  ctx: HttpContext,
+  made: { readonly keyId?: string; readonly isTest?: 1 },
+): boolean {
   const { actor } = ctx.state.caller ?? {};
-  return !ctx.state.seesOwnOnly || (actor?.kind === 'key' && actor.id === madeBy);
+  if (seesTestsOnly(ctx) && made.isTest === undefined) return false;
+  return !ctx.state.seesOwnOnly || (actor?.kind === 'key' && actor.id === made.keyId);
 }
 
 const disconnections = new WeakMap<Context['res'], AbortSignal>();

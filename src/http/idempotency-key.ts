@@ -8,6 +8,9 @@ import { inHeader, type ParameterDoc } from './openapi/operation.ts';
 const HEADER = 'Idempotency-Key';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
+/** What is asked for, if not a PDF of a page. */
+export type Purpose = 'batch' | 'documents' | 'statements' | `${'retry' | 'rerender'}/${string}`;
+
 /**
  * The client's key as the log keeps it: a keyed hash, of use for this account alone.
  * @param purpose keeps requests of another kind apart that have the same key
@@ -16,7 +19,7 @@ export function idempotencyKeyHash(
   secret: Buffer,
   accountId: string,
   key: string,
-  purpose?: 'credits' | 'batch' | 'documents' | 'statements' | `${'retry' | 'rerender'}/${string}`,
+  purpose?: Purpose | 'credits' | `${Purpose | 'pdf'} test`,
 ): string {
   const text = [accountId, ...(purpose === undefined ? [] : [purpose]), key].join('\0');
   return createHmac('sha256', secret).update(text, 'utf8').digest('hex');

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
+import { type ApiKeyFilter, apiKeyQueries, apiKeys } from '../../../projections/api-keys.ts';
 import { createApiKey, revokeApiKey } from '../../accounts/api-keys.ts';
 import { namedKeyRecord } from '../../accounts/members.ts';
 import {
@@ -16,7 +16,13 @@ import { ServiceError } from '../../errors/errors.ts';
 import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
 import { AS_OF, momentOf, readAsOf } from '../as-of.ts';
-import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import {
+  callerOf,
+  commandContext,
+  type HttpContext,
+  pathParameter,
+  seesTestsOnly,
+} from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import {
   Closed,
@@ -73,7 +79,7 @@ const RIGHTS = {
   ),
   test: Type.Optional(
     Flag(
-      'A key for tests, which begins with pk_test_: its conversions cost no credit, have a watermark on each page or picture, and are deleted after a day. They cannot be signed.',
+      'A key for tests, which begins with pk_test_: its conversions cost no credit, have a watermark on each page or picture, and are deleted after a day. They cannot be signed. The key sees and changes only tests and test keys.',
       true,
     ),
   ),
@@ -201,12 +207,14 @@ export function keyIdOf(ctx: HttpContext): string {
   return id;
 }
 
-/** The maker of the keys that a member may see and revoke: their own. Others have to do with all of the account. */
-function ownAlone(ctx: HttpContext): string | undefined {
+/** The keys that the caller may see and revoke: members their own, and test keys those for tests. */
+function keysInView(ctx: HttpContext): ApiKeyFilter {
   const { actor } = ctx.state.caller ?? {};
-  return actor !== undefined && 'role' in actor && actor.role === 'member'
-    ? actor.person
-    : undefined;
+  const isMember = actor !== undefined && 'role' in actor && actor.role === 'member';
+  return {
+    ...(isMember && { createdBy: actor.person }),
+    ...(seesTestsOnly(ctx) && { isTest: true as const }),
+  };
 }
 
 export const listApiKeys: Endpoint = {
@@ -215,7 +223,7 @@ export const listApiKeys: Endpoint = {
     tag: 'API keys',
     summary: 'List API keys',
     description:
-      'All keys that have not been revoked, newest first. Their full values are never shown again. Members see the keys that they made.',
+      'All keys that have not been revoked, newest first. Their full values are never shown again. Members see the keys that they made, and a test key sees only test keys.',
     parameters: [...PAGE_PARAMETERS, AS_OF],
     answers: { 200: pageOfItems(ApiKey, ['Pressledger-As-Of']) },
   },
@@ -227,7 +235,7 @@ export const listApiKeys: Endpoint = {
     }));
     const view = { projection: apiKeys, queries: apiKeyQueries };
     const { rows, total } = await readAsOf(ctx, deps, moment, view, (queries) =>
-      queries.page(accountId, page, ownAlone(ctx)),
+      queries.page(accountId, page, keysInView(ctx)),
     );
     const { state } = await deps.actors.read(accountAggregate, accountId, ctx.state.asOf);
     const now = deps.clock.now();
@@ -303,8 +311,7 @@ export const deleteApiKey: Endpoint = {
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
     const id = keyIdOf(ctx);
-    const createdBy = ownAlone(ctx);
-    const whose = { accountId, ...(createdBy && { createdBy }) };
+    const whose = { accountId, ...keysInView(ctx) };
     await revokeApiKey(deps, id, whose, await commandContext(ctx, deps));
     ctx.status = 204;
   },

@@ -13,17 +13,17 @@ import {
   type HttpContext,
   keyTermsOf,
   mayShow,
+  seesTestsOnly,
   pathParameter,
 } from '../context.ts';
 import { namesTemplate, wholeBatch } from '../conversion-request.ts';
 import type { RouteDependencies } from '../dependencies.ts';
-import { idempotencyKeyHash, idempotencyKeyOf } from '../idempotency-key.ts';
 import type { HoldBytes } from '../middleware/body.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
-import { acceptedEarlier, requestRules } from '../request-rules.ts';
+import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
 import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
 import { assertRoom, POLL_SECONDS } from './conversions.ts';
 
@@ -34,12 +34,8 @@ const MAX_VALUES = 200 * MAX_BATCH;
 
 async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: object) {
   const issues = new ValidationIssues(MAX_NAMED);
-  const given = idempotencyKeyOf(ctx, issues);
   const { accountId } = callerOf(ctx);
-  const key =
-    given === undefined
-      ? {}
-      : { idempotencyKey: idempotencyKeyHash(deps.idempotencySecret, accountId, given, 'batch') };
+  const key = requestKeyOf(ctx, deps, issues, 'batch');
   const rules = await requestRules(ctx, deps, key);
   const whole = async (hold: HoldBytes) => {
     const { requests, texts } = await wholeBatch(deps, accountId, body, { rules, issues, hold });
@@ -64,7 +60,7 @@ export async function ownBatch(
   asOf?: bigint,
 ): Promise<BatchRow> {
   const row = (await consistentQuery(deps, batchQueries, asOf)).byId(id);
-  if (row?.accountId === callerOf(ctx).accountId && mayShow(ctx, row.keyId)) return row;
+  if (row?.accountId === callerOf(ctx).accountId && mayShow(ctx, row)) return row;
   throw new ServiceError('not_found', 'There is no such batch.');
 }
 
@@ -117,7 +113,7 @@ export const listBatches: Endpoint = {
   handler: (deps) => async (ctx) => {
     const page = validated((issues) => pageOf(ctx, issues));
     const batches = await consistentQuery(deps, batchQueries, ctx.state.asOf);
-    const { rows, total } = batches.page(callerOf(ctx).accountId, page);
+    const { rows, total } = batches.page(callerOf(ctx).accountId, page, seesTestsOnly(ctx));
     const records = await Promise.all(rows.map((row) => batchRecord(deps.vault, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
   },

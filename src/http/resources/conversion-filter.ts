@@ -5,7 +5,7 @@ import type { ConversionSearch } from '../../conversions/search.ts';
 import { BATCH_ID, KEY_ID, TEMPLATE_ID } from '../../domain/ids.ts';
 import type { ValidationIssues } from '../../requests/validation.ts';
 import { foldText, wordsOf } from '../../text/words.ts';
-import type { HttpContext } from '../context.ts';
+import { type HttpContext, seesTestsOnly } from '../context.ts';
 import { inQuery, type ParameterDoc } from '../openapi/operation.ts';
 import { periodOf, periodParameters } from '../period.ts';
 
@@ -164,6 +164,7 @@ export function conversionSearchOf(ctx: HttpContext, issues: ValidationIssues): 
     tags: tagsOf(ctx.query['tag'], issues),
     hasWarnings: warnings !== undefined,
     order: order === 'oldest' ? order : 'newest',
+    ...(seesTestsOnly(ctx) && { isTest: true as const }),
     ...(status && { status: status as NonNullable<ConversionSearch['status']> }),
     ...(idStart && { idStart }),
     ...(reference && { reference }),
@@ -180,6 +181,7 @@ export const needsIndex = ({
   chunks,
   tags,
   hasWarnings,
+  isTest,
   reference,
   keyId,
   batchId,
@@ -188,4 +190,5 @@ export const needsIndex = ({
 }: ConversionSearch): boolean =>
   chunks.length + tags.length > 0 ||
   hasWarnings ||
+  isTest === true ||
   (reference ?? keyId ?? batchId ?? templateId ?? source) !== undefined;

@@ -9,7 +9,7 @@ import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import type { ProjectionRunner } from '../../read-model/runner.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
-import { callerOf, disconnection, type HttpContext, releaseAtEnd } from '../context.ts';
+import { callerOf, disconnection, type HttpContext, mayShow, releaseAtEnd } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { type Endpoint, inHeader, wrongField } from '../openapi/operation.ts';
 import { checkQuery } from '../pagination.ts';
@@ -186,6 +186,7 @@ async function* follow(
       const { changes, upTo } = changesBetween(deps, accountId, after);
       for (const change of changes) {
         if (over.aborted || !(await credentialHolds())) return;
+        if (!mayShow(ctx, change.row)) continue;
         yield eventText('conversion', change.position, await listedRecordOf(ctx, deps, change.row));
       }
       if (upTo > after) {

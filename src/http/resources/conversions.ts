@@ -76,7 +76,7 @@ export async function ownConversion(
 function ownOr404(ctx: HttpContext, row: ConversionRow | undefined): ConversionRow {
   const accountId = accountInView(ctx);
   const isOwn = row && (accountId === undefined || row.accountId === accountId);
-  if (isOwn && mayShow(ctx, row.keyId)) return row;
+  if (isOwn && mayShow(ctx, row)) return row;
   throw new ServiceError('not_found', 'There is no such conversion.');
 }
 

@@ -58,7 +58,7 @@ async function ownSource(
 ): Promise<ConversionRow & Required<Pick<ConversionRow, 'document' | 'pdf'>>> {
   const { accountId } = callerOf(ctx);
   const row = (await consistentQuery(deps, conversionQueries, ctx.state.asOf)).byId(id);
-  if (row?.accountId !== accountId || !mayShow(ctx, row.keyId))
+  if (row?.accountId !== accountId || !mayShow(ctx, row))
     throw fieldError(field, NO_SOURCE, { code: 'not_found' });
   const { status, document, pdf, format = 'pdf' } = row;
   if (status === 'failed') throw fieldError(field, SOURCE_FAILED, { code: 'conversion_failed' });

@@ -5,7 +5,7 @@ import { gatherEvidence } from '../../conversions/evidence/gather.ts';
 import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
-import { accountInView, callerOf, pathParameter } from '../context.ts';
+import { accountInView, callerOf, pathParameter, seesTestsOnly } from '../context.ts';
 import { Closed, Flag, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { Conversion, completed } from './conversion-record.api.ts';
@@ -58,7 +58,7 @@ export const verifyPdf: Endpoint = {
   handler: (deps) => async (ctx) => {
     const { sha256 } = await deps.bodies.readSmall(ctx, deps.config, checkVerifyRequest);
     const conversions = await consistentQuery(deps, conversionQueries, ctx.state.asOf);
-    const row = conversions.byPdf(sha256.toLowerCase(), accountInView(ctx));
+    const row = conversions.byPdf(sha256.toLowerCase(), accountInView(ctx), seesTestsOnly(ctx));
     if (row === undefined) {
       ctx.body = { known: false };
       return;

@@ -46,8 +46,6 @@ export const deleteConversion: Endpoint = {
 
 const NOTHING_TO_COMPARE =
   'The conversion failed: it has no PDF to compare with. Convert its request once more with POST /conversions/{id}/retry/.';
-const NOT_COMPARABLE =
-  'A test cannot be compared with a conversion that is not one, because its watermark is on each page. Use a key that is not for tests.';
 const SEND_AGAIN = 'Send it again with POST /pdf/.';
 
 async function requestOnceMore(
@@ -66,9 +64,6 @@ async function requestOnceMore(
     throw new ServiceError('conversion_failed', NOTHING_TO_COMPARE);
   }
   const terms = keyTermsOf(ctx);
-  if (act === 'rerender' && terms.isTest === true && row.isTest === undefined) {
-    throw new ServiceError('forbidden', NOT_COMPARABLE);
-  }
   const message = `${goneText('request', row)} ${SEND_AGAIN}`;
   await assertInRetention(deps, row, message);
   const { requested } = await findRequest(deps, row, ctx.state.asOf);
