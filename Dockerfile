@@ -38,10 +38,10 @@ COPY . .
 COPY --from=dashboard /app/dashboard/dist dashboard/dist/
 
 FROM base AS renderer
-# fontconfig makes the index of the fonts here, or each Chrome would make it at its start; tini takes in
-# the processes that Chrome leaves behind. The fonts are those of setup/apt.mjs.
+# qpdf works on PDFs. fontconfig makes the index of the fonts here, or each Chrome would make it at its start;
+# tini takes in the processes that Chrome leaves behind. The fonts are those of setup/apt.mjs.
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends chromium-headless-shell fontconfig tini \
+  && apt-get install --yes --no-install-recommends chromium-headless-shell fontconfig qpdf tini \
     fonts-liberation fonts-noto-color-emoji fonts-noto-cjk fonts-noto-core \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=app /app /app

@@ -19,6 +19,8 @@ async function bringService(purpose, dev) {
   if (purpose !== 'build' && purpose !== 'check') {
     const { bringChrome } = await import('./chrome.mjs');
     await bringChrome(root);
+    const { bringQpdf } = await import('./qpdf.mjs');
+    await bringQpdf(root);
   }
 }
 

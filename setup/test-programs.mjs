@@ -1,15 +1,9 @@
 /** Programs that tests start: those that are installed, else the system's packages. */
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { installPackages, mayInstall } from './apt.mjs';
+import { isInstalled } from './installed.mjs';
 import { say } from './progress.mjs';
 import { exclusively, run } from './run.mjs';
-
-/** Debian puts servers where only root's PATH looks. @param {string} program */
-const isInstalled = (program) =>
-  [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'].some((directory) =>
-    existsSync(join(directory, program)),
-  );
 
 /** @typedef {{ tests: string, packages: string[], isThere: () => boolean, unit?: string }} Program */
 
@@ -20,11 +14,6 @@ const PROGRAMS = {
       tests: 'tests over NATS',
       packages: ['nats-server'],
       isThere: () => isInstalled('nats-server'),
-    },
-    {
-      tests: 'checks of PDFs by qpdf',
-      packages: ['qpdf'],
-      isThere: () => isInstalled('qpdf'),
     },
     {
       tests: 'checks of signatures by pdfsig',

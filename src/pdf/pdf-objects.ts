@@ -112,6 +112,11 @@ export class PdfObjects {
     }
   }
 
+  /** True if the file as it was read has such text, be it of an object or not. */
+  has(text: RegExp): boolean {
+    return text.test(this.#text);
+  }
+
   /** The numbers of all objects. */
   get numbers(): readonly number[] {
     return [...new Set([...this.#places.keys(), ...this.#changed.keys()])].toSorted(
@@ -192,9 +197,14 @@ export class PdfObjects {
 
   /** The decoded content of a stream without a filter, or with Flate. @throws {PdfTooComplex} */
   content(number: number): Buffer {
-    const filters = this.list(this.dictionary(new Ref(number)).get('Filter')).map((each) =>
-      this.name(each),
-    );
+    const head = this.dictionary(new Ref(number));
+    const filters = this.list(head.get('Filter')).map((each) => this.name(each));
+    for (const each of this.list(head.get('DecodeParms'))) {
+      const predictor = this.resolve(this.dictionary(each).get('Predictor'));
+      if (predictor !== null && predictor !== 1) {
+        throw new MalformedPdf(`object ${number} has a predictor that is not expected there`);
+      }
+    }
     const stored = this.stored(number);
     if (filters.length === 0) return stored;
     if (filters.length > 1 || filters[0] !== 'FlateDecode') {

@@ -32,7 +32,35 @@ export interface Work {
   readonly optimize?: boolean | undefined;
 }
 
-export type WorkFault = 'unreadable_pdf' | 'too_large' | 'page_range' | 'timeout' | 'cancelled';
+export type WorkFault =
+  | 'unreadable_pdf'
+  | 'too_large'
+  | 'page_range'
+  | 'timeout'
+  | 'cancelled'
+  | 'renderer_failed';
+
+/** The work cannot be done: the text is for the client. */
+export class WorkFailure extends Error {
+  override readonly name = 'WorkFailure';
+  readonly fault: WorkFault;
+
+  constructor(fault: WorkFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+/** All that qpdf may write for one work. */
+export const MAX_WRITTEN_BYTES = 512 * 1024 * 1024;
+
+/** The end of a run of qpdf, which the thread asked for by the name of a file with its job. */
+export interface QpdfEnd {
+  readonly status: number | null;
+  readonly signal: string | null;
+  /** Its complaints. */
+  readonly said: string;
+}
 
 export interface WorkResult {
   readonly content: Uint8Array;
@@ -43,7 +71,7 @@ export interface WorkResult {
   readonly repaired: readonly number[];
   /** The sources that were signed, from 1: the signatures are removed. */
   readonly signed: readonly number[];
-  /** The program that did it, such as `qpdf/12.2.0`. */
+  /** The program that did it, such as `qpdf/11.3.0`. */
   readonly program: string;
 }
 

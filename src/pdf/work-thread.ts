@@ -1,7 +1,8 @@
 /** Works on PDFs of strangers, in a thread that may be ended at any time: it has no network, and little memory. */
 import { randomBytes } from 'node:crypto';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Encryption } from '../domain/request-document.ts';
+import { refuseAbsurdRows } from './absurd-rows.ts';
 import { attach } from './attachments.ts';
 import {
   type Bookmark,
@@ -16,16 +17,27 @@ import { dropSignatures } from './drop-signatures.ts';
 import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
 import { restoreContents } from './overlay.ts';
-import { hasLineBeforeEnd, Qpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
+import { hasLineBeforeEnd, type Job, Jobs } from './qpdf.ts';
 import { MalformedPdf, type Ref } from './values.ts';
-import type { Work, WorkAnswer, WorkResult, WorkStep } from './work-plan.ts';
+import {
+  type Work,
+  type WorkAnswer,
+  WorkFailure,
+  type WorkResult,
+  type WorkSource,
+  type WorkStep,
+} from './work-plan.ts';
 
 /** More than a PDF of ours may have. */
 const MAX_PAGES = 10_000;
 
 interface ThreadData {
-  readonly program: QpdfProgram;
   readonly work: Work;
+  readonly folder: string;
+  /** Runs qpdf in that folder. */
+  readonly port: MessagePort;
+  /** The name and version of qpdf. */
+  readonly program: string;
 }
 
 /** Without it the file would have another identifier each time. */
@@ -45,74 +57,72 @@ const isSame = (pages: readonly number[], count: number): boolean =>
   pages.length === count && pages.every((page, n) => page === n);
 
 class Workshop {
-  readonly #qpdf: Qpdf;
-  #files = 0;
+  readonly #jobs: Jobs;
 
-  constructor(qpdf: Qpdf) {
-    this.#qpdf = qpdf;
-  }
-
-  #place(): string {
-    this.#files += 1;
-    return `/${this.#files}.pdf`;
-  }
-
-  #put(content: Uint8Array): string {
-    const place = this.#place();
-    this.#qpdf.put(place, content);
-    return place;
+  constructor(jobs: Jobs) {
+    this.#jobs = jobs;
   }
 
   /** Runs a job whose output is a PDF. */
-  #made(job: Readonly<Record<string, unknown>>, what = 'The PDF'): Buffer {
-    const outputFile = this.#place();
-    this.#qpdf.run({ ...job, outputFile }, what);
-    return this.#qpdf.take(outputFile);
+  async #made(job: Job, ...files: readonly string[]): Promise<Buffer> {
+    return (await this.#jobs.made(job, files)).content;
   }
 
-  do({ sources, steps, areFinished, encrypt, optimize }: Work): WorkResult {
+  async do({
+    sources,
+    steps,
+    areFinished,
+    encrypt,
+    optimize,
+  }: Work): Promise<Omit<WorkResult, 'program'>> {
     const repaired: number[] = [];
     const signed: number[] = [];
-    const plain = sources.map(({ content, password }, n) => {
-      const inputFile = this.#put(content);
-      const outputFile = this.#place();
+    const plain: Buffer[] = [];
+    for (const [n, source] of sources.entries()) {
       const what = sources.length === 1 ? 'The file' : `Source ${n + 1}`;
-      const job = { inputFile, outputFile, ...PLAIN, decrypt: '' };
-      // The tree of its pages is made anew with them: what is wrong with it is seen here.
-      const pages = [{ file: '.', range: '1-z', ...(password !== undefined && { password }) }];
-      const opened = password === undefined ? job : { ...job, password };
-      if (this.#qpdf.run({ ...opened, pages }, what)) repaired.push(n + 1);
-      this.#qpdf.drop(inputFile);
-      const made = this.#qpdf.take(outputFile);
-      if (areFinished !== true) return made;
-      const objects = new PdfObjects(made);
-      if (!dropSignatures(objects)) return made;
-      signed.push(n + 1);
-      return objects.save();
-    });
+      const { content, isRepaired } = await this.#opened(source, what);
+      if (isRepaired) repaired.push(n + 1);
+      const objects = new PdfObjects(content);
+      refuseAbsurdRows(objects, what);
+      const wasSigned = areFinished === true && dropSignatures(objects);
+      if (wasSigned) signed.push(n + 1);
+      plain.push(wasSigned ? objects.save() : content);
+    }
     let content = plain[0] ?? Buffer.alloc(0);
-    if (plain.length > 1) content = this.#joined(plain);
-    for (const step of steps) content = this.#step(content, step);
+    if (plain.length > 1) content = await this.#joined(plain);
+    for (const step of steps) content = await this.#step(content, step);
     const objects = new PdfObjects(content);
     const pages = countOf(objects);
     const title = titleOf(objects);
     if (encrypt !== undefined || optimize === true)
-      content = this.#written(content, encrypt, optimize);
-    return { content, pages, title, repaired, signed, program: this.#qpdf.program() };
+      content = await this.#written(content, encrypt, optimize);
+    return { content, pages, title, repaired, signed };
   }
 
-  #step(content: Buffer, step: WorkStep): Buffer {
+  async #opened({ content, password }: WorkSource, what: string) {
+    const inputFile = this.#jobs.put(content);
+    const given = password === undefined ? {} : { password };
+    // The tree of its pages is made anew with them: what is wrong with it is seen here.
+    const pages = [{ file: '.', range: '1-z', ...given }];
+    return await this.#jobs.made(
+      { inputFile, ...PLAIN, decrypt: '', ...given, pages },
+      [inputFile],
+      what,
+    );
+  }
+
+  async #step(content: Buffer, step: WorkStep): Promise<Buffer> {
     switch (step.type) {
       case 'pages':
-        return this.#chosen(content, step.pages);
+        return await this.#chosen(content, step.pages);
       case 'rotate':
         return changed(content, (objects) => {
           rotate(objects, pagesAt(objects, step.pages), step.rotate);
         });
       case 'stamp':
-        return this.#stamped(content, step);
+        return await this.#stamped(content, step);
       case 'watermark':
-        return this.#watermarked(content, step.stamp);
+        return await this.#watermarked(content, step.stamp);
       case 'attach':
         return changed(content, (objects) => {
           dropClaims(objects);
@@ -124,7 +134,7 @@ class Workshop {
     }
   }
 
-  #joined(sources: readonly Buffer[]): Buffer {
+  async #joined(sources: readonly Buffer[]): Promise<Buffer> {
     const bookmarks: Bookmark[] = [];
     let count = 0;
     const files = sources.map((source) => {
@@ -134,15 +144,15 @@ class Workshop {
       resolveLinks(objects);
       count += countOf(objects);
       if (count > MAX_PAGES) throw tooManyPages(count);
-      return this.#put(objects.save());
+      return this.#jobs.put(objects.save());
     });
-    return this.#assembled(
+    return await this.#assembled(
       files.map((file) => ({ file, range: '1-z' })),
       { first: sources[0], bookmarks },
     );
   }
 
-  #chosen(content: Buffer, ranges: string): Buffer {
+  async #chosen(content: Buffer, ranges: string): Promise<Buffer> {
     const objects = new PdfObjects(content);
     const count = countOf(objects);
     const pages = pagesIn(ranges, count);
@@ -151,25 +161,25 @@ class Workshop {
     const places = new Map(pages.map((page, n) => [page, n] as const).toReversed());
     const bookmarks = movedBookmarks(readBookmarks(objects), (page) => places.get(page));
     resolveLinks(objects);
-    const file = this.#put(objects.save());
+    const file = this.#jobs.put(objects.save());
     const range = pages.map((page) => page + 1).join(',');
-    return this.#assembled([{ file, range }], { first: content, bookmarks });
+    return await this.#assembled([{ file, range }], { first: content, bookmarks });
   }
 
   /** A new document of these pages: nothing of others is left in it. */
-  #assembled(
+  async #assembled(
     pages: readonly { readonly file: string; readonly range: string }[],
     {
       first,
       bookmarks,
     }: { readonly first: Buffer | undefined; readonly bookmarks: readonly Bookmark[] },
-  ): Buffer {
+  ): Promise<Buffer> {
     const copyAttachmentsFrom = pages.map(({ file }, n) => ({
       file,
       ...(pages.length > 1 && { prefix: `${n + 1}/` }),
     }));
-    const made = this.#made({ empty: '', ...PLAIN, pages, copyAttachmentsFrom });
-    for (const { file } of pages) this.#qpdf.drop(file);
+    const files = pages.map(({ file }) => file);
+    const made = await this.#made({ empty: '', ...PLAIN, pages, copyAttachmentsFrom }, ...files);
     return changed(made, (objects) => {
       writeBookmarks(objects, bookmarks);
       if (first !== undefined) keepDescription(objects, new PdfObjects(first));
@@ -181,7 +191,10 @@ class Workshop {
     });
   }
 
-  #stamped(content: Buffer, { stamp, pages }: Extract<WorkStep, { type: 'stamp' }>): Buffer {
+  async #stamped(
+    content: Buffer,
+    { stamp, pages }: Extract<WorkStep, { type: 'stamp' }>,
+  ): Promise<Buffer> {
     const objects = new PdfObjects(content);
     const count = countOf(objects);
     const to =
@@ -190,12 +203,10 @@ class Workshop {
         : pagesIn(pages, count)
             .map((n) => n + 1)
             .join(',');
-    const file = this.#put(stamp);
-    const inputFile = this.#put(content);
-    const overlay = [{ file, from: '', repeat: '1', to }];
-    const made = this.#made({ inputFile, ...PLAIN, overlay });
-    this.#qpdf.drop(file);
-    this.#qpdf.drop(inputFile);
+    const file = this.#jobs.put(stamp);
+    const inputFile = this.#jobs.put(content);
+    const overlay = { file, from: '', repeat: '1', to };
+    const made = await this.#made({ inputFile, ...PLAIN, overlay }, inputFile, file);
     return changed(made, (each) => {
       dropClaims(each);
       restoreContents(each);
@@ -203,7 +214,7 @@ class Workshop {
   }
 
   /** The content of each page becomes an object, whose state ends with it. */
-  #watermarked(content: Buffer, stamp: Uint8Array): Buffer {
+  async #watermarked(content: Buffer, stamp: Uint8Array): Promise<Buffer> {
     const plain = changed(content, (objects) => {
       dropClaims(objects);
       for (const page of pagesOf(objects)) {
@@ -213,30 +224,26 @@ class Workshop {
         objects.set(page.number, entries);
       }
     });
-    const inputFile = this.#put(plain);
-    const flattenAnnotations = 'all';
-    const flat = this.#made({ inputFile, ...PLAIN, generateAppearances: '', flattenAnnotations });
-    this.#qpdf.drop(inputFile);
-    const [below, file] = [this.#put(flat), this.#put(stamp)];
-    const overlay = [{ file, from: '', repeat: '1', to: '1-z' }];
-    const made = this.#made({ inputFile: below, ...PLAIN, overlay });
-    this.#qpdf.drop(below);
-    this.#qpdf.drop(file);
-    return made;
+    const inputFile = this.#jobs.put(plain);
+    const flattened = { generateAppearances: '', flattenAnnotations: 'all' };
+    const flat = await this.#made({ inputFile, ...PLAIN, ...flattened }, inputFile);
+    const [below, file] = [this.#jobs.put(flat), this.#jobs.put(stamp)];
+    const overlay = { file, from: '', repeat: '1', to: '1-z' };
+    return await this.#made({ inputFile: below, ...PLAIN, overlay }, below, file);
   }
 
-  #written(
+  async #written(
     content: Buffer,
     encrypt: Encryption | undefined,
     optimize: boolean | undefined,
-  ): Buffer {
-    const inputFile = this.#put(content);
+  ): Promise<Buffer> {
+    const inputFile = this.#jobs.put(content);
     const secured = encrypt === undefined ? SAME_ID : { encrypt: encryption(encrypt) };
     const job = { inputFile, ...AS_WRITTEN, ...secured };
-    if (optimize !== true) return this.#made(job);
-    const linear = this.#made({ ...job, ...COMPACT, linearize: '' });
+    if (optimize !== true) return await this.#made(job);
+    const linear = await this.#made({ ...job, ...COMPACT, linearize: '' });
     // Once in some hundred times: a file that is not prepared for the web is better than one that breaks its claims.
-    return hasLineBeforeEnd(linear) ? linear : this.#made({ ...job, ...COMPACT });
+    return hasLineBeforeEnd(linear) ? linear : await this.#made({ ...job, ...COMPACT });
   }
 }
 
@@ -293,9 +300,10 @@ function pagesAt(objects: PdfObjects, ranges: string | undefined): readonly Ref[
 }
 
 async function answer(): Promise<WorkAnswer> {
-  const { program, work } = workerData as ThreadData;
+  const { work, folder, port, program } = workerData as ThreadData;
   try {
-    return { kind: 'done', result: new Workshop(await Qpdf.start(program)).do(work) };
+    const result = await new Workshop(new Jobs(folder, port)).do(work);
+    return { kind: 'done', result: { ...result, program } };
   } catch (error) {
     if (error instanceof WorkFailure) {
       return { kind: 'failed', fault: error.fault, message: error.message };

@@ -1,8 +1,8 @@
-/** Work on finished PDFs, each in a thread of its own that is ended at the deadline. */
+/** Work on finished PDFs, each in a thread of its own that is ended at the deadline, with the runs of qpdf that it asks for. */
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { compileQpdf, type QpdfProgram, WorkFailure } from './qpdf.ts';
-import type { Work, WorkAnswer, WorkResult } from './work-plan.ts';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { QpdfRuns, type WorkPlace } from './qpdf-process.ts';
+import { type Work, type WorkAnswer, WorkFailure, type WorkResult } from './work-plan.ts';
 
 /** Objects of a PDF while it is changed. What lies in buffers is not counted. */
 const MAX_HEAP_MB = 512;
@@ -10,31 +10,24 @@ const MAX_HEAP_MB = 512;
 /** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
 const THREAD = new URL(`work-thread${extname(import.meta.filename)}`, import.meta.url);
 
-let program: Promise<QpdfProgram> | undefined;
-
-/**
- * @param unneeded ends the work when it is aborted
- * @throws {WorkFailure}
- */
-export async function workOnPdf(
-  work: Work,
-  deadlineMs: number,
-  unneeded?: AbortSignal,
-): Promise<WorkResult> {
+/** @throws {WorkFailure} */
+export async function workOnPdf(work: Work, place: WorkPlace): Promise<WorkResult> {
   const started = performance.now();
-  program ??= compileQpdf().catch((error: unknown) => {
-    // The next work tries again.
-    program = undefined;
-    throw error;
-  });
-  const compiled = await program;
+  const { deadlineMs, unneeded } = place;
+  const runs = await QpdfRuns.open(place);
   const { promise, resolve, reject } = Promise.withResolvers<WorkAnswer>();
+  const { port1: asked, port2: port } = new MessageChannel();
+  const { folder, qpdf } = runs;
   const thread = new Worker(THREAD, {
-    workerData: { program: compiled, work },
+    workerData: { work, folder, program: qpdf.product, port },
+    transferList: [port],
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     env: {},
     // It hears of no flag of ours, such as one that opens a debugger.
     execArgv: [],
+  });
+  asked.on('message', (jobFile: string) => {
+    runs.run(jobFile).then((end) => asked.postMessage(end, []), reject);
   });
   const end = (): void => {
     reject(new WorkFailure('timeout', 'The time limit was reached while the PDF was worked on.'));
@@ -61,5 +54,7 @@ export async function workOnPdf(
     clearTimeout(timer);
     unneeded?.removeEventListener('abort', giveUp);
     await thread.terminate();
+    asked.close();
+    await runs.close();
   }
 }

@@ -20,7 +20,7 @@ import {
   ok,
   warning,
 } from './checks.ts';
-import { clockSet, diskSpace, fonts, processLimits } from './machine-checks.ts';
+import { clockSet, diskSpace, fonts, processLimits, workOnPdfs } from './machine-checks.ts';
 
 /** The longest wait for a service that may answer at the address. */
 const ANSWER_MS = 3_000;
@@ -55,6 +55,7 @@ export async function examine(
 function ofMachine(config: Config, role: Role): readonly Check[] {
   const renders: readonly Check[] = [
     check('fonts', [], fonts),
+    check('work on PDFs', [], workOnPdfs),
     check('memory', ['renderConcurrency', 'maxPageMemoryBytes'], () => processLimits(config)),
   ];
   return [

@@ -5,6 +5,7 @@ import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../config/config.ts';
+import { errorLine } from '../errors/error-message.ts';
 import { type Finding, ok, warning } from './checks.ts';
 
 const MiB = 2 ** 20;
@@ -85,6 +86,22 @@ export async function processLimits(config: Config): Promise<Finding> {
     : warning(
         `${said}: where large pages meet, the kernel ends processes; lower RENDER_CONCURRENCY or MAX_PAGE_MEMORY_BYTES, or give more memory`,
       );
+}
+
+/** The service starts without it: most conversions need none. */
+export async function workOnPdfs(): Promise<Finding> {
+  const { findQpdf } = await import('../pdf/qpdf-process.ts');
+  try {
+    const { path, product, bounds } = await findQpdf();
+    return bounds.length > 0
+      ? ok(`${product} at ${path}`)
+      : warning(`${product} at ${path}: this system cannot bound its memory`);
+  } catch (error) {
+    return warning(
+      `${errorLine(error).replace(/\.$/, '')}. Without it these fail: POST /documents/, the options pages, rotate, stamp, ` +
+        'encrypt and optimize of pdf, and PDFs that are made with a test key',
+    );
+  }
 }
 
 const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;

@@ -80,6 +80,7 @@ void test('where nothing was ever started, it checks everything and makes nothin
       'blob store',
       'keys',
       'fonts',
+      'work on PDFs',
       'memory',
       'disk',
       'clock',
@@ -191,6 +192,25 @@ void test('fonts that are missing are named, with their packages', async (t) => 
     verdict: 'warning',
     text: /^none for emoji: .*apt-get install fonts-noto-color-emoji/,
   });
+});
+
+void test('a qpdf that is missing, old or broken is a warning, which says what fails without it', async (t) => {
+  const place = createPlace(t);
+  const said = async (script: string) => {
+    const qpdf = program(place, 'qpdf', script);
+    const { ok, found } = await diagnose(place, {
+      PATH: `${dirname(qpdf)}:${process.env['PATH'] ?? ''}`,
+    });
+    t.equal(ok, true);
+    return found.get('work on PDFs');
+  };
+  const fails = 'Without it these fail: POST /documents/';
+  t.match(await said('exit 127'), { verdict: 'warning', text: /does not run: install it .*qpdf/ });
+  const old = await said('echo "qpdf version 10.6.3"');
+  t.match(old, { verdict: 'warning', text: /is version 10\.6\.3, and 11 is the oldest/ });
+  t.match(old?.text, fails);
+  const good = await said('echo "qpdf version 12.2.0"');
+  t.match(good, { verdict: 'ok', text: /^qpdf\/12\.2\.0 at / });
 });
 
 void test('what hangs is given up, and said to be wrong', async (t) => {

@@ -148,7 +148,7 @@ void test('the images run a role each, with what it needs', (t) => {
   t.ok(one?.lines.includes('CMD ["start"]'));
   t.match(one?.lines.join('\n'), '"/app/deploy/healthcheck.mjs", "/healthz"');
   const apt = stages.get('renderer')?.lines.find((line) => line.includes('apt-get install')) ?? '';
-  for (const name of ['chromium-headless-shell', 'fontconfig', ...FONT_PACKAGES]) {
+  for (const name of ['chromium-headless-shell', 'qpdf', 'fontconfig', ...FONT_PACKAGES]) {
     t.match(apt, new RegExp(` ${name}( |$)`), name);
   }
   t.notMatch(stages.get('api')?.lines.join('\n'), /apt-get|chrom/);

@@ -1,6 +1,6 @@
 /** Tells which pages of a document that is rendered again differ from those of the first PDF. */
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { resultWithin } from '../../async/with-timeout.ts';
 import { readContent } from '../../documents/decryption.ts';
@@ -47,7 +47,7 @@ export async function pagesThatDiffer(
     const key = Buffer.from(contentKey, 'base64url');
     const one = await inTime(readContent(blobs, key, document), READ_MS, limits);
     if (one === undefined) return undefined;
-    const both = await readable(one, await readFile(printed.path), limits);
+    const both = await readable(one, printed.path, limits);
     const differing = await compare(both, limits);
     return differing?.slice(0, MAX_DIFFERING_PAGES);
   } catch (error) {
@@ -81,12 +81,15 @@ async function inTime<T>(
 }
 
 /** A PDF that was made smaller, or signed elsewhere, has tables of another form: then qpdf writes both in the plain one. */
-async function readable(one: Buffer, other: Buffer, limits: WorkLimits): Promise<ToCompare> {
+async function readable(one: Buffer, path: string, limits: WorkLimits): Promise<ToCompare> {
+  const other = await readFile(path);
   if (hasPlainTable(one) && hasPlainTable(other)) return { one, other };
   const { workOnPdf } = await import('../../pdf/work.ts');
   const plain = async (content: Buffer): Promise<Uint8Array> => {
     const work = { sources: [{ content }], steps: [] };
-    return (await workOnPdf(work, within(COMPARE_MS, limits), limits.unneeded)).content;
+    const { unneeded } = limits;
+    const deadlineMs = within(COMPARE_MS, limits);
+    return (await workOnPdf(work, { directory: dirname(path), deadlineMs, unneeded })).content;
   };
   // One after the other: each may take all the memory that work on a PDF may use.
   return { one: await plain(one), other: await plain(other) };

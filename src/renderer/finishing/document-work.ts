@@ -1,6 +1,7 @@
 /** Work on finished documents, which needs no page. */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DocumentStep, DocumentWork, Encryption } from '../../domain/request-document.ts';
 import { sizeText } from '../../text/size.ts';
 import { PageFailure } from '../browser/failure.ts';
@@ -61,6 +62,7 @@ export async function workOnDocuments(
       encrypt: encryptionOf(steps),
       optimize: steps.some(({ type }) => type === 'optimize'),
     },
+    dirname(outputPath),
     limits,
   );
   if (content.length > MAX_PDF_BYTES) {

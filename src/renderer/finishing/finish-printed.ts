@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { PrintOptions } from '../../domain/event-fields.ts';
 import { INVOICE_PROFILES } from '../../domain/invoice-profiles.ts';
 import { lengthPoints } from '../../domain/page.ts';
@@ -14,7 +15,7 @@ import type { RenderedDocument } from '../messages.ts';
 import type { PdfFile } from '../../pdf/finish.ts';
 import type { DocumentPlan, FinishedDocument } from '../../pdf/finish-document.ts';
 import { fieldPlace, type ShownSignature, shownText } from './signature-field.ts';
-import type { Work, WorkResult, WorkStep } from '../../pdf/work-plan.ts';
+import { type Work, WorkFailure, type WorkResult, type WorkStep } from '../../pdf/work-plan.ts';
 
 /** The document is read whole, and has some objects of the thread's memory for each of its own. */
 const MAX_PDF_BYTES = 64 * 1024 * 1024;
@@ -92,14 +93,19 @@ export interface WorkLimits {
   readonly unneeded: AbortSignal;
 }
 
-/** @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout` */
-export async function worked(work: Work, limits: WorkLimits): Promise<WorkResult> {
-  const [{ workOnPdf }, { WorkFailure }] = await Promise.all([
-    import('../../pdf/work.ts'),
-    import('../../pdf/qpdf.ts'),
-  ]);
+/**
+ * @param directory for the files of the work
+ * @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout`, `renderer_failed`
+ */
+export async function worked(
+  work: Work,
+  directory: string,
+  limits: WorkLimits,
+): Promise<WorkResult> {
+  const { workOnPdf } = await import('../../pdf/work.ts');
+  const { unneeded } = limits;
   try {
-    return await workOnPdf(work, limits.remaining(), limits.unneeded);
+    return await workOnPdf(work, { directory, deadlineMs: limits.remaining(), unneeded });
   } catch (error) {
     throw error instanceof WorkFailure ? new PageFailure(error.fault, error.message) : error;
   }
@@ -153,11 +159,12 @@ export async function finishPrinted(
     throw new PageFailure('too_large', `The PDF is larger than ${most}: it cannot be worked on.`);
   }
   const { stamps, watermark, field, limits } = context;
+  const directory = dirname(printed.path);
   let content: Buffer = await readFile(printed.path);
   let { pages } = printed;
   const steps = stepsOf(request, stamps, watermark);
   if (steps.length > 0) {
-    const changed = await worked({ sources: [{ content }], steps }, limits);
+    const changed = await worked({ sources: [{ content }], steps }, directory, limits);
     content = bufferOf(changed.content);
     pages = changed.pages;
   }
@@ -171,7 +178,8 @@ export async function finishPrinted(
   }
   const { encrypt, optimize } = request;
   if (encrypt !== undefined || optimize === true) {
-    const last = await worked({ sources: [{ content }], steps: [], encrypt, optimize }, limits);
+    const work = { sources: [{ content }], steps: [], encrypt, optimize };
+    const last = await worked(work, directory, limits);
     content = bufferOf(last.content);
   }
   if (signature !== undefined) {

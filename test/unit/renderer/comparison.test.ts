@@ -49,7 +49,9 @@ const away = { read: async () => await new Promise<never>(() => {}) };
 void test('the pages that differ are told, of plain and of packed tables', async (t) => {
   t.strictSame(await (await setUp(t))({}), [2]);
   const work = { sources: [{ content: pdfOf(['One', 'Two']) }], steps: [], optimize: true };
-  const packed = Buffer.from((await workOnPdf(work, LONG_MS)).content);
+  const packed = Buffer.from(
+    (await workOnPdf(work, { directory: testDirectory(t), deadlineMs: LONG_MS })).content,
+  );
   t.strictSame(await (await setUp(t, packed))({}), [2]);
 });
 

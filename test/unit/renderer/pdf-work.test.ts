@@ -1,21 +1,23 @@
 /** Work on PDFs of strangers: what is made of them, and that hostile ones end with words, in bounded time and memory. */
 import { deflateSync } from 'node:zlib';
-import { test } from 'tap';
+import tap, { test } from 'tap';
 import { nameTree } from '../../../src/pdf/bookmarks.ts';
 import { pagesOf } from '../../../src/pdf/page-tree.ts';
 import { PdfObjects } from '../../../src/pdf/pdf-objects.ts';
 import { withMemoryOf } from '../../../src/limits/wasm-memory.ts';
-import { hasLineBeforeEnd, WorkFailure } from '../../../src/pdf/qpdf.ts';
+import { hasLineBeforeEnd } from '../../../src/pdf/qpdf.ts';
 import { Ref } from '../../../src/pdf/values.ts';
 import { workOnPdf } from '../../../src/pdf/work.ts';
-import type { Work } from '../../../src/pdf/work-plan.ts';
+import { type Work, WorkFailure } from '../../../src/pdf/work-plan.ts';
+import { testDirectory } from '../../support/directory.ts';
 import { openPdf } from '../../support/pdf.ts';
 import { pdfOf, pdfOfObjects } from '../../support/written-pdf.ts';
 
 const LONG_MS = 120_000;
 
+const place = { directory: testDirectory(tap), deadlineMs: LONG_MS };
 const done = async (work: Work) => {
-  const result = await workOnPdf(work, LONG_MS);
+  const result = await workOnPdf(work, place);
   return { ...result, content: Buffer.from(result.content) };
 };
 const source = (content: Uint8Array, password?: string) => ({ content, password });
@@ -87,12 +89,12 @@ void test('an encrypted document needs its password', async (t) => {
   t.strictSame(await text(opened.content), ['Secret']);
   const fault = 'unreadable_pdf';
   const without = { sources: [source(plain), source(locked.content)], steps: [] };
-  await t.rejects(workOnPdf(without, LONG_MS), {
+  await t.rejects(workOnPdf(without, place), {
     fault,
     message: 'Source 2 is encrypted: give its password, or send it without.',
   });
   const wrong = { sources: [source(locked.content, 'other')], steps: [] };
-  await t.rejects(workOnPdf(wrong, LONG_MS), {
+  await t.rejects(workOnPdf(wrong, place), {
     fault,
     message:
       'The password does not open the file: give the right one, or send the file without encryption.',
@@ -158,11 +160,6 @@ const HOSTILE: readonly (readonly [string, Buffer, RegExp])[] = [
   ['a catalog of nothing', pdfOfObjects(['null']), /damaged|no pages/],
   ['arrays without end', pdfOfObjects([`<</Type/Catalog/A ${'['.repeat(200_000)}`]), /./],
   [
-    'a damaged table',
-    Buffer.from(pdfOf(['x']).toString('latin1').replace(/0{6}/g, '000012')),
-    /damaged/,
-  ],
-  [
     'a bomb',
     Buffer.concat([
       Buffer.from('%PDF-1.7\n1 0 obj\n'),
@@ -177,10 +174,7 @@ void test('a hostile document ends with words', async (t) => {
   for (const [name, content, said] of HOSTILE) {
     const steps = [{ type: 'pages', pages: '1' } as const];
     try {
-      const result = await workOnPdf(
-        { sources: [source(content)], steps, optimize: true },
-        LONG_MS,
-      );
+      const result = await workOnPdf({ sources: [source(content)], steps, optimize: true }, place);
       t.ok(result.pages > 0, `${name}: has pages`);
       t.ok(said.source === '^$' || said.source === '.', `${name}: was expected to fail`);
     } catch (error) {
@@ -194,7 +188,7 @@ void test('too many pages are refused', async (t) => {
   const many = pdfOf(Array.from({ length: 300 }, () => 'x'));
   const pages = Array.from({ length: 40 }, () => '1-300').join(',');
   const work = { sources: [source(many)], steps: [{ type: 'pages', pages }] } as const;
-  await t.rejects(workOnPdf(work, LONG_MS), {
+  await t.rejects(workOnPdf(work, place), {
     fault: 'too_large',
     message: 'The document has 12000 pages, of at most 10000.',
   });
@@ -229,9 +223,12 @@ void test('a stream without content is read, as qpdf writes it for an empty page
 
 void test('the work ends at its deadline, and when nobody needs it', async (t) => {
   const work = { sources: [source(pdfOf(['x']))], steps: [] };
-  await t.rejects(workOnPdf(work, 1), { message: /time limit/, fault: 'timeout' });
+  await t.rejects(workOnPdf(work, { ...place, deadlineMs: 1 }), {
+    message: /time limit/,
+    fault: 'timeout',
+  });
   const given = new AbortController();
-  const working = workOnPdf(work, LONG_MS, given.signal);
+  const working = workOnPdf(work, { ...place, unneeded: given.signal });
   given.abort();
   await t.rejects(working, { message: 'The conversion was cancelled.', fault: 'cancelled' });
 });

@@ -1,0 +1,164 @@
+/**
+ * Debian's qpdf, which reads strangers' PDFs: each run is a process of its own, within bounds of memory, processor time and
+ * files, without our environment and without a way to more rights.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { MAX_WRITTEN_BYTES, type QpdfEnd, WorkFailure } from './work-plan.ts';
+
+/** All that one process may map. */
+const MAX_MEMORY_BYTES = 512 * 1024 * 1024;
+/** Of what it says. */
+const MAX_SAID_CHARACTERS = 4_000;
+const VERSION_MS = 10_000;
+/** The first version with jobs as JSON in the form of today. */
+const OLDEST_MAJOR = 11;
+
+export interface Qpdf {
+  readonly path: string;
+  /** Name and version, such as `qpdf/11.3.0`. */
+  readonly product: string;
+  /** The commands that bound it, with their paths; each becomes the next, with its process id. */
+  readonly bounds: readonly string[];
+}
+
+/** The folder and the time of some work. */
+export interface WorkPlace {
+  /** A directory for a folder of the work's own, which is removed with it. */
+  readonly directory: string;
+  readonly deadlineMs: number;
+  /** Aborted when nobody needs the result. */
+  readonly unneeded?: AbortSignal | undefined;
+}
+
+const INSTALL = 'install it (Debian, Ubuntu: apt-get install qpdf)';
+
+async function placeOf(program: string): Promise<string | undefined> {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, program);
+    if (directory !== '' && (await isExecutable(path))) return path;
+  }
+  return undefined;
+}
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Other systems than Linux have no program that bounds another one's memory.
+ * @throws {Error} one line: what is missing, and how to mend it
+ */
+async function findBounds(): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return [];
+  const [setpriv, prlimit] = await Promise.all([placeOf('setpriv'), placeOf('prlimit')]);
+  if (setpriv === undefined || prlimit === undefined) {
+    throw new Error(
+      'setpriv and prlimit, which bound qpdf, are not both here: install them (Debian, Ubuntu: apt-get install util-linux)',
+    );
+  }
+  return [setpriv, '--no-new-privs', '--pdeathsig', 'KILL', prlimit, '--core=0'];
+}
+
+let found: Promise<Qpdf> | undefined;
+
+/**
+ * Finds the program once, and again after it was missing.
+ * @throws {Error} one line: what is missing, and how to mend it
+ */
+export function findQpdf(): Promise<Qpdf> {
+  found ??= lookForQpdf().catch((error: unknown) => {
+    found = undefined;
+    throw error;
+  });
+  return found;
+}
+
+async function lookForQpdf(): Promise<Qpdf> {
+  const path = await placeOf('qpdf');
+  if (path === undefined) throw new Error(`qpdf is not here: ${INSTALL}`);
+  const asked = promisify(execFile)(path, ['--version'], { env: {}, timeout: VERSION_MS });
+  const { stdout } = await asked.catch((cause: unknown) => {
+    throw new Error(`qpdf at ${path} does not run: ${INSTALL} again`, { cause });
+  });
+  const [, version = '', major] = /^qpdf version ((\d+)\.\S+)/.exec(stdout) ?? [];
+  if (!(Number(major) >= OLDEST_MAJOR)) {
+    throw new Error(
+      `qpdf at ${path} is version ${version}, and ${OLDEST_MAJOR} is the oldest that is used: install a newer one`,
+    );
+  }
+  return { path, product: `qpdf/${version}`, bounds: await findBounds() };
+}
+
+/** The runs of one work, one after the other, in a folder of its own. */
+export class QpdfRuns {
+  readonly folder: string;
+  readonly qpdf: Qpdf;
+  readonly #seconds: number;
+  #child: ChildProcess | undefined;
+
+  private constructor(qpdf: Qpdf, folder: string, deadlineMs: number) {
+    this.qpdf = qpdf;
+    this.folder = folder;
+    this.#seconds = Math.max(1, Math.ceil(deadlineMs / 1000));
+  }
+
+  /** @throws {WorkFailure} where there is no qpdf */
+  static async open({ directory, deadlineMs }: WorkPlace): Promise<QpdfRuns> {
+    const qpdf = await findQpdf().catch((cause: Error) => {
+      const message = `This renderer cannot work on PDFs: ${cause.message}. Ask the operator of the service to do so.`;
+      throw new WorkFailure('renderer_failed', message, { cause });
+    });
+    return new QpdfRuns(qpdf, await mkdtemp(join(directory, 'pdf-')), deadlineMs);
+  }
+
+  /** Runs the job of a file in the folder (https://qpdf.readthedocs.io/en/stable/qpdf-job.html). */
+  async run(jobFile: string): Promise<QpdfEnd> {
+    const { path, bounds } = this.qpdf;
+    const limits = [
+      `--as=${MAX_MEMORY_BYTES}`,
+      `--fsize=${MAX_WRITTEN_BYTES}`,
+      `--cpu=${this.#seconds}`,
+    ];
+    const [command, ...args] = bounds.length > 0 ? [...bounds, ...limits, path] : [path];
+    const child = spawn(command, [...args, `--job-json-file=${jobFile}`], {
+      cwd: this.folder,
+      env: {},
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#child = child;
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(0, MAX_SAID_CHARACTERS);
+    });
+    const [status, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    this.#child = undefined;
+    return { status, signal, said };
+  }
+
+  /** Ends a run that is under way, and removes the folder. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid !== undefined) {
+      const ended = once(child, 'close');
+      endGroup(child.pid);
+      await ended;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A group that is gone already is fine. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
