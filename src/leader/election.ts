@@ -7,8 +7,9 @@ import type { HeldLease, Lease } from './port.ts';
 
 /** The time between two tries to take the lease, while standing by. */
 const RETRY_MS = 500;
-/** The same after the task did not start: the reason is hardly gone at once. */
-const RETRY_AFTER_FAILURE_MS = 10_000;
+/** The same after the task did not start, doubled with each failure: a server may be back soon, a missing Chrome not. */
+const RETRY_AFTER_FAILURE_MS = 1000;
+const MAX_RETRY_AFTER_FAILURE_MS = 10_000;
 
 /** The work of the leader, under way. */
 export interface LeaderTask extends Stoppable {
@@ -41,6 +42,8 @@ export class LeaderElection implements LeaderTask {
   #retry: NodeJS.Timeout | undefined;
   /** The reason why nobody does the task, as far as this process knows; absent while all is well. */
   #obstacle: string | undefined;
+  /** The failures to start the task since it last started. */
+  #failures = 0;
   #stopped = false;
 
   constructor(options: LeaderElectionOptions) {
@@ -100,6 +103,7 @@ export class LeaderElection implements LeaderTask {
     const term = { lease, task };
     this.#term = term;
     this.#obstacle = undefined;
+    this.#failures = 0;
     void lease.lost.then(() => this.#leave(term));
   }
 
@@ -139,7 +143,8 @@ export class LeaderElection implements LeaderTask {
   }
 
   async #takeOver(): Promise<void> {
-    const { lease, name, logger, retryMs, retryAfterFailureMs } = this.#options;
+    const { lease, name, logger, retryMs } = this.#options;
+    const { retryAfterFailureMs = RETRY_AFTER_FAILURE_MS } = this.#options;
     let held: HeldLease | undefined;
     try {
       held = await lease.acquire();
@@ -158,7 +163,9 @@ export class LeaderElection implements LeaderTask {
     } catch (error) {
       logger.error({ err: error }, `${name} does not start`);
       this.#obstacle = `${name} does not start`;
-      this.#retryIn(retryAfterFailureMs ?? RETRY_AFTER_FAILURE_MS);
+      const retryIn = retryAfterFailureMs * 2 ** this.#failures;
+      this.#failures += 1;
+      this.#retryIn(Math.min(retryIn, MAX_RETRY_AFTER_FAILURE_MS));
     }
   }
 }

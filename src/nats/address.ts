@@ -7,6 +7,8 @@ export interface NatsAddress {
   readonly credentials: { user: string; pass: string } | { token: string } | undefined;
   /** The beginning of every stream, bucket and subject of this deployment. */
   readonly namespace: string;
+  /** The servers of a cluster that are to keep each stream and bucket of this deployment. */
+  readonly replicas: number;
   /** The servers as messages may name them: without credentials. */
   readonly display: string;
 }
@@ -26,7 +28,7 @@ export const inboxOf = (namespace: string, side: 'api' | 'renderer'): string =>
 
 /**
  * @param url one or several servers, comma separated: `nats://` or `tls://`, with `user:password@` or
- *   `token@` (percent-encoded) or `?namespace=name` in any of them, which counts for all
+ *   `token@` (percent-encoded), `?namespace=name` or `?replicas=3` in any of them, which counts for all
  * @throws {Error} one line that does not repeat the URL, for it may hold a password
  */
 export function parseNatsUrl(url: string): NatsAddress {
@@ -37,11 +39,13 @@ export function parseNatsUrl(url: string): NatsAddress {
   if (schemes.size > 1) throw new Error('NATS_URL mixes nats:// and tls://: use one of them.');
   const servers = urls.map(({ hostname, port }) => `${hostname}:${port || DEFAULT_PORT}`);
   const encrypted = schemes.has('tls:');
+  const parameters = Object.assign({}, ...urls.map(parametersOf)) as Parameters;
   return {
     servers,
     encrypted,
     credentials: withCredentials && credentialsOf(withCredentials),
-    namespace: urls.map(namespaceOf).find((name) => name !== undefined) ?? DEFAULT_NAMESPACE,
+    namespace: parameters.namespace ?? DEFAULT_NAMESPACE,
+    replicas: Number(parameters.replicas ?? 1),
     display: `${encrypted ? 'tls' : 'nats'}://${servers.join(',')}`,
   };
 }
@@ -57,18 +61,28 @@ function parseOne(part: string): URL {
   return url;
 }
 
-function namespaceOf({ searchParams }: URL): string | undefined {
+interface Parameters {
+  readonly namespace?: string;
+  readonly replicas?: string;
+}
+
+function parametersOf({ searchParams }: URL): Parameters {
   for (const [name, value] of searchParams) {
-    if (name !== 'namespace') {
-      throw new Error(`NATS_URL has the unknown parameter ${name}: there is only namespace.`);
-    }
-    if (!/^[a-z0-9_]{1,40}$/.test(value)) {
+    if (name === 'namespace') {
+      if (!/^[a-z0-9_]{1,40}$/.test(value)) {
+        throw new Error(
+          'NATS_URL has a namespace that is not of 1 to 40 of the characters a-z, 0-9 and _.',
+        );
+      }
+    } else if (name !== 'replicas') {
       throw new Error(
-        'NATS_URL has a namespace that is not of 1 to 40 of the characters a-z, 0-9 and _.',
+        `NATS_URL has the unknown parameter ${name}: there are only namespace and replicas.`,
       );
+    } else if (!/^[1-5]$/.test(value)) {
+      throw new Error('NATS_URL has a number of replicas that is not 1 to 5: use 3 in a cluster.');
     }
   }
-  return searchParams.get('namespace') ?? undefined;
+  return Object.fromEntries(searchParams);
 }
 
 function credentialsOf({ username, password }: URL): NatsAddress['credentials'] {

@@ -96,6 +96,7 @@ export class Bucket {
         storage,
         max_bytes,
         history: 1,
+        replicas: this.#link.replicas,
         // Only the stream's leader knows the last write for certain.
         allow_direct: false,
         timeout: CLIENT_MS,

@@ -10,6 +10,8 @@ export interface NatsLink {
   readonly connection: NatsConnection;
   /** The namespace of this deployment's streams, buckets and subjects. */
   readonly namespace: string;
+  /** The servers that are to keep each stream and bucket which this process makes. */
+  readonly replicas: number;
   /** The prefix of the subjects on which answers to this connection come in. */
   readonly inboxPrefix: string;
   /** True while the server can be reached, as far as this process knows. */
@@ -43,6 +45,10 @@ const RECONNECT_WAIT_MS = 250;
 /** Two pings without an answer end a connection that died without a word. */
 const PING_MS = 5000;
 const CLOSE_MS = 1000;
+/** The time between two looks at a server of a cluster, and the longest wait for its answer. */
+const LOOK_MS = 5000;
+/** Elections take some seconds: so many looks in a row must fail. */
+const FAILED_LOOKS = 2;
 
 /** @throws {Error} one line that names the server, without its credentials, and the remedy */
 export async function connectToNats(url: string, options: NatsLinkOptions): Promise<NatsLink> {
@@ -91,10 +97,18 @@ async function open(
   }
 }
 
-async function check(connection: NatsConnection, { display }: NatsAddress): Promise<void> {
+async function check(
+  connection: NatsConnection,
+  { display, replicas }: NatsAddress,
+): Promise<void> {
   const version = connection.info?.version ?? 'unknown';
   if (isTooOld(version)) {
     throw new Error(`NATS at ${display} is version ${version}: 2.9.0 or later is needed.`);
+  }
+  if (replicas > 1 && connection.info?.cluster === undefined) {
+    throw new Error(
+      `NATS at ${display} is a single server and keeps no ${replicas} replicas: remove replicas from NATS_URL, or name a cluster.`,
+    );
   }
   try {
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: CONNECT_MS });
@@ -125,7 +139,7 @@ export function isTooOld(version: string): boolean {
 
 function follow(
   connection: NatsConnection,
-  { namespace }: NatsAddress,
+  { namespace, replicas }: NatsAddress,
   { logger, inboxPrefix = '_INBOX' }: NatsLinkOptions,
 ): NatsLink {
   const atReturn = new Set<() => void>();
@@ -147,6 +161,7 @@ function follow(
     }
   };
   void statuses().catch((error: unknown) => logger.error({ err: error }, 'NATS status'));
+  const stopLooking = leaveWhenCutOff(connection, logger);
   const onDisconnect = (listener: () => void): (() => void) => {
     atLoss.add(listener);
     return () => atLoss.delete(listener);
@@ -164,6 +179,7 @@ function follow(
   return {
     connection,
     namespace,
+    replicas,
     inboxPrefix,
     isUp,
     onReconnect: (listener) => {
@@ -177,10 +193,39 @@ function follow(
       return await whileUp(work());
     },
     close: async () => {
+      stopLooking();
       if (connection.isClosed()) return;
       // Messages that were published before the end must still leave. A server that is away cannot take them.
       if (up) await withTimeout(CLOSE_MS, connection.flush()).catch(() => {});
       await connection.close();
     },
   };
+}
+
+/**
+ * Goes to another server of the cluster when this one reaches no other: its connections stay, but JetStream does not answer.
+ * @returns the function that ends it
+ */
+function leaveWhenCutOff(connection: NatsConnection, logger: Logger): () => void {
+  let failed = 0;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking || connection.isClosed() || connection.info?.cluster === undefined) return;
+    looking = true;
+    try {
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: LOOK_MS });
+      await manager.getAccountInfo();
+      failed = 0;
+    } catch {
+      failed += 1;
+      if (failed < FAILED_LOOKS || connection.isClosed()) return;
+      failed = 0;
+      logger.warn('JetStream does not answer at this server of NATS: going to another');
+      await connection.reconnect();
+    } finally {
+      looking = false;
+    }
+  };
+  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS).unref();
+  return () => clearInterval(timer);
 }

@@ -99,8 +99,8 @@ const missingFolder = (directory: string): Error =>
 
 async function openNatsObjects(nats: NatsLink | undefined) {
   const { NatsObjects } = await import('../documents/nats-objects.ts');
-  const { connection, namespace, ifUp } = needed('NATS_URL', nats);
-  return new NatsObjects(connection, { bucket: `${namespace}-blobs`, ifUp });
+  const { connection, namespace, replicas, ifUp } = needed('NATS_URL', nats);
+  return new NatsObjects(connection, { bucket: `${namespace}-blobs`, replicas, ifUp });
 }
 
 /**

@@ -132,8 +132,8 @@ export async function findRecords(
   const shared = { place: SHARED_PLACE, missing: missingKeyring(SHARED_PLACE) };
   if (url.kind === 'nats') {
     const { NatsKeyRecords, NATS_RECHECK_MS } = await import('../documents/keys/nats-records.ts');
-    const { connection, namespace, ifUp } = needed('NATS_URL', around.nats);
-    const options = { bucket: `${namespace}-keys`, ifUp };
+    const { connection, namespace, replicas, ifUp } = needed('NATS_URL', around.nats);
+    const options = { bucket: `${namespace}-keys`, replicas, ifUp };
     const records = create
       ? await NatsKeyRecords.open(connection, { ...options, create })
       : await NatsKeyRecords.find(connection, options);

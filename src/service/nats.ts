@@ -58,6 +58,33 @@ export async function warnOfApiRights(link: NatsLink, url: string, logger: Logge
   }
 }
 
+/** Warns of streams that are not available without one server of a cluster, or have fewer replicas than NATS_URL asks for. */
+async function warnOfFewReplicas(link: NatsLink, logger: Logger): Promise<void> {
+  if (link.connection.info?.cluster === undefined) return;
+  const prefixes = ['', 'KV_', 'OBJ_'].flatMap((kind) => [
+    `${kind}${nameIn(link.namespace, '')}`,
+    `${kind}${link.namespace}-`,
+  ]);
+  const { jetstreamManager } = await import('@nats-io/jetstream');
+  try {
+    const manager = await jetstreamManager(link.connection, { checkAPI: false });
+    const few: string[] = [];
+    for await (const { config } of manager.streams.list()) {
+      const isOurs = prefixes.some((prefix) => config.name.startsWith(prefix));
+      if (isOurs && config.num_replicas < Math.max(link.replicas, 2)) few.push(config.name);
+    }
+    if (few.length === 0) return;
+    const wanted = Math.max(link.replicas, 3);
+    logger.warn(
+      { streams: few },
+      'NATS is a cluster, but these streams have too few replicas to stay available when one server fails: run ' +
+        `nats stream edit NAME --replicas ${wanted} for each, and add replicas=${wanted} to NATS_URL`,
+    );
+  } catch (error) {
+    logger.warn({ err: error }, 'the replicas of the streams at NATS are not known');
+  }
+}
+
 /**
  * Keeps two event logs out of one namespace: the leader offers jobs from its own log alone, so nobody would
  * render what a node of another log accepts. An entry at the server names the log's origin.
@@ -150,7 +177,11 @@ export async function openNatsQueues(
   const lease = new NatsLease({ link, logger });
   return {
     onReturn: (listener) => link.onReconnect(listener),
-    open: (side) => NatsRenderQueue.open({ link, logger, side }),
+    open: async (side) => {
+      const queue = await NatsRenderQueue.open({ link, logger, side });
+      await warnOfFewReplicas(link, logger);
+      return queue;
+    },
     watch: () => watchOverNats(link),
     claim: async (logOrigin) => void (await claim.take(logOrigin)),
     lease: (logOrigin) => ({

@@ -47,6 +47,11 @@ void test('a URL names servers, encryption and credentials', (t) => {
   t.strictSame(parseNatsUrl('[::1]:4223').servers, ['[::1]:4223']);
   t.equal(several.namespace, 'pressledger');
   t.equal(parseNatsUrl('nats://a?namespace=two,nats://t@b').namespace, 'two');
+  t.equal(several.replicas, 1);
+  t.match(parseNatsUrl('nats://a,nats://b?namespace=two&replicas=3'), {
+    namespace: 'two',
+    replicas: 3,
+  });
   for (const bad of [
     '',
     'http://secret@host',
@@ -56,6 +61,8 @@ void test('a URL names servers, encryption and credentials', (t) => {
     'nats://secret@a?name=two',
     'nats://secret@a?namespace=Two',
     'nats://secret@a?namespace=',
+    'nats://secret@a?replicas=0',
+    'nats://secret@a?replicas=6',
   ]) {
     t.throws(() => parseNatsUrl(bad), /^NATS_URL (?!.*secret)/, bad);
   }

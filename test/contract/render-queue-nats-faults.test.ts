@@ -13,6 +13,7 @@ import {
   jobsStream,
   listJobs,
   RENDERERS,
+  removeJob,
   reportSubject,
 } from '../../src/render-queue/nats/streams.ts';
 import { cable } from '../support/cable.ts';
@@ -159,6 +160,23 @@ void test('a server that is killed and restarted forgets nothing', async (t) => 
   const rest = idsOf(holder.jobs).filter((id) => !inFlight.includes(id));
   t.equal(new Set(rest).size, rest.length, 'no other job comes twice');
   await soon('nothing to wait', () => api.queue.waiting() === 0);
+});
+
+void test('a started job whose end another node recorded is forgotten', async (t) => {
+  const { url } = await startNatsServer(t);
+  const api = await node(t, url, 'api', PATIENT_MS);
+  recordReports(api.queue);
+  const renderer = await node(t, url, 'renderer', PATIENT_MS);
+  const holder = hold(renderer.queue, 2);
+  await api.queue.offer(renderJob(1));
+  await holder.delivery(0);
+  const { connection, namespace } = renderer.link;
+  const manager = await jetstreamManager(connection);
+  t.ok(await removeJob(manager, namespace, conversionId(1)));
+  await api.queue.offer(renderJob(1));
+  await api.queue.retain(() => false);
+  await api.queue.offer(renderJob(1));
+  t.strictSame((await holder.delivery(1)).job.conversionId, conversionId(1), 'it is a new job');
 });
 
 void test('work goes on soon after each time that a server is killed under load', {

@@ -20,6 +20,8 @@ export async function cable(t: Test, port: number): Promise<Cable> {
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
     for (const socket of [near, far]) sockets.add(socket.on('error', () => socket.destroy()));
+    near.on('close', () => whole && far.destroy());
+    far.on('close', () => whole && near.destroy());
     near.on('data', (bytes) => whole && far.write(bytes));
     far.on('data', (bytes) => {
       const pass = (): unknown => whole && near.write(bytes);

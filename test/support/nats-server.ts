@@ -18,6 +18,8 @@ const TRIES = 3;
 export interface NatsServerOptions {
   /** False: a server without JetStream. */
   readonly jetStream?: boolean;
+  /** Its name in a cluster; default `test`. */
+  readonly name?: string;
   /** More of its configuration file, such as users and their permissions. */
   readonly config?: string;
 }
@@ -87,7 +89,7 @@ export async function startNatsServer(
 
   const start = async (): Promise<void> => {
     const jetStream = options.jetStream === false ? '' : `jetstream { store_dir: "${storeDir}" }\n`;
-    const listen = `listen: "127.0.0.1:${port}"\nserver_name: test\n`;
+    const listen = `listen: "127.0.0.1:${port}"\nserver_name: ${options.name ?? 'test'}\n`;
     writeFileSync(configFile, `${listen}${jetStream}${options.config ?? ''}\n`);
     output = '';
     const started = spawn(path, ['-c', configFile], { stdio: ['ignore', 'ignore', 'pipe'] });

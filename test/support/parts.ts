@@ -2,8 +2,8 @@
 import { existsSync, globSync } from 'node:fs';
 
 /**
- * Files of e2e, crash, attack and dashboard that take more than `LONGEST_QUICK_SECONDS` on two quiet cores. All others, and
- * every unit, contract, api and renderer test, run with each change. In the order of their time, the longest first: so none
+ * Files of e2e, crash, attack and dashboard, and clusters of servers, that take more than `LONGEST_QUICK_SECONDS` on two quiet cores. All others, and
+ * every other unit, contract, api and renderer test, run with each change. In the order of their time, the longest first: so none
  * runs alone at the end.
  */
 const LONG: readonly string[] = [
@@ -17,6 +17,7 @@ const LONG: readonly string[] = [
   'test/e2e/first-start.test.ts',
   'test/crash/one-machine.test.ts',
   'test/crash/backups.test.ts',
+  'test/contract/nats-cluster.test.ts',
   'test/e2e/ctrl-c.test.ts',
   'test/e2e/cli.test.ts',
   'test/e2e/metrics.test.ts',

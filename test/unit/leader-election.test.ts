@@ -115,6 +115,24 @@ void test('while a take-over fails it is not ready', async (t) => {
   await Promise.all([next.election.stop(), third.election.stop()]);
 });
 
+void test('a take-over that fails is tried again soon, then less and less often', async (t) => {
+  const path = leaseOf(t);
+  const before = createProcess(path);
+  await before.election.start();
+  const tries: number[] = [];
+  const begin = async (): Promise<LeaderTask> => {
+    tries.push(performance.now());
+    return await noChrome();
+  };
+  const next = createProcess(path, { begin, retryAfterFailureMs: 100 });
+  await next.election.start();
+  await before.election.stop();
+  await eventually('four tries', () => tries.length > 3 || undefined, 20_000);
+  const [first = 0, second = 0, third = 0, fourth = 0] = tries;
+  t.ok(second - first >= 95 && third - second >= 195 && fourth - third >= 395, tries.join());
+  await next.election.stop();
+});
+
 void test('a stop waits for a renderer that is starting, and ends it', async (t) => {
   const path = leaseOf(t);
   const begun = Promise.withResolvers<void>();

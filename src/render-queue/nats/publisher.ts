@@ -91,7 +91,9 @@ export class JobPublisher {
   async retain(isUnfinished: (conversionId: string) => boolean): Promise<void> {
     this.#turns.retain(isUnfinished);
     const { link, manager } = this.#options;
-    for (const id of (await link.whileUp(listJobs(manager, link.namespace))) ?? []) {
+    const inStream = await link.whileUp(listJobs(manager, link.namespace));
+    // Another node may have recorded the end of one that this node takes for started.
+    for (const id of new Set([...(inStream ?? []), ...this.#published.keys()])) {
       if (!isUnfinished(id)) await this.#remove(id);
     }
     this.#wake();
@@ -229,7 +231,7 @@ export class JobPublisher {
     const inStream = await listJobs(manager, link.namespace);
     if (!inStream) {
       this.#forgetPlaces();
-      await ensureJobs(manager, link.namespace, ackWaitMs);
+      await ensureJobs(manager, link, ackWaitMs);
     }
     const hasFree = this.#slots.total() > this.#published.size - this.#notStarted().length;
     for (const [id, published] of this.#published) {

@@ -55,7 +55,7 @@ export class NatsRenderQueue implements RenderQueue {
     }
     if (side === 'renderer') return new NatsRenderQueue(options, undefined);
     const manager = await jetstreamManager(link.connection, { checkAPI: false });
-    await ensureJobs(manager, link.namespace, ackWaitMs);
+    await ensureJobs(manager, link, ackWaitMs);
     const client = jetstream(link.connection);
     const jobs = new JobPublisher({ link, logger, client, manager, ackWaitMs });
     return new NatsRenderQueue(options, jobs);

@@ -10,6 +10,7 @@ import {
 } from '@nats-io/jetstream';
 import { nameIn } from '../../nats/address.ts';
 import { MAX_BYTES, MAX_JOBS, withinStorage } from '../../nats/bucket.ts';
+import type { NatsLink } from '../../nats/connection.ts';
 
 export const jobsStream = (namespace: string): string => nameIn(namespace, 'JOBS');
 /** The consumer that all renderers share. */
@@ -44,18 +45,20 @@ export const isSubjectTaken = (error: unknown): boolean =>
 /** Makes the stream and its consumer where they are missing. What is there, an operator's own, is left as it is. */
 export async function ensureJobs(
   manager: JetStreamManager,
-  namespace: string,
+  { namespace, replicas }: Pick<NatsLink, 'namespace' | 'replicas'>,
   ackWaitMs: number,
 ): Promise<void> {
   const stream = jobsStream(namespace);
-  // Asking for what is there already changes nothing, and fails only where it differs.
-  await orThere(
+  await ensure(
+    () => manager.streams.info(stream),
+    JetStreamApiCodes.StreamNotFound,
     () =>
       withinStorage(MAX_BYTES.jobs, (max_bytes) =>
         manager.streams.add({
           name: stream,
           max_bytes,
           max_msgs: MAX_JOBS,
+          num_replicas: replicas,
           subjects: [jobSubject(namespace, '*')],
           retention: RetentionPolicy.Workqueue,
           storage: StorageType.File,
@@ -64,9 +67,10 @@ export async function ensureJobs(
           discard_new_per_subject: true,
         }),
       ),
-    () => manager.streams.info(stream),
   );
-  await orThere(
+  await ensure(
+    () => manager.consumers.info(stream, RENDERERS),
+    JetStreamApiCodes.ConsumerNotFound,
     () =>
       manager.consumers.add(stream, {
         durable_name: RENDERERS,
@@ -77,8 +81,21 @@ export async function ensureJobs(
         max_ack_pending: -1,
         max_waiting: 8192,
       }),
-    () => manager.consumers.info(stream, RENDERERS),
   );
+}
+
+/** Makes what is missing. While a stream has no leader, adding it again fails as if it were another's. */
+async function ensure(
+  look: () => Promise<unknown>,
+  missing: number,
+  make: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await look();
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== missing) throw error;
+    await make();
+  }
 }
 
 /** @returns the conversions whose jobs are in the stream; undefined where it or its consumer is missing */
@@ -135,15 +152,5 @@ async function removeAt(
   } catch (error) {
     if (error instanceof JetStreamApiError) return false;
     throw error;
-  }
-}
-
-async function orThere(make: () => Promise<unknown>, look: () => Promise<unknown>): Promise<void> {
-  try {
-    await make();
-  } catch (error) {
-    await look().catch(() => {
-      throw error;
-    });
   }
 }
