@@ -31,6 +31,7 @@ export async function bringJavaPackages(folder, tests) {
     renameSync(unfinished, lib);
     return;
   }
+  rmSync(unfinished, { recursive: true, force: true });
   const error = (stdout + stderr).split('\n').find((line) => line.includes('[ERROR]'));
   say(`${tests} are skipped: Maven could not bring them (${error ?? 'it gave no reason'})`);
 }

@@ -1,18 +1,19 @@
 /** The commands of docs/audit.md, run as an auditor would run them: curl, openssl and Python. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { cliJson, runCommand } from '../support/cli.ts';
 import { testDirectory } from '../support/directory.ts';
 import { guideBlocks } from '../support/guide.ts';
+import { lacks } from '../support/lacks.ts';
 import { startService } from '../support/service.ts';
 
-const lacking = ['sh', 'curl', 'openssl', 'python3'].filter(
-  (program) => spawnSync(program, ['--help']).error !== undefined,
-);
-
-const needsPrograms = lacking.length > 0 ? { skip: `not installed: ${lacking.join(', ')}` } : {};
+const needsPrograms = {
+  skip:
+    lacks('curl', ['curl', '--version']) ||
+    lacks('openssl', ['openssl', 'version']) ||
+    lacks('Python', ['python3', '--version']),
+};
 
 void test('the commands of the guide check what a service serves', needsPrograms, async (t) => {
   const service = await startService(t);

@@ -1,6 +1,6 @@
 /** What a PDF claims to be, checked by veraPDF and Mustang: documents of the corpus, and the invoice of examples/. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +21,7 @@ import { LAYOUT } from '../renderer/corpus/layout.ts';
 import { PAGED } from '../renderer/corpus/paged.ts';
 import { SCRIPTED } from '../renderer/corpus/scripted.ts';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
+import { lacks } from '../support/lacks.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
@@ -41,13 +42,16 @@ const FLAVOURS = {
   'pdfua-1': 'ua1',
 } as const;
 
-const lacks = (tool: string): string | false =>
-  !existsSync(join(TOOLS, tool, 'lib')) && `${tool} is missing: npm run test:interop brings it`;
+const classes = (tool: string) => ['-cp', join(TOOLS, tool, 'lib', '*')] as const;
+const VERAPDF = 'org.verapdf.apps.GreenfieldCliWrapper';
+const CHECK = join(TOOLS, 'mustang/Check.java');
+
+const noVeraPdf = lacks('veraPDF', ['java', ...classes('verapdf'), VERAPDF, '--version']);
+const noMustang = lacks('Mustang', ['java', ...classes('mustang'), CHECK]);
 
 /** @throws what the program said, unless its status is 0 */
 async function java(tool: string, ...args: readonly string[]): Promise<string> {
-  const classes = ['-cp', join(TOOLS, tool, 'lib', '*')];
-  const { stdout } = await promisify(execFile)('java', [...classes, ...args], {
+  const { stdout } = await promisify(execFile)('java', [...classes(tool), ...args], {
     maxBuffer: 2 ** 28,
     timeout: 400_000,
   });
@@ -65,8 +69,7 @@ interface Report {
 
 /** Has veraPDF check files, and names those that are not what they claim. */
 async function faulty(flavour: string, files: readonly string[]): Promise<readonly string[]> {
-  const cli = 'org.verapdf.apps.GreenfieldCliWrapper';
-  const said = await java('verapdf', cli, '--format', 'json', '-f', flavour, ...files).catch(
+  const said = await java('verapdf', VERAPDF, '--format', 'json', '-f', flavour, ...files).catch(
     // Its status is 1 where one is not valid.
     (error: unknown) => String(Reflect.get(Object(error), 'stdout')),
   );
@@ -104,7 +107,7 @@ async function print(
   return claims;
 }
 
-void test('veraPDF agrees with every claim', { skip: lacks('verapdf') }, async (t) => {
+void test('veraPDF agrees with every claim', { skip: noVeraPdf }, async (t) => {
   const folder = t.testdir();
   const few = DOCUMENTS.filter((_, n) => n % 14 === 0);
   const rounds: readonly (readonly [Conformance[], typeof DOCUMENTS, number])[] = [
@@ -135,7 +138,7 @@ const WORK: readonly (readonly [string, PdfRequest])[] = [
 ];
 
 void test('a PDF that is worked on is still what it claims', {
-  skip: lacks('verapdf'),
+  skip: noVeraPdf,
 }, async (t) => {
   const folder = t.testdir();
   const few = DOCUMENTS.filter((_, n) => n % 20 === 0);
@@ -153,7 +156,7 @@ void test('a PDF that is worked on is still what it claims', {
 });
 
 void test('a PDF with a link to its public check is still what it claims', {
-  skip: lacks('verapdf'),
+  skip: noVeraPdf,
 }, async (t) => {
   const folder = t.testdir();
   // The link needs room in the bottom margin.
@@ -173,7 +176,7 @@ void test('a PDF with a link to its public check is still what it claims', {
   }
 });
 
-void test('a signed PDF is still what it claims', { skip: lacks('verapdf') }, async (t) => {
+void test('a signed PDF is still what it claims', { skip: noVeraPdf }, async (t) => {
   const folder = t.testdir();
   const { p12 } = makeSigner(t);
   const identity = await openPkcs12(p12, P12_PASSWORD);
@@ -202,7 +205,7 @@ void test('a signed PDF is still what it claims', { skip: lacks('verapdf') }, as
   for (const flavour of ['3u', 'ua1']) t.strictSame(await faulty(flavour, files), [], flavour);
 });
 
-void test('an electronic invoice is valid', { skip: lacks('mustang') }, async (t) => {
+void test('an electronic invoice is valid', { skip: noMustang }, async (t) => {
   const folder = t.testdir();
   const html = readFileSync(join(EXAMPLE, 'page.html'), 'utf8');
   await java('mustang', join(TOOLS, 'mustang/Invoices.java'), folder);
@@ -221,7 +224,7 @@ void test('an electronic invoice is valid', { skip: lacks('mustang') }, async (t
     writeFileSync(path, bytes);
     paths.push(path);
   }
-  const said = await java('mustang', join(TOOLS, 'mustang/Check.java'), ...paths);
+  const said = await java('mustang', CHECK, ...paths);
   const valid = said.match(/<summary status="valid"\/>\s*<\/validation>/g);
   t.equal(valid?.length, invoices.length, 'Mustang says so of each');
   for (const guideline of ['minimum', 'basicwl', 'basic', 'extended', 'xrechnung_3.0']) {

@@ -17,6 +17,7 @@ import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { type Test, test } from 'tap';
 import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
+import { lacks } from '../support/lacks.ts';
 import { servePages } from '../support/pages.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startService } from '../support/service.ts';
@@ -25,12 +26,9 @@ import { verifySignature } from '../support/signed-pdf.ts';
 const EXAMPLES = join(import.meta.dirname, '../../examples');
 const MM = 72 / 25.4;
 
-const lacks = (program: string, ...args: readonly string[]): boolean =>
-  spawnSync(program, args, { stdio: 'ignore' }).status !== 0;
-
 /** The reasons why an example cannot be run on this machine, or false: for a test's `skip`. */
-const noShell = (lacks('jq', '--version') || lacks('curl', '--version')) && 'curl or jq is missing';
-const noPython = lacks('python3', '--version') && 'python3 is missing';
+const noShell = lacks('jq', ['jq', '--version']) || lacks('curl', ['curl', '--version']);
+const noPython = lacks('Python', ['python3', '--version']);
 const dotnet = spawnSync('dotnet', ['--version'], { encoding: 'utf8' });
 const noDotnet = Number.parseInt(dotnet.stdout ?? '', 10) >= 10 ? false : '.NET 10 is missing';
 

@@ -1,6 +1,5 @@
 /** Notes, checkpoints, proofs and tiles of ours, checked by golang.org/x/mod/sumdb. */
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,6 +17,7 @@ import {
   verifiedBy,
   verifierKey,
 } from '../../src/transparency-log/signed-note.ts';
+import { lacks } from '../support/lacks.ts';
 import { madeEntry, madeLeaves, treeOf } from '../support/merkle-trees.ts';
 import { newSigner } from '../support/note-signer.ts';
 import { parseProof } from '../support/tree-proofs.ts';
@@ -28,12 +28,22 @@ const PROGRAM = join(ROOT, 'test/transparency-log-tools/check.go');
 const GOPATH = '/usr/share/gocode';
 const LONGEST_MS = 120_000;
 
-/** Options of a test: skips it where Go or its library is missing. */
-const WITH_GO =
-  existsSync(join(GOPATH, 'src/golang.org/x/mod/sumdb/tlog')) &&
-  spawnSync('go', ['version']).status === 0
-    ? {}
-    : { skip: 'golang-go or golang-golang-x-mod-dev is missing' };
+const ENV = {
+  ...process.env,
+  GO111MODULE: 'off',
+  GOPATH,
+  GOPROXY: 'off',
+  GOCACHE: join(ROOT, 'node_modules/.cache/go'),
+  // Without it no C compiler is needed.
+  CGO_ENABLED: '0',
+  NO_PROXY: '127.0.0.1',
+};
+
+const WITH_GO = {
+  skip: lacks('golang.org/x/mod/sumdb', ['go', 'list', 'golang.org/x/mod/sumdb/tlog'], {
+    env: ENV,
+  }),
+};
 
 /** The statements of a log. Those that are given are checked. */
 interface Claim {
@@ -54,18 +64,8 @@ interface Claim {
 
 /** Gives for each claim what Go finds wrong with it: an empty text for nothing. */
 async function faultsByGo(claims: readonly Claim[]): Promise<string[]> {
-  const env = {
-    ...process.env,
-    GO111MODULE: 'off',
-    GOPATH,
-    GOPROXY: 'off',
-    GOCACHE: join(ROOT, 'node_modules/.cache/go'),
-    // Without it no C compiler is needed.
-    CGO_ENABLED: '0',
-    NO_PROXY: '127.0.0.1',
-  };
   const stdout = await new Promise<string>((resolve, reject) => {
-    const options = { env, timeout: LONGEST_MS, maxBuffer: 2 ** 26 };
+    const options = { env: ENV, timeout: LONGEST_MS, maxBuffer: 2 ** 26 };
     const child = execFile('go', ['run', PROGRAM], options, (error, output) =>
       error ? reject(error) : resolve(output),
     );

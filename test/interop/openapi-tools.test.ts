@@ -1,13 +1,13 @@
 /** Other people's tools on the OpenAPI document: linters, generators of clients, a validating proxy. */
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
+import { lacks } from '../support/lacks.ts';
 import { startService } from '../support/service.ts';
 
 const TOOLS = fileURLToPath(new URL('../openapi-tools', import.meta.url));
@@ -77,18 +77,23 @@ async function lint(): Promise<readonly string[]> {
 }
 
 /** The origin of a proxy in front of the service, which answers 500 in place of what is not as documented. */
-async function proxied(url: string): Promise<{ origin: string; proxy: ChildProcess }> {
+async function proxied(t: Test, url: string): Promise<string> {
   const args = ['proxy', DOCUMENT, url, '--errors', '--port', '0'];
   const proxy = spawn('prism', args, {
     cwd: TOOLS,
     env: ENV,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const closed = once(proxy, 'close');
+  t.teardown(async () => {
+    proxy.kill();
+    await closed;
+  });
   for await (const line of createInterface(proxy.stdout)) {
     const origin = /listening on (http:\/\/[^\s]+)/.exec(line)?.[1];
     if (origin !== undefined) {
       proxy.stdout.resume();
-      return { origin, proxy };
+      return origin;
     }
   }
   throw new Error('Prism ended before it listened.');
@@ -96,9 +101,7 @@ async function proxied(url: string): Promise<{ origin: string; proxy: ChildProce
 
 const version = Number.parseInt(spawnSync('dotnet', ['--version']).stdout?.toString() ?? '', 10);
 const nswag = join(TOOLS, 'node_modules/nswag/bin/binaries', `Net${version}0`);
-const noDotnet = existsSync(nswag)
-  ? false
-  : 'no .NET SDK that NSwag knows is installed: the generated C# client is not tested';
+const noDotnet = lacks('NSwag', ['dotnet', join(nswag, 'dotnet-nswag.dll'), 'version']);
 
 void test('linters, generated clients and a validating proxy take the document', async (t) => {
   const service = await startService(t, { RATE_LIMIT_PRO: '1000' });
@@ -133,11 +136,7 @@ void test('linters, generated clients and a validating proxy take the document',
   });
 
   await t.test('Prism passes every answer of the service', async (own) => {
-    const { origin, proxy } = await proxied(service.url);
-    own.teardown(async () => {
-      proxy.kill();
-      await once(proxy, 'close');
-    });
+    const origin = await proxied(own, service.url);
     const program = 'generated/compiled/openapi-fetch.js';
     own.equal(await told('node', [program, origin]), expected);
   });

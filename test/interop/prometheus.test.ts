@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { testDirectory } from '../support/directory.ts';
+import { lacks } from '../support/lacks.ts';
 import { scrape } from '../support/metrics.ts';
 import { startService } from '../support/service.ts';
 
-const isThere = spawnSync('promtool', ['--version']).status === 0;
-
-/** Options of a test: skips it, by name, where promtool is missing. */
-const needsPromtool = isThere ? {} : { skip: 'promtool is missing: install prometheus' };
+const needsPromtool = { skip: lacks('promtool', ['promtool', '--version']) };
 
 /** Its exit status, and all that it says. */
 function promtool(

@@ -1,15 +1,15 @@
 /** Deliveries, checked by a receiver in another language with the library of Standard Webhooks. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Test, test } from 'tap';
+import { lacks } from '../support/lacks.ts';
 import { startWebhookApi } from '../support/webhooks.ts';
 
 const TOOLS = join(import.meta.dirname, '../webhook-tools');
 const PYTHON = join(TOOLS, '.venv/bin/python');
-const skip = !existsSync(PYTHON) && 'packages of Python are missing: npm run test:interop';
+const skip = lacks('standardwebhooks for Python', [PYTHON, '-c', 'import standardwebhooks']);
 const ENDED = { types: ['conversion.completed', 'conversion.failed'] };
 
 /** @returns its URL, and its next line */
@@ -18,14 +18,16 @@ async function startReceiver(t: Test, secret: string) {
     env: { ...process.env, WEBHOOK_SECRET: secret },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const closed = once(child, 'close');
   t.teardown(async () => {
     child.kill();
-    await once(child, 'exit');
+    await closed;
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   const next = async (): Promise<string> => {
     const { done, value } = await lines.next();
-    return done ? '' : value;
+    if (done) throw new Error('The receiver ended.');
+    return value;
   };
   return { url: `http://127.0.0.1:${await next()}/`, next };
 }
