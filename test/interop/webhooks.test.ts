@@ -1,9 +1,11 @@
 /** Deliveries, checked by a receiver in another language with the library of Standard Webhooks. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Test, test } from 'tap';
+import { bringPythonPackages } from '../../setup/python.mjs';
 import { lacks } from '../support/lacks.ts';
 import { startWebhookApi } from '../support/webhooks.ts';
 
@@ -51,4 +53,31 @@ void test('a receiver in Python', { skip }, async (t) => {
   await w.create(other.url, ENDED);
   await w.end(await w.request());
   t.match(await other.next(), /^refused /, 'a secret of another endpoint does not');
+});
+
+void test('an environment of Python is whole or not there', async (t) => {
+  // No index: a package that is not here cannot be had.
+  process.env['PIP_NO_INDEX'] = '1';
+  t.teardown(() => delete process.env['PIP_NO_INDEX']);
+  const folder = t.testdir({
+    'requirements.txt': 'standardwebhooks==1.1.0\n',
+    '.venv': { bin: { python: '' } },
+    '.venv.unfinished': { bin: { python: '' } },
+  });
+  await bringPythonPackages(folder, 'tests');
+  t.same(await readdir(folder), ['requirements.txt'], 'of a set-up that fails nothing stays');
+
+  await t.test(
+    'one that succeeds',
+    { skip: lacks('venv', ['python3', '-m', 'venv', '--help']) },
+    async (own) => {
+      await writeFile(join(folder, 'requirements.txt'), '');
+      await bringPythonPackages(folder, 'tests');
+      own.same(await readdir(folder), ['.venv', 'requirements.txt']);
+      own.equal(
+        lacks('Python', [join(folder, '.venv/bin/python'), '-m', 'pip', '--version']),
+        false,
+      );
+    },
+  );
 });

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { inspect, type LockedPackage, lacking } from '../../setup/locked.mjs';
 import { isTooOld } from '../../setup/node.mjs';
 import { explain } from '../../setup/npm.mjs';
-import { bringPythonPackages } from '../../setup/python.mjs';
 import { exclusively } from '../../setup/run.mjs';
 import { lacks } from '../support/lacks.ts';
 
@@ -18,7 +17,6 @@ const binary = (more: LockedPackage): Record<string, LockedPackage> => ({
 });
 
 const node = (program: string) => [process.execPath, '-e', program] as const;
-const VENV = ['python3', '-m', 'venv'] as const;
 
 const lock = (packages: Record<string, LockedPackage>): string => JSON.stringify({ packages });
 
@@ -103,26 +101,6 @@ void test('of two set-ups in one folder the second waits', async (t) => {
   });
   await ended;
   t.same(order, ['this', 'other']);
-});
-
-void test('an environment of Python is whole or not there', async (t) => {
-  // No index: a package that is not here cannot be had.
-  process.env['PIP_NO_INDEX'] = '1';
-  t.teardown(() => delete process.env['PIP_NO_INDEX']);
-  const folder = t.testdir({
-    'requirements.txt': 'standardwebhooks==1.1.0\n',
-    '.venv': { bin: { python: '' } },
-    '.venv.unfinished': { bin: { python: '' } },
-  });
-  await bringPythonPackages(folder, 'tests');
-  t.same(await readdir(folder), ['requirements.txt'], 'of a set-up that fails nothing stays');
-
-  await t.test('one that succeeds', { skip: lacks('venv', [...VENV, '--help']) }, async (own) => {
-    await writeFile(join(folder, 'requirements.txt'), '');
-    await bringPythonPackages(folder, 'tests');
-    own.same(await readdir(folder), ['.venv', 'requirements.txt']);
-    own.equal(lacks('Python', [join(folder, '.venv/bin/python'), '-m', 'pip', '--version']), false);
-  });
 });
 
 void test('a test is skipped if what it needs does not work, and says why', (t) => {

@@ -8,6 +8,7 @@ import { foldText, wordsOf } from '../../text/words.ts';
 import { type HttpContext, seesTestsOnly } from '../context.ts';
 import { inQuery, type ParameterDoc } from '../openapi/operation.ts';
 import { periodOf, periodParameters } from '../period.ts';
+import { ConversionStatus } from './conversion-record.api.ts';
 
 const MAX_Q_CHARACTERS = 300;
 const MAX_Q_WORDS = 10;
@@ -45,11 +46,7 @@ export const CONVERSION_FILTER_PARAMETERS: readonly ParameterDoc[] = [
     'q',
     `Lists only conversions that have each of these words: in the file name, the title of the page, host and path of the URL, the reference or a tag. The beginning of a word is enough; case and accents do not matter. The beginning of an id is found, too. At most ${MAX_Q_WORDS} words.`,
   ),
-  inQuery(
-    'status',
-    'Lists only conversions with this status.',
-    Type.Enum([...CONVERSION_STATUSES]),
-  ),
+  inQuery('status', 'Lists only conversions with this status.', ConversionStatus),
   inQuery(
     'id',
     `Lists only conversions whose id begins with this: at least ${MIN_ID_START} characters.`,

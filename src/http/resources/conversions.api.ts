@@ -55,15 +55,15 @@ export const createConversionDoc: OperationDoc = {
   description:
     'Converts HTML or a web page to a PDF. The response comes at once; the PDF is made afterwards: retrieve the conversion until its status is completed or failed. A conversion costs one credit, which is refunded if it fails. To get the PDF with this one request, send `Prefer: wait=30` and `Accept: application/pdf`. To send style sheets, images, fonts or scripts with the page, use `files`, or send a form: parts named `files` with their file names, one of them `index.html`, and each option as a field.',
   parameters: [
+    idempotencyKeyParameter('gets the same response, and no further credit is taken'),
+    prefer(
+      'With Accept: application/pdf, the response is the PDF itself. If the conversion takes longer, the response is 202 and the conversion goes on.',
+    ),
     inQuery(
       'test',
       'Makes a test, as with a key for tests: it costs no credit, has a watermark and is deleted after a day at most. false unless given.',
       // The reference page sends the first where a person chooses none.
       Type.Enum(['false', 'true']),
-    ),
-    idempotencyKeyParameter('gets the same response, and no further credit is taken'),
-    prefer(
-      'With Accept: application/pdf, the response is the PDF itself. If the conversion takes longer, the response is 202 and the conversion goes on.',
     ),
   ],
   body: {
