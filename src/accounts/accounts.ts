@@ -20,6 +20,7 @@ import type { Plan } from '../domain/event-fields.ts';
 import { founderOf } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { keepsAddress, signsInWith } from '../domain/sign-in-address.ts';
+import type { Look } from '../domain/standing.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
@@ -61,6 +62,26 @@ export const sendToAccount = async (
   command: AccountCommand,
   context: CommandContext,
 ) => orThrow(await actors.send(accountAggregate, command.accountId, command, context));
+
+/**
+ * Records that an operator reads what the account has, before anything is shown. Nobody is left to read it once the account
+ * is erased.
+ */
+export async function recordLook(
+  deps: Pick<AccountDependencies, 'actors'>,
+  accountId: string,
+  context: CommandContext,
+  what?: Look['what'],
+): Promise<void> {
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  if (state.status !== 'open') return;
+  const { actor, time: now } = context.metadata;
+  const look = {
+    ...(actor.kind === 'operator' && actor.id !== undefined && { by: actor.id }),
+    ...(what !== undefined && { what }),
+  };
+  await sendToAccount(deps, { type: 'RecordLook', accountId, ...look, now }, context);
+}
 
 /**
  * Reserves an address, unless somebody else signs in with it, or may do so yet by a link.

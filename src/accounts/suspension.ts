@@ -38,7 +38,7 @@ export async function suspendAccount(
   accountId: string,
   reason: string,
   context: CommandContext,
-): Promise<void> {
+) {
   const { state } = await deps.actors.read(accountAggregate, accountId);
   if (state.isOperator) {
     const others = await otherOperators(deps, accountId);
@@ -46,7 +46,7 @@ export async function suspendAccount(
     orThrow(await deps.actors.send(operatorsAggregate, OPERATORS_ID, command, context));
   }
   const { time: now } = context.metadata;
-  await sendToAccount(deps, { type: 'SuspendAccount', accountId, reason, now }, context);
+  return await sendToAccount(deps, { type: 'SuspendAccount', accountId, reason, now }, context);
 }
 
 /** Operators who can act, but for this account. Who opened an account alone acts for it, as long as they belong to it. */
@@ -70,9 +70,10 @@ export async function resumeAccount(
   deps: Pick<AccountDependencies, 'actors'>,
   accountId: string,
   context: CommandContext,
-): Promise<void> {
+) {
   const { time: now } = context.metadata;
-  await sendToAccount(deps, { type: 'ResumeAccount', accountId, now }, context);
+  const resumed = await sendToAccount(deps, { type: 'ResumeAccount', accountId, now }, context);
   const restore = { type: 'RestoreOperator', accountId } as const;
   orThrow(await deps.actors.send(operatorsAggregate, OPERATORS_ID, restore, context));
+  return resumed;
 }

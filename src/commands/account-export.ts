@@ -3,6 +3,8 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import { type ExportedFile, exportAccount } from '../accounts/account-export.ts';
+import { operatorContext } from '../actors/command-context.ts';
+import { recordLook } from '../accounts/accounts.ts';
 import { accountByEmail } from './account.ts';
 import { counted, type Run, requiredOption } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
@@ -72,6 +74,7 @@ export const accountExport: Run = async (invocation, { open, output }) => {
   await open.withCore(async (core) => {
     const { id } = await accountByEmail(core, email);
     await core.caughtUp();
+    await recordLook(core, id, operatorContext(core.clock), 'export');
     const deps = { ...core, streams: core.store };
     const remaining = new Remaining(exportAccount(deps, id, core.clock.now()));
     const files: string[] = [];

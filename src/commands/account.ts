@@ -1,8 +1,9 @@
 /** The commands that administrate accounts. */
 import { accountQueries, accounts } from '../../projections/accounts.ts';
 import { storedBlobQueries, storedBlobs } from '../../projections/stored-blobs.ts';
-import type { OpenedAccount } from '../accounts/accounts.ts';
+import { type OpenedAccount, recordLook } from '../accounts/accounts.ts';
 import { accountRecord } from '../accounts/records.ts';
+import { operatorContext } from '../actors/command-context.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { PLAN_NAME, PLANS } from '../domain/choices.ts';
 import { MAX_BALANCE } from '../domain/credits.ts';
@@ -280,6 +281,7 @@ export const accountShow: Run = async (invocation, context) => {
     const [email = ''] = invocation.positionals;
     const moment = momentOption(invocation, await core.store.head());
     const { id: accountId } = await accountByEmail(core, email);
+    await recordLook(core, accountId, operatorContext(core.clock), 'account');
     const view = { accountId, projection: accounts, queries: accountQueries };
     const row = await readAsOf(core, moment, view, (queries) => queries.byId(accountId));
     if (!row) {

@@ -2,8 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
+import { conversionQueries } from '../../projections/conversions.ts';
+import { recordLook } from '../accounts/accounts.ts';
+import { operatorContext } from '../actors/command-context.ts';
 import { gatherEvidence } from '../conversions/evidence/gather.ts';
 import { errorMessage } from '../errors/error-message.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
 import { assertFile, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';
@@ -13,6 +17,8 @@ export const evidence: Run = async (invocation, { open, output }) => {
   const path = requiredOption(invocation, 'output');
   await checkOutputFile(path);
   await open.withCore(async (core) => {
+    const row = (await consistentQuery(core, conversionQueries)).byId(id);
+    if (row) await recordLook(core, row.accountId, operatorContext(core.clock), 'account');
     const found = await gatherEvidence({ ...core, streams: core.store }, id);
     const { bytes, size, absent } = found;
     await writeOutputFile(async () => Readable.from(found.open()), path, OWNER_ONLY);

@@ -4,6 +4,8 @@ import { batchQueries } from '../../projections/batches.ts';
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
 import { type HistoryEntry, memberText, readHistory } from '../conversions/history.ts';
+import { recordLook } from '../accounts/accounts.ts';
+import { operatorContext } from '../actors/command-context.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
 import { EVENT_TYPES } from '../domain/events.ts';
@@ -80,6 +82,7 @@ export const history: Run = async (invocation, { open, output }) => {
   }
   await open.withCore(async (core) => {
     const [accountId, of] = await subjectOf(core, subject);
+    await recordLook(core, accountId, operatorContext(core.clock), 'account');
     const deps = { ...core, streams: core.store };
     const filter = { ...of, ...(type && { type }), ...(person && { person }) };
     const all: HistoryEntry[] = [];

@@ -1,5 +1,9 @@
 import { Readable } from 'node:stream';
-import { STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../conversions/state.ts';
+import { accountQueries } from '../../projections/accounts.ts';
+import { recordLook } from '../accounts/accounts.ts';
+import { operatorContext } from '../actors/command-context.ts';
+import { everyRow, STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../conversions/state.ts';
+import { consistentQuery } from '../read-model/consistent-query.ts';
 import { plainJson } from '../text/plain-text.ts';
 import { momentOption, momentText } from './as-of.ts';
 import { counted, type Run, requiredOption, textOption, UsageError } from './command.ts';
@@ -28,6 +32,10 @@ export const state: Run = async (invocation, { open, output }) => {
     const moment = momentOption(invocation, await core.store.head());
     if (moment === undefined) return;
     const asOf = momentText(moment);
+    const queries = await consistentQuery(core, accountQueries);
+    for (const { id } of everyRow((page) => queries.all(page))) {
+      await recordLook(core, id, operatorContext(core.clock), 'account');
+    }
     await withFoldedLog(
       core.store,
       STATE_PROJECTIONS,

@@ -211,7 +211,11 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       : below === 0
         ? 'Owners are not told by mail of low credits any more.'
         : `Owners are told by mail when fewer than ${counted(below, 'credit')} are left.`,
-  AccountInspected: () => 'An operator of the service looked at its keys, use and failures.',
+  AccountInspected: ({ what }) => {
+    if (what === 'export') return 'An operator of the service exported everything kept about it.';
+    const seen = what === 'account' ? 'the account' : 'its keys, use and failures';
+    return `An operator of the service looked at ${seen}.`;
+  },
   AccountResumed: () => 'The account was resumed.',
   HoldReleased: () => 'The hold was released.',
   AccountErased: () => 'The account was erased: its keys and sessions have ended.',

@@ -34,11 +34,13 @@ export const OPERATOR_EVENT_SCHEMAS = {
     /** The person asked for it, and the link goes to their address. It stands beside one of an operator. */
     byMail: Type.Optional(Type.Literal(true)),
   }),
-  /** An operator looked at its keys, use and failures: recorded once an hour for each operator. */
+  /** An operator read what the account has: recorded once an hour for each operator and each `what`, but each export. */
   AccountInspected: Type.Object({
     accountId: AccountId,
     /** The account of the operator; absent: somebody at the command line. */
     by: Type.Optional(AccountId),
+    /** `account`: its record, or what its own people see; `export`: everything kept; absent: its keys, use and failures. */
+    what: Type.Optional(Type.Enum(['account', 'export'])),
     inspectedAt: Time,
   }),
 } as const;

@@ -111,9 +111,14 @@ export type StandingCommand = { readonly accountId: string } & (
     }
   | ({ readonly type: 'OfferEmailChange' } & OfferedAddress)
   | ({ readonly type: 'ChangeEmail' } & UsedLink)
-  | { readonly type: 'RecordLook'; readonly by?: string; readonly now: number }
+  | ({ readonly type: 'RecordLook'; readonly now: number } & Look)
   | { readonly type: 'EraseAccount'; readonly now: number }
 );
+
+/** What an operator reads of an account. */
+export type Look = Pick<EventOf<'AccountInspected'>['data'], 'by' | 'what'>;
+
+const lookKey = ({ by = '', what }: Look): string => (what === undefined ? by : `${by} ${what}`);
 
 export function evolveStanding<State extends Standing>(state: State, event: StandingEvent): State {
   switch (event.type) {
@@ -145,8 +150,7 @@ export function evolveStanding<State extends Standing>(state: State, event: Stan
     case 'EmailChangeOffered':
       return { ...state, ...offeredAddress(event.data) };
     case 'AccountInspected': {
-      const { by = '', inspectedAt } = event.data;
-      return { ...state, looks: { ...state.looks, [by]: inspectedAt } };
+      return { ...state, looks: { ...state.looks, [lookKey(event.data)]: event.data.inspectedAt } };
     }
   }
 }
@@ -214,11 +218,12 @@ export function decideOnStanding(
       return [{ type: 'EmailChanged', data: { accountId, ...changed } }];
     }
     case 'RecordLook': {
-      const { by, now } = command;
-      const last = state.looks[by ?? ''];
-      if (last !== undefined && now < last + LOOK_RECORDED_MS) return [];
-      const who = by === undefined ? {} : { by };
-      return [{ type: 'AccountInspected', data: { accountId, ...who, inspectedAt: now } }];
+      const { by, what, now } = command;
+      const last = state.looks[lookKey(command)];
+      const isRecorded = last !== undefined && now < last + LOOK_RECORDED_MS;
+      if (isRecorded && what !== 'export') return [];
+      const look = { ...(by !== undefined && { by }), ...(what !== undefined && { what }) };
+      return [{ type: 'AccountInspected', data: { accountId, ...look, inspectedAt: now } }];
     }
     case 'EraseAccount':
       return eraseUnlessHeld(state, command);

@@ -5,7 +5,7 @@
 import Router from '@koa/router';
 import Type from 'typebox';
 import { assertOpen } from '../accounts/account-details.ts';
-import { findHolder, sendToAccount } from '../accounts/accounts.ts';
+import { findHolder, recordLook, sendToAccount } from '../accounts/accounts.ts';
 import { erasePerson } from '../accounts/erase-people.ts';
 import { beginErasure, completeErasure } from '../accounts/erasure.ts';
 import { loginByAddress, setPassword } from '../accounts/password-reset.ts';
@@ -129,7 +129,9 @@ async function erasureOf(deps: RouteDependencies, given: string): Promise<Erasur
 
 function getErasure(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
-    ctx.body = await erasureOf(deps, pathParameter(ctx, 'account'));
+    const found = await erasureOf(deps, pathParameter(ctx, 'account'));
+    await recordLook(deps, found.id, operatorContext(deps.clock), 'account');
+    ctx.body = found;
   };
 }
 

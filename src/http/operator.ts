@@ -1,5 +1,5 @@
 /** Requests of operators: who may send them, and what the log keeps of who did. */
-
+import { recordLook } from '../accounts/accounts.ts';
 import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
@@ -7,12 +7,14 @@ import type { Vault } from '../documents/keys/vault.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { Clock } from '../time/clock.ts';
 import {
+  accountInView,
   type Caller,
   callerOf,
   type HttpContext,
   type HttpMiddleware,
   isByOperatorSocket,
 } from './context.ts';
+import type { RouteDependencies } from './dependencies.ts';
 import { signedInOf } from './middleware/sessions-only.ts';
 import type { ErrorDoc } from './openapi/operation.ts';
 
@@ -65,6 +67,16 @@ export async function operatorContext(
     ? {}
     : { requestId: await deps.vault.seal(accountId, ctx.state.requestId) };
   return firstCommand(deps.clock.now(), operatorOf(ctx), { ...request, ...reason });
+}
+
+/** Records that the command line reads something of an account which it has not named: it sees those of all. */
+export async function recordLookOfAll(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  { accountId }: { readonly accountId: string },
+): Promise<void> {
+  if (accountInView(ctx) !== undefined) return;
+  await recordLook(deps, accountId, await operatorContext(ctx, deps, accountId), 'account');
 }
 
 /** The operator as events name one: by the account, or as somebody at the command line. */

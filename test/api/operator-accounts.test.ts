@@ -108,6 +108,8 @@ void test('an operator changes an account, whose history says who', async (t) =>
       'HoldPlaced',
       'HoldPlaced',
       'RetentionChanged',
+      // The grant that was repeated only showed the account.
+      'AccountInspected',
       'CreditGranted',
       'CreditGranted',
       'RetentionChanged',

@@ -98,7 +98,7 @@ void test('what comes by the socket acts as the command line', async (t) => {
     .slice(before)
     .map(({ metadata }) => JSON.parse(metadata) as Readonly<Record<string, unknown>>)
     .filter(({ actor }) => (actor as { kind: string }).kind !== 'service');
-  t.equal(acts.length, 5);
+  t.equal(acts.length, 7, 'with a look at each account that was acted for');
   for (const { actor, requestId, client } of acts) {
     t.strictSame([actor, requestId, client], [{ kind: 'operator' }, undefined, undefined]);
   }

@@ -85,6 +85,11 @@ void test('a hold, an export, and what the operator must confirm', {
   const files = unzipSync(readFileSync(file));
   t.match(told, { id, email: EMAIL, files: [file], entries: Object.keys(files).length });
   const text = (name: string): string => Buffer.from(files[name] ?? '').toString();
+  const again = ['account', 'export', EMAIL, '-o', join(place.tmpDir, 'again.zip')];
+  await cliJson(place, again);
+  const looks = readLog(place.dataDir).filter(({ type }) => type === 'AccountInspected');
+  const exports = looks.filter(({ data }) => data.includes('"what":"export"'));
+  t.equal(exports.length, 2, 'each export leaves an event');
   const folder = `documents/${completed.id}`;
   t.strictSame(Object.keys(files).toSorted(), [
     'README.txt',

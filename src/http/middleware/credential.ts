@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { recordLook } from '../../accounts/accounts.ts';
 import { isAllowedAddress, type OpenRights, openRights } from '../../accounts/key-rights.ts';
 import { lackingIn } from '../../accounts/second-factors.ts';
 import { refusalOf } from '../../accounts/suspension.ts';
+import { operatorContext } from '../../actors/command-context.ts';
 import { type AccountState, accountAggregate } from '../../domain/account.ts';
 import { type ApiKeyState, apiKeyAggregate, hasExpired, useIsDue } from '../../domain/api-key.ts';
 import { founderOf, type Member } from '../../domain/members.ts';
@@ -135,6 +137,7 @@ export class Credentials {
     if (accountId === '') return undefined;
     const { state } = await this.#deps.actors.read(accountAggregate, accountId, asOf);
     if (state.status !== 'open') throw new ServiceError('not_found', 'There is no such account.');
+    await recordLook(this.#deps, accountId, operatorContext(this.#deps.clock), 'account');
     const { plan, isOperator, mustChangePassword } = state;
     const rights = { isOperator, mustChangePassword, mayReadDocuments: true };
     return { accountId, plan, ...rights, actor: { kind: 'operator' } };

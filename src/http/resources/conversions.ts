@@ -28,6 +28,7 @@ import {
 } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { parseRequest, wholeRequest } from '../conversion-request.ts';
+import { recordLookOfAll } from '../operator.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { fileLinks } from '../tokens.ts';
@@ -70,13 +71,20 @@ export async function ownConversion(
   id: string,
   asOf?: bigint,
 ): Promise<ConversionRow> {
-  return ownOr404(ctx, (await consistentQuery(deps, conversionQueries, asOf)).byId(id));
+  return await ownOr404(ctx, deps, (await consistentQuery(deps, conversionQueries, asOf)).byId(id));
 }
 
-function ownOr404(ctx: HttpContext, row: ConversionRow | undefined): ConversionRow {
+async function ownOr404(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  row: ConversionRow | undefined,
+): Promise<ConversionRow> {
   const accountId = accountInView(ctx);
   const isOwn = row && (accountId === undefined || row.accountId === accountId);
-  if (isOwn && mayShow(ctx, row)) return row;
+  if (isOwn && mayShow(ctx, row)) {
+    await recordLookOfAll(ctx, deps, row);
+    return row;
+  }
   throw new ServiceError('not_found', 'There is no such conversion.');
 }
 
@@ -87,7 +95,8 @@ async function earlierConversion(
   moment: Moment,
 ): Promise<ConversionRow> {
   const view = { projection: conversions, queries: conversionQueries, conversionId: id };
-  return ownOr404(ctx, await readAsOf(ctx, deps, moment, view, (queries) => queries.byId(id)));
+  const row = await readAsOf(ctx, deps, moment, view, (queries) => queries.byId(id));
+  return await ownOr404(ctx, deps, row);
 }
 
 /** The caller's conversion, after the wait that the request prefers, if it prefers one. */

@@ -6,6 +6,7 @@ import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
 import { accountInView, callerOf, pathParameter, seesTestsOnly } from '../context.ts';
+import { recordLookOfAll } from '../operator.ts';
 import { Closed, Flag, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { Conversion, completed } from './conversion-record.api.ts';
@@ -63,6 +64,7 @@ export const verifyPdf: Endpoint = {
       ctx.body = { known: false };
       return;
     }
+    await recordLookOfAll(ctx, deps, row);
     const { entries } = await proofOfConversion(deps, row.id);
     ctx.body = { known: true, conversion: await recordOf(ctx, deps, row), entries };
   },

@@ -10,6 +10,7 @@ import {
   findAccount,
   normalAddress,
   openAccount,
+  recordLook,
   sendToAccount,
 } from '../../accounts/accounts.ts';
 import { revokeApiKey } from '../../accounts/api-keys.ts';
@@ -79,7 +80,10 @@ export const listOperatorAccounts: Endpoint = {
 export const getOperatorAccount: Endpoint = {
   doc: getOperatorAccountDoc,
   handler: (deps) => async (ctx) => {
-    ctx.body = await accountDetails(deps, accountIdOf(ctx));
+    const accountId = accountIdOf(ctx);
+    await assertOpen(deps, accountId);
+    await recordLook(deps, accountId, await operatorContext(ctx, deps, accountId), 'account');
+    ctx.body = await accountDetails(deps, accountId);
   },
 };
 
@@ -106,25 +110,33 @@ export const postOperatorAccount: Endpoint = {
 export const postPlan: Endpoint = {
   doc: postPlanDoc,
   handler: (deps) =>
-    change(deps, checkPlan, (accountId, { plan }, context) => {
+    change(deps, checkPlan, async (accountId, { plan }, context) => {
       assertPlan(deps.config, plan);
-      return sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context);
+      return await sendToAccount(deps, { type: 'ChangePlan', accountId, plan }, context);
     }),
 };
 
 export const postRetention: Endpoint = {
   doc: postRetentionDoc,
   handler: (deps) =>
-    change(deps, checkRetention, (accountId, { retention_seconds: retentionSeconds }, context) => {
-      const most = deps.config.retentionSeconds;
-      if (retentionSeconds > most) {
-        throw fieldError(
-          'retention_seconds',
-          `Must be at most ${most}, which is RETENTION_SECONDS.`,
+    change(
+      deps,
+      checkRetention,
+      async (accountId, { retention_seconds: retentionSeconds }, context) => {
+        const most = deps.config.retentionSeconds;
+        if (retentionSeconds > most) {
+          throw fieldError(
+            'retention_seconds',
+            `Must be at most ${most}, which is RETENTION_SECONDS.`,
+          );
+        }
+        return await sendToAccount(
+          deps,
+          { type: 'ChangeRetention', accountId, retentionSeconds },
+          context,
         );
-      }
-      return sendToAccount(deps, { type: 'ChangeRetention', accountId, retentionSeconds }, context);
-    }),
+      },
+    ),
 };
 
 export const deleteRetention: Endpoint = {
@@ -147,8 +159,9 @@ export const postCredits: Endpoint = {
         }),
         now: context.metadata.time,
       } as const;
-      const { events } = await sendToAccount(deps, command, context);
-      if (events.length === 0) ctx.set('Idempotent-Replayed', 'true');
+      const granted = await sendToAccount(deps, command, context);
+      if (granted.events.length === 0) ctx.set('Idempotent-Replayed', 'true');
+      return granted;
     }),
 };
 
@@ -163,11 +176,11 @@ function endOf(until: string | undefined, now: number): number | undefined {
 export const postHold: Endpoint = {
   doc: postHoldDoc,
   handler: (deps) =>
-    change(deps, checkHold, (accountId, { until: asked }, context) => {
+    change(deps, checkHold, async (accountId, { until: asked }, context) => {
       const now = context.metadata.time;
       const until = endOf(asked, now);
       const end = until === undefined ? {} : { until };
-      return sendToAccount(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
+      return await sendToAccount(deps, { type: 'PlaceHold', accountId, now, ...end }, context);
     }),
 };
 

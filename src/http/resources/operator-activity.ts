@@ -4,13 +4,13 @@ import { type ActivityStep, activityQueries } from '../../../projections/activit
 import { apiKeyQueries } from '../../../projections/api-keys.ts';
 import { DAY_MS, usageQueries } from '../../../projections/usage.ts';
 import { assertOpen } from '../../accounts/account-details.ts';
-import { sendToAccount } from '../../accounts/accounts.ts';
+import { recordLook } from '../../accounts/accounts.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
 import { Closed, Count, OrNull, Text, Timestamp } from '../openapi/fields.ts';
 import { type Endpoint, inQuery, wrongField } from '../openapi/operation.ts';
-import { operatorContext, operatorOf } from '../operator.ts';
+import { operatorContext } from '../operator.ts';
 import { checkQuery } from '../pagination.ts';
 import { periodOf, periodParameters } from '../period.ts';
 import { accountIdOf, REASON, reasonOf, WRONG_REASON } from './operator-acts.ts';
@@ -52,14 +52,10 @@ export const getAccountActivity: Endpoint = {
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
     const context = await operatorContext(ctx, deps, accountId, reason);
-    const { time: now } = context.metadata;
-    const actor = operatorOf(ctx);
-    const by = 'id' in actor && actor.id !== undefined ? { by: actor.id } : {};
-    // Before anything is shown.
-    await sendToAccount(deps, { type: 'RecordLook', accountId, ...by, now }, context);
+    await recordLook(deps, accountId, context);
     const queries = await consistentQuery(deps, apiKeyQueries);
     const { rows } = queries.page(accountId, { offset: 0, limit: MOST_KEYS });
-    const today = Math.floor(now / DAY_MS);
+    const today = Math.floor(context.metadata.time / DAY_MS);
     const days = deps.readModel.query(usageQueries).days(accountId, today - DAYS + 1, today);
     ctx.body = {
       keys: rows.map(({ id, prefix, createdAt, lastUsedAt }) => ({

@@ -1,7 +1,7 @@
 /** What all acts of operators on an account have in common: its id, the reason, and the answer. */
 import Type from 'typebox';
 import { accountDetails, assertOpen } from '../../accounts/account-details.ts';
-import { sendToAccount } from '../../accounts/accounts.ts';
+import { recordLook, sendToAccount } from '../../accounts/accounts.ts';
 import type { AccountCommand } from '../../domain/account.ts';
 import { ACCOUNT_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -71,14 +71,16 @@ export function change<T extends { readonly reason?: string }>(
     given: T,
     context: Awaited<ReturnType<typeof operatorContext>>,
     ctx: HttpContext,
-  ) => unknown,
+  ) => Promise<{ readonly events: readonly unknown[] }>,
 ): HttpMiddleware {
   return async (ctx) => {
     const given = await deps.bodies.readSmall(ctx, deps.config, check);
     const accountId = accountIdOf(ctx);
     await assertOpen(deps, accountId);
     const context = await operatorContext(ctx, deps, accountId, given.reason);
-    await make(accountId, given, context, ctx);
+    const { events } = await make(accountId, given, context, ctx);
+    // The answer says how the account is, also where nothing was changed.
+    if (events.length === 0) await recordLook(deps, accountId, context, 'account');
     ctx.body = await accountDetails(deps, accountId);
   };
 }

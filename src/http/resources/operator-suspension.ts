@@ -66,7 +66,12 @@ export const postSuspension: Endpoint = {
       if (accountId === ctx.state.caller?.accountId) {
         throw new ServiceError('forbidden', notOwn('suspend', 'suspend'));
       }
-      await suspendAccount(deps, accountId, await deps.vault.seal(accountId, reason), context);
+      return await suspendAccount(
+        deps,
+        accountId,
+        await deps.vault.seal(accountId, reason),
+        context,
+      );
     }),
 };
 
