@@ -10,6 +10,7 @@ import type { ActorSystem } from '../actors/system.ts';
 import {
   type HistoryDependencies,
   type HistoryEntry,
+  OPERATOR,
   readHistory,
 } from '../conversions/history.ts';
 import { openContent } from '../documents/decryption.ts';
@@ -221,7 +222,7 @@ async function textsOf({ vault }: ExportDependencies, row: ConversionRow) {
 
 async function eventCount(deps: ExportDependencies, accountId: string): Promise<number> {
   const page = { order: 'oldest first', offset: 0, limit: 1 } as const;
-  return (await readHistory(deps, accountId, {}, page)).total;
+  return (await readHistory(deps, accountId, {}, page, OPERATOR)).total;
 }
 
 async function* eventLines(
@@ -231,7 +232,7 @@ async function* eventLines(
 ): AsyncGenerator<string> {
   for (let offset = from; offset < from + EVENTS_IN_A_FILE; offset += PAGE) {
     const page = { order: 'oldest first', offset, limit } as const;
-    const { entries } = await readHistory(deps, accountId, {}, page);
+    const { entries } = await readHistory(deps, accountId, {}, page, OPERATOR);
     for (const entry of entries) yield line(entry);
     if (entries.length < PAGE) return;
   }
@@ -299,7 +300,7 @@ async function* entriesOf(
 ): AsyncGenerator<HistoryEntry> {
   for (let offset = 0, length = 1; offset < length; offset += PAGE) {
     const page = { order: 'oldest first', offset, limit } as const;
-    const { entries, total } = await readHistory(deps, accountId, { type }, page);
+    const { entries, total } = await readHistory(deps, accountId, { type }, page, OPERATOR);
     length = total;
     yield* entries;
   }

@@ -6,6 +6,7 @@ import {
 } from '../../projections/webhook-queries.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
+import type { Reader } from '../conversions/history.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { WebhookType } from '../domain/choices.ts';
 import { deliveryAggregate, deliveryStream } from '../domain/webhook-delivery.ts';
@@ -182,6 +183,7 @@ export async function triesOf(
     readonly vault: Pick<Vault, 'unseal'>;
   },
   { id, accountId, tries: count }: DeliveryRow,
+  { mayReadDocuments }: Reader,
 ): Promise<readonly object[]> {
   const from = Math.max(0, count - MAX_TRIES);
   const events = await streams.readStream(deliveryStream(id), { from });
@@ -194,7 +196,8 @@ export async function triesOf(
       ...(status === undefined ? {} : { status }),
       ...(failure === undefined ? {} : { failure }),
       duration_ms: durationMs,
-      ...(answer === undefined ? {} : { answer: await vault.unseal(accountId, answer) }),
+      ...(answer !== undefined &&
+        mayReadDocuments && { answer: await vault.unseal(accountId, answer) }),
     };
   });
   return (await Promise.all(tries)).flat();

@@ -3,7 +3,7 @@ import { type ApiKeyQueries, apiKeyQueries } from '../../projections/api-keys.ts
 import { batchQueries } from '../../projections/batches.ts';
 import { conversionQueries } from '../../projections/conversions.ts';
 import type { HistoryFilter } from '../../projections/history.ts';
-import { type HistoryEntry, memberText, readHistory } from '../conversions/history.ts';
+import { type HistoryEntry, memberText, OPERATOR, readHistory } from '../conversions/history.ts';
 import { recordLook } from '../accounts/accounts.ts';
 import { operatorContext } from '../actors/command-context.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
@@ -88,7 +88,7 @@ export const history: Run = async (invocation, { open, output }) => {
     const all: HistoryEntry[] = [];
     for (let offset = 0, total = 1; offset < total; offset += PAGE) {
       const page = { order: 'oldest first', offset, limit: PAGE } as const;
-      const read = await readHistory(deps, accountId, filter, page);
+      const read = await readHistory(deps, accountId, filter, page, OPERATOR);
       ({ total } = read);
       const keys = core.readModel.query(apiKeyQueries);
       for (const entry of read.entries) {

@@ -42,6 +42,18 @@ export interface HistoryDependencies extends ReadDependencies {
   readonly vault: Pick<Vault, 'unseal'>;
 }
 
+/** What of an account is for the eyes of who reads it. */
+export interface Reader {
+  /** What a receiver answered may repeat what it was sent, with a link to the PDF. */
+  readonly mayReadDocuments: boolean;
+  /** The person whose requests alone show the query of their webhook_url, which may hold a secret; absent: all do. */
+  readonly queriesOf?: string;
+}
+
+export const OPERATOR: Reader = { mayReadDocuments: true };
+
+export const withoutQuery = (url: string): string => url.replace(/[?#].*$/su, '');
+
 /** Nobody needs them to understand what happened, and they help to guess the secret. */
 const HIDDEN: ReadonlySet<string> = new Set([
   'passwordHash',
@@ -71,6 +83,7 @@ export async function readHistory(
   accountId: string,
   filter: HistoryFilter,
   { asOf, ...page }: HistoryPage,
+  reader: Reader,
 ): Promise<{ readonly entries: readonly HistoryEntry[]; readonly total: number }> {
   const queries = await consistentQuery(deps, historyQueries, asOf);
   const { places, total } = queries.page(accountId, filter, page);
@@ -80,7 +93,27 @@ export async function readHistory(
   const entries = events.map((event) =>
     entryOf(event, accountId, deps.vault, names.get(idOf(event)), persons),
   );
-  return { entries: await Promise.all(entries), total };
+  const whole = await Promise.all(entries);
+  return { entries: whole.map((entry) => entryFor(entry, reader)), total };
+}
+
+/** Leaves out what the reader may not see. */
+function entryFor(entry: HistoryEntry, { mayReadDocuments, queriesOf }: Reader): HistoryEntry {
+  const { answer, webhookUrl, ...data } = entry.data;
+  // Who asks once more has not written the request.
+  const isRepeat = (data['retryOf'] ?? data['rerenderOf']) !== undefined;
+  const maker = 'person' in entry.actor && !isRepeat ? entry.actor.person : undefined;
+  const seesQuery = queriesOf === undefined || queriesOf === maker;
+  return {
+    ...entry,
+    data: {
+      ...data,
+      ...(answer !== undefined && mayReadDocuments && { answer }),
+      ...(typeof webhookUrl === 'string' && {
+        webhookUrl: seesQuery ? webhookUrl : withoutQuery(webhookUrl),
+      }),
+    },
+  };
 }
 
 /** The history of an erased account is still read. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
-import type { OpenRights } from '../accounts/key-rights.ts';
+import { type OpenRights, scopesOf } from '../accounts/key-rights.ts';
 import type { CountedCaller } from '../accounts/rate-limits.ts';
 import type { Lacking } from '../accounts/second-factors.ts';
 import { firstCommand, operatorContext } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
+import type { Reader } from '../conversions/history.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { SignInMethod } from '../domain/choices.ts';
 import type { Role } from '../domain/member-events.ts';
@@ -135,6 +136,14 @@ export function mayShow(
   const { actor } = ctx.state.caller ?? {};
   if (seesTestsOnly(ctx) && made.isTest === undefined) return false;
   return !ctx.state.seesOwnOnly || (actor?.kind === 'key' && actor.id === made.keyId);
+}
+
+/** What the caller may see of the account's events and deliveries. */
+export function readerOf(ctx: HttpContext): Reader {
+  const { actor, key, mayReadDocuments = true } = ctx.state.caller ?? {};
+  const mayRead = mayReadDocuments && scopesOf(key ?? {}).includes('read');
+  const isBound = actor !== undefined && 'role' in actor && actor.role !== 'owner';
+  return { mayReadDocuments: mayRead, ...(isBound && { queriesOf: actor.person }) };
 }
 
 const disconnections = new WeakMap<Context['res'], AbortSignal>();

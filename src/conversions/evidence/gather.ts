@@ -16,7 +16,7 @@ import { proofOfConversion, type TransparencyLogDependencies } from '../../log/t
 import { parseCheckpoint } from '../../transparency-log/checkpoint.ts';
 import { leafHash } from '../../transparency-log/merkle-tree.ts';
 import { openNote } from '../../transparency-log/signed-note.ts';
-import { readHistory } from '../history.ts';
+import { OPERATOR, type Reader, readHistory } from '../history.ts';
 import { holdsSecrets } from '../stored-request.ts';
 import {
   type Absent,
@@ -38,11 +38,10 @@ const NOT_GRANTED =
   'It was asked for by an auditor who has no right to documents. An owner of the account can grant it.';
 
 /** What of a conversion is for the eyes of who asks. */
-interface Reader {
+interface EvidenceReader extends Reader {
   readonly maySeeSecrets: boolean;
-  readonly mayReadDocuments: boolean;
 }
-const WHOLE: Reader = { maySeeSecrets: true, mayReadDocuments: true };
+const WHOLE: EvidenceReader = { ...OPERATOR, maySeeSecrets: true };
 
 export interface EvidenceDependencies extends TransparencyLogDependencies {
   readonly signer: TransparencyLogDependencies['signer'] & {
@@ -86,7 +85,7 @@ interface Documents {
 export async function gatherEvidence(
   deps: EvidenceDependencies,
   conversionId: string,
-  reader: Partial<Reader> = {},
+  reader: EvidenceReader = WHOLE,
 ): Promise<Evidence> {
   const { origin, key, checkpoint, entries } = await proofOfConversion(deps, conversionId);
   const events = entries.map(({ event }) =>
@@ -99,12 +98,11 @@ export async function gatherEvidence(
   const { found, absent, keys } = await documentsOf(deps, accountId, conversionId, {
     document,
     events,
-    ...WHOLE,
     ...reader,
   });
   // Events that are appended meanwhile come after these.
   const page = { order: 'oldest first', offset: 0, limit: entries.length } as const;
-  const history = await readHistory(deps, accountId, { conversionId }, page);
+  const history = await readHistory(deps, accountId, { conversionId }, page, reader);
   const { text, signatures } = openNote(checkpoint);
   const { size, root } = parseCheckpoint(text);
   // The order is that of their signatures.
@@ -163,7 +161,7 @@ async function documentsOf(
     events,
     maySeeSecrets,
     mayReadDocuments,
-  }: Reader & {
+  }: EvidenceReader & {
     readonly document: DocumentName;
     readonly events: readonly DomainEvent[];
   },

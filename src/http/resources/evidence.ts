@@ -5,7 +5,7 @@ import { gatherEvidence } from '../../conversions/evidence/gather.ts';
 import { proofOfConversion } from '../../log/transparency-log.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile } from '../../requests/validation.ts';
-import { accountInView, callerOf, pathParameter, seesTestsOnly } from '../context.ts';
+import { accountInView, callerOf, pathParameter, readerOf, seesTestsOnly } from '../context.ts';
 import { recordLookOfAll } from '../operator.ts';
 import { Closed, Flag, Text } from '../openapi/fields.ts';
 import type { Endpoint } from '../openapi/operation.ts';
@@ -97,7 +97,7 @@ export const getEvidence: Endpoint = {
     const { bytes, open, isDelivered } = await gatherEvidence(deps, conversionId, {
       // As of the request alone.
       maySeeSecrets: callerOf(ctx).actor.kind !== 'key',
-      mayReadDocuments: callerOf(ctx).mayReadDocuments,
+      ...readerOf(ctx),
     });
     const isSent = ctx.method !== 'HEAD';
     // Before the first byte, as for the PDF alone.

@@ -14,7 +14,7 @@ import { fieldError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
 import { isoTime } from '../../time/clock.ts';
-import { callerOf, type HttpContext, pathParameter } from '../context.ts';
+import { callerOf, type HttpContext, pathParameter, readerOf } from '../context.ts';
 import { AS_OF, momentOf, WRONG_MOMENT } from '../as-of.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { Closed, Count, Text, Timestamp } from '../openapi/fields.ts';
@@ -178,7 +178,13 @@ async function sendHistory(
     const last = queries.position(accountId, queries.countUpTo(accountId, moment)) ?? 0n;
     ctx.set('Pressledger-As-Of', String(last));
   }
-  const { entries, total } = await readHistory(deps, accountId, filter, { ...page, order, asOf });
+  const { entries, total } = await readHistory(
+    deps,
+    accountId,
+    filter,
+    { ...page, order, asOf },
+    readerOf(ctx),
+  );
   sendPage(ctx, deps.publicUrl, page, total, entries);
 }
 

@@ -37,7 +37,12 @@ export const WebhookDelivery = Closed({
   conversion_id: Type.Optional(Text(CONVERSION, 'The conversion that it is about.')),
   name: Type.Optional(Text('invoice-4711.pdf', 'The name of that conversion, as lists show it.')),
   batch_id: Type.Optional(Type.String({ description: 'The batch that it is about.' })),
-  url: Type.Optional(Text(URL, 'Where it goes. Absent where the endpoint was deleted.')),
+  url: Type.Optional(
+    Text(
+      URL,
+      'Where it goes; a webhook_url without its query for auditors, and for members who did not write the request. Absent where the endpoint was deleted.',
+    ),
+  ),
   tries: Count('The number of tries so far.', 1),
   last_status: Type.Optional(
     Type.Integer({ description: 'The status of the last answer.', examples: [204] }),
@@ -70,7 +75,10 @@ const Try = Closed({
   ),
   duration_ms: Count('The milliseconds that it took.', 45),
   answer: Type.Optional(
-    Type.String({ description: 'The first bytes of the body of the answer, as text.' }),
+    Type.String({
+      description:
+        'The first bytes of the body of the answer, as text. Absent for callers who may not read documents: it may repeat what was sent.',
+    }),
   ),
 });
 

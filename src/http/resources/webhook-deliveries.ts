@@ -1,4 +1,7 @@
 /** Deliveries of webhooks: what was sent to whom, how it was answered, and once more. */
+import { apiKeyQueries } from '../../../projections/api-keys.ts';
+import { batchQueries } from '../../../projections/batches.ts';
+import { conversionQueries } from '../../../projections/conversions.ts';
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -7,6 +10,7 @@ import {
 import { namesOf } from '../../accounts/conversion-names.ts';
 import { deliveryRecord } from '../../accounts/webhook-records.ts';
 import { deliveryOf, redeliver, triesOf } from '../../accounts/webhooks.ts';
+import { withoutQuery } from '../../conversions/history.ts';
 import { accountAggregate } from '../../domain/account.ts';
 import { DELIVERY_STATUSES } from '../../domain/choices.ts';
 import { holdInForce } from '../../domain/hold.ts';
@@ -14,7 +18,7 @@ import { CONVERSION_ID, DELIVERY_ID, WEBHOOK_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { ValidationIssues } from '../../requests/validation.ts';
-import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import { callerOf, commandContext, type HttpContext, pathParameter, readerOf } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
@@ -22,9 +26,22 @@ import { getDeliveryDoc, listDeliveriesDoc, redeliverDoc } from './webhook-deliv
 
 const WHOLE_ID = new RegExp(`^${DELIVERY_ID}$`);
 
+/** The member whose API key wrote the request; undefined also where it was asked for in a session, or once more. */
+function makerOf({ readModel }: RouteDependencies, subject = ''): string | undefined {
+  const row = readModel.query(conversionQueries).byId(subject);
+  if ((row?.retryOf ?? row?.rerenderOf) !== undefined) return undefined;
+  const keyId = row?.keyId ?? readModel.query(batchQueries).byId(subject)?.keyId;
+  return keyId === undefined ? undefined : readModel.query(apiKeyQueries).byId(keyId)?.createdBy;
+}
+
 /** The records of deliveries, with the URLs that they go to, and the names of what they are about. */
-async function deliveryBodies(deps: RouteDependencies, rows: readonly DeliveryRow[]) {
+async function deliveryBodies(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  rows: readonly DeliveryRow[],
+) {
   const { readModel, vault } = deps;
+  const { queriesOf } = readerOf(ctx);
   const names = await namesOf(deps, conversionsOf(rows));
   return await Promise.all(
     rows.map(async (row) => {
@@ -32,7 +49,10 @@ async function deliveryBodies(deps: RouteDependencies, rows: readonly DeliveryRo
       const sealed =
         webhookId === undefined ? url : readModel.query(webhookQueries).byId(webhookId)?.url;
       const opened = sealed && (await vault.unseal(accountId, sealed));
-      return deliveryRecord(row, opened, names.get(subject));
+      const isWhole =
+        queriesOf === undefined || webhookId !== undefined || makerOf(deps, subject) === queriesOf;
+      const shown = isWhole ? opened : opened && withoutQuery(opened);
+      return deliveryRecord(row, shown, names.get(subject));
     }),
   );
 }
@@ -40,8 +60,8 @@ async function deliveryBodies(deps: RouteDependencies, rows: readonly DeliveryRo
 const conversionsOf = (rows: readonly DeliveryRow[]): readonly string[] =>
   rows.flatMap(({ subject }) => (subject?.startsWith('conv_') === true ? subject : []));
 
-export async function deliveryBody(deps: RouteDependencies, row: DeliveryRow) {
-  const [body] = await deliveryBodies(deps, [row]);
+export async function deliveryBody(ctx: HttpContext, deps: RouteDependencies, row: DeliveryRow) {
+  const [body] = await deliveryBodies(ctx, deps, [row]);
   return body;
 }
 
@@ -93,7 +113,7 @@ export const listDeliveries: Endpoint = {
     const since = await listedSince(deps, accountId);
     const queries = await consistentQuery(deps, webhookQueries, ctx.state.asOf);
     const { rows, total } = queries.deliveries(accountId, { ...filter, ...page, since });
-    sendPage(ctx, deps.publicUrl, page, total, await deliveryBodies(deps, rows));
+    sendPage(ctx, deps.publicUrl, page, total, await deliveryBodies(ctx, deps, rows));
   },
 };
 
@@ -101,7 +121,8 @@ export const getDelivery: Endpoint = {
   doc: getDeliveryDoc,
   handler: (deps) => async (ctx) => {
     const row = await ownDelivery(ctx, deps);
-    ctx.body = { ...(await deliveryBody(deps, row)), attempts: await triesOf(deps, row) };
+    const attempts = await triesOf(deps, row, readerOf(ctx));
+    ctx.body = { ...(await deliveryBody(ctx, deps, row)), attempts };
   },
 };
 
@@ -111,6 +132,6 @@ export const postRedelivery: Endpoint = {
     const row = await ownDelivery(ctx, deps);
     const again = await redeliver(deps, row, await commandContext(ctx, deps));
     ctx.status = 202;
-    ctx.body = await deliveryBody(deps, again);
+    ctx.body = await deliveryBody(ctx, deps, again);
   },
 };

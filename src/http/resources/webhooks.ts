@@ -155,7 +155,7 @@ export const testWebhook: Endpoint = {
     const id = webhookIdOf(ctx);
     const row = await sendTest(deps, accountId, id, await commandContext(ctx, deps));
     ctx.status = 202;
-    ctx.body = await deliveryBody(deps, row);
+    ctx.body = await deliveryBody(ctx, deps, row);
   },
 };
 
