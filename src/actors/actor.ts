@@ -51,7 +51,9 @@ export class Actor<State, Command, Event extends DomainEvent> {
   #cached: Version<State> | undefined;
   /** The position of the whole log up to which the cached version misses nothing of this stream. */
   #confirmed = -1n;
-  #loading: Promise<Version<State>> | undefined;
+  /** The last read of the stream that was asked for; also `#nextRead`, until it begins. */
+  #reading: Promise<unknown> = Promise.resolve();
+  #nextRead: Promise<Version<State>> | undefined;
   /** An append failed: the stream may hold events after the cached version. */
   #inDoubt = false;
   #draining: Promise<void> | undefined;
@@ -225,20 +227,23 @@ export class Actor<State, Command, Event extends DomainEvent> {
     return { after: state, events, blobs, decided };
   }
 
-  /** Reads the events that the stream holds now; every caller's read begins after its call. */
-  async #current(): Promise<Version<State>> {
-    const inDoubt = this.#inDoubt;
-    const known = this.#cached ?? (await this.#loading);
-    const version = await (known === undefined ? this.#load() : this.#catchUp(known));
-    if (inDoubt) this.#inDoubt = false;
-    return this.#adopt(version);
+  /**
+   * Reads the events that the stream holds now. Callers share the read that begins after their calls, when the one
+   * under way has ended: reading each for itself would transfer the same events once for every caller.
+   */
+  #current(): Promise<Version<State>> {
+    this.#nextRead ??= this.#reading = this.#readAfter(this.#reading);
+    return this.#nextRead;
   }
 
-  #load(): Promise<Version<State>> {
-    this.#loading ??= this.#loadFromSnapshot().finally(() => {
-      this.#loading = undefined;
-    });
-    return this.#loading;
+  async #readAfter(earlier: Promise<unknown>): Promise<Version<State>> {
+    await earlier.catch(() => {});
+    this.#nextRead = undefined;
+    const inDoubt = this.#inDoubt;
+    const known = this.#cached;
+    const version = await (known === undefined ? this.#loadFromSnapshot() : this.#catchUp(known));
+    if (inDoubt) this.#inDoubt = false;
+    return version;
   }
 
   /** Begins at the snapshot, where the stream holds the snapshot's last event; else at the beginning. */
@@ -251,7 +256,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
       const [last, ...newer] = events;
       if (last?.revision === from && last.id === snapshot.eventId) {
         this.#snapshotter.confirmed(from);
-        const version = this.#evolve({ ...snapshot, position: last.position }, newer);
+        const version = this.#adopt(this.#evolve({ ...snapshot, position: last.position }, newer));
         return events.length < limit ? version : this.#catchUp(version);
       }
     }
@@ -263,14 +268,14 @@ export class Actor<State, Command, Event extends DomainEvent> {
     return { state, revision: -1, position: undefined, eventId: undefined };
   }
 
-  /** The stream as of now, from a version of it; that very version where nothing came since. */
+  /** The stream as of now; that very version where nothing came since. Pages are kept if a later one fails. */
   async #catchUp(known: Version<State>): Promise<Version<State>> {
     let version = known;
     for (;;) {
       const { page: limit } = this.#limits;
       const from = version.revision + 1;
       const events = await this.#store.readStream(this.#stream, { from, limit });
-      version = this.#evolve(version, events);
+      version = this.#adopt(this.#evolve(version, events));
       if (events.length < limit) return version;
       await nextTurn();
     }

@@ -1,6 +1,8 @@
 /** What breaks between the service and its event store server, and what must hold all the same. */
 import { randomUUID } from 'node:crypto';
 import { type Test, test } from 'tap';
+import { ActorSystem } from '../../src/actors/system.ts';
+import { accountAggregate } from '../../src/domain/account.ts';
 import {
   type CopyableEventStore,
   type EventStore,
@@ -8,6 +10,7 @@ import {
   type NewEvent,
   VersionConflict,
 } from '../../src/event-store/port.ts';
+import { grant, noSnapshots, OPEN, sentBy } from '../support/actors.ts';
 import { BreakableWire } from '../support/breakable-wire.ts';
 import { eventually } from '../support/deadline.ts';
 import {
@@ -17,6 +20,7 @@ import {
   serverPlace,
 } from '../support/event-store-server.ts';
 import { appendNext, follow, newEvent, newEvents } from '../support/events.ts';
+import { accountId } from '../support/samples.ts';
 
 interface Wired {
   readonly wire: BreakableWire;
@@ -172,6 +176,27 @@ faultTest('a thousand reads at once', async (t, { store }) => {
   const sizes = (await Promise.all(reads)).map(({ length }) => length);
   t.strictSame(new Set(sizes), new Set([3]));
 });
+
+faultTest(
+  '512 readers of 2,000 events that another node appended, over a slow line',
+  async (t, { wire, store, direct }) => {
+    const here = new ActorSystem({ store, snapshots: noSnapshots });
+    const there = new ActorSystem({ store: direct, snapshots: noSnapshots });
+    await there.send(accountAggregate, accountId(), OPEN, sentBy('cmd_open'));
+    await here.read(accountAggregate, accountId());
+    const sent = Array.from({ length: 2_000 }, (_, n) =>
+      there.send(accountAggregate, accountId(), grant(1), sentBy(`cmd_${n}`)),
+    );
+    await Promise.all(sent);
+    const { connections } = wire;
+    wire.bytesPerSecond = 1_000_000;
+    const reads = Array.from({ length: 512 }, () => here.read(accountAggregate, accountId()));
+    const credits = (await Promise.all(reads)).map(({ state }) => state.credits);
+    t.strictSame(new Set(credits), new Set([2_010]));
+    t.equal(wire.connections, connections, 'no connection is replaced');
+    await Promise.all([here.close(), there.close()]);
+  },
+);
 
 faultTest(
   'a subscription that drops goes on without gap or repetition',

@@ -18,6 +18,8 @@ export class BreakableWire {
   answersAreLost = false;
   /** Bytes of both directions arrive so much later. */
   delayMs = 0;
+  /** Bytes that pass in a second on each connection, in each direction. */
+  bytesPerSecond = Number.POSITIVE_INFINITY;
   /** Connections so far. */
   connections = 0;
   /** Bytes that clients have sent so far. */
@@ -67,11 +69,14 @@ export class BreakableWire {
   /** Passes bytes on in their order, each after the delay that it met. */
   #passer(link: Link, to: Socket): (bytes: Buffer) => void {
     let waiting = 0;
+    let freeAt = 0;
     let last = Promise.resolve();
     const write = (bytes: Buffer): void => void (link.dead || to.destroyed || to.write(bytes));
     return (bytes) => {
-      if (this.delayMs === 0 && waiting === 0) return write(bytes);
-      const due = performance.now() + this.delayMs;
+      const now = performance.now();
+      freeAt = Math.max(freeAt, now) + (1_000 * bytes.length) / this.bytesPerSecond;
+      const due = freeAt + this.delayMs;
+      if (due <= now && waiting === 0) return write(bytes);
       waiting += 1;
       const before = last;
       last = (async () => {

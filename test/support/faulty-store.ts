@@ -22,6 +22,8 @@ export class FaultyStore implements EventStore {
   readonly faults: Fault[] = [];
   /** Runs before each append: a place for another writer to come in between, or to wait. */
   beforeAppend: () => Promise<void> = async () => {};
+  /** Runs before each read of a stream, as `beforeAppend` does. */
+  beforeRead: () => Promise<void> = async () => {};
   /** Events of each append that was tried. */
   readonly appends: number[] = [];
   readonly reads: { readonly stream: string; readonly from: number; readonly events: number }[] =
@@ -51,6 +53,7 @@ export class FaultyStore implements EventStore {
     stream: string,
     options: ReadStreamOptions = {},
   ): Promise<readonly RecordedEvent[]> {
+    await this.beforeRead();
     const events = await this.#store.readStream(stream, options);
     this.reads.push({ stream, from: options.from ?? 0, events: events.length });
     return events;

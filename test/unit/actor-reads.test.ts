@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { accountAggregate } from '../../src/domain/account.ts';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { grant, OPEN, sentBy, startNode, type TestNode } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';
 import { accountId } from '../support/samples.ts';
@@ -71,4 +72,59 @@ void test('readers that look while others append never see less than was there w
   };
   await Promise.all([writing, reading(), reading(), reading()]);
   t.equal(tooLittle, 0);
+});
+
+/** Has another node append to a stream that this one knows. Returns the count of events that this one reads afterwards. */
+async function appendElsewhere(here: TestNode, there: TestNode, count: number) {
+  await there.system.send(accountAggregate, accountId(), OPEN, sentBy('cmd_open'));
+  await here.system.read(accountAggregate, accountId());
+  const sent = Array.from({ length: count }, (_, n) =>
+    there.system.send(accountAggregate, accountId(), grant(1), sentBy(`cmd_${n}`)),
+  );
+  await Promise.all(sent);
+  const before = here.store.reads.length;
+  return () => here.store.reads.slice(before).reduce((sum, { events }) => sum + events, 0);
+}
+
+void test('512 readers of 2,000 events that another node appended share their reads', async (t) => {
+  const dir = testDirectory(t);
+  const [here, there] = [startNode(t, dir), startNode(t, dir)];
+  const eventsRead = await appendElsewhere(here, there, 2_000);
+  // A server with a limit of time answers only so many reads at once.
+  let underWay = 0;
+  here.store.beforeRead = async () => {
+    if (underWay >= 4) throw new EventStoreUnavailable('No answer in time.');
+    underWay += 1;
+    await new Promise(setImmediate);
+    underWay -= 1;
+  };
+  const readers = Array.from({ length: 512 }, async (_, n) => {
+    for (let turn = 0; turn < n % 8; turn += 1) await new Promise(setImmediate);
+    return await here.system.read(accountAggregate, accountId());
+  });
+  const versions = await Promise.all(readers);
+  t.strictSame(new Set(versions.map(({ state }) => state.credits)), new Set([2_010]));
+  t.equal(eventsRead(), 2_000, 'each event is read once');
+});
+
+void test('a read that is cut off is resumed after the last page that came', async (t) => {
+  const dir = testDirectory(t);
+  const here = startNode(t, dir, { limits: { page: 100 } });
+  const eventsRead = await appendElsewhere(here, startNode(t, dir), 1_000);
+  let pages = 0;
+  here.store.beforeRead = async () => {
+    pages += 1;
+    if (pages % 3 === 0) throw new EventStoreUnavailable('No answer in time.');
+  };
+  let cutOff = 0;
+  for (;;) {
+    const read = here.system.read(accountAggregate, accountId());
+    const { state } = await read.catch(() => ({ state: undefined }));
+    if (state?.credits === 1_010) break;
+    t.equal(state, undefined, 'never a part of the stream as the whole');
+    cutOff += 1;
+    if (cutOff > 10) break;
+  }
+  t.equal(cutOff, 5);
+  t.equal(eventsRead(), 1_000, 'no page is read twice');
 });

@@ -36,6 +36,8 @@ export class Driver extends EventStoreDBClient {
   static #made = 0;
   /** Calls that wait for their answer. */
   calls = 0;
+  /** The time of the last answer, by `performance.now()`. */
+  answeredAt = 0;
   ended = false;
 
   /** @param inOrder appends share one stream, which the server takes in its order */
@@ -86,8 +88,8 @@ export class Driver extends EventStoreDBClient {
 }
 
 /**
- * Bounds every call. One without an answer makes later calls use a new connection; those under way on the
- * old one keep it until they end, for it may be only one answer that is lost.
+ * Bounds every call. One without an answer makes later calls use a new connection, unless others were answered
+ * meanwhile; calls under way on the old one keep it until they end, for it may be only one answer that is lost.
  */
 export class Connection {
   readonly #to: ConnectionString;
@@ -118,11 +120,14 @@ export class Connection {
       const value = await withTimeout(withinMs, result, () => new NoAnswer(withinMs));
       // The driver ends a read that is cancelled with its connection as if it had read everything.
       if (driver.ended) throw new Error('The connection was closed.');
+      driver.answeredAt = performance.now();
       return value;
     } catch (error) {
       if (error instanceof NoAnswer) {
         cancel();
-        this.#replace(driver);
+        // It may have fallen silent after an answer, so an early one does not count.
+        const isSilent = performance.now() - driver.answeredAt > withinMs / 2;
+        if (isSilent) this.#replace(driver);
       }
       throw error;
     } finally {
