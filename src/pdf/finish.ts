@@ -4,7 +4,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { FixedMarks } from './fixed-marks.ts';
 import { LinkRemover } from './links.ts';
-import { appendInfo, FontNames } from './objects.ts';
+import { appendInfo, blankNames, FontNames } from './objects.ts';
 import { PdfReader, pageCount } from './reader.ts';
 
 /** Nobody reads a larger document. A page that grows without end is stopped here. */
@@ -24,6 +24,11 @@ export interface PdfFile {
 export interface SaveOptions {
   readonly path: string;
   readonly metadata: RequestDocument['metadata'];
+  /**
+   * The title of the page, if Chrome may have written something else: a full Chrome names a page without a title by its
+   * address, which can be secret.
+   */
+  readonly pageTitle?: string | undefined;
   readonly syntheticOrigin: string | undefined;
   /** Milliseconds since the epoch: the PDF is dated to this, and names nothing that is of its process alone. */
   readonly fixedTime?: number | undefined;
@@ -59,8 +64,10 @@ export async function savePdf(
       fixer?.push(content, isLast) ?? content;
     const links = new LinkRemover(options.syntheticOrigin);
     const fonts = new FontNames();
+    const { pageTitle } = options;
     let received = 0;
     for await (const content of parts) {
+      if (pageTitle !== undefined && received === 0) blankNames(content);
       received += content.length;
       fonts.push(content);
       write(fixed(links.push(content)));
@@ -73,7 +80,8 @@ export async function savePdf(
     const pages = pageCount(reader);
     if (pages > MAX_PAGES)
       throw new PdfTooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
-    if (options.metadata !== undefined) write(appendInfo(reader, options.metadata));
+    const named = pageTitle === undefined || pageTitle === '' ? {} : { title: pageTitle };
+    write(appendInfo(reader, { ...named, ...options.metadata }));
     return { path: options.path, sha256: hash.digest('hex'), bytes, pages, fonts: fonts.names };
   } finally {
     closeSync(file);

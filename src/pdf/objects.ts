@@ -46,6 +46,24 @@ export function appendInfo(pdf: PdfReader, metadata: Metadata): Buffer {
   );
 }
 
+/** The first object of a PDF as Skia writes it: the information dictionary, with the title and creator first. */
+const NAMES = new RegExp(
+  `^(%PDF-[^]{3}\\n%[^]{4}\\n1 0 obj\\n<<)((?:/(?:Title|Creator) ${STRING}\\n)*)(/Title)?`,
+);
+const CREATOR = '/Creator (Chromium)\n';
+
+/**
+ * Overwrites the title in the first bytes of a PDF, and the creator with the one that a headless shell writes. Everything
+ * after them stays in its place.
+ * @throws {Error} when the title does not end in these bytes
+ */
+export function blankNames(start: Buffer): void {
+  const [, before = '', names = '', rest] = NAMES.exec(start.toString('latin1')) ?? [];
+  if (rest !== undefined) throw new Error('Chrome wrote a title that is too long.');
+  const creator = names.length < CREATOR.length ? '' : CREATOR;
+  start.write(creator.padEnd(names.length), before.length, 'latin1');
+}
+
 /**
  * Skia, which writes Chrome's PDFs, gives every font a descriptor of its own in plain text, each key at the
  * start of a line, which no string in a PDF of Skia's can contain.

@@ -121,6 +121,7 @@ export function pageManifest(
 ): PageManifest {
   const answers = Map.groupBy(session.received.answers, ({ url }) => url);
   const resources = requests.resources.map((each) => resourceOf(each, answers, session));
+  for (const url of requests.icons) answers.get(url)?.shift();
   // Requests that Chrome does not tell of, such as a prefetch, and those of unwatched parts.
   for (const received of [...answers.values()].flat()) {
     const { url, status, type } = received;

@@ -24,8 +24,8 @@ const UNHURRIED_MS = 500;
 const ANSWER_CAP_MS = 500;
 /** A page that was ready before this has not waited for a frame that never ends. */
 const HUNG_MS = 2_000;
-/** More than is kept of it. */
-const MAX_TITLE_CHARACTERS = 1_000;
+/** More than is kept of it. A full Chrome writes no more of it, either. */
+const MAX_TITLE_CHARACTERS = 4_096;
 
 /**
  * Loads a document, completes it and prints it. Leaves the tab as the document left it: the owner closes or resets it.
@@ -68,8 +68,11 @@ export async function renderDocument(
     await printPage(tab, options, templates, sheet).catch((cause: unknown) => {
       throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
     });
+  const askTitle = () => answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, '');
+  // No question reaches a page while it is printed.
+  const pageTitle = chrome.isShell ? undefined : await askTitle();
   const save = async (stream: string): Promise<PdfFile> =>
-    await savePrinted(tab, { request, options, outputPath, fixedTime: dated }, stream);
+    await savePrinted(tab, { request, options, pageTitle, outputPath, fixedTime: dated }, stream);
   const { format } = options;
   let saving: Promise<PdfFile>;
   if (format === 'pdf' && !options.single_page) saving = save(await print());
@@ -84,7 +87,7 @@ export async function renderDocument(
   const [printed, errors, title] = await Promise.all([
     saving,
     readPageErrors(tab, deadline),
-    answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, ''),
+    askTitle(),
     page.hashes.settled(),
   ]);
   for (const image of broken) page.requests.noteBroken(image);

@@ -20,6 +20,7 @@ const LONG: readonly string[] = [
   'test/contract/nats-cluster.test.ts',
   'test/e2e/ctrl-c.test.ts',
   'test/e2e/cli.test.ts',
+  'test/e2e/full-chrome.test.ts',
   'test/e2e/metrics.test.ts',
   'test/attack/slots.test.ts',
   'test/e2e/transparency-log.test.ts',

@@ -64,6 +64,9 @@ export function chromeFlags({
       // The next tab's process is started by us, when its time has come.
       'SpareRendererForSitePerProcess',
       'Translate',
+      // A full Chrome opens two pages of its own beside each tab, 45 MB each, for an address bar that nobody sees.
+      'WebUIOmniboxAimPopup',
+      'WebUIOmniboxPopup',
     ].join(',')}`,
 
     // A page that renders must never be slowed down as if nobody looked at it.
@@ -76,6 +79,8 @@ export function chromeFlags({
     '--block-new-web-contents',
     '--disable-gpu',
     '--disable-notifications',
+    // A page of a full Chrome that calls `print()` could not be printed while its preview is open.
+    '--disable-print-preview',
     '--disable-prompt-on-repost',
     '--disable-speech-api',
     '--mute-audio',
@@ -84,6 +89,8 @@ export function chromeFlags({
     '--disable-dev-shm-usage',
     '--font-render-hinting=none',
     '--hide-scrollbars',
+    // Scripts see where their window is: a full Chrome puts each elsewhere.
+    '--window-position=0,0',
     // A command is answered when all of its frame has been drawn.
     ...(framesOnCommand ? [FRAMES_ON_COMMAND, '--run-all-compositor-stages-before-draw'] : []),
     '--force-color-profile=srgb',

@@ -10,7 +10,7 @@ import { Connection, type Result } from './connection.ts';
 import { ChromeGone, ChromeStartError } from './failure.ts';
 import { isHeadlessShell } from './find.ts';
 import { chromeFlags, FRAMES_ON_COMMAND } from './flags.ts';
-import { killGroup, recordProcess, removeProfile } from './processes.ts';
+import { crashFolder, killGroup, recordProcess, removeProfile } from './processes.ts';
 
 const START_TIMEOUT_MS = 20_000;
 const END_TIMEOUT_MS = 2_000;
@@ -37,6 +37,8 @@ export interface LaunchedChrome {
   readonly revision: string;
   /** The flags but those that name the profile and the pipe. */
   readonly flags: readonly string[];
+  /** True for a headless shell, false for a full Chrome. */
+  readonly isShell: boolean;
   /** The reason why there is no sandbox, where there is none. */
   readonly sandboxNote: string | undefined;
   readonly connection: Connection;
@@ -47,12 +49,19 @@ export interface LaunchedChrome {
 }
 
 /** The part of our environment that Chrome may know: it runs strangers' pages and needs no secret. */
-function chromeEnvironment(logFile: string): NodeJS.ProcessEnv {
+function chromeEnvironment(profile: string, logFile: string): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH'];
   const known = Object.entries(process.env).filter(
     ([name]) => names.includes(name) || name.startsWith('FONTCONFIG_'),
   );
-  return { ...Object.fromEntries(known), CHROME_LOG_FILE: logFile };
+  return {
+    ...Object.fromEntries(known),
+    CHROME_LOG_FILE: logFile,
+    // A full Chrome stores the memory of a tab that crashes, whatever its flags say. In the user's home it would remain.
+    BREAKPAD_DUMP_LOCATION: crashFolder(profile),
+    // A full Chrome would make a file of settings there, too.
+    GSETTINGS_BACKEND: 'memory',
+  };
 }
 
 /**
@@ -116,7 +125,7 @@ function spawnChrome(
     const child = spawn(command, args, {
       detached: true,
       stdio: ['ignore', output, output, 'pipe', 'pipe'],
-      env: chromeEnvironment(logFile),
+      env: chromeEnvironment(profile, logFile),
     });
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
@@ -151,9 +160,10 @@ async function askVersion({ connection, ended }: Started): Promise<Result<'Brows
 }
 
 async function attempt(options: LaunchOptions, sandboxNote?: string): Promise<LaunchedChrome> {
+  const isShell = isHeadlessShell(options.path);
   const flags = chromeFlags({
     sandbox: sandboxNote === undefined,
-    framesOnCommand: isHeadlessShell(options.path) && process.platform === 'linux',
+    framesOnCommand: isShell && process.platform === 'linux',
   });
   const profile = await mkdtemp(join(options.directory, 'chrome-'));
   const { maxChromeBytes } = options;
@@ -180,6 +190,7 @@ async function attempt(options: LaunchOptions, sandboxNote?: string): Promise<La
       product,
       revision,
       flags,
+      isShell,
       sandboxNote,
       connection,
       cgroup,

@@ -3,10 +3,10 @@
  * record beside its profile, from which the next start ends it: only a process whose number, start
  * time and command line all agree.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, readlink, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { removeCgroup } from './cgroup.ts';
 
 const RECORD_SUFFIX = '.process.json';
@@ -76,8 +76,40 @@ export function recordProcess(pid: number, profile: string, cgroup?: string): vo
   writeFileSync(profile + RECORD_SUFFIX, JSON.stringify(record));
 }
 
+/** The folder in which a full Chrome stores the memory of a tab that crashes. */
+export const crashFolder = (profile: string): string => join(profile, 'crashes');
+
+/** Ends the processes that a full Chrome has outside its group, which store crashes and may outlive it. */
+async function killCrashHandlers(profile: string): Promise<void> {
+  const folder = crashFolder(profile);
+  if (!existsSync(folder)) return;
+  for (const pid of processIds()) {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (!commandLine.split('\0').includes(`--database=${folder}`)) continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+}
+
+/** Removes the folder among the temporary files in which a full Chrome has a socket. Its profile has a link to that. */
+async function removeSocket(profile: string): Promise<void> {
+  try {
+    const folder = dirname(await readlink(join(profile, 'SingletonSocket')));
+    // A page that broke out could write any link: nothing is removed but files of these names.
+    for (const name of ['SingletonSocket', 'SingletonCookie']) await unlink(join(folder, name));
+    await rmdir(folder);
+  } catch {
+    // A headless shell has none.
+  }
+}
+
 /** Removes a profile whose Chrome has ended, and its record. What resists goes with the node's directory. */
 export async function removeProfile(profile: string): Promise<void> {
+  await killCrashHandlers(profile);
+  await removeSocket(profile);
   // Chrome's helpers may still be writing while they end.
   const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };
   await rm(profile, options).catch(() => {});
@@ -122,6 +154,8 @@ export async function endNode(directory: string): Promise<number> {
       const record = JSON.parse(await readFile(join(directory, file), 'utf8')) as ProcessRecord;
       if (await killRecorded(record)) ended += 1;
       if (record.cgroup !== undefined) await removeCgroup(record.cgroup);
+      await killCrashHandlers(record.profile);
+      await removeSocket(record.profile);
     } catch {
       // A record that was not written to its end, or is gone: another start sweeps here too.
     }

@@ -102,6 +102,8 @@ export async function printPage(
 export interface PrintOrder {
   readonly request: RequestDocument;
   readonly options: PrintOptions;
+  /** @see savePdf */
+  readonly pageTitle: string | undefined;
   /** A file that is not there yet. */
   readonly outputPath: string;
   /** The PDF is dated to this. */
@@ -114,13 +116,13 @@ export interface PrintOrder {
  */
 export async function savePrinted(
   tab: Tab,
-  { request, options, outputPath, fixedTime }: PrintOrder,
+  { request, options, pageTitle, outputPath, fixedTime }: PrintOrder,
   stream: string,
 ): Promise<PdfFile> {
   const { html, metadata } = request;
   const origin = html === undefined ? undefined : tab.window?.origin;
   const syntheticOrigin = origin && `${origin}/`;
-  const details = { path: outputPath, metadata, syntheticOrigin, fixedTime };
+  const details = { path: outputPath, metadata, pageTitle, syntheticOrigin, fixedTime };
   const file = await savePdf(pdfParts(tab, stream), details).catch((error: unknown) => {
     throw error instanceof PdfTooLarge ? new PageFailure('too_large', error.message) : error;
   });

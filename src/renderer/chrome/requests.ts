@@ -42,6 +42,8 @@ const cut = (url: string): string => url.slice(0, MAX_URL_LENGTH);
 /** It must start before the document does. */
 export class Requests {
   readonly #tab: Tab;
+  /** Addresses that the browser asked for, and not the page. */
+  readonly icons: string[] = [];
   /** Those that are listed, under way, or for a document. */
   readonly #byId = new Map<string, PageRequest>();
   /** Those under way that something on paper may wait for. */
@@ -152,8 +154,13 @@ export class Requests {
     }
   }
 
-  #send({ requestId, request, type, frameId, redirectResponse }: Sent, session: string): void {
+  #send(sent: Sent, session: string): void {
+    const { requestId, request, type, frameId, redirectResponse } = sent;
     const { url } = request;
+    if (isOfTheBrowser(sent)) {
+      if (this.icons.length < MAX_RESOURCES) this.icons.push(cut(url));
+      return;
+    }
     const isMain = type === 'Document' && frameId === this.#tab.frameId;
     // The client's own HTML, on its synthetic origin, is in the conversion's request.
     const isOwn = isMain && isOwnPage(this.#tab, url);
@@ -234,3 +241,7 @@ export class Requests {
     }
   }
 }
+
+/** True for a request that no document made: a full Chrome asks for the page's icon, to show it in a tab that nobody sees. */
+const isOfTheBrowser = ({ type, initiator }: Sent): boolean =>
+  type === 'Other' && initiator.type === 'other';

@@ -110,14 +110,12 @@ export class Tab {
   /**
    * A new tab. Downloads are refused in it.
    * @param proxy closes with the tab; without it the tab has no network
-   * @param address what it shows at first
-   * @param prepare is called before it goes there, and resolves when it has
+   * @param prepare is called before it runs anything, and resolves when it shows what it is to show
    * @throws {ChromeGone} when the browser does not answer
    */
   static async open(
     connection: Connection,
     proxy?: TabProxy,
-    address = 'about:blank',
     prepare: (tab: Tab) => Promise<void> = async () => {},
   ): Promise<Tab> {
     const send = <M extends Command>(method: M, params: Params<M>, session?: string) =>
@@ -136,7 +134,7 @@ export class Tab {
     });
     const [{ targetId }] = await Promise.all([
       send('Target.createTarget', {
-        url: address,
+        url: 'about:blank',
         browserContextId,
         ...(connection.framesOnCommand ? { enableBeginFrameControl: true } : {}),
       }),

@@ -194,6 +194,8 @@ export class Targets {
   #closeWindow({ targetInfo }: EventParams<'Target.targetCreated'>): void {
     const { type, targetId, browserContextId } = targetInfo;
     if (browserContextId !== this.#ids.contextId || targetId === this.#ids.targetId) return;
+    // A full Chrome's own, such as its address bar's: no page opens one.
+    if (type === 'browser_ui') return;
     // Nobody knows for sure when frames and workers have ended, either.
     this.#onTaint();
     if (type === 'page') this.#tell('Target.closeTarget', { targetId });

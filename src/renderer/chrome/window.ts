@@ -1,7 +1,12 @@
 /** Opens a new window in a tab: the same process, and nothing of the document before. */
 import { randomBytes } from 'node:crypto';
-import { resultWithin } from '../../async/with-timeout.ts';
-import type { Connection } from '../browser/connection.ts';
+import { DEFAULT_VIEWPORT } from '../../domain/event-fields.ts';
+import {
+  type Command,
+  CommandRefused,
+  type Connection,
+  type Params,
+} from '../browser/connection.ts';
 import { ChromeGone } from '../browser/failure.ts';
 import { Deadline } from './deadline.ts';
 import { Tab, type TabProxy } from './tab.ts';
@@ -67,20 +72,15 @@ export async function openTab(connection: Connection, kind: Kind, proxy: TabProx
       tab.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
     });
     const patterns = [{ urlPattern: `${origin}/*` }];
-    const loaded = new Promise((resolve) => tab.on('Page.loadEventFired', resolve));
     await tab.send('Fetch.enable', { handleAuthRequests: true, patterns });
-    // A tab that waits for a URL stays blank: the proxy answers with nothing.
-    if (kind === 'html') await resultWithin(loaded, OPEN_TIMEOUT_MS);
-    else await tab.send('Page.navigate', { url: `${origin}/blank` });
+    // Not as the address of a new target: a full Chrome asks for that before it can be told anything, and has no
+    // password yet. A tab that waits for a URL stays blank: the proxy answers with nothing.
+    await tab.send('Page.navigate', { url: kind === 'html' ? `${origin}/` : `${origin}/blank` });
     await tab.send('Fetch.disable', undefined);
   };
-  const tab = await Tab.open(
-    connection,
-    proxy,
-    kind === 'html' ? `${origin}/` : undefined,
-    navigate,
-  );
+  const tab = await Tab.open(connection, proxy, navigate);
   try {
+    if (!connection.framesOnCommand) await fitWindow(connection, tab.frameId);
     if (kind === 'html') await setWindow(tab, origin);
     tab.shape = (await untilLoaded(tab)).shape;
   } catch (error) {
@@ -89,6 +89,20 @@ export async function openTab(connection: Connection, kind: Kind, proxy: TabProx
   }
   tab.end();
   return tab;
+}
+
+/** Gives a full Chrome's window, which is as large as its screen allows, the size that every document is promised. */
+async function fitWindow(connection: Connection, targetId: string): Promise<void> {
+  const send = <M extends Command>(method: M, params: Params<M>) =>
+    connection.send(method, params, OPEN_TIMEOUT_MS);
+  try {
+    const { windowId } = await send('Browser.getWindowForTarget', { targetId });
+    const { width, height } = DEFAULT_VIEWPORT;
+    await send('Browser.setContentsSize', { windowId, width, height });
+  } catch (error) {
+    // An older Chrome has no such command.
+    if (!(error instanceof CommandRefused)) throw error;
+  }
 }
 
 /**
