@@ -1,4 +1,5 @@
 /** Every message between the main thread and a render worker. */
+import type { MessagePort } from 'node:worker_threads';
 import type { ConversionFailureCode } from '../domain/choices.ts';
 import type { PrintOptions } from '../domain/event-fields.ts';
 import type { PageManifest } from '../domain/render-manifest.ts';
@@ -40,9 +41,8 @@ export interface RenderTask {
 export type WorkerTask =
   /** Start Chrome now rather than with the first document. */
   | { readonly kind: 'warmUp' }
-  | { readonly kind: 'render'; readonly task: RenderTask }
-  /** Nobody needs the document that is being rendered: its answer is to come at once, whatever it is. It has none of its own. */
-  | { readonly kind: 'giveUp' }
+  /** A message on the port: nobody needs the document any more, and its answer is to come at once, whatever it is. */
+  | { readonly kind: 'render'; readonly task: RenderTask; readonly unneeded: MessagePort }
   /** End Chrome: the thread is about to go, and only it can see its child end. */
   | { readonly kind: 'shutDown' };
 
@@ -88,12 +88,15 @@ export type WarmUpResult =
   | { readonly kind: 'warm'; readonly chrome: ChromeInfo }
   | { readonly kind: 'cold'; readonly message: string };
 
-/** What a worker sends: the answer to its task, or a notice, so that the main thread can end a Chrome without it. */
-export type WorkerMessage =
-  | RenderResult
-  | WarmUpResult
-  | { readonly kind: 'down' }
+/** The answer to a task. */
+export type WorkerMessage = RenderResult | WarmUpResult | { readonly kind: 'down' };
+
+/** What a worker sends unasked, so that the main thread can end a Chrome without it. */
+export type WorkerNotice =
   /** The process id is that of its process group, too. */
-  | { readonly kind: 'chromeStarted'; readonly pid: number }
-  | { readonly kind: 'chromeEnded'; readonly pid: number }
+  | {
+      readonly kind: 'chromeStarted' | 'chromeEnded';
+      readonly pid: number;
+      readonly thread: number;
+    }
   | { readonly kind: 'chromeMissing'; readonly message: string };

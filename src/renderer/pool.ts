@@ -1,7 +1,7 @@
 /** The render threads: which one takes a document, and the end of what a stuck one left running. */
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import { threadFile, Threads } from '../async/threads.ts';
 import { resultWithin } from '../async/with-timeout.ts';
 import { killGroup } from './browser/processes.ts';
 import { TIMEOUT_REASONS } from './chrome/deadline.ts';
@@ -12,6 +12,7 @@ import type {
   RenderTask,
   WarmUpResult,
   WorkerMessage,
+  WorkerNotice,
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
@@ -29,8 +30,7 @@ const SHUT_DOWN_MS = 3_000;
 const STOOD_STILL_MS = 5_000;
 const LOOK_EACH_MS = 1_000;
 
-/** The worker's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
-const OWN_WORKER = new URL(`worker${extname(import.meta.filename)}`, import.meta.url);
+const OWN_WORKER = threadFile(import.meta, 'worker');
 
 export interface RenderPoolOptions {
   readonly concurrency: number;
@@ -71,81 +71,30 @@ const STOOD_STILL = {
   message: "The renderer's process stood still.",
 } as const;
 
-/** Keeps count of the Chromes of all threads. */
-interface Chromes {
-  started: number;
-  missing: string | undefined;
+/** A thread and its Chromes. */
+interface Thread {
+  readonly id: number;
+  /** There are two while the next one takes over from one that is worn out. */
+  readonly pids: Set<number>;
+  /** The accounts that it is warm for, the one used last at the end. */
+  accounts: readonly string[];
 }
 
-/** One thread and its Chromes. It does one task at a time. After it has ended, the next task starts another. */
-class RenderThread {
-  /** There are two while the next one takes over from one that is worn out. */
-  readonly pids = new Set<number>();
-  /** The accounts that it is warm for, the one used last at the end. */
-  accounts: readonly string[] = [];
-  readonly #options: RenderPoolOptions;
-  readonly #chromes: Chromes;
-  #worker: Worker | undefined;
-  #asked = Promise.withResolvers<WorkerMessage>();
+/** A document's account, and the thread that has it. */
+interface Errand {
+  readonly accountId: string;
+  thread?: Thread;
+}
 
-  constructor(options: RenderPoolOptions, chromes: Chromes) {
-    this.#options = options;
-    this.#chromes = chromes;
-  }
-
-  /** Rejects when the thread ends. */
-  async ask(task: WorkerTask): Promise<WorkerMessage> {
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
-    worker.ref();
-    this.#asked = Promise.withResolvers();
-    worker.postMessage(task, []);
-    return await this.#asked.promise.finally(() => worker.unref());
-  }
-
-  giveUp(): void {
-    this.#worker?.postMessage({ kind: 'giveUp' } satisfies WorkerTask, []);
-  }
-
-  killChromes(): void {
-    for (const pid of this.pids) killGroup(pid);
-  }
-
-  async end(): Promise<void> {
-    this.killChromes();
-    await this.#worker?.terminate();
-  }
-
-  #start(): Worker {
-    const { worker: settings, workerFile = OWN_WORKER, logger } = this.#options;
-    return new Worker(workerFile, { workerData: settings })
-      .on('message', (message: WorkerMessage) => this.#hear(message))
-      .on('error', (error) => logger.error({ err: error }, 'a render worker failed'))
-      .on('exit', () => {
-        this.killChromes();
-        this.pids.clear();
-        this.accounts = [];
-        this.#worker = undefined;
-        this.#asked.reject(new Error(ENDED.message));
-      });
-  }
-
-  #hear(message: WorkerMessage): void {
-    if (message.kind === 'chromeStarted') {
-      this.pids.add(message.pid);
-      this.#chromes.started += 1;
-      this.#chromes.missing = undefined;
-    } else if (message.kind === 'chromeEnded') this.pids.delete(message.pid);
-    else if (message.kind === 'chromeMissing') this.#chromes.missing = message.message;
-    else this.#asked.resolve(message);
-  }
+function killChromes(thread: Thread | undefined): void {
+  for (const pid of thread?.pids ?? []) killGroup(pid);
 }
 
 /**
  * Chooses a thread for a document: one with a warm tab of its account, else the longest idle.
  * @param idle the longest idle first
  */
-export function chooseThread<T extends Pick<RenderThread, 'accounts'>>(
+export function chooseThread<T extends Pick<Thread, 'accounts'>>(
   accountId: string,
   idle: readonly T[],
 ): T | undefined {
@@ -159,12 +108,62 @@ export function withLatest(accounts: readonly string[], accountId: string): read
 
 /** @throws {Error} with one line for the operator when Chrome does not start */
 export async function startRenderPool(options: RenderPoolOptions): Promise<RenderPool> {
-  const chromes: Chromes = { started: 0, missing: undefined };
-  const { concurrency, logger } = options;
-  const threads = Array.from({ length: concurrency }, () => new RenderThread(options, chromes));
-  const idle = [...threads];
-  /** Those who wait for a thread. */
-  const waiting: (() => void)[] = [];
+  const { concurrency, logger, worker, workerFile = OWN_WORKER } = options;
+  /** By their ids, the longest idle first. */
+  const threads = new Map<number, Thread>();
+  let started = 0;
+  let missing: string | undefined;
+
+  function choose(idle: readonly number[], errand: Errand | undefined): number | undefined {
+    for (const id of idle) {
+      if (!threads.has(id)) threads.set(id, { id, pids: new Set(), accounts: [] });
+    }
+    const among = [...threads.values()].filter(({ id }) => idle.includes(id));
+    if (errand === undefined) return among[0]?.id;
+    const { accountId } = errand;
+    const thread = chooseThread(accountId, among);
+    if (thread === undefined) return undefined;
+    thread.accounts = withLatest(thread.accounts, accountId);
+    errand.thread = thread;
+    return thread.id;
+  }
+
+  function hear(notice: WorkerNotice): void {
+    if (notice.kind === 'chromeMissing') {
+      missing = notice.message;
+      return;
+    }
+    const { kind, pid } = notice;
+    const thread = threads.get(notice.thread);
+    if (kind === 'chromeEnded') thread?.pids.delete(pid);
+    else {
+      started += 1;
+      missing = undefined;
+      // Its thread may have ended since.
+      if (thread === undefined) killGroup(pid);
+      else thread.pids.add(pid);
+    }
+  }
+
+  function forget(left: ReadonlySet<number>): void {
+    for (const thread of threads.values()) {
+      if (left.has(thread.id)) continue;
+      killChromes(thread);
+      threads.delete(thread.id);
+    }
+  }
+
+  const pool = new Threads<WorkerTask, WorkerMessage, Errand>(workerFile, {
+    minThreads: concurrency,
+    maxThreads: concurrency,
+    env: process.env,
+    execArgv: process.execArgv,
+    workerData: worker,
+    choose,
+    onMessage: (notice) => hear(notice as WorkerNotice),
+    onEnd: forget,
+    onError: (err) => logger.error({ err }, 'a render worker failed'),
+  });
 
   let standstills = 0;
   let lookedAt = performance.now();
@@ -177,43 +176,39 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   };
   const watch = setInterval(look, LOOK_EACH_MS).unref();
 
+  const askEach = async (count: number, task: WorkerTask): Promise<WorkerMessage[]> =>
+    await Promise.all(Array.from({ length: count }, () => pool.run(task)));
+
   const close = async (): Promise<void> => {
     clearInterval(watch);
-    const ending = idle.map((thread) => thread.ask({ kind: 'shutDown' }));
-    await resultWithin(Promise.allSettled(ending), SHUT_DOWN_MS);
-    await Promise.all(threads.map((thread) => thread.end()));
-  };
-
-  const take = async (accountId: string): Promise<RenderThread> => {
-    for (;;) {
-      const thread = chooseThread(accountId, idle);
-      if (thread !== undefined) {
-        idle.splice(idle.indexOf(thread), 1);
-        thread.accounts = withLatest(thread.accounts, accountId);
-        return thread;
-      }
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
+    const ending = askEach(pool.idle, { kind: 'shutDown' }).catch(() => {});
+    await resultWithin(ending, SHUT_DOWN_MS);
+    await pool.close();
   };
 
   const renderInTime: RenderPool['render'] = async (task, unneeded) => {
-    const thread = await take(task.accountId);
+    const errand: Errand = { accountId: task.accountId };
+    const { port1: giveUpPort, port2: unneededPort } = new MessageChannel();
+    const abort = new AbortController();
     let late = false;
+    const end = (): void => abort.abort();
     const kill = setTimeout(() => {
       late = true;
-      thread.killChromes();
+      killChromes(errand.thread);
     }, task.deadlineMs + BACKSTOP_MS);
-    const end = (): void => void thread.end();
     const timers = [kill, setTimeout(end, task.deadlineMs + BACKSTOP_MS + ABORT_MS)];
     const giveUp = (): void => {
-      thread.giveUp();
-      timers.push(setTimeout(() => thread.killChromes(), GIVE_UP_MS));
+      giveUpPort.postMessage('giveUp', []);
+      timers.push(setTimeout(() => killChromes(errand.thread), GIVE_UP_MS));
       timers.push(setTimeout(end, 2 * GIVE_UP_MS));
     };
     unneeded?.addEventListener('abort', giveUp);
     try {
       if (unneeded?.aborted === true) return ENDED;
-      const result = (await thread.ask({ kind: 'render', task })) as RenderResult;
+      const asked = { kind: 'render', task, unneeded: unneededPort } as const;
+      const { signal } = abort;
+      const running = pool.run(asked, { signal, transferList: [unneededPort], about: errand });
+      const result = (await running) as RenderResult;
       return late ? TIMED_OUT : result;
     } catch (error) {
       if (late) return TIMED_OUT;
@@ -222,10 +217,11 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
       }
       return ENDED;
     } finally {
+      giveUpPort.close();
       for (const timer of timers) clearTimeout(timer);
       unneeded?.removeEventListener('abort', giveUp);
-      idle.push(thread);
-      waiting.shift()?.();
+      const { thread } = errand;
+      if (thread !== undefined && threads.delete(thread.id)) threads.set(thread.id, thread);
     }
   };
 
@@ -237,12 +233,10 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     return isLate && look() !== before ? STOOD_STILL : result;
   };
 
-  const warmed = await Promise.all(
-    threads.map(async (thread) => (await thread.ask({ kind: 'warmUp' })) as WarmUpResult),
-  ).catch(async (error: unknown) => {
+  const warmed = (await askEach(concurrency, { kind: 'warmUp' }).catch(async (error: unknown) => {
     await close();
     throw error;
-  });
+  })) as WarmUpResult[];
   const cold = warmed.find((each) => each.kind === 'cold');
   const chrome = warmed.find((each) => each.kind === 'warm')?.chrome;
   if (cold !== undefined || chrome === undefined) {
@@ -251,11 +245,8 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
   }
   return {
     chrome,
-    missing: () => chromes.missing,
-    chromes: () => ({
-      running: threads.flatMap(({ pids }) => [...pids]),
-      started: chromes.started,
-    }),
+    missing: () => missing,
+    chromes: () => ({ running: [...threads.values()].flatMap(({ pids }) => [...pids]), started }),
     render,
     close,
   };

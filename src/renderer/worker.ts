@@ -1,6 +1,6 @@
 /** A render worker: one thread, one Chrome with warm tabs, an egress proxy for each tab, one document at a time. */
 import { readFile, rm } from 'node:fs/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { resultWithin } from '../async/with-timeout.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { plainText } from '../text/plain-text.ts';
@@ -23,6 +23,7 @@ import type {
   RenderTask,
   WarmUpResult,
   WorkerMessage,
+  WorkerNotice,
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
@@ -38,7 +39,7 @@ const settings = workerData as WorkerSettings;
 const USED_TOO_MUCH =
   'The page used more memory than the ' +
   `${Math.round(settings.maxPageMemoryBytes / 2 ** 20)} MiB that a page may use.`;
-const tell = (message: WorkerMessage): void => parentPort?.postMessage(message, []);
+const tell = (notice: WorkerNotice): void => parentPort?.postMessage(notice, []);
 
 const fonts = new InstalledFonts();
 
@@ -68,7 +69,7 @@ async function launch(): Promise<LaunchedChrome> {
     maxProcessBytes: maxProcessBytes(settings.maxPageMemoryBytes),
     maxChromeBytes: maxChromeBytes(settings.maxPageMemoryBytes),
   });
-  tell({ kind: 'chromeStarted', pid: launched.pid });
+  tell({ kind: 'chromeStarted', pid: launched.pid, thread: threadId });
   return launched;
 }
 
@@ -78,7 +79,7 @@ const browsers = new Browsers({
   maxPageBytes: settings.maxPageMemoryBytes,
   onMissing: (error) => tell({ kind: 'chromeMissing', message: errorMessage(error) }),
   onEnded: ({ pid }) => {
-    tell({ kind: 'chromeEnded', pid });
+    tell({ kind: 'chromeEnded', pid, thread: threadId });
   },
 });
 
@@ -269,19 +270,16 @@ async function shutDown(): Promise<WorkerMessage> {
   return { kind: 'down' };
 }
 
-async function work(message: Exclude<WorkerTask, { kind: 'giveUp' }>): Promise<WorkerMessage> {
+/** What it rejects with fails the task. */
+export default async function work(message: WorkerTask): Promise<WorkerMessage> {
   switch (message.kind) {
     case 'warmUp':
       return await warmUp();
-    case 'render':
-      return await render(message.task);
+    case 'render': {
+      message.unneeded.once('message', giveUp).unref();
+      return await render(message.task).finally(() => message.unneeded.close());
+    }
     case 'shutDown':
       return await shutDown();
   }
 }
-
-// What it rejects with ends the thread.
-parentPort?.on('message', (message: WorkerTask) => {
-  if (message.kind === 'giveUp') giveUp();
-  else void work(message).then(tell);
-});

@@ -1,0 +1,124 @@
+/** The one way to start threads: a pool for each kind, whose threads start with the first task that needs them. */
+import { extname } from 'node:path';
+import type { Transferable } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+
+/** The task was not done: its threads were closed. */
+export class ThreadsClosed extends Error {}
+
+/** What a load balancer sees of a task lies under it. It is not sent. */
+const ABOUT: unique symbol = Piscina.queueOptionsSymbol as never;
+
+type PoolOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>;
+
+export interface ThreadsOptions<About>
+  extends Pick<PoolOptions, 'env' | 'execArgv' | 'minThreads' | 'resourceLimits' | 'workerData'> {
+  readonly maxThreads: number;
+  /** Threads that nobody needs for so many milliseconds end. They stay if there is none. */
+  readonly idleTimeout?: number;
+  /** Chooses one of the idle threads by its id, if one is to have the task at once. */
+  readonly choose?: (idle: readonly number[], about: About | undefined) => number | undefined;
+  readonly onMessage?: (message: unknown) => void;
+  /** Hears the ids of the threads that are left once one has ended. */
+  readonly onEnd?: (left: ReadonlySet<number>) => void;
+  /** Hears of the error of a thread without a task. */
+  readonly onError?: (error: Error) => void;
+}
+
+export interface RunOptions<About> {
+  /** Ends the thread that has the task, if any. The task rejects with its reason. */
+  readonly signal?: AbortSignal;
+  readonly transferList?: readonly Transferable[];
+  /** Goes to `choose`, and not to the thread. */
+  readonly about?: About;
+}
+
+/** A file beside its caller, and of its kind: TypeScript in a clone, JavaScript in an installed package. */
+export const threadFile = ({ filename, url }: ImportMeta, name: string): URL =>
+  new URL(`${name}${extname(filename)}`, url);
+
+/** Threads that run the default export of a file, one task at a time each. */
+export class Threads<Task extends object, Answer, About = undefined> {
+  readonly #pool: Piscina<Task, Answer>;
+  #isClosed = false;
+  /** Aborted when no thread is left for the tasks that wait: Piscina would let them wait for the next task. */
+  #waiting = new AbortController();
+
+  constructor(file: URL, { choose, onMessage, onEnd, onError, ...options }: ThreadsOptions<About>) {
+    this.#pool = new Piscina({
+      filename: file.href,
+      minThreads: 0,
+      idleTimeout: Infinity,
+      // They would block an idle thread's event loop, and with it the pipe to Chrome.
+      atomics: 'disabled',
+      recordTiming: false,
+      // It hears of no setting, such as a key, and of no flag of ours, such as one that opens a debugger.
+      env: {},
+      execArgv: [],
+      ...options,
+      ...(choose && {
+        loadBalancer: (task, workers) => {
+          const idle = workers.filter((each) => each.currentUsage === 0 && !each.destroyed);
+          const { [ABOUT]: about } = task as typeof task & Record<typeof ABOUT, About | null>;
+          const chosen = choose(
+            idle.map(({ id }) => id),
+            about ?? undefined,
+          );
+          return idle.find(({ id }) => id === chosen) ?? null;
+        },
+      }),
+    });
+    let failure = new Error('The thread ended.');
+    if (onMessage) this.#pool.on('message', onMessage);
+    this.#pool.on('workerDestroy', ({ id }: { readonly id: number }) => {
+      // The id of a thread that has exited is unknown by now, so its owner learns who is left.
+      const left = new Set(this.#pool.threads.map(({ threadId }) => threadId));
+      left.delete(id);
+      onEnd?.(left);
+      // Its own task learns of its error first.
+      queueMicrotask(() => this.#rejectWaiting(failure));
+    });
+    this.#pool.on('error', (error: Error) => {
+      failure = error;
+      onError?.(error);
+    });
+  }
+
+  /** The threads that have no task. */
+  get idle(): number {
+    return this.#pool.idleThreads;
+  }
+
+  /**
+   * Rejects with what the thread threw, or ended of.
+   * @throws {ThreadsClosed}
+   */
+  async run(
+    task: Task,
+    { signal, transferList = [], about }: RunOptions<About> = {},
+  ): Promise<Answer> {
+    if (this.#isClosed) throw new ThreadsClosed('The threads are closed.');
+    const waiting = this.#waiting.signal;
+    const ends = signal === undefined ? waiting : AbortSignal.any([signal, waiting]);
+    try {
+      const asked = about === undefined ? task : { ...task, [ABOUT]: about };
+      return await this.#pool.run(asked, { signal: ends, transferList: [...transferList] });
+    } catch (error) {
+      if (this.#isClosed) throw new ThreadsClosed('The threads were closed.', { cause: error });
+      const isAborted = ends.aborted && error instanceof Error && error.name === 'AbortError';
+      throw isAborted ? ends.reason : error;
+    }
+  }
+
+  /** Ends the threads, whatever they do. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#pool.destroy();
+  }
+
+  #rejectWaiting(reason: Error): void {
+    if (this.#pool.threads.length > 0) return;
+    this.#waiting.abort(reason);
+    this.#waiting = new AbortController();
+  }
+}
