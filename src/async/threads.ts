@@ -6,6 +6,9 @@ import { Piscina } from 'piscina';
 /** The task was not done: its threads were closed. */
 export class ThreadsClosed extends Error {}
 
+export const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+
 /** What a load balancer sees of a task lies under it. It is not sent. */
 const ABOUT: unique symbol = Piscina.queueOptionsSymbol as never;
 

@@ -1,7 +1,6 @@
 /** A thread of its own: draws first pages by PDFium, as WebAssembly that sees a PDF and nothing else. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { parentPort } from 'node:worker_threads';
 import { crc32, deflateSync } from 'node:zlib';
 import { init } from '@embedpdf/pdfium';
 import { withMemoryOf } from '../limits/wasm-memory.ts';
@@ -118,7 +117,15 @@ function pngOf({ width, height, rows }: Picture): Buffer {
   return Buffer.concat([PNG_SIGNATURE, ...parts]);
 }
 
-parentPort?.on('message', (pdf: Uint8Array) => {
-  const picture = firstPage(pdf);
-  parentPort?.postMessage(picture && pngOf(picture), []);
-});
+export default async function draw(pdf: Uint8Array): Promise<Buffer | undefined> {
+  try {
+    const picture = firstPage(pdf);
+    return picture && pngOf(picture);
+  } catch (error) {
+    // The program is not to be trusted after it: the thread ends of it, and the task with the thread.
+    setImmediate(() => {
+      throw error;
+    });
+    return await new Promise(() => {});
+  }
+}

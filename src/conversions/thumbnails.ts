@@ -3,29 +3,28 @@
  * conversion that would be a seventh of what the letter costs, and a stored picture would want an event, two files' syncs
  * and a place in each rule for what is deleted. So nothing is stored, and nothing has to be deleted, erased, counted or backed up.
  */
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { Semaphore } from '../async/semaphore.ts';
+import { threadFile, Threads, ThreadsClosed } from '../async/threads.ts';
 import { Turns } from '../async/turns.ts';
-import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 
 /** A first page that takes longer has no picture. A thread that starts needs a part of it. */
 const MOST_MS = 5000;
 /** A thread holds about 40 MB: it ends when nobody has looked for so long. */
 const IDLE_MS = 60_000;
-const RETRY_SECONDS = 2;
-
-/** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
-const THREAD = join(import.meta.dirname, `thumbnail-worker${extname(import.meta.filename)}`);
+/** Most of a PDF is outside of it. */
+const MAX_HEAP_MB = 128;
 
 export class Thumbnails {
   readonly #logger: Logger;
-  readonly #turns = new Turns();
-  readonly #thread = new Semaphore(1);
-  #worker: Worker | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #turns = new Turns(1);
+  readonly #threads = new Threads<Uint8Array, Uint8Array | undefined>(
+    threadFile(import.meta, 'thumbnail-worker'),
+    {
+      maxThreads: 1,
+      idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    },
+  );
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -34,54 +33,23 @@ export class Thumbnails {
   /**
    * One PDF at a time. The accounts take turns.
    * @returns a PNG; undefined where none can be made: the PDF needs a password, is damaged, or takes too much
+   * @throws {ThreadsClosed}
    */
   async firstPage(accountId: string, pdf: Buffer): Promise<Buffer | undefined> {
     return await this.#turns.run(accountId, async () => {
-      const release = await this.#thread.acquire();
+      const late = AbortSignal.timeout(MOST_MS);
       try {
-        if (this.#isClosed) {
-          throw new ServiceError('service_unavailable', undefined, { retryAfter: RETRY_SECONDS });
-        }
-        return await this.#drawn(pdf);
-      } finally {
-        release();
+        const png = await this.#threads.run(pdf, { signal: late });
+        return png && Buffer.from(png.buffer, png.byteOffset, png.byteLength);
+      } catch (error) {
+        if (error instanceof ThreadsClosed) throw error;
+        if (!late.aborted) this.#logger.warn({ err: error }, 'a first page could not be drawn');
+        return undefined;
       }
     });
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#idle);
-    await this.#worker?.terminate();
-  }
-
-  async #drawn(pdf: Buffer): Promise<Buffer | undefined> {
-    clearTimeout(this.#idle);
-    const worker = this.#worker ?? this.#start();
-    const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
-    const end = (): void => resolve(undefined);
-    worker.once('message', resolve).once('exit', end);
-    worker.postMessage(pdf, []);
-    const late = setTimeout(() => void worker.terminate(), MOST_MS);
-    try {
-      const png = await promise;
-      return png && Buffer.from(png.buffer, png.byteOffset, png.byteLength);
-    } finally {
-      clearTimeout(late);
-      worker.off('message', resolve).off('exit', end);
-      this.#idle = setTimeout(() => void worker.terminate(), IDLE_MS).unref();
-    }
-  }
-
-  #start(): Worker {
-    // It hears of no setting, such as a key, and of no flag of ours, such as one that opens a debugger.
-    const worker = new Worker(THREAD, { env: {}, execArgv: [] });
-    worker.unref();
-    worker.on('error', (err) => this.#logger.warn({ err }, 'a first page could not be drawn'));
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    this.#worker = worker;
-    return worker;
+    await this.#threads.close();
   }
 }

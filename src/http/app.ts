@@ -154,7 +154,7 @@ function searchesOf(deps: HttpDependencies, closing: AbortSignal): ConversionSea
 
 function templatesOf(closing: AbortSignal): TemplateThreads {
   const templates = new TemplateThreads();
-  closing.addEventListener('abort', () => templates.close(), { once: true });
+  closing.addEventListener('abort', () => void templates.close(), { once: true });
   return templates;
 }
 

@@ -14,6 +14,7 @@ const MAX_MEMORY_BYTES = 512 * 1024 * 1024;
 /** Of what it says. */
 const MAX_SAID_CHARACTERS = 4_000;
 const VERSION_MS = 10_000;
+const RM_RETRIES = 5;
 /** The first version with jobs as JSON in the form of today. */
 const OLDEST_MAJOR = 11;
 
@@ -150,7 +151,8 @@ export class QpdfRuns {
       endGroup(child.pid);
       await ended;
     }
-    await rm(this.folder, { recursive: true, force: true });
+    // A thread that was ended may be writing its last file.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: RM_RETRIES });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Works on PDFs of strangers, in a thread that may be ended at any time: it has no network, and little memory. */
 import { randomBytes } from 'node:crypto';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Encryption } from '../domain/request-document.ts';
 import { refuseAbsurdRows } from './absurd-rows.ts';
 import { attach } from './attachments.ts';
@@ -31,7 +31,7 @@ import {
 /** More than a PDF of ours may have. */
 const MAX_PAGES = 10_000;
 
-interface ThreadData {
+export interface WorkTask {
   readonly work: Work;
   readonly folder: string;
   /** Runs qpdf in that folder. */
@@ -299,8 +299,12 @@ function pagesAt(objects: PdfObjects, ranges: string | undefined): readonly Ref[
   return all.filter((_, n) => chosen.has(n));
 }
 
-async function answer(): Promise<WorkAnswer> {
-  const { work, folder, port, program } = workerData as ThreadData;
+export default async function answer({
+  work,
+  folder,
+  port,
+  program,
+}: WorkTask): Promise<WorkAnswer> {
   try {
     const result = await new Workshop(new Jobs(folder, port)).do(work);
     return { kind: 'done', result: { ...result, program } };
@@ -323,6 +327,3 @@ async function answer(): Promise<WorkAnswer> {
     throw error;
   }
 }
-
-const told = await answer();
-parentPort?.postMessage(told, []);

@@ -1,59 +1,64 @@
-/** Work on finished PDFs, each in a thread of its own that is ended at the deadline, with the runs of qpdf that it asks for. */
-import { extname } from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
+/** Work on finished PDFs, in threads that are ended at the deadline, with the runs of qpdf that it asks for. */
+import { availableParallelism } from 'node:os';
+import { MessageChannel } from 'node:worker_threads';
+import { isOutOfMemory, threadFile, Threads } from '../async/threads.ts';
 import { QpdfRuns, type WorkPlace } from './qpdf-process.ts';
 import { type Work, type WorkAnswer, WorkFailure, type WorkResult } from './work-plan.ts';
+import type { WorkTask } from './work-thread.ts';
 
 /** Objects of a PDF while it is changed. What lies in buffers is not counted. */
 const MAX_HEAP_MB = 512;
+/** Another PDF may come soon. A thread that waits keeps the memory of the last one. */
+const IDLE_MS = 1_000;
 
-/** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
-const THREAD = new URL(`work-thread${extname(import.meta.filename)}`, import.meta.url);
+const threads = new Threads<WorkTask, WorkAnswer>(threadFile(import.meta, 'work-thread'), {
+  maxThreads: availableParallelism(),
+  idleTimeout: IDLE_MS,
+  resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+});
 
 /** @throws {WorkFailure} */
 export async function workOnPdf(work: Work, place: WorkPlace): Promise<WorkResult> {
-  const started = performance.now();
   const { deadlineMs, unneeded } = place;
-  const runs = await QpdfRuns.open(place);
-  const { promise, resolve, reject } = Promise.withResolvers<WorkAnswer>();
-  const { port1: asked, port2: port } = new MessageChannel();
-  const { folder, qpdf } = runs;
-  const thread = new Worker(THREAD, {
-    workerData: { work, folder, program: qpdf.product, port },
-    transferList: [port],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    env: {},
-    // It hears of no flag of ours, such as one that opens a debugger.
-    execArgv: [],
-  });
-  asked.on('message', (jobFile: string) => {
-    runs.run(jobFile).then((end) => asked.postMessage(end, []), reject);
-  });
-  const end = (): void => {
-    reject(new WorkFailure('timeout', 'The time limit was reached while the PDF was worked on.'));
+  const end = new AbortController();
+  const late = (): void => {
+    const message = 'The time limit was reached while the PDF was worked on.';
+    end.abort(new WorkFailure('timeout', message));
   };
   const giveUp = (): void => {
-    reject(new WorkFailure('cancelled', 'The conversion was cancelled.'));
+    end.abort(new WorkFailure('cancelled', 'The conversion was cancelled.'));
   };
-  const timer = setTimeout(end, Math.max(0, deadlineMs - (performance.now() - started)));
+  const timer = setTimeout(late, Math.max(0, deadlineMs));
   unneeded?.addEventListener('abort', giveUp);
-  thread
-    .on('message', (message: WorkAnswer) => resolve(message))
-    .on('error', (error: Error & { readonly code?: string }) => {
-      const isFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      const message = 'The PDF takes more memory than work on a PDF may use.';
-      reject(isFull ? new WorkFailure('too_large', message, { cause: error }) : error);
-    })
-    .on('exit', (code) => reject(new Error(`The thread for work on PDFs ended with ${code}.`)));
+  if (unneeded?.aborted === true) giveUp();
   try {
-    if (unneeded?.aborted === true) giveUp();
-    const answer = await promise;
+    const answer = await answerOf(work, place, end);
     if (answer.kind === 'done') return answer.result;
     throw new WorkFailure(answer.fault, answer.message);
   } finally {
     clearTimeout(timer);
     unneeded?.removeEventListener('abort', giveUp);
-    await thread.terminate();
+  }
+}
+
+async function answerOf(work: Work, place: WorkPlace, end: AbortController): Promise<WorkAnswer> {
+  const runs = await QpdfRuns.open(place);
+  const { folder, qpdf } = runs;
+  const { port1: asked, port2: port } = new MessageChannel();
+  asked.on('message', (jobFile: string) => {
+    runs.run(jobFile).then(
+      (ended) => asked.postMessage(ended, []),
+      (error: unknown) => end.abort(error),
+    );
+  });
+  try {
+    const task = { work, folder, program: qpdf.product, port };
+    return await threads.run(task, { signal: end.signal, transferList: [port] });
+  } catch (cause) {
+    if (!isOutOfMemory(cause)) throw cause;
+    const message = 'The PDF takes more memory than work on a PDF may use.';
+    throw new WorkFailure('too_large', message, { cause });
+  } finally {
     asked.close();
     await runs.close();
   }

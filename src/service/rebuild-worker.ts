@@ -1,26 +1,29 @@
 /** A thread of its own: rebuilds the read models from the log, while the API goes on answering. */
-import { parentPort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config.ts';
 import { createLogger } from '../observe/log.ts';
-import { rebuildReadModel } from '../read-model/rebuild.ts';
+import { type RebuildResult, rebuildReadModel } from '../read-model/rebuild.ts';
 import { openEventStore } from './event-store.ts';
 import { readModelOf } from './log.ts';
 import { Openings } from './open.ts';
-import type { RebuildNotice } from './rebuilds.ts';
 
-const config = workerData as Pick<Config, 'dataDir' | 'eventStoreUrl'>;
-const logger = createLogger('silent');
-const notify = (notice: RebuildNotice): void => parentPort?.postMessage(notice, []);
+/** A task of the thread, which tells by the port how far it is. */
+export interface RebuildTask {
+  readonly config: Pick<Config, 'dataDir' | 'eventStoreUrl'>;
+  readonly progress: MessagePort;
+}
 
-const openings = new Openings();
-try {
-  const { store } = await openEventStore({ config, logger, openings }, {});
-  const result = await rebuildReadModel({
-    readModel: readModelOf(config, logger),
-    store,
-    onProgress: ({ position, end }) => notify({ position, end }),
-  });
-  notify(result);
-} finally {
-  await openings.close();
+export default async function rebuild({ config, progress }: RebuildTask): Promise<RebuildResult> {
+  const logger = createLogger('silent');
+  const openings = new Openings();
+  try {
+    const { store } = await openEventStore({ config, logger, openings }, {});
+    return await rebuildReadModel({
+      readModel: readModelOf(config, logger),
+      store,
+      onProgress: ({ position, end }) => progress.postMessage({ position, end }, []),
+    });
+  } finally {
+    await openings.close();
+  }
 }

@@ -1,16 +1,11 @@
 /** Rebuilds of this process's read models, one at a time, in a thread of their own. */
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
+import { threadFile, Threads, ThreadsClosed } from '../async/threads.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import type { RebuildState, Rebuilds } from '../http/dependencies.ts';
-import type { RebuildProgress, RebuildResult } from '../read-model/rebuild.ts';
+import type { RebuildResult } from '../read-model/rebuild.ts';
 import type { Core } from './core.ts';
-
-/** Messages of the thread: how far it is, and at last what it has done. */
-export type RebuildNotice = Pick<RebuildProgress, 'position' | 'end'> | RebuildResult;
-
-/** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
-const THREAD = join(import.meta.dirname, `rebuild-worker${extname(import.meta.filename)}`);
+import type { RebuildTask } from './rebuild-worker.ts';
 
 export interface StoppableRebuilds extends Rebuilds {
   /** Cuts off a rebuild that is under way: the read models in use stay. */
@@ -23,36 +18,36 @@ export function createRebuilds({
   logger,
 }: Pick<Core, 'config' | 'clock' | 'logger'>): StoppableRebuilds {
   let state: RebuildState = { underWay: undefined, last: undefined };
-  let worker: Worker | undefined;
+  const threads = new Threads<RebuildTask, RebuildResult>(
+    threadFile(import.meta, 'rebuild-worker'),
+    { maxThreads: 1, idleTimeout: 0 },
+  );
 
-  function begin(): void {
-    let failure: unknown = new Error('The rebuild was cut off.');
-    const thread = new Worker(THREAD, { workerData: { dataDir, eventStoreUrl } });
-    worker = thread;
+  async function rebuild(): Promise<void> {
     state = { ...state, underWay: { position: 0n, end: 0n } };
-    thread.on('message', (notice: RebuildNotice) => {
-      if ('position' in notice) state = { ...state, underWay: notice };
-      else {
-        failure = undefined;
-        logger.info(notice, 'the read models were rebuilt');
-      }
+    const { port1, port2: progress } = new MessageChannel();
+    port1.on('message', (underWay: RebuildState['underWay']) => {
+      state = { ...state, underWay };
     });
-    thread.on('error', (error) => {
-      failure = error;
-    });
-    thread.on('exit', () => {
-      worker = undefined;
-      if (failure) logger.error({ err: failure }, 'the read models could not be rebuilt');
-      const error = failure ? errorMessage(failure) : undefined;
+    const task = { config: { dataDir, eventStoreUrl }, progress };
+    let error: string | undefined;
+    try {
+      const result = await threads.run(task, { transferList: [progress] });
+      logger.info(result, 'the read models were rebuilt');
+    } catch (err) {
+      error = err instanceof ThreadsClosed ? 'The rebuild was cut off.' : errorMessage(err);
+      logger.error({ err }, 'the read models could not be rebuilt');
+    } finally {
+      port1.close();
       state = { underWay: undefined, last: { endedAt: clock.now(), error } };
-    });
+    }
   }
 
   return {
     state: () => state,
     start: () => {
-      if (worker === undefined) begin();
+      if (state.underWay === undefined) void rebuild();
     },
-    stop: async () => void (await worker?.terminate()),
+    stop: () => threads.close(),
   };
 }

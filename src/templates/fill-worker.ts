@@ -1,10 +1,7 @@
 /** A thread of its own: reads and fills templates, which may take as long as their writers like. */
-import { parentPort } from 'node:worker_threads';
 import { fillTexts, parseTexts } from './liquid.ts';
-import type { Filled, FillJob, FillProblem, FillReport } from './messages.ts';
+import type { Filled, FillJob, FillProblem, FillReport, FillTask } from './messages.ts';
 import { dataProblems, schemaProblems } from './schema.ts';
-
-const report = (message: FillReport): void => parentPort?.postMessage(message, []);
 
 const areProblems = (value: object): value is readonly FillProblem[] => Array.isArray(value);
 
@@ -50,20 +47,16 @@ function problemsOf(error: unknown): readonly FillProblem[] {
   throw error;
 }
 
-parentPort?.on('message', (job: FillJob) => {
-  let problems: readonly FillProblem[] = [];
+export default function fill({ job, reports }: FillTask): readonly FillProblem[] {
+  const report = (message: FillReport): void => reports.postMessage(message, []);
   try {
+    report({ kind: 'begun' });
     const jobs = work(job);
     for (let next = jobs.next(); ; next = jobs.next()) {
-      if (next.done) {
-        problems = next.value;
-        break;
-      }
+      if (next.done) return next.value;
       report({ kind: 'filled', filled: next.value });
     }
   } catch (error) {
-    problems = problemsOf(error);
+    return problemsOf(error);
   }
-  report({ kind: 'done', problems });
-});
-report({ kind: 'ready' });
+}

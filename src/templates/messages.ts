@@ -1,4 +1,5 @@
 /** The messages between the service and the threads that fill templates. */
+import type { MessagePort } from 'node:worker_threads';
 
 /** Texts of one template: Liquid before it is filled, HTML after. */
 export interface TemplateTexts {
@@ -31,8 +32,13 @@ export type Filled =
   /** At least one. */
   | { readonly problems: readonly FillProblem[] };
 
-/** From a thread. `ready`: it has started; `filled`: for the next of the data; `done`: the job has ended. */
+/** A task of a thread, which reports how far it is, and answers with what is wrong with the whole. */
+export interface FillTask {
+  readonly job: FillJob;
+  readonly reports: MessagePort;
+}
+
+/** `filled`: for the next of the data. */
 export type FillReport =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'filled'; readonly filled: Filled }
-  | { readonly kind: 'done'; readonly problems: readonly FillProblem[] };
+  | { readonly kind: 'begun' }
+  | { readonly kind: 'filled'; readonly filled: Filled };

@@ -2,22 +2,17 @@
  * The threads that fill templates. One that takes too long or too much memory is ended, and all others go on. Accounts
  * take turns, with one job of each at a time: nobody keeps all threads busy alone.
  */
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { ServiceError } from '../errors/errors.ts';
-import type { Filled, FillJob, FillProblem, FillReport } from './messages.ts';
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { isOutOfMemory, threadFile, Threads } from '../async/threads.ts';
+import { Turns } from '../async/turns.ts';
+import type { Filled, FillJob, FillProblem, FillReport, FillTask } from './messages.ts';
 
-/** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
-const THREAD = join(import.meta.dirname, `fill-worker${extname(import.meta.filename)}`);
 const THREADS = 2;
 /** For one of the data, from when the thread has the job. The library's own limit is shorter, and names the place. */
 const STEP_MS = 3_000;
 /** For all data of one job. */
 const JOB_MS = 20_000;
-/** A busy machine may take long to start a thread. */
-const START_MS = 30_000;
 const HEAP_MB = 128;
-const RETRY_SECONDS = 2;
 
 const SLOW = `It takes more than ${STEP_MS / 1000} s to fill the template and to check its data.`;
 const LONG = `It takes more than ${JOB_MS / 1000} s to fill the template with all data. Send smaller batches.`;
@@ -30,129 +25,68 @@ export interface FillResult {
   readonly problems: readonly FillProblem[];
 }
 
-interface Asked {
-  readonly job: FillJob;
-  readonly outcome: PromiseWithResolvers<FillResult>;
-}
+/** The reason why a job was ended. */
+class TakesTooMuch extends Error {}
 
 export class TemplateThreads {
-  readonly #idle: Worker[] = [];
-  readonly #all = new Set<Worker>();
-  /** By account, in the order of their turns. */
-  readonly #waiting = new Map<string, Asked[]>();
-  readonly #running = new Set<string>();
-  #isClosed = false;
-
-  /** @throws {ServiceError} `service_unavailable` where the service stops, or no thread starts */
-  async fill(accountId: string, job: FillJob): Promise<FillResult> {
-    if (this.#isClosed) throw stopped();
-    const asked: Asked = { job, outcome: Promise.withResolvers<FillResult>() };
-    const own = this.#waiting.get(accountId);
-    if (own === undefined) this.#waiting.set(accountId, [asked]);
-    else own.push(asked);
-    this.#next();
-    return await asked.outcome.promise;
-  }
-
-  /** Takes no more jobs. Those under way are ended. */
-  close(): void {
-    this.#isClosed = true;
-    for (const worker of this.#idle.splice(0)) void worker.terminate();
-  }
-
-  #next(): void {
-    for (const [accountId, jobs] of this.#waiting) {
-      if (this.#running.size >= THREADS) return;
-      if (this.#running.has(accountId)) continue;
-      const asked = jobs.shift();
-      // It goes behind the others.
-      this.#waiting.delete(accountId);
-      if (jobs.length > 0) this.#waiting.set(accountId, jobs);
-      if (asked === undefined) continue;
-      this.#running.add(accountId);
-      void this.#run(asked)
-        .then(asked.outcome.resolve, asked.outcome.reject)
-        .finally(() => {
-          this.#running.delete(accountId);
-          this.#next();
-        });
-    }
-  }
-
-  async #run({ job }: Asked): Promise<FillResult> {
-    const worker = this.#idle.pop() ?? (await this.#start());
-    const filled: Filled[] = [];
-    const ended = Promise.withResolvers<readonly FillProblem[]>();
-    const endWith = (message: string): void => {
-      worker.off('message', onReport);
-      this.#all.delete(worker);
-      void worker.terminate();
-      ended.resolve([{ path: ['html'], message }]);
-    };
-    let step = setTimeout(endWith, STEP_MS, SLOW);
-    const whole = setTimeout(endWith, JOB_MS, LONG);
-    const onReport = (report: FillReport): void => {
-      if (report.kind === 'done') return ended.resolve(report.problems);
-      if (report.kind !== 'filled') return;
-      filled.push(report.filled);
-      clearTimeout(step);
-      step = setTimeout(endWith, STEP_MS, SLOW);
-    };
-    let failure: unknown;
-    const onError = (error: unknown): void => {
-      failure = error;
-    };
-    const onExit = (): void => {
-      const { code } = { ...(failure as { code?: unknown } | undefined) };
-      if (code === 'ERR_WORKER_OUT_OF_MEMORY') endWith(LARGE);
-      else ended.reject(failure ?? stopped());
-    };
-    worker.on('message', onReport).on('error', onError).on('exit', onExit);
-    try {
-      // It is waited for by requests alone, which keep the process.
-      worker.postMessage(job, []);
-      const problems = await ended.promise;
-      if (this.#isClosed) void worker.terminate();
-      else if (this.#all.has(worker)) this.#idle.push(worker);
-      return { filled, problems };
-    } finally {
-      clearTimeout(step);
-      clearTimeout(whole);
-      worker.off('message', onReport).off('error', onError).off('exit', onExit);
-    }
-  }
-
-  async #start(): Promise<Worker> {
-    const worker = new Worker(THREAD, {
-      env: {},
+  readonly #turns = new Turns(THREADS);
+  readonly #threads = new Threads<FillTask, readonly FillProblem[]>(
+    threadFile(import.meta, 'fill-worker'),
+    {
+      maxThreads: THREADS,
       resourceLimits: {
         maxOldGenerationSizeMb: HEAP_MB,
         maxYoungGenerationSizeMb: 16,
         stackSizeMb: 4,
       },
-    });
-    this.#all.add(worker);
-    worker.unref();
-    worker.once('exit', () => {
-      this.#all.delete(worker);
-      const at = this.#idle.indexOf(worker);
-      if (at >= 0) this.#idle.splice(at, 1);
-    });
-    const started = Promise.withResolvers<void>();
-    const late = setTimeout(() => void worker.terminate(), START_MS);
-    const onExit = (): void => started.reject(stopped());
-    worker.once('message', () => started.resolve()).once('exit', onExit);
-    worker.on('error', (cause) => started.reject(cause));
+    },
+  );
+
+  /** @throws {ThreadsClosed} */
+  async fill(accountId: string, job: FillJob): Promise<FillResult> {
+    return await this.#turns.run(accountId, () => this.#run(job));
+  }
+
+  /** Takes no more jobs. Those under way are ended. */
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+
+  async #run(job: FillJob): Promise<FillResult> {
+    const filled: Filled[] = [];
+    const { port1: reports, port2 } = new MessageChannel();
+    const abort = new AbortController();
+    const endWith = (message: string): void => abort.abort(new TakesTooMuch(message));
+    let step: NodeJS.Timeout | undefined;
+    let whole: NodeJS.Timeout | undefined;
+    const hear = (report: FillReport): void => {
+      clearTimeout(step);
+      step = setTimeout(endWith, STEP_MS, SLOW);
+      if (report.kind === 'begun') whole = setTimeout(endWith, JOB_MS, LONG);
+      else filled.push(report.filled);
+    };
+    reports.on('message', hear);
     try {
-      await started.promise;
+      const task = { job, reports: port2 };
+      const { signal } = abort;
+      const problems = await this.#threads.run(task, { signal, transferList: [port2] });
+      return { filled: [...filled, ...reportsLeft(reports)], problems };
+    } catch (error) {
+      const message = error instanceof TakesTooMuch ? error.message : LARGE;
+      if (!(error instanceof TakesTooMuch || isOutOfMemory(error))) throw error;
+      return { filled, problems: [{ path: ['html'], message }] };
     } finally {
-      clearTimeout(late);
-      worker.off('exit', onExit);
+      clearTimeout(step);
+      clearTimeout(whole);
+      reports.close();
     }
-    return worker;
   }
 }
 
-// Another node may answer, or the next thread.
-const stopped = (): ServiceError =>
-  new ServiceError('service_unavailable', undefined, { retryAfter: RETRY_SECONDS });
+/** The answer comes by another port, and may come first. */
+function* reportsLeft(reports: MessagePort): Generator<Filled> {
+  for (let next = receiveMessageOnPort(reports); next; next = receiveMessageOnPort(reports)) {
+    const report = next.message as FillReport;
+    if (report.kind === 'filled') yield report.filled;
+  }
+}

@@ -1,3 +1,4 @@
+import { ThreadsClosed } from '../../async/threads.ts';
 import { KeyErased, KeyringUnavailable } from '../../documents/keys/port.ts';
 import { BlobStoreUnavailable } from '../../documents/port.ts';
 import { errorLine, errorReason } from '../../errors/error-message.ts';
@@ -7,6 +8,7 @@ import { BudgetExceeded } from '../../limits/budgets.ts';
 import { type HttpContext, type HttpMiddleware, isByOperatorSocket } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
+const THREADS_RETRY_SECONDS = 2;
 /** The way to authenticate (RFC 6750, section 3). */
 export const CHALLENGE = 'Bearer realm="pressledger"';
 
@@ -25,6 +27,13 @@ function toServiceError(error: unknown, requestId: string): ServiceError {
   ) {
     return new ServiceError('service_unavailable', undefined, {
       retryAfter: STORE_RETRY_SECONDS,
+      cause: error,
+    });
+  }
+  // The service ends, and another node may answer.
+  if (error instanceof ThreadsClosed) {
+    return new ServiceError('service_unavailable', undefined, {
+      retryAfter: THREADS_RETRY_SECONDS,
       cause: error,
     });
   }

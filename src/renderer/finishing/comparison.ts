@@ -1,7 +1,8 @@
 /** Tells which pages of a document that is rendered again differ from those of the first PDF. */
 import { readFile } from 'node:fs/promises';
-import { dirname, extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { threadFile, Threads } from '../../async/threads.ts';
 import { resultWithin } from '../../async/with-timeout.ts';
 import { readContent } from '../../documents/decryption.ts';
 import type { BlobStore } from '../../documents/port.ts';
@@ -25,8 +26,11 @@ export interface ToCompare {
 /** Its answer: the numbers of the pages that differ, from 1. */
 export type Compared = readonly number[];
 
-/** The thread's file, of the kind of this one: TypeScript in a clone, JavaScript in an installed package. */
-const THREAD = new URL(`comparing-worker${extname(import.meta.filename)}`, import.meta.url);
+const threads = new Threads<ToCompare, Compared>(threadFile(import.meta, 'comparing-worker'), {
+  maxThreads: availableParallelism(),
+  idleTimeout: 0,
+  resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+});
 
 /**
  * @param first the PDF that the job's conversion is compared with
@@ -98,20 +102,12 @@ async function readable(one: Buffer, path: string, limits: WorkLimits): Promise<
 const hasPlainTable = (pdf: Buffer): boolean => pdf.subarray(-TAIL_BYTES).includes('trailer');
 
 /** @returns undefined where it takes too long */
-async function compare(workerData: ToCompare, limits: WorkLimits): Promise<Compared | undefined> {
-  const worker = new Worker(THREAD, {
-    workerData,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-  });
+async function compare(both: ToCompare, limits: WorkLimits): Promise<Compared | undefined> {
+  const end = new AbortController();
+  const comparing = threads.run(both, { signal: end.signal });
   try {
-    const { promise, resolve, reject } = Promise.withResolvers<Compared>();
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('The thread that compares has ended.')));
-    return await inTime(promise, COMPARE_MS, limits);
+    return await inTime(comparing, COMPARE_MS, limits);
   } finally {
-    await worker.terminate();
+    end.abort();
   }
 }
