@@ -15,7 +15,7 @@ const ABOUT: unique symbol = Piscina.queueOptionsSymbol as never;
 type PoolOptions = NonNullable<ConstructorParameters<typeof Piscina>[0]>;
 
 export interface ThreadsOptions<About>
-  extends Pick<PoolOptions, 'env' | 'execArgv' | 'minThreads' | 'resourceLimits' | 'workerData'> {
+  extends Pick<PoolOptions, 'env' | 'minThreads' | 'resourceLimits' | 'workerData'> {
   readonly maxThreads: number;
   /** Threads that nobody needs for so many milliseconds end. They stay if there is none. */
   readonly idleTimeout?: number;
@@ -55,7 +55,7 @@ export class Threads<Task extends object, Answer, About = undefined> {
       // They would block an idle thread's event loop, and with it the pipe to Chrome.
       atomics: 'disabled',
       recordTiming: false,
-      // It hears of no setting, such as a key, and of no flag of ours, such as one that opens a debugger.
+      // Threads see no setting, such as a key, and no flag of ours, such as one that opens a debugger.
       env: {},
       execArgv: [],
       ...options,

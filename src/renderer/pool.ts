@@ -157,7 +157,6 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
     minThreads: concurrency,
     maxThreads: concurrency,
     env: process.env,
-    execArgv: process.execArgv,
     workerData: worker,
     choose,
     onMessage: (notice) => hear(notice as WorkerNotice),
