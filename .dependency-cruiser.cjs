@@ -32,6 +32,13 @@ module.exports = {
       to: { path: '^(test|bench|setup)/' },
     },
     only('plain', PLAIN, [PLAIN], 'What many parts use knows none of them.'),
+    {
+      name: 'thread-library',
+      comment: 'Threads are started in one way.',
+      severity: 'error',
+      from: { path: '^(client|src|projections)/', pathNot: '^src/async/threads\\.ts$' },
+      to: { path: 'node_modules/piscina/' },
+    },
     only(
       'domain-is-pure',
       '^src/domain/',

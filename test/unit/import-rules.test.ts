@@ -35,6 +35,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     imports('src/config/config.ts', 'setup/chrome.mjs'),
   ],
   plain: [imports('src/async/with-timeout.ts', 'src/time/clock.ts', typeOnly)],
+  'thread-library': [imports('src/renderer/pool.ts', 'node_modules/piscina/dist/main.js')],
   'domain-is-pure': [
     imports('src/domain/account.ts', 'src/time/clock.ts'),
     imports('src/domain/account.ts', 'client/src/types.ts', typeOnly),
