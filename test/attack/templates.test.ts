@@ -3,7 +3,7 @@ import { test } from 'tap';
 import type { FillJob } from '../../src/templates/messages.ts';
 import { TemplateThreads } from '../../src/templates/threads.ts';
 
-const threadsOf = (t: { teardown(end: () => void): void }) => {
+const threadsOf = (t: { teardown(end: () => Promise<void>): void }) => {
   const threads = new TemplateThreads();
   t.teardown(() => threads.close());
   return (html: string, job: Partial<FillJob> = {}, accountId = 'mallory') =>
