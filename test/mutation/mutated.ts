@@ -1,0 +1,20 @@
+/** Runs the test files of its arguments in this process, on a source that has one bug: MUTANT names it. */
+import { registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import type { Mutant } from './mutants.ts';
+
+const { MUTANT } = process.env;
+if (MUTANT !== undefined) {
+  const { file, start, end, text } = JSON.parse(MUTANT) as Mutant & { readonly file: string };
+  const url = pathToFileURL(file).href;
+  registerHooks({
+    load(loaded, context, nextLoad) {
+      const module = nextLoad(loaded, context);
+      if (loaded !== url || typeof module.source === 'string' || !module.source) return module;
+      const source = Buffer.from(module.source as Uint8Array);
+      const mutated = [source.subarray(0, start), Buffer.from(text), source.subarray(end)];
+      return { ...module, source: Buffer.concat(mutated) };
+    },
+  });
+}
+for (const file of process.argv.slice(2)) await import(pathToFileURL(file).href);
