@@ -144,7 +144,24 @@ export class AppendTooLarge extends Error {
 }
 
 export class EventStoreUnavailable extends Error {
-  override readonly name = 'EventStoreUnavailable';
+  override readonly name: string = 'EventStoreUnavailable';
+}
+
+/**
+ * The log is not the one that is known: events were changed, or are missing. No retry mends that, and nothing is served
+ * from it until an operator decides.
+ */
+export class LogDiffers extends EventStoreUnavailable {
+  override readonly name = 'LogDiffers';
+  /** What is different, in one sentence. */
+  readonly found: string;
+
+  constructor(found: string) {
+    super(
+      `${found} Nothing is served until an operator decides: see "When the log differs" in docs/audit.md.`,
+    );
+    this.found = found;
+  }
 }
 
 /** Something in the storage that reading the log does not show. */

@@ -26,8 +26,15 @@ export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddlewar
   };
 }
 
+interface HealthDependencies extends Pick<HttpDependencies, 'logger' | 'readiness'> {
+  /** Makes the answer to everything else; 404 by default. */
+  readonly otherwise?: () => ServiceError;
+}
+
+const onlyHealth = () => new ServiceError('not_found', 'Only its health is served here.');
+
 /** Answers GET /healthz and GET /readyz as the API does, and 404 or 405 to everything else. */
-export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readiness'>): HttpApp {
+export function createHealthApp(deps: HealthDependencies): HttpApp {
   const app = new Koa<RequestState>();
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
   const paths = ['/healthz', '/readyz'];
@@ -40,8 +47,10 @@ export function createHealthApp(deps: Pick<HttpDependencies, 'logger' | 'readine
   ]);
   app.use(async (ctx, next) => {
     const handler = handlers.get(ctx.path);
-    if (handler === undefined)
-      throw new ServiceError('not_found', 'Only its health is served here.');
+    if (handler === undefined) {
+      const { otherwise = onlyHealth } = deps;
+      throw otherwise();
+    }
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.set('Allow', 'HEAD, GET');
       throw new ServiceError('method_not_allowed');

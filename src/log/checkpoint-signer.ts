@@ -2,31 +2,20 @@
  * Signs checkpoints of the log's tree, and never two different trees of one size: before each signature it
  * compares the tree with the last checkpoint that this node signed or saw, and with the log's newest one.
  */
-import type { KeyObject } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { checkpointQueries, type StoredCheckpoint } from '../../projections/checkpoints.ts';
+import { checkpointQueries } from '../../projections/checkpoints.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
 import { firstCommand, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { CHECKPOINT_EVENTS, LOG_ID, logAggregate, type SigningKey } from '../domain/log.ts';
-import { errorMessage } from '../errors/error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
-import {
-  type Checkpoint,
-  checkpointText,
-  parseCheckpoint,
-} from '../transparency-log/checkpoint.ts';
-import { rootHash, type TreeHashes } from '../transparency-log/merkle-tree.ts';
-import {
-  ed25519Signer,
-  openNote,
-  type Signer,
-  signNote,
-  verifierKey,
-} from '../transparency-log/signed-note.ts';
+import { checkpointText } from '../transparency-log/checkpoint.ts';
+import { rootHash } from '../transparency-log/merkle-tree.ts';
+import { ed25519Signer, signNote, verifierKey } from '../transparency-log/signed-note.ts';
+import { type LogGuard, type SigningKeys, signersOf } from './log-guard.ts';
 import { type OpenedLog, openLog } from './log-origin.ts';
 
 /** The least time from one signature of this node to its next. */
@@ -34,31 +23,15 @@ const PAUSE_MS = 1000;
 /** Events read at once in the search for one that is worth a checkpoint. */
 const PAGE = 100;
 
-/** The checkpoint that this node signed or saw last, kept outside the log and its copies. */
-export interface LastCheckpoint {
-  /** Named in messages. */
-  readonly path: string;
-  /** The note; undefined before the first. */
-  read(): string | undefined;
-  /** Durable when it resolves. */
-  write(note: string): Promise<void>;
-}
-
 export interface SignerDependencies extends ReadDependencies {
   readonly actors: ActorSystem;
   readonly clock: Clock;
   readonly store: Pick<EventStore, 'head' | 'readAll'>;
-  readonly lastCheckpoint: LastCheckpoint;
-  /** The private key of a generation: the same one each time. */
-  readonly signingKey: (generation: number) => KeyObject;
+  readonly guard: LogGuard;
+  readonly signingKey: SigningKeys;
   /** The setting LOG_ORIGIN. */
   readonly logName: string | undefined;
   readonly pauseMs?: number;
-}
-
-/** The log is not the one that was signed. Signing on would vouch for two histories. */
-export class LogContradictsCheckpoint extends Error {
-  override readonly name = 'LogContradictsCheckpoint';
 }
 
 /** Both of one generation of the read model: another may not have reached as far. */
@@ -68,10 +41,7 @@ const treeAndCheckpoints = (db: Database) => ({
 });
 
 export class CheckpointSigner {
-  /** Rejects with {@link LogContradictsCheckpoint}, for good; never resolves. */
-  readonly contradicted: Promise<never>;
   readonly #deps: SignerDependencies;
-  #contradict: (error: LogContradictsCheckpoint) => void = () => {};
   #running = Promise.resolve();
   #beganAt = Number.NEGATIVE_INFINITY;
   /** A signature that has its turn to come: it will cover all that the log holds now. */
@@ -79,31 +49,23 @@ export class CheckpointSigner {
 
   constructor(deps: SignerDependencies) {
     this.#deps = deps;
-    this.contradicted = new Promise((_, reject) => {
-      this.#contradict = reject;
-    });
-    this.contradicted.catch(() => {});
   }
 
   /**
    * Compares the log with the checkpoint that this node signed or saw last.
    * @param options `untilCaughtUp`: waits for the read model as long as it takes, as when it is rebuilt at a start
-   * @throws {LogContradictsCheckpoint} @throws {ServiceError} `service_unavailable`
+   * @throws {LogDiffers} @throws {ServiceError} `service_unavailable`
    */
   async checkLog({ untilCaughtUp = false } = {}): Promise<void> {
     const log = await openLog(this.#deps, this.#deps.logName);
-    const last = this.#lastOf(log);
-    if (last === undefined) return;
-    const newest = log.checkpoints.at(-1);
-    // The log itself says that it is the one. The tree is compared before the next signature.
-    if (newest?.size === last.size && newest.root === last.root.toString('base64')) return;
-    const { runner, store } = this.#deps;
+    const { guard, runner, store } = this.#deps;
+    const last = guard.last(log);
     if (untilCaughtUp) await runner.waitFor(await store.head());
     const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
-    this.#compare(hashes, last);
+    if (last !== undefined) guard.compare(hashes, last);
   }
 
-  /** Signs a checkpoint if there is more to cover than checkpoints. @throws {LogContradictsCheckpoint} */
+  /** Signs a checkpoint if there is more to cover than checkpoints. @throws {LogDiffers} */
   async signNews(): Promise<void> {
     await this.checkLog();
     const { readModel, store } = this.#deps;
@@ -123,7 +85,7 @@ export class CheckpointSigner {
   /**
    * Resolves when a checkpoint that covers all that the log held at the call is stored. This node signs
    * at most once a second; those who ask meanwhile share the next signature.
-   * @throws {LogContradictsCheckpoint}
+   * @throws {LogDiffers}
    */
   sign(): Promise<void> {
     this.#planned ??= this.#signInTurn();
@@ -150,19 +112,20 @@ export class CheckpointSigner {
     if (/^[0-9]*$/.test(text.split('\n', 2)[1] ?? '')) {
       throw new Error('A checkpoint is signed by sign() alone.');
     }
-    return signNote(text, this.#signersOf(await this.#withKey()));
+    return signNote(text, signersOf(await this.#withKey(), this.#deps.signingKey));
   }
 
-  /** Keeps the log's newest checkpoint, of any node. @throws {LogContradictsCheckpoint} */
+  /** Keeps the log's newest checkpoint, of any node. @throws {LogDiffers} */
   noteNewest(): Promise<void> {
     return this.#inOrder(async () => {
-      const last = this.#lastOf(await openLog(this.#deps));
+      const { guard } = this.#deps;
+      const last = guard.last(await openLog(this.#deps));
       const { checkpoints, hashes } = this.#deps.readModel.query(treeAndCheckpoints);
       const checkpoint = checkpoints.newest();
       if (checkpoint === undefined || checkpoint.size <= (last?.size ?? 0)) return;
       // Else another history would take the place of what this node knows.
-      if (last !== undefined) this.#compare(hashes, last);
-      await this.#deps.lastCheckpoint.write(checkpoint.note);
+      if (last !== undefined) guard.compare(hashes, last);
+      await guard.keep(checkpoint.note);
     });
   }
 
@@ -184,19 +147,19 @@ export class CheckpointSigner {
   }
 
   async #signNow(): Promise<void> {
-    const { actors, clock, lastCheckpoint, readModel, runner } = this.#deps;
+    const { actors, clock, guard, readModel, runner, signingKey } = this.#deps;
     const log = await this.#withKey();
-    const last = this.#lastOf(log);
+    const last = guard.last(log);
     const { hashes } = await consistentQuery(this.#deps, logTreeQueries);
     const { size } = hashes;
-    if (last !== undefined) this.#compare(hashes, last);
+    if (last !== undefined) guard.compare(hashes, last);
     const newest = readModel.query(checkpointQueries).newest();
-    if (newest !== undefined) this.#compare(hashes, newest);
+    if (newest !== undefined) guard.compare(hashes, newest);
     const { origin, generation } = log;
     const root = rootHash(hashes, size);
-    const note = signNote(checkpointText({ origin, size, root }), this.#signersOf(log));
+    const note = signNote(checkpointText({ origin, size, root }), signersOf(log, signingKey));
     // First the file: a crash in between must not let this size be signed again for another tree.
-    await lastCheckpoint.write(note);
+    await guard.keep(note);
     const outcome = await actors.send(
       logAggregate,
       LOG_ID,
@@ -224,64 +187,9 @@ export class CheckpointSigner {
 
   async #addKey({ origin, generation: newest }: OpenedLog, context: CommandContext) {
     const generation = newest + 1;
-    const { publicKey } = this.#signer(origin, generation);
+    const { publicKey } = ed25519Signer(origin, this.#deps.signingKey(generation));
     const key: SigningKey = { generation, verifierKey: verifierKey(origin, publicKey) };
     const command = { type: 'AddSigningKey', ...key, at: this.#deps.clock.now() } as const;
     orThrow(await this.#deps.actors.send(logAggregate, LOG_ID, command, context));
-  }
-
-  #signersOf({ origin, keys }: OpenedLog): readonly Signer[] {
-    return keys.toReversed().map(({ generation, verifierKey: expected }) => {
-      const signer = this.#signer(origin, generation);
-      if (verifierKey(origin, signer.publicKey) === expected) return signer;
-      throw new Error(
-        `Signing key ${generation} of the log does not follow from MASTER_KEY: set the MASTER_KEY that this log was begun with.`,
-      );
-    });
-  }
-
-  #signer(name: string, generation: number): Signer {
-    return ed25519Signer(name, this.#deps.signingKey(generation));
-  }
-
-  #lastOf({ origin }: OpenedLog): Checkpoint | undefined {
-    const { lastCheckpoint } = this.#deps;
-    const note = lastCheckpoint.read();
-    if (note === undefined) return undefined;
-    const last = this.#parsed(note);
-    if (last.origin === origin) return last;
-    return this.#refuse(
-      `${lastCheckpoint.path} is a checkpoint of the log ${last.origin}, and this log is ${origin}: restore that log, or give this one another DATA_DIR.`,
-    );
-  }
-
-  #parsed(note: string): Checkpoint {
-    try {
-      return parseCheckpoint(openNote(note).text);
-    } catch (error) {
-      return this.#refuse(
-        `${this.#deps.lastCheckpoint.path} is damaged, so nobody knows what this node has signed: restore it, or remove it where a later checkpoint is known to be in the log. ${errorMessage(error)}`,
-      );
-    }
-  }
-
-  #compare(hashes: TreeHashes, { size, root }: Pick<StoredCheckpoint, 'size' | 'root'>): void {
-    const { path } = this.#deps.lastCheckpoint;
-    if (hashes.size < size) {
-      this.#refuse(
-        `The log holds ${hashes.size} events, and this node has signed or seen a checkpoint of ${size} (${path}): an older log was put back, so restore the newer one.`,
-      );
-    }
-    if (!rootHash(hashes, size).equals(root)) {
-      this.#refuse(
-        `The log's first ${size} events are not those of the checkpoint that was signed (${path}): events were changed, so restore the log that was signed.`,
-      );
-    }
-  }
-
-  #refuse(message: string): never {
-    const error = new LogContradictsCheckpoint(message);
-    this.#contradict(error);
-    throw error;
   }
 }

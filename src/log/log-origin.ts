@@ -106,23 +106,31 @@ export interface BoundKeyring {
 /**
  * Keeps log and keyring together: each names the other. A node with another keyring would accept what nobody
  * else can read.
- * @param options `create`: opens the log where nobody has
- * @throws {Error} one line: this keyring is not the log's
+ * @param options `create`: opens a log that is empty
+ * @returns the log; undefined if it is empty, and stays so
+ * @throws {Error} one line: this keyring is not the log's, or it is not a log
  * @throws {EventStoreUnavailable} @throws {KeyringUnavailable}
  */
 export async function checkKeyring(
-  deps: Decides,
+  deps: Decides & Pick<Log, 'store'>,
   keyring: BoundKeyring,
   { create }: { readonly create: boolean },
-): Promise<void> {
+): Promise<OpenedLog | undefined> {
   const id = await keyring.id();
-  const state = create
-    ? await openLog(deps, undefined, id)
-    : (await deps.actors.read(logAggregate, LOG_ID)).state;
-  if (!isOpened(state)) return;
+  // The head first: where another node opens the log meanwhile, the state has it.
+  const isEmpty = (await deps.store.head()) === 0n;
+  const { state: found } = await deps.actors.read(logAggregate, LOG_ID);
+  if (!isEmpty && !isOpened(found)) {
+    throw new Error(
+      'The event log has events and does not begin with LogOpened, and nothing was changed: it was put back empty while ' +
+        'a service ran on it, or others write to it. Restore the log from its backup, or set EVENT_STORE_URL to it.',
+    );
+  }
+  const state = create && isEmpty ? await openLog(deps, undefined, id) : found;
+  if (!isOpened(state)) return undefined;
   const isOurs = state.keyring === undefined || state.keyring === id;
   const owner = isOurs ? await keyring.bindTo(state.openedAs) : undefined;
-  if (owner === state.openedAs) return;
+  if (owner === state.openedAs) return state;
   throw new Error(
     `The keyring in ${keyring.place} is not the one of the event log ${state.openedAs}` +
       `${owner === undefined ? '' : `, but of ${owner}`}, and nothing was changed: set DATA_DIR, BLOB_STORE_URL ` +

@@ -42,7 +42,7 @@ const keysInForce = ({ readModel }: TransparencyLogDependencies): readonly strin
 
 /**
  * The newest checkpoint, signed now where the log's newest does not cover the event at that position.
- * @throws {LogContradictsCheckpoint} @throws {ServiceError} `service_unavailable`
+ * @throws {LogDiffers} @throws {ServiceError} `service_unavailable`
  */
 export async function checkpointCovering(
   deps: TransparencyLogDependencies,

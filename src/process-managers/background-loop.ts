@@ -1,5 +1,6 @@
 import type { Stoppable } from '../async/stoppable.ts';
 import type { EventType } from '../domain/events.ts';
+import { LogDiffers } from '../event-store/port.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 
@@ -51,7 +52,8 @@ export function startBackgroundLoop(
         await step(stopping.signal);
       }
     } catch (error) {
-      if (stopping.signal.aborted) return;
+      // Its line is logged by who stops the service.
+      if (stopping.signal.aborted || error instanceof LogDiffers) return;
       logger.error({ err: error, processManager: name }, 'a step failed and will be tried again');
       retry = setTimeout(wake, RETRY_MS);
     } finally {

@@ -26,6 +26,14 @@ function isStorageError(error: unknown): boolean {
  */
 export type Outcome = 'applied' | 'gap' | 'superseded';
 
+/** Holds the tables of a generation against what is known of the log from elsewhere. */
+export interface TableGuard {
+  /** Looks after each batch, before it is stored, and when the generation is opened. @throws {LogDiffers} */
+  check(): void;
+  /** Looks when the log has been read to its end. @throws {LogDiffers} */
+  checkEnd(): void;
+}
+
 /** A projection and the position that it has reached. */
 interface ProjectionState {
   readonly projection: Projection;
@@ -48,12 +56,14 @@ export class BatchWriter {
   readonly #writeCheckpoints;
   readonly #writeLastEvent;
   readonly #transaction;
+  readonly guard: TableGuard | undefined;
   /** The `data_version` at the last look: until it changes, nobody else has written. */
   #seen: number | undefined;
   #superseded = false;
 
-  constructor(db: Database, projections: readonly Projection[]) {
+  constructor(db: Database, projections: readonly Projection[], guard?: TableGuard) {
     this.#db = db;
+    this.guard = guard;
     this.#states = projections.map((projection) => {
       const state = { projection, definition: definitionOf(projection), position: 0n };
       for (const [type, handle] of Object.entries(projection.handlers(db))) {
@@ -95,6 +105,7 @@ export class BatchWriter {
   /**
    * @param after position before the batch's first event: the batch holds all that lies in between
    * @throws {ProjectionFailed} names the event and the projection; neither rows nor checkpoints changed
+   * @throws {LogDiffers} the same
    */
   apply(after: bigint, events: readonly RecordedEvent[]): Outcome {
     const outcome = this.#transaction.immediate(after, events);
@@ -115,6 +126,7 @@ export class BatchWriter {
     for (const event of events) this.#dispatch(event);
     this.#writeCheckpoints.run({ position: last.position });
     this.#writeLastEvent.run(last.position, last.stream, last.revision, last.id);
+    this.guard?.check();
     return 'applied';
   }
 

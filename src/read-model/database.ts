@@ -10,7 +10,7 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { errorMessage } from '../errors/error-message.ts';
 import type { EventStore } from '../event-store/port.ts';
-import { BatchWriter } from './batch-writer.ts';
+import { BatchWriter, type TableGuard } from './batch-writer.ts';
 import {
   currentGeneration,
   currentMark,
@@ -20,6 +20,7 @@ import {
   sweep,
 } from './generations.ts';
 import type { Projection } from './projection.ts';
+import { placeOf } from './last-event.ts';
 import { FORMAT, formatOf, install, type LastEvent, lastEventOf } from './schema.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
@@ -39,6 +40,8 @@ export interface ReadModelOptions {
   /** Holds the database's files and nothing else. */
   readonly directory: string;
   readonly projections: readonly Projection[];
+  /** Makes what holds each generation against what is known of the log. */
+  readonly guardOf?: (db: Database) => TableGuard;
   /** Logs that a generation is rebuilt. */
   readonly logger?: Logger;
 }
@@ -133,8 +136,8 @@ export class ReadModel implements ReadModelOptions {
 }
 
 /**
- * Opens the generation in use. A read model built from another log, or from a log that was rolled back
- * since, is replaced by an empty one.
+ * Opens the generation in use. One whose log was moved to another store is replaced by an empty one.
+ * @throws {LogDiffers} the log lacks the last event that the read model was made of
  * @throws {EventStoreUnavailable}
  */
 export async function openReadModel(
@@ -142,31 +145,22 @@ export async function openReadModel(
   store: Pick<EventStore, 'readStream'>,
 ): Promise<ReadModel> {
   const readModel = new ReadModel(options);
-  const last = readModel.lastEvent();
-  if (!(await isMadeOf(store, last))) {
-    const position = last?.position;
-    options.logger?.warn({ position }, 'the read model is of another log and is rebuilt');
-    readModel.startAnew();
+  try {
+    const last = readModel.lastEvent();
+    if ((await placeOf(store, last)) === 'another') {
+      const position = last?.position;
+      options.logger?.warn({ position }, 'the log was moved, and the read model is rebuilt');
+      readModel.startAnew();
+    }
+    return readModel;
+  } catch (error) {
+    readModel.close();
+    throw error;
   }
-  return readModel;
-}
-
-/**
- * True if the log holds the last event that a read model was made of.
- * @throws {EventStoreUnavailable}
- */
-export async function isMadeOf(
-  store: Pick<EventStore, 'readStream'>,
-  last: LastEvent | undefined,
-): Promise<boolean> {
-  if (last === undefined) return true;
-  const { stream, revision: from, id, position } = last;
-  const [event] = await store.readStream(stream, { from, limit: 1 });
-  return event?.id === id && event.position === position;
 }
 
 function open(options: ReadModelOptions): Opened {
-  const { directory, projections } = options;
+  const { directory, projections, guardOf } = options;
   for (let attempt = 1; ; attempt += 1) {
     const mark = currentMark(directory);
     try {
@@ -176,7 +170,8 @@ function open(options: ReadModelOptions): Opened {
       const db = openGeneration(path);
       try {
         install(db, projections);
-        const writer = new BatchWriter(db, projections);
+        const writer = new BatchWriter(db, projections, guardOf?.(db));
+        writer.guard?.check();
         // Read by each start: damage there would end all of them.
         lastEventOf(db);
         return { db, mark, writer, queries: new Map() };

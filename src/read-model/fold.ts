@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
-import { BatchWriter } from './batch-writer.ts';
+import { BatchWriter, type TableGuard } from './batch-writer.ts';
 import type { Projection } from './projection.ts';
 import { install } from './schema.ts';
 
@@ -28,11 +28,15 @@ export class Fold {
   #events = 0;
 
   /** @param db an empty database, which the caller closes */
-  constructor(db: Database, projections: readonly Projection[]) {
+  constructor(
+    db: Database,
+    projections: readonly Projection[],
+    guardOf?: (db: Database) => TableGuard,
+  ) {
     install(db, projections);
     this.db = db;
     this.#projections = projections;
-    this.#writer = new BatchWriter(db, projections);
+    this.#writer = new BatchWriter(db, projections, guardOf?.(db));
   }
 
   /** @param place `disk`: a temporary file that SQLite itself deletes, also where the process is killed */
@@ -50,7 +54,7 @@ export class Fold {
 
   /**
    * Reads on in the log from where the call before has ended.
-   * @throws {ProjectionFailed}
+   * @throws {ProjectionFailed} @throws {LogDiffers}
    */
   async readOn(
     store: Pick<EventStore, 'readAll'>,
@@ -62,15 +66,16 @@ export class Fold {
       const read = await store.readAll({ after: this.#position, limit: BATCH });
       const events = upTo === undefined ? read : read.filter(({ position }) => position <= upTo);
       const last = events.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       this.apply(belongs === undefined ? events : events.filter(belongs));
       this.#position = last.position;
       this.#events += events.length;
       onProgress?.(last.position, this.#events);
       // The end, for now; in one turn of the event loop nothing is added before a take-over.
-      if (events.length < BATCH) return;
+      if (events.length < BATCH) break;
       await setImmediate();
     }
+    if (upTo === undefined) this.#writer.guard?.checkEnd();
   }
 
   /**

@@ -45,7 +45,10 @@ export interface RebuildOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @throws {ProjectionFailed} a projection cannot take an event; the old generation stays in use */
+/**
+ * @throws {ProjectionFailed} a projection cannot take an event; the old generation stays in use
+ * @throws {LogDiffers} the same
+ */
 export async function rebuildReadModel(options: RebuildOptions): Promise<RebuildResult> {
   const { directory } = options.readModel;
   return await withBuilding(options, async (building, path) => {
@@ -63,14 +66,14 @@ export async function withBuilding<T>(
   options: RebuildOptions,
   use: (building: Building, path: string) => Promise<T>,
 ): Promise<T> {
-  const { directory, projections } = options.readModel;
+  const { directory, projections, guardOf } = options.readModel;
   const path = join(directory, `build-${randomUUID()}.db`);
   const db = exclusively(directory, () => {
     sweep(directory);
     return openForBuilding(path);
   });
   try {
-    return await use(buildingOf(options, new Fold(db, projections)), path);
+    return await use(buildingOf(options, new Fold(db, projections, guardOf)), path);
   } finally {
     db.close();
     removeDatabase(path);

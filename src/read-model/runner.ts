@@ -1,10 +1,16 @@
 /** Keeps a read model up with the log: subscription → projections → one transaction per batch. */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { EventStore, RecordedEvent, Subscription } from '../event-store/port.ts';
+import {
+  type EventStore,
+  LogDiffers,
+  type RecordedEvent,
+  type Subscription,
+} from '../event-store/port.ts';
 import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
 import { isDamage } from './generations.ts';
+import { placeOf } from './last-event.ts';
 
 type Listener = (events: readonly RecordedEvent[]) => void;
 
@@ -59,8 +65,8 @@ export class ProjectionRunner {
   }
 
   /**
-   * Resolves after `stop()`. Rejects with {@link ProjectionFailed} when a projection cannot go on, and
-   * when the read model is damaged: the next opening rebuilds it.
+   * Resolves after `stop()`. Rejects with {@link ProjectionFailed} when a projection cannot go on, with
+   * {@link LogDiffers}, and when the read model is damaged: the next opening rebuilds it.
    */
   get ended(): Promise<void> {
     return this.#ended ?? Promise.resolve();
@@ -119,7 +125,10 @@ export class ProjectionRunner {
       } catch (error) {
         const failure = forGood(error);
         if (failure !== undefined) {
-          this.#logger?.error({ err: error }, 'projections stopped');
+          // Its line is the operator's, and is logged by who stops the service.
+          if (!(error instanceof LogDiffers)) {
+            this.#logger?.error({ err: error }, 'projections stopped');
+          }
           this.#fail(failure);
           if (isDamage(error)) {
             // The next start finds an empty one: it is not checked before it is used.
@@ -139,6 +148,9 @@ export class ProjectionRunner {
   /** One subscription, from the own checkpoint to its end. */
   async #follow(progressed: () => void): Promise<void> {
     let handed = this.checkpoint();
+    if ((await placeOf(this.#store, this.#readModel.lastEvent())) === 'another') {
+      throw new LogDiffers('The events of the log are at other positions than before.');
+    }
     const subscription = this.#store.subscribe(handed, async (events) => {
       const last = events.at(-1);
       if (last === undefined) return;
@@ -178,11 +190,15 @@ export class ProjectionRunner {
   async #readOn(): Promise<void> {
     this.#answerWaiters();
     for (;;) {
-      const after = this.checkpoint();
+      const writer = this.#readModel.writer();
+      const after = writer.checkpoint();
       const events = await this.#store.readAll({ after, limit: PULL_BATCH });
-      if (events.length === 0) return;
-      this.#apply(after, events);
-      if (events.length < PULL_BATCH) return;
+      if (events.length > 0) this.#apply(after, events);
+      if (events.length < PULL_BATCH) {
+        // Another generation may not have reached the end.
+        if (this.#readModel.writer() === writer) writer.guard?.checkEnd();
+        return;
+      }
       // A long catch-up must not keep the event loop from everyone else.
       await setImmediate();
     }
@@ -239,7 +255,7 @@ export class ProjectionRunner {
 
 /** The reason to stop for good, for the operator; undefined where another try may succeed. */
 function forGood(error: unknown): Error | undefined {
-  if (error instanceof ProjectionFailed) return error;
+  if (error instanceof ProjectionFailed || error instanceof LogDiffers) return error;
   if (!isDamage(error)) return undefined;
   const remedy = 'The read model is damaged; start again, and it is rebuilt from the log.';
   return new Error(remedy, { cause: error });

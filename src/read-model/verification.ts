@@ -4,8 +4,9 @@
  */
 import Sqlite, { type Database } from 'better-sqlite3';
 import { compareTable, isEqual, type TableComparison } from './comparison.ts';
-import { isMadeOf, type ReadModelOptions } from './database.ts';
+import type { ReadModelOptions } from './database.ts';
 import { currentGeneration, exclusively, generationPath, isDamage } from './generations.ts';
+import { placeOf } from './last-event.ts';
 import type { Projection } from './projection.ts';
 import { type Building, type RebuildOptions, type RebuildResult, withBuilding } from './rebuild.ts';
 import { checkpointsOf, definitionOf, FORMAT, formatOf, lastEventOf } from './schema.ts';
@@ -81,9 +82,9 @@ export async function listProjections({
 export async function compareWithLog(options: VerificationOptions): Promise<Verification> {
   const { readModel, store, mustBeSame } = options;
   const begin = await withLive(readModel, async (live) => {
-    if (!(await isMadeOf(store, lastEventOf(live)))) {
+    if ((await placeOf(store, lastEventOf(live))) === 'another') {
       throw new Error(
-        'The read model is of another log; the next start of the service rebuilds it.',
+        'The log was moved here after the read model was made; the next start of the service rebuilds it.',
       );
     }
     const states = statesOf(live, readModel.projections);

@@ -18,6 +18,7 @@ import { needed, openBlobs } from './blobs.ts';
 import { openDirectory } from './directories.ts';
 import { openEventStore } from './event-store.ts';
 import { type OpenedKeyring, openKeyring } from './keyring.ts';
+import { refuseEmptied } from './log.ts';
 import {
   openNatsQueues,
   openNatsRateLimiter,
@@ -72,6 +73,7 @@ export function openAdapters(
       write: true,
       serve: true,
     });
+    if ((await unobserved.head()) === 0n) refuseEmptied(config, logger);
     const store = observedEventStore(unobserved, options);
     const queues = nats ? await openNatsQueues(nats, store, logger) : embeddedQueues(config);
     // This comes before documents have a place: a node that is not this log's leaves nothing behind.

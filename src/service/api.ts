@@ -1,12 +1,16 @@
 /** The HTTP application: at its port and the operator's socket, or inside a command. */
 import { fileURLToPath } from 'node:url';
 import type { Stoppable } from '../async/stoppable.ts';
+import type { Config } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { deriveKey } from '../documents/keys/master-key.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { ApiApp } from '../http/app.ts';
-import type { HttpDependencies } from '../http/dependencies.ts';
+import type { HttpApp, HttpDependencies } from '../http/dependencies.ts';
+import { createHealthApp } from '../http/health-app.ts';
 import type { FileTokens } from '../http/tokens.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
+import type { Logger } from '../observe/log.ts';
 import { openIdentityProvider } from '../oidc/provider.ts';
 import type { Core } from './core.ts';
 import { requestCounter } from './metrics.ts';
@@ -20,12 +24,14 @@ export interface RunningApi extends Stoppable {
   /** An origin. */
   readonly publicUrl: string;
   readonly port: number;
+  /** From now on, answers nothing but its health, and why to its operator. */
+  refuse(reason: string): void;
 }
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** The origin where a program on this machine reaches the API. */
-function ownOrigin(host: string, port: number): string {
+export function ownOrigin(host: string, port: number): string {
   if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return `http://localhost:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -61,10 +67,21 @@ export async function startApi(
   try {
     const { app, stop } = await openApi(core, { origin, publicUrl, readiness, rateLimiter });
     server.serve(app);
-    const socket = await listenForCommands(config.dataDir, app.handleOperator, logger);
+    let handleOperator = app.handleOperator;
+    const socket = await listenForCommands(
+      config.dataDir,
+      (request, response) => handleOperator(request, response),
+      logger,
+    );
     return {
       publicUrl,
       port: server.port,
+      refuse: (reason) => {
+        const refusal = refusalFor(logger, reason);
+        server.serve(refusal.clients);
+        app.endWaiting();
+        handleOperator = refusal.operator.handle;
+      },
       stop: async (hurry) => {
         await Promise.all([server.close(hurry), socket.stop(hurry)]);
         await stop();
@@ -75,6 +92,44 @@ export async function startApi(
     await server.close();
     throw error;
   }
+}
+
+/**
+ * Answers in the place of an API that may tell nothing of its log.
+ * @throws {Error} one line that names the address and the remedy, where it cannot listen there
+ */
+export async function startRefusal(
+  { host, port, dataDir }: Pick<Config, 'host' | 'port' | 'dataDir'>,
+  logger: Logger,
+  reason: string,
+): Promise<Stoppable & Pick<RunningApi, 'port'>> {
+  const { listen } = await import('../http/server.ts');
+  const { clients, operator } = refusalFor(logger, reason);
+  const server = await listen({ host, port, rateLimitHeaders: clients.rateLimitHeaders });
+  server.serve(clients);
+  const socket = await listenForCommands(dataDir, operator.handle, logger);
+  return {
+    port: server.port,
+    stop: async (hurry) => void (await Promise.all([server.close(hurry), socket.stop(hurry)])),
+  };
+}
+
+const REFUSED = 'The service is stopped until its operator has looked at its log.';
+const REFUSED_RETRY_SECONDS = 60;
+
+function refusalFor(
+  logger: Logger,
+  reason: string,
+): { readonly clients: HttpApp; readonly operator: HttpApp } {
+  const readiness = () => ({ ready: false, missing: [reason.replace(/\.$/, '')] });
+  const saying = (message: string): HttpApp =>
+    createHealthApp({
+      logger,
+      readiness,
+      otherwise: () =>
+        new ServiceError('service_unavailable', message, { retryAfter: REFUSED_RETRY_SECONDS }),
+    });
+  return { clients: saying(REFUSED), operator: saying(reason) };
 }
 
 const fileTokensOf = async ({ masterKey, clock }: Core, origin: string): Promise<FileTokens> => {

@@ -2,17 +2,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { logTreeQueries } from '../../projections/log-tree.ts';
 import { unfinishedQueries } from '../../projections/unfinished-conversions.ts';
 import type { AccountDependencies } from '../accounts/accounts.ts';
 import { Passwords } from '../accounts/passwords.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import type { Config } from '../config/config.ts';
+import { LogDiffers } from '../event-store/port.ts';
 import { signingPurpose } from '../documents/keys/master-key.ts';
 import { createVault } from '../documents/keys/vault.ts';
 import { type BoundCheck, Bounds, diskBound, memoryBound, queueBound } from '../limits/bounds.ts';
 import { Budgets } from '../limits/budgets.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import { CheckpointSigner } from '../log/checkpoint-signer.ts';
+import { LogGuard } from '../log/log-guard.ts';
 import { checkKeyring, type Documents, type Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { openReadModel, type ReadModel } from '../read-model/database.ts';
@@ -38,6 +41,8 @@ export interface Core extends Log, Documents, AccountDependencies, Required<Obse
   readonly budgets: Budgets;
   readonly logger: Logger;
   readonly signer: CheckpointSigner;
+  /** Knows whether the log is the one that was signed. */
+  readonly guard: LogGuard;
   /** The service's own certificate for signatures, if it has one. */
   readonly seal: Identity | undefined;
   readonly queues: RenderQueues;
@@ -58,7 +63,7 @@ export interface Core extends Log, Documents, AccountDependencies, Required<Obse
 /**
  * Opens the store of the settings, and follows its log into the read models of the data directory.
  * @param options `create`: makes an empty store where there is none, instead of refusing
- * @throws {Error} one line that names the file, server or setting and the remedy
+ * @throws {LogDiffers} @throws {Error} one line that names the file, server or setting and the remedy
  */
 export async function openCore(
   config: Config,
@@ -70,21 +75,33 @@ export async function openCore(
   const { store, blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
   const actors = createActors({ store, snapshots, log: logger }, tracing);
-  const projected = readModelOf(config, logger);
-  const opening = checkKeyring({ actors, clock: systemClock }, adapters.keyringIdentity, {
-    create,
-  });
-  const readModel = await opening
-    .then(() => openReadModel(projected, store))
-    .catch(async (error: unknown) => {
-      await actors.close();
-      snapshots.close();
-      await adapters.close();
+  const guard = new LogGuard(openLastCheckpoint(config.dataDir));
+  const projected = readModelOf(config, logger, guard);
+  const decides = { actors, store, clock: systemClock };
+  const signingKey = (generation: number) => ed25519Key(keyFor(signingPurpose(generation)));
+  const opening = async (): Promise<ReadModel> => {
+    const log = await checkKeyring(decides, adapters.keyringIdentity, { create });
+    if (log !== undefined) await guard.learn(decides, log, signingKey);
+    const opened = await openReadModel(projected, store);
+    try {
+      await guard.checkEvents(opened.query(logTreeQueries), store);
+      return opened;
+    } catch (error) {
+      opened.close();
       throw error;
-    });
-  const lastCheckpoint = openLastCheckpoint(config.dataDir);
+    }
+  };
+  const readModel = await opening().catch(async (error: unknown) => {
+    await actors.close();
+    snapshots.close();
+    await adapters.close();
+    throw error;
+  });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
+  runner.ended.catch((error: unknown) => {
+    if (error instanceof LogDiffers) guard.report(error);
+  });
 
   const budgets = new Budgets(config);
   const signer = new CheckpointSigner({
@@ -92,10 +109,10 @@ export async function openCore(
     store,
     readModel,
     runner,
-    lastCheckpoint,
+    guard,
     clock: systemClock,
     logName: config.logOrigin,
-    signingKey: (generation) => ed25519Key(keyFor(signingPurpose(generation))),
+    signingKey,
   });
   return {
     config,
@@ -113,6 +130,7 @@ export async function openCore(
     readModel,
     runner,
     signer,
+    guard,
     seal,
     masterKey,
     addressKey: keyFor('sign-in address'),

@@ -13,11 +13,12 @@ import {
 import { isAbandoned } from '../documents/writer.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
-import type { LastCheckpoint } from '../log/checkpoint-signer.ts';
+import { type LastCheckpoint, LogGuard } from '../log/log-guard.ts';
 import type { StoredLog } from '../log/verify-log.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReadModelOptions } from '../read-model/database.ts';
 import { currentGeneration, generationPath } from '../read-model/generations.ts';
+import { FORMAT, formatOf, lastEventOf } from '../read-model/schema.ts';
 import { openReadOnly, type ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import { openBlobs } from './blobs.ts';
 import { makeDirectory } from './directories.ts';
@@ -92,13 +93,18 @@ export const openCopyTarget = (config: Config, logger: Logger) =>
     store: (await openEventStore(around, { create: true, write: true })).store,
   }));
 
-/** The read models of the data directory. */
+/**
+ * The read models of the data directory.
+ * @param guard holds them against what is known of the log; by default, against the last checkpoint in the directory
+ */
 export const readModelOf = (
   { dataDir }: Pick<Config, 'dataDir'>,
   logger: Logger,
+  guard = new LogGuard(lastCheckpointOf(dataDir)),
 ): ReadModelOptions => ({
   directory: join(dataDir, 'read-model'),
   projections: allProjections,
+  guardOf: guard.ofTables,
   logger,
 });
 
@@ -109,14 +115,44 @@ export function openReadModelOf(config: Config, logger: Logger): ReadOnlyDatabas
   return existsSync(path) ? openReadOnly(path) : undefined;
 }
 
+/**
+ * A log that is lost must not begin anew: nobody could tell the two from each other.
+ * @throws {Error} one line: the data directory is of a log with events, and this one is empty
+ */
+export function refuseEmptied(config: Config, logger: Logger): void {
+  const known = traceOfLog(config, logger);
+  if (known === undefined) return;
+  throw new Error(
+    `The event log is empty, and ${known} was made of one with events. Nothing was changed: set EVENT_STORE_URL and DATA_DIR ` +
+      'to that log, or restore it from a backup; to begin another, set DATA_DIR to a new directory.',
+  );
+}
+
+function traceOfLog(config: Config, logger: Logger): string | undefined {
+  const checkpoint = lastCheckpointPath(config.dataDir);
+  if (existsSync(checkpoint)) return checkpoint;
+  const tables = openReadModelOf(config, logger);
+  try {
+    const holdsEvents = tables && formatOf(tables.db) === FORMAT && lastEventOf(tables.db);
+    return holdsEvents ? tables.db.name : undefined;
+  } finally {
+    tables?.close();
+  }
+}
+
 export const lastCheckpointPath = (dataDir: string): string =>
   join(dataDir, 'transparency-log', 'last-checkpoint');
 
 /** The checkpoint that this node signed or saw last. It does not belong to the log, nor to copies of it. */
 export function openLastCheckpoint(dataDir: string): LastCheckpoint {
+  const last = lastCheckpointOf(dataDir);
+  makeDirectory(dirname(last.path));
+  removeTemporary(last.path, isAbandoned);
+  return last;
+}
+
+function lastCheckpointOf(dataDir: string): LastCheckpoint {
   const path = lastCheckpointPath(dataDir);
-  makeDirectory(dirname(path));
-  removeTemporary(path, isAbandoned);
   return {
     path,
     read: () => readIfThere(path),

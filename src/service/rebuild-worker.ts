@@ -1,6 +1,7 @@
 /** A thread of its own: rebuilds the read models from the log, while the API goes on answering. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config.ts';
+import { LogDiffers } from '../event-store/port.ts';
 import { createLogger } from '../observe/log.ts';
 import { type RebuildResult, rebuildReadModel } from '../read-model/rebuild.ts';
 import { openEventStore } from './event-store.ts';
@@ -13,7 +14,10 @@ export interface RebuildTask {
   readonly progress: MessagePort;
 }
 
-export default async function rebuild({ config, progress }: RebuildTask): Promise<RebuildResult> {
+/** The class of an error is lost between threads. */
+export type Rebuilt = RebuildResult | { readonly differs: LogDiffers['found'] };
+
+export default async function rebuild({ config, progress }: RebuildTask): Promise<Rebuilt> {
   const logger = createLogger('silent');
   const openings = new Openings();
   try {
@@ -23,6 +27,9 @@ export default async function rebuild({ config, progress }: RebuildTask): Promis
       store,
       onProgress: ({ position, end }) => progress.postMessage({ position, end }, []),
     });
+  } catch (error) {
+    if (error instanceof LogDiffers) return { differs: error.found };
+    throw error;
   } finally {
     await openings.close();
   }

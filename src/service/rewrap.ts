@@ -54,7 +54,7 @@ export async function openKeyringChange(
     const keys = await keysOf(config, given, { read: (name) => records.read(name), missing });
     const actors = openActors(around, store);
     const identity = await KeyringIdentity.open(records, place);
-    await checkKeyring({ actors, clock: systemClock }, identity, { create: false });
+    await checkKeyring({ actors, store, clock: systemClock }, identity, { create: false });
     const { state } = await actors.read(logAggregate, LOG_ID);
     const generations = state.keys.map(({ generation }) => generation);
     const isOwn =

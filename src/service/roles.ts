@@ -3,6 +3,8 @@ import type { FirstAccount } from '../accounts/accounts.ts';
 import { openFirstAccount } from '../accounts/accounts.ts';
 import type { Stoppable } from '../async/stoppable.ts';
 import { type Config, ConfigError } from '../config/config.ts';
+import { errorMessage } from '../errors/error-message.ts';
+import { LogDiffers } from '../event-store/port.ts';
 import type { LeaderTask } from '../leader/election.ts';
 import { openLog } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
@@ -10,7 +12,7 @@ import type { Tracing } from '../observe/tracing/port.ts';
 import { isDamage } from '../read-model/generations.ts';
 import { systemClock } from '../time/clock.ts';
 import { openRendererAdapters } from './adapters.ts';
-import { linksOf, type Readiness, startApi } from './api.ts';
+import { linksOf, ownOrigin, type Readiness, startApi, startRefusal } from './api.ts';
 import { type Core, openCore } from './core.ts';
 import { tellReadiness, watchCore, withObservers } from './metrics.ts';
 import type { Observers } from './observe.ts';
@@ -160,7 +162,32 @@ async function readinessOfNode(core: Core, work: Work): Promise<Awaited<ReturnTy
   return { ...(await readinessOf(core, work)), leads: work.leads() };
 }
 
+/** Serves the log of the settings, or says why nothing of it may be told. */
 async function serve(
+  config: Config,
+  logger: Logger,
+  renders: Renders,
+  observers: Observers,
+): Promise<RunningService> {
+  try {
+    return await serveLog(config, logger, renders, observers);
+  } catch (error) {
+    if (!(error instanceof LogDiffers)) throw error;
+    // A supervisor would start a process that ends again and again.
+    const refusal = await startRefusal(config, logger, error.message);
+    logger.error(error.message);
+    tellReadiness(observers, () => ({ ready: false, missing: [error.message] }));
+    return {
+      publicUrl: ownOrigin(config.host, refusal.port),
+      dataDir: config.dataDir,
+      ready: new Promise(() => {}),
+      ended: new Promise(() => {}),
+      stop: (hurry) => refusal.stop(hurry),
+    };
+  }
+}
+
+async function serveLog(
   config: Config,
   logger: Logger,
   renders: Renders,
@@ -194,17 +221,26 @@ async function serve(
       .then(() => openFirstAccount(core, config))
       .catch((error: unknown) => giveWay(core, error));
     const stopChecking = checkReadModel(core, ready);
+    let stopped: Promise<void> | undefined;
+    const stopWork = (hurry?: AbortSignal) => (stopped ??= work.stop(hurry));
+    core.guard.differs.catch(async (error: unknown) => {
+      logger.error(errorMessage(error));
+      api.refuse(errorMessage(error));
+      stopNoting();
+      stopChecking();
+      await stopWork(AbortSignal.abort());
+    });
     return {
       publicUrl: api.publicUrl,
       dataDir: config.dataDir,
-      ready,
-      ended: Promise.race([core.runner.ended, core.signer.contradicted]),
+      ready: unlessRefused(ready),
+      ended: unlessRefused(core.runner.ended),
       stop: async (hurry) => {
         logger.info('stopping');
         stopNoting();
         stopChecking();
         await api.stop(hurry);
-        await work.stop(hurry);
+        await stopWork(hurry);
         await core.close();
         logger.info('stopped');
       },
@@ -217,6 +253,13 @@ async function serve(
     }
   }
 }
+
+/** Goes on for ever where the service refuses to tell anything of its log. */
+const unlessRefused = <T>(promise: Promise<T>): Promise<T> =>
+  promise.catch((error: unknown) => {
+    if (error instanceof LogDiffers) return new Promise(() => {});
+    throw error;
+  });
 
 /** Replaces a damaged read model by an empty one. Otherwise every later start would fail in the same way. */
 function giveWay({ readModel }: Core, error: unknown): never {

@@ -40,6 +40,7 @@ import { Bounds } from '../../src/limits/bounds.ts';
 import { Budgets } from '../../src/limits/budgets.ts';
 import { MemoryRateLimiter } from '../../src/limits/rate-limiter/memory.ts';
 import { CheckpointSigner } from '../../src/log/checkpoint-signer.ts';
+import { LogGuard } from '../../src/log/log-guard.ts';
 import { openIdentityProvider } from '../../src/oidc/provider.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
@@ -126,13 +127,14 @@ export async function startApi(
   });
   const runner = new ProjectionRunner({ store, readModel, logger });
   runner.start();
+  const guard = new LogGuard(openLastCheckpoint(root));
   const signer = new CheckpointSigner({
     actors,
     store,
     readModel,
     runner,
     clock,
-    lastCheckpoint: openLastCheckpoint(root),
+    guard,
     logName: config.logOrigin,
     signingKey,
     pauseMs: 0,
@@ -151,6 +153,7 @@ export async function startApi(
   const rebuilds = createRebuilds({
     config: { ...config, dataDir: root, eventStoreUrl: serverUrl },
     clock,
+    guard,
     logger,
   });
   const deps: HttpDependencies = {

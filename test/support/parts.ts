@@ -24,6 +24,7 @@ const LONG: readonly string[] = [
   'test/e2e/metrics.test.ts',
   'test/attack/slots.test.ts',
   'test/e2e/transparency-log.test.ts',
+  'test/e2e/changed-log.test.ts',
   'test/e2e/traces.test.ts',
   'test/e2e/package.test.ts',
   'test/dashboard/playground.test.ts',

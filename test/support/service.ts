@@ -52,6 +52,11 @@ export abstract class Launched {
     this.#remember();
   }
 
+  /** Starts it where it is expected never to be ready. */
+  launch(env: Readonly<Record<string, string>> = {}): void {
+    this.#launch(env);
+  }
+
   /** Starts it where it is expected to give up. */
   async startInVain(env: Readonly<Record<string, string>> = {}): Promise<Ended> {
     this.#launch(env);

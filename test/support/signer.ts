@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { ActorSystem } from '../../src/actors/system.ts';
 import type { EventStore } from '../../src/event-store/port.ts';
 import { CheckpointSigner, type SignerDependencies } from '../../src/log/checkpoint-signer.ts';
+import { LogGuard } from '../../src/log/log-guard.ts';
 import type { TransparencyLogDependencies } from '../../src/log/transparency-log.ts';
 import { openLastCheckpoint } from '../../src/service/log.ts';
 import { ed25519Key } from '../../src/transparency-log/signed-note.ts';
@@ -16,6 +17,7 @@ export const signingKey = (generation: number): KeyObject =>
 
 export type SigningNode = TransparencyLogDependencies & {
   readonly signer: CheckpointSigner;
+  readonly guard: LogGuard;
   readonly actors: ActorSystem;
   readonly store: EventStore;
 };
@@ -29,6 +31,7 @@ export function openSigner(
 ): SigningNode {
   const actors = new ActorSystem({ store, snapshots: noSnapshots });
   t.teardown(() => actors.close());
+  const { guard = new LogGuard(openLastCheckpoint(dataDir)) } = changes;
   const signer = new CheckpointSigner({
     actors,
     store,
@@ -36,10 +39,10 @@ export function openSigner(
     runner,
     signingKey,
     clock: { now: () => NOW },
-    lastCheckpoint: openLastCheckpoint(dataDir),
+    guard,
     logName: undefined,
     pauseMs: 0,
     ...changes,
   });
-  return { signer, actors, store, streams: store, readModel, runner };
+  return { signer, guard, actors, store, streams: store, readModel, runner };
 }

@@ -8,6 +8,7 @@ import { allProjections } from '../../projections/all.ts';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { SqliteEventStore } from '../../src/event-store/sqlite/store.ts';
 import { CheckpointSigner } from '../../src/log/checkpoint-signer.ts';
+import { LogGuard } from '../../src/log/log-guard.ts';
 import { ReadModel } from '../../src/read-model/database.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openLastCheckpoint } from '../../src/service/log.ts';
@@ -31,7 +32,7 @@ const signer = new CheckpointSigner({
   runner,
   signingKey,
   clock: { now: () => Date.now() },
-  lastCheckpoint: openLastCheckpoint(dataDir),
+  guard: new LogGuard(openLastCheckpoint(dataDir)),
   logName: undefined,
   pauseMs: 0,
 });

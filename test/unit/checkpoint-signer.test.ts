@@ -132,10 +132,12 @@ void test('an older log behind the last checkpoint is refused', async (t) => {
   }
   const readModel = openNode(t, join(older.directory, 'read-model'), older.store);
   const back = openSigner(t, { ...readModel, store: older.store }, node.dataDir);
-  const line = new RegExp(`^The log holds \\d+ events, .* checkpoint of ${size} .*restore`);
-  await t.rejects(back.signer.checkLog(), { name: 'LogContradictsCheckpoint', message: line });
+  const line = new RegExp(
+    `^The log holds \\d+ events, .* checkpoint of ${size} .*older log was put back`,
+  );
+  await t.rejects(back.signer.checkLog(), { name: 'LogDiffers', message: line });
   await t.rejects(back.signer.sign(), { message: line });
-  await t.rejects(back.signer.contradicted, { message: line });
+  await t.rejects(back.guard.differs, { message: line });
   t.equal(
     (await older.store.readAll()).filter(({ type }) => type === 'CheckpointSigned').length,
     1,
@@ -155,10 +157,10 @@ void test('a changed event before the last checkpoint is refused', async (t) => 
   // A read model of the log as it is now; the node's own still has the tree as it was.
   const fresh = openNode(t, join(node.log.directory, 'fresh'), node.store);
   await grow(node.log, 1);
-  const line = /^The log's first \d+ events are not those of the checkpoint .*restore/;
+  const line = /^The log's first \d+ events are not those of the checkpoint .*audit\.md/;
   for (const dataDir of [node.dataDir, testDirectory(t)]) {
     const again = openSigner(t, { ...fresh, store: node.store }, dataDir);
-    await t.rejects(again.signer.sign(), { name: 'LogContradictsCheckpoint', message: line });
+    await t.rejects(again.signer.sign(), { name: 'LogDiffers', message: line });
   }
 });
 
@@ -208,7 +210,7 @@ void test('no checkpoint is noted over one that it contradicts', async (t) => {
   const [origin, , , ...rest] = readFileSync(file, 'utf8').split('\n');
   const other = [origin, 2, Buffer.alloc(32).toString('base64'), ...rest].join('\n');
   writeFileSync(file, other);
-  await t.rejects(node.signer.noteNewest(), { name: 'LogContradictsCheckpoint' });
+  await t.rejects(node.signer.noteNewest(), { name: 'LogDiffers' });
   t.equal(readFileSync(file, 'utf8'), other);
 });
 
@@ -217,7 +219,7 @@ void test('a damaged file of the last checkpoint is refused', async (t) => {
   await node.signer.sign();
   writeFileSync(join(node.dataDir, 'transparency-log/last-checkpoint'), '');
   const message = /transparency-log\/last-checkpoint is damaged, .* restore it, or remove it/;
-  await t.rejects(node.signer.checkLog(), { name: 'LogContradictsCheckpoint', message });
+  await t.rejects(node.signer.checkLog(), { name: 'LogDiffers', message });
   await t.rejects(node.signer.sign(), { message });
 });
 

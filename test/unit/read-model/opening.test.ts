@@ -1,4 +1,4 @@
-/** A read model that is damaged or of another log is rebuilt. */
+/** A read model that is damaged is rebuilt, and a log that lacks what it knows is refused. */
 import { closeSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import type { Test } from 'tap';
 import { test } from 'tap';
@@ -9,6 +9,7 @@ import { consistentQuery } from '../../../src/read-model/consistent-query.ts';
 import { openReadModel, type ReadModel } from '../../../src/read-model/database.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { ProjectionRunner } from '../../../src/read-model/runner.ts';
+import { newEvents } from '../../support/events.ts';
 import { history, opening, request } from '../../support/history.ts';
 import { openLog, write } from '../../support/log.ts';
 import { openProjected } from '../../support/projected.ts';
@@ -49,28 +50,45 @@ for (const [name, before, after] of [
   ['longer than the read model, with another past', 30, 60],
   ['empty', 60, 0],
 ] as const) {
-  void test(`a log that was put back, ${name}: the read model is rebuilt from it`, async (t) => {
+  void test(`a log that was put back, ${name}: it is refused, and the read model stays`, async (t) => {
     const old = openProjected(t);
     await write(old.log, [opening(3, 10), request(7000, 3)]);
-    await old.runner.waitFor(await write(old.log, history(2, before)));
+    const head = await write(old.log, history(2, before));
+    await old.runner.waitFor(head);
     await old.runner.stop();
     old.readModel.close();
 
     const restored = openLog(t, 'other');
     if (after > 0) await write(restored, [opening(4, 10), opening(5, 10), ...history(2, after)]);
-    const { store } = restored;
-    const { readModel, runner } = await openVerified(t, old.directory, store);
-    const told = async (): Promise<number> => {
-      const queries = await consistentQuery({ store, readModel, runner }, conversionQueries);
-      t.equal(queries.byId(conversionId(7000)), undefined, 'what the log does not hold');
-      return queries.page(accountId(1), { offset: 0, limit: 1 }).total;
-    };
-    t.equal(await told(), after / 2);
-    runner.start();
-    await write(restored, after > 0 ? [request(9001, 1)] : history(2, 2));
-    t.equal(await told(), after / 2 + 1, 'what comes is told');
+    const line =
+      /^The log lacks revision \d+ of \S+ \(event \S+, position \d+\), which the read models/;
+    await t.rejects(openVerified(t, old.directory, restored.store), {
+      name: 'LogDiffers',
+      message: line,
+    });
+    const again = await openVerified(t, old.directory, old.log.store);
+    t.equal(again.runner.checkpoint(), head, 'its own log is served as before');
   });
 }
+
+void test('a log that was moved to another store: the read model is rebuilt from it', async (t) => {
+  const old = openProjected(t);
+  const head = await write(old.log, history(2, 20));
+  await old.runner.waitFor(head);
+  await old.runner.stop();
+  old.readModel.close();
+
+  const moved = openLog(t);
+  await moved.store.append('others', newEvents(3), 'no-stream');
+  for (const { stream, revision, position: _, ...event } of await old.log.store.readAll()) {
+    await moved.store.append(stream, [event], revision === 0 ? 'no-stream' : revision - 1);
+  }
+  const { store } = moved;
+  const { readModel, runner } = await openVerified(t, old.directory, store);
+  const queries = await consistentQuery({ store, readModel, runner }, conversionQueries);
+  t.equal(queries.page(accountId(1), { offset: 0, limit: 1 }).total, 10);
+  t.equal(readModel.reached(), head + 3n);
+});
 
 void test('a whole read model of the same log is kept', async (t) => {
   const { log, directory, runner, readModel } = openProjected(t);
