@@ -6,11 +6,11 @@ import type { RequestMarks, RequestTexts } from '../domain/event-fields.ts';
 import { NO_TEMPLATE, type TemplateContent } from '../domain/templates.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import type { Filled, FillProblem, TemplateTexts } from '../templates/messages.ts';
-import type { TemplateThreads } from '../templates/threads.ts';
 import { canonicalJson } from '../transparency-log/canonical-event.ts';
+import type { TemplateTime } from './template-time.ts';
 
 export interface FillDependencies extends TemplateReaders {
-  readonly templates: Pick<TemplateThreads, 'fill'>;
+  readonly templates: Pick<TemplateTime, 'fill'>;
 }
 
 /** What a request names. */

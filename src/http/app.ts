@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { ConversionSearches } from '../conversions/search.ts';
+import { TemplateTime } from '../conversions/template-time.ts';
 import { Thumbnails } from '../conversions/thumbnails.ts';
 import { TemplateThreads } from '../templates/threads.ts';
 import { ServiceError } from '../errors/errors.ts';
@@ -152,10 +153,10 @@ function searchesOf(deps: HttpDependencies, closing: AbortSignal): ConversionSea
   return searches;
 }
 
-function templatesOf(closing: AbortSignal): TemplateThreads {
-  const templates = new TemplateThreads();
-  closing.addEventListener('abort', () => void templates.close(), { once: true });
-  return templates;
+function templatesOf({ budgets, clock }: HttpDependencies, closing: AbortSignal): TemplateTime {
+  const threads = new TemplateThreads();
+  closing.addEventListener('abort', () => void threads.close(), { once: true });
+  return new TemplateTime(threads, budgets, clock);
 }
 
 export function createApp(given: HttpDependencies): ApiApp {
@@ -194,7 +195,7 @@ export function createApp(given: HttpDependencies): ApiApp {
     lookBacks: new LookBacks(deps, limitsOf(deps.budgets)),
     searches: searchesOf(deps, closing.signal),
     thumbnails,
-    templates: templatesOf(closing.signal),
+    templates: templatesOf(deps, closing.signal),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),

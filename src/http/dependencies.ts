@@ -5,6 +5,7 @@ import type { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import type { LookBacks } from '../conversions/look-back.ts';
 import type { ConversionSearches } from '../conversions/search.ts';
+import type { TemplateTime } from '../conversions/template-time.ts';
 import type { Thumbnails } from '../conversions/thumbnails.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import type { BlobStore } from '../documents/port.ts';
@@ -20,7 +21,6 @@ import type { IdentityProvider } from '../oidc/port.ts';
 import type { ReadModel } from '../read-model/database.ts';
 import type { ProjectionRunner } from '../read-model/runner.ts';
 import type { RendererWatch } from '../render-queue/port.ts';
-import type { TemplateThreads } from '../templates/threads.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Caller, HttpContext } from './context.ts';
 import type { BuiltFiles } from './fixed-answer.ts';
@@ -120,7 +120,7 @@ export interface RouteDependencies extends HttpDependencies {
   readonly lookBacks: LookBacks;
   readonly searches: ConversionSearches;
   readonly thumbnails: Thumbnails;
-  readonly templates: TemplateThreads;
+  readonly templates: TemplateTime;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
 }

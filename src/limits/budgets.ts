@@ -115,6 +115,13 @@ export const BUDGETS = {
     2 ** 40,
     "bytes of memory for searches of conversions; one account's may take half",
   ),
+  maxAccountTemplateMs: bound(
+    'api',
+    'MAX_ACCOUNT_TEMPLATE_MS',
+    10_000,
+    1e9,
+    'milliseconds a minute that templates of an account which fail, and previews, may take',
+  ),
   maxStreams: bound('api', 'MAX_STREAMS', 1000, 1e6, 'streams of conversions that are open'),
   maxAccountStreams: bound(
     'api',

@@ -2,6 +2,7 @@
 import { Errors } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { suggest } from '../text/suggest.ts';
+import { patternProblem, withLinearPatterns } from './linear-patterns.ts';
 import type { FillProblem } from './messages.ts';
 
 Settings.Set({ maxErrors: 200 });
@@ -34,7 +35,6 @@ const PLAIN: Readonly<Record<string, readonly [(value: unknown) => boolean, stri
   required: [isTexts, 'Must be a list of names.'],
   enum: [Array.isArray, 'Must be a list.'],
   const: [isAny, ''],
-  pattern: [isPattern, 'Must be a regular expression.'],
   format: [isText, 'Must be a text.'],
   uniqueItems: [(value) => typeof value === 'boolean', 'Must be true or false.'],
   $ref: [
@@ -99,17 +99,7 @@ const OF_NAMED = new Set([
   'definitions',
   'dependentSchemas',
 ]);
-const KEYWORDS = [...Object.keys(PLAIN), ...OF_ONE, ...OF_MANY, ...OF_NAMED];
-
-function isPattern(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  try {
-    RegExp(value, 'u');
-    return true;
-  } catch {
-    return false;
-  }
-}
+const KEYWORDS = ['pattern', ...Object.keys(PLAIN), ...OF_ONE, ...OF_MANY, ...OF_NAMED];
 
 /**
  * Names what a schema says that would be passed over, or could not be followed: a misspelt keyword checks nothing, and
@@ -123,6 +113,10 @@ export function schemaProblems(schema: unknown, path: readonly string[]): readon
     const place = [...path, name];
     const plain = Object.hasOwn(PLAIN, name) ? PLAIN[name] : undefined;
     if (plain !== undefined) return plain[0](value) ? [] : [{ path: place, message: plain[1] }];
+    if (name === 'pattern') {
+      const message = isText(value) ? patternProblem(String(value)) : 'Must be a text.';
+      return message === undefined ? [] : [{ path: place, message }];
+    }
     if (OF_ONE.has(name)) return schemaProblems(value, place);
     if (OF_MANY.has(name)) {
       if (!Array.isArray(value)) return [{ path: place, message: 'Must be a list of schemas.' }];
@@ -131,12 +125,11 @@ export function schemaProblems(schema: unknown, path: readonly string[]): readon
     }
     if (OF_NAMED.has(name)) {
       if (!isObject(value)) return [{ path: place, message: 'Must be an object of schemas.' }];
-      return Object.entries(value).flatMap(([key, each]) => [
-        ...(name === 'patternProperties' && !isPattern(key)
-          ? [{ path: [...place, key], message: 'Its name must be a regular expression.' }]
-          : []),
-        ...schemaProblems(each, [...place, key]),
-      ]);
+      return Object.entries(value).flatMap(([key, each]) => {
+        const message = name === 'patternProperties' ? patternProblem(key) : undefined;
+        const ofKey = message === undefined ? [] : [{ path: [...place, key], message }];
+        return [...ofKey, ...schemaProblems(each, [...place, key])];
+      });
     }
     const near = suggest(name, KEYWORDS);
     const hint = near === undefined ? '' : ` Did you mean ${near}?`;
@@ -148,7 +141,7 @@ const article = (type: string): string => `${/^[aeiou]/.test(type) ? 'an' : 'a'}
 
 /** What is wrong with data by a schema, each at its place. */
 export function dataProblems(schema: object, data: object): readonly FillProblem[] {
-  const [isRight, errors] = Errors(schema, data);
+  const [isRight, errors] = withLinearPatterns(schema, () => Errors(schema, data));
   if (isRight) return [];
   const problems = errors.flatMap(({ keyword, instancePath, params, message }) => {
     const steps = instancePath

@@ -23,6 +23,8 @@ export interface FillResult {
   readonly filled: readonly Filled[];
   /** What is wrong with the template itself, or with what it took. */
   readonly problems: readonly FillProblem[];
+  /** Milliseconds that a thread had the job. */
+  readonly ms: number;
 }
 
 /** The reason why a job was ended. */
@@ -57,9 +59,12 @@ export class TemplateThreads {
     const { port1: reports, port2 } = new MessageChannel();
     const abort = new AbortController();
     const endWith = (message: string): void => abort.abort(new TakesTooMuch(message));
+    let began: number | undefined;
+    const sinceBegun = (): number => (began === undefined ? 0 : performance.now() - began);
     let step: NodeJS.Timeout | undefined;
     let whole: NodeJS.Timeout | undefined;
     const hear = (report: FillReport): void => {
+      began ??= performance.now();
       clearTimeout(step);
       step = setTimeout(endWith, STEP_MS, SLOW);
       if (report.kind === 'begun') whole = setTimeout(endWith, JOB_MS, LONG);
@@ -70,11 +75,11 @@ export class TemplateThreads {
       const task = { job, reports: port2 };
       const { signal } = abort;
       const problems = await this.#threads.run(task, { signal, transferList: [port2] });
-      return { filled: [...filled, ...reportsLeft(reports)], problems };
+      return { filled: [...filled, ...reportsLeft(reports)], problems, ms: sinceBegun() };
     } catch (error) {
       const message = error instanceof TakesTooMuch ? error.message : LARGE;
       if (!(error instanceof TakesTooMuch || isOutOfMemory(error))) throw error;
-      return { filled, problems: [{ path: ['html'], message }] };
+      return { filled, problems: [{ path: ['html'], message }], ms: sinceBegun() };
     } finally {
       clearTimeout(step);
       clearTimeout(whole);

@@ -219,7 +219,7 @@ void test('a template is refused that cannot be read, or does not fit its sample
     ],
     [
       { html: '<p>', schema: { properties: { a: { pattern: '(' } } } },
-      { 'schema.properties.a.pattern': ['Must be a regular expression.'] },
+      { 'schema.properties.a.pattern': [/^Must be a regular expression without lookarounds/] },
     ],
     [{ ...INVOICE, sample: { number: '1' } }, { 'sample.lines': ['Is required.'] }],
     [

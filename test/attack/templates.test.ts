@@ -2,6 +2,7 @@
 import { test } from 'tap';
 import type { FillJob } from '../../src/templates/messages.ts';
 import { TemplateThreads } from '../../src/templates/threads.ts';
+import { BASE, startApi } from '../support/api.ts';
 
 const threadsOf = (t: { teardown(end: () => Promise<void>): void }) => {
   const threads = new TemplateThreads();
@@ -101,23 +102,63 @@ void test('values are escaped, and a value in a script cannot end it', async (t)
   t.notMatch(await textOf(fill('{{ x | json | raw }}', { data })), /<\/script/);
 });
 
-void test('a slow pattern of a schema ends with its thread, while others are filled', async (t) => {
+void test('patterns of schemas are matched in linear time, as values, as names and for all others', async (t) => {
   const fill = threadsOf(t);
-  // Both threads have started.
-  await Promise.all(['ada', 'bob'].map((who) => fill('<p>', {}, who)));
-  const schema = json({ properties: { a: { pattern: '^(a+)+$' } } });
-  const slow = problemsOf(fill('<p>', { schema, data: [json({ a: `${'a'.repeat(60)}!` })] }));
-  const next = problemsOf(fill('<p>', { schema, data: [json({ a: `${'a'.repeat(60)}!` })] }));
-  const ended: string[] = [];
-  const note = (who: string) => () => void ended.push(who);
-  await Promise.all([
-    slow.then(note('mallory')),
-    textOf(fill('<p>ada</p>', {}, 'ada')).then(note('ada')),
-    textOf(fill('<p>bob</p>', {}, 'bob')).then(note('bob')),
-  ]);
-  t.equal(ended.at(-1), 'mallory', 'they do not wait for it');
-  t.match(await slow, /takes more than 3 s/);
-  t.match(await next, /takes more than 3 s/, 'one job of an account at a time');
+  await fill('<p>');
+  const evil = '^(a+)+$';
+  const long = `${'a'.repeat(200_000)}!`;
+  const cases: readonly [name: string, schema: object, data: object, isRight: boolean][] = [
+    ['value', { properties: { a: { pattern: evil } } }, { a: long }, false],
+    ['value that fits', { properties: { a: { pattern: evil } } }, { a: 'a'.repeat(200_000) }, true],
+    ['name', { patternProperties: { [evil]: false } }, { [long]: 1 }, true],
+    ['name that fits', { patternProperties: { [evil]: false } }, { aaa: 1 }, false],
+    [
+      'others',
+      { patternProperties: { [evil]: true }, additionalProperties: false },
+      { [long]: 1 },
+      false,
+    ],
+    ['names', { propertyNames: { pattern: evil } }, { [long]: 1 }, false],
+    [
+      'referred',
+      {
+        $ref: '#/$defs/x',
+        $defs: { x: { required: ['a'], properties: { a: { pattern: evil } } } },
+      },
+      { a: long },
+      false,
+    ],
+    ['no name fits', { additionalProperties: false }, { a: 1 }, false],
+    [
+      'plain names',
+      { properties: { 'a.b': true, é: true }, additionalProperties: false },
+      { 'a.b': 1, é: 2 },
+      true,
+    ],
+    [
+      'a plain name',
+      { properties: { 'a.b': true }, additionalProperties: false },
+      { axb: 1 },
+      false,
+    ],
+    ['unicode', { properties: { a: { pattern: '^\\p{L}\\u00e9{2}.$' } } }, { a: 'ßéé😀' }, true],
+  ];
+  for (const [name, schema, data, isRight] of cases) {
+    const began = performance.now();
+    const problems = await problemsOf(fill('<p>', { schema: json(schema), data: [json(data)] }));
+    t.equal(problems === '', isRight, `${name}: ${problems.slice(0, 200)}`);
+    t.ok(performance.now() - began < 2_500, `${name} took ${performance.now() - began} ms`);
+    t.notMatch(problems, /takes more/);
+  }
+  for (const pattern of ['(?=a)b', '(a)\\1', 'a{2000}', '(']) {
+    for (const schema of [{ pattern }, { patternProperties: { [pattern]: true } }]) {
+      t.match(
+        await problemsOf(fill('<p>', { schema: json(schema) })),
+        /Must be a regular expression without lookarounds/,
+        pattern,
+      );
+    }
+  }
 });
 
 void test('schemas refer to nothing elsewhere, have an end and are not made into code', async (t) => {
@@ -134,7 +175,7 @@ void test('schemas refer to nothing elsewhere, have an end and are not made into
       /nested too deeply/,
     ],
     [{ requird: [] }, /Did you mean required\?/],
-    [{ patternProperties: { '(': true } }, /Its name must be a regular expression/],
+    [{ patternProperties: { '(': true } }, /schema\.patternProperties\.\(: Must be a regular/],
   ];
   for (const [schema, problem] of cases) {
     t.match(
@@ -158,4 +199,49 @@ void test('all texts of one job together are bounded, and so is what it says', a
   });
   t.equal(filled.length, 19);
   t.match(problems, [{ message: /together has more than 1000000 bytes/ }]);
+});
+
+const batchOf = (template: string, n: number, count: number) => ({
+  requests: Array.from({ length: count }, () => ({ template, data: { n } })),
+});
+
+void test('templates that fail do not take more than their time of a minute', async (t) => {
+  const api = await startApi(t, { env: { MAX_ACCOUNT_TEMPLATE_MS: '1500', RATE_LIMIT: 'off' } });
+  const [mallory, ada] = [await api.newAccount({ plan: 'free' }), await api.newAccount()];
+  const html =
+    '<p>{% for i in (1..n) %}{% for j in (1..n) %}{% assign x = 1 %}{% endfor %}{% endfor %}';
+  const call = (key: string, path: string, body: object) =>
+    api.call('POST', BASE + path, { key, body });
+  const templateOf = async (key: string) => {
+    const body = { name: 'loops', html, sample: { n: 1 } };
+    return String((await call(key, '/templates/', body)).body['id']);
+  };
+  const [hers, adas] = [await templateOf(mallory.key), await templateOf(ada.key)];
+  const began = performance.now();
+  // All of them are asked for before the first has ended.
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => call(mallory.key, '/batches/', batchOf(hers, 9_000, 3))),
+  );
+  const took = performance.now() - began;
+  const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  t.strictSame(statuses, [400, 429, 429, 429, 429, 429, 429, 429]);
+  t.ok(took < 10_000, `${took} ms for 24 loops of a second`);
+  const refused = answers.find(({ status }) => status === 429);
+  t.match(refused?.body, {
+    error: 'rate_limit_exceeded',
+    message: /^Templates that fail and previews/,
+  });
+  const seconds = Number(refused?.headers.get('retry-after'));
+  t.ok(seconds > 30 && seconds < 300, String(seconds));
+  const preview = { html: '<p>', data: {} };
+  t.equal((await call(mallory.key, '/templates/preview/', preview)).status, 429);
+  t.equal((await call(mallory.key, '/pdf/', { html: '<p>x</p>' })).status, 202, 'all else goes on');
+  t.equal(
+    (await call(ada.key, '/batches/', batchOf(adas, 3, 3))).status,
+    202,
+    'and other accounts',
+  );
+  api.clock.time += seconds * 1000;
+  t.equal((await call(mallory.key, '/templates/preview/', preview)).status, 200);
+  t.equal((await call(mallory.key, '/batches/', batchOf(hers, 3, 3))).status, 202);
 });

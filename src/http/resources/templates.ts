@@ -65,7 +65,7 @@ async function filledTexts(
   dataField: 'data' | 'sample',
 ): Promise<TemplateTexts | undefined> {
   const { html, header_html, footer_html, schema } = content;
-  const { filled, problems } = await deps.templates.fill(accountId, {
+  const { filled, problems } = await deps.templates.preview(accountId, {
     texts: {
       html,
       ...(header_html !== undefined && { header_html }),
