@@ -10,6 +10,7 @@ import {
   NO_SIGNATURE,
 } from '../domain/signature.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
+import { BudgetExceeded } from '../limits/budgets.ts';
 import { isoTime } from '../time/clock.ts';
 import { newCertificateId } from '../time/ids.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
@@ -42,8 +43,24 @@ export function signingRule(
   return { refusal: `${invalid}${whose} Set another with ${OWN}.` };
 }
 
-/** Old files take seconds of work: one at a time leaves the rest to others. */
-const opening = new Semaphore(1);
+/** Old files take seconds of work: two at a time, and one of each account, leave the rest to others. */
+const opening = new Semaphore(2);
+const accountsOpening = new Set<string>();
+const RETRY_SECONDS = 5;
+
+/** @throws {BudgetExceeded} the account has another file opened */
+async function openFileOf(accountId: string, file: Buffer, password: string, now: number) {
+  if (accountsOpening.has(accountId)) {
+    const message = 'Another file of the account is being opened. Send this one when it is done.';
+    throw new BudgetExceeded('client', message, RETRY_SECONDS);
+  }
+  accountsOpening.add(accountId);
+  try {
+    return await openFile(file, password, now);
+  } finally {
+    accountsOpening.delete(accountId);
+  }
+}
 
 async function openFile(file: Buffer, password: string, now: number) {
   // Loading it takes longer than most requests, and few accounts sign.
@@ -79,6 +96,7 @@ async function recordOf(
 /**
  * @param file a PKCS#12 file
  * @throws {ServiceError} `validation_error`: it cannot be read, or nothing can be signed with it
+ * @throws {BudgetExceeded} the account has another file opened
  */
 export async function setSignature(
   deps: Dependencies,
@@ -87,7 +105,7 @@ export async function setSignature(
   context: CommandContext,
 ): Promise<SignatureRecord> {
   const now = context.metadata.time;
-  const identity = await openFile(file, password, now);
+  const identity = await openFileOf(accountId, file, password, now);
   const { identityText } = await import('../signing/identity.ts');
   const { vault } = deps;
   // Its own, so that the private key ends with the certificate, while the log stays whole.

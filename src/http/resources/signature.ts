@@ -47,6 +47,8 @@ export const putSignature: Endpoint = {
     body: { schema: SignatureChange },
     answers: { 200: { description: 'The certificate was set.', schema: Signature } },
     errors: {
+      rate_limit_exceeded:
+        'The rate limit was exceeded, or another file of the account is being opened.',
       validation_error: wrongField(
         'password',
         'The password does not open the file.',
