@@ -145,12 +145,13 @@ export class ProjectionRunner {
     }
   }
 
-  /** One subscription, from the own checkpoint to its end. */
+  /** One subscription, to its end. It begins where the log ended: what was there is read by pages, which is faster. */
   async #follow(progressed: () => void): Promise<void> {
-    let handed = this.checkpoint();
     if ((await placeOf(this.#store, this.#readModel.lastEvent())) === 'another') {
       throw new LogDiffers('The events of the log are at other positions than before.');
     }
+    await this.#pull();
+    let handed = this.checkpoint();
     const subscription = this.#store.subscribe(handed, async (events) => {
       const last = events.at(-1);
       if (last === undefined) return;
@@ -199,6 +200,7 @@ export class ProjectionRunner {
         if (this.#readModel.writer() === writer) writer.guard?.checkEnd();
         return;
       }
+      if (this.#stop.signal.aborted) return;
       // A long catch-up must not keep the event loop from everyone else.
       await setImmediate();
     }

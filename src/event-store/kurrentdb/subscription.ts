@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { BatchHandler, RecordedEvent, Subscription } from '../port.ts';
 import type { KurrentDbClient } from './client.ts';
@@ -16,6 +16,8 @@ class Feed {
   readonly #log: Log;
   readonly #subscription: DriverSubscription;
   #dropped: unknown;
+  /** Something may have come since the last look. */
+  #isReadable = false;
   #wake = (): void => {};
 
   constructor(log: Log, after: bigint) {
@@ -25,7 +27,10 @@ class Feed {
       this.#dropped ??= error ?? new Error('The server ended the subscription.');
       this.#wake();
     };
-    this.#subscription.on('readable', () => this.#wake());
+    this.#subscription.on('readable', () => {
+      this.#isReadable = true;
+      this.#wake();
+    });
     this.#subscription.on('error', drop);
     this.#subscription.on('end', drop);
     this.#subscription.on('close', drop);
@@ -37,19 +42,24 @@ class Feed {
   }
 
   /** Events that have come and are not taken yet. @throws {Error} one is not of this service */
-  take(limit: number): RecordedEvent[] {
+  async take(limit: number): Promise<RecordedEvent[]> {
     const events: RecordedEvent[] = [];
-    while (events.length < limit) {
-      const next = this.#subscription.read();
-      if (next === null) break;
-      if (next.event !== undefined) events.push(this.#log.recordedEvent(next.event));
+    for (let known = -1; known < events.length && events.length < limit; ) {
+      // The driver passes on one event in a turn of the event loop.
+      if (events.length > 0) await nextTurn();
+      known = events.length;
+      this.#isReadable = false;
+      for (let next = this.#subscription.read(); next !== null; next = this.#subscription.read()) {
+        if (next.event !== undefined) events.push(this.#log.recordedEvent(next.event));
+        if (events.length === limit) break;
+      }
     }
     return events;
   }
 
   /** Resolves when there is something to take, or it has dropped. */
   async more(): Promise<void> {
-    if (this.#dropped !== undefined) return;
+    if (this.#dropped !== undefined || this.#isReadable) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
@@ -108,7 +118,8 @@ export class KurrentDbSubscription implements Subscription {
     this.#stopped.signal.addEventListener('abort', close, { once: true });
     try {
       while (!this.#stopped.signal.aborted) {
-        const events = feed.take(BATCH);
+        const events = await feed.take(BATCH);
+        if (this.#stopped.signal.aborted) break;
         const last = events.at(-1);
         if (last === undefined) {
           if (feed.dropped !== undefined) return feed.dropped;
