@@ -31,11 +31,17 @@ export function responseOf(
   return shared;
 }
 
+const allResponsesOf = ({ responses, 'x-other-responses': others }: OperationObject) => ({
+  ...responses,
+  ...others,
+});
+
 /** Each answer that a document names, as `GET /conversions/{id}/ 404 not_found`. */
 function answersOf(document: OpenApiDocument) {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, { responses }]) => [`${method.toUpperCase()} ${path}`, responses] as const,
+      ([method, operation]) =>
+        [`${method.toUpperCase()} ${path}`, allResponsesOf(operation)] as const,
     ),
   );
   return [...operations, [COMMON, document['x-common-responses']] as const].flatMap(
@@ -183,7 +189,7 @@ export function documentCheck(document: OpenApiDocument) {
     const template = templateOf(document, seen.path, method);
     const operation = template && document.paths[template]?.[method];
     const name = operation ? `${asked} ${template}` : COMMON;
-    const responses = operation ? operation.responses : document['x-common-responses'];
+    const responses = operation ? allResponsesOf(operation) : document['x-common-responses'];
     const given = responses[seen.status];
     const response = given && responseOf(document, given);
     const told = `${seen.method} ${seen.path} answered ${seen.status} ${seen.text.slice(0, 300)}`;

@@ -9,8 +9,11 @@ export function lacks(
   [command, ...args]: readonly [command: string, ...args: string[]],
   options: SpawnSyncOptions = {},
 ): string | false {
-  const { error, status, stderr } = spawnSync(command, args, { ...options, encoding: 'utf8' });
+  const { error, status, stdout, stderr } = spawnSync(command, args, {
+    ...options,
+    encoding: 'utf8',
+  });
   if (status === 0) return false;
-  const reason = error?.message ?? stderr.trim().split('\n').at(-1);
+  const reason = error?.message ?? `${stdout}${stderr}`.trim().split('\n').at(-1);
   return `${what} cannot be used here: ${reason || `${command} ended with ${status}`}`;
 }

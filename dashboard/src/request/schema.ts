@@ -28,6 +28,8 @@ interface Schema extends Words {
   readonly type?: string | readonly string[];
   readonly enum?: readonly (string | number | null)[];
   readonly anyOf?: readonly Schema[];
+  /** A reference, or null. */
+  readonly oneOf?: readonly Schema[];
   /** Where an optional field may be null, its default has this name. */
   readonly 'x-default'?: Plain;
   readonly default?: Plain;
@@ -134,9 +136,11 @@ class FieldReader {
     this.#schemas = components.schemas;
   }
 
-  #resolve(schema: Schema): Schema {
-    const name = schema.$ref?.split('/').at(-1);
-    return name === undefined ? schema : (this.#schemas[name] ?? {});
+  /** What stands beside a reference says more about that place. */
+  #resolve({ $ref, oneOf: [referred] = [], ...schema }: Schema): Schema {
+    const name = ($ref ?? referred?.$ref)?.split('/').at(-1);
+    const { anyOf, ...all }: Schema = { ...(name && this.#schemas[name]), ...schema };
+    return anyOf === undefined ? all : { ...all, anyOf: anyOf.map((each) => this.#resolve(each)) };
   }
 
   fieldsOf(given: Schema): readonly Field[] {
@@ -243,5 +247,5 @@ export function fieldsOf(document: ApiDocument, name: RequestName): readonly Fie
 }
 
 export function eventTypesOf({ components: { schemas } }: ApiDocument): readonly string[] {
-  return schemas['HistoryEntry']?.properties?.['type']?.enum?.map(String) ?? [];
+  return schemas['EventType']?.enum?.map(String) ?? [];
 }

@@ -17,6 +17,7 @@ import {
   type Route,
   TAGS,
 } from './operation.ts';
+import { withNames } from './names.ts';
 import { namedBy } from './paths.ts';
 import { SCHEMAS, schemaObject } from './schemas.ts';
 import type {
@@ -28,7 +29,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from './types.ts';
-import { WEBHOOKS } from './webhooks.ts';
+import { MESSAGES_TAG, WEBHOOKS } from './webhooks.ts';
 
 /** The version of the interface, as its paths name it. The package has another. */
 const INTERFACE_VERSION = 'v1';
@@ -78,9 +79,10 @@ function content(answer: AnswerDoc): ResponseObject['content'] {
   if (schema !== undefined) {
     return { 'application/json': media(schemaObject(schema), examples) };
   }
-  // A generator makes a download of this, and nothing of an empty object.
-  const pdf = { schema: { type: 'string', format: 'binary' } };
-  return other === undefined ? undefined : { [other]: other === 'application/pdf' ? pdf : {} };
+  if (other === undefined || other === 'application/json') return other && { [other]: {} };
+  // Generators make a download of this, and nothing of an empty object.
+  const file = { type: 'string', ...(!other.startsWith('text/') && { format: 'binary' }) };
+  return { [other]: { schema: file } };
 }
 
 function success(answer: AnswerDoc): ResponseObject {
@@ -143,7 +145,8 @@ function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string):
   const needs = right && accessText(right, auth === 'caller');
   const said = [doc.description, needs].filter((each) => each !== undefined);
   const parameters = parametersOf(route);
-  const answers = Object.entries(doc.answers).map(([status, answer]) => [status, success(answer)]);
+  const { 304: notModified, ...answered } = doc.answers;
+  const answers = Object.entries(answered).map(([status, answer]) => [status, success(answer)]);
   const errors = errorResponses(errorsOf(route)).map(([status, code, response]) => [
     status,
     shared.refer(response, code, doc.id),
@@ -158,6 +161,7 @@ function operation(route: AnyRoute, shared: SharedResponses, publicUrl: string):
     ...(doc.body === undefined ? {} : { requestBody: bodyOf(doc.body) }),
     ...(doc.body?.sample && { 'x-codeSamples': samplesOf(doc.body.sample, publicUrl) }),
     responses: Object.fromEntries([...answers, ...errors]) as OperationObject['responses'],
+    ...(notModified && { 'x-other-responses': { 304: success(notModified) } }),
   };
 }
 
@@ -175,8 +179,8 @@ export function buildDocument(
   // Tools find fault with what nothing refers to.
   const inUse = <T>(all: Readonly<Record<string, T>>, referTo: (name: string) => string) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => used.includes(referTo(name))));
-  const tags = new Set<string>(routes.map(({ doc }) => doc.tag));
-  return {
+  const tags = new Set<string>([...routes.map(({ doc }) => doc.tag), MESSAGES_TAG]);
+  return withNames({
     openapi: '3.1.1',
     info: {
       title: 'Pressledger',
@@ -204,7 +208,7 @@ export function buildDocument(
         response,
       ]),
     ),
-  };
+  });
 }
 
 const days = (seconds: number): string =>
@@ -248,10 +252,10 @@ Lists are JSON arrays, newest first, in the order of acceptance: where two nodes
 
 ## Files
 
-A \`file_url\` is valid for ${config.fileUrlTtlSeconds} seconds. Retrieve the conversion again for a new one. Files are deleted after ${days(config.retentionSeconds)}.
+A \`file_url\` is valid for ${config.fileUrlTtlSeconds} seconds. Retrieve the conversion again for a new one. A request with \`If-None-Match\` is answered with 304 and no body if the copy that it names is current. Files are deleted after ${days(config.retentionSeconds)}.
 
 ## Client libraries
 
-For TypeScript and JavaScript install the client from this service: \`npm install --allow-remote=root ${publicUrl}/client.tgz\`. Its documentation is the README in the package. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API and NSwag are tested.
+For TypeScript and JavaScript install the client from this service: \`npm install --allow-remote=root ${publicUrl}/client.tgz\`. Its documentation is the README in the package. Clients in other languages can be generated from [openapi.json](/openapi.json); openapi-typescript, Hey API, NSwag and Kiota are tested.
 `.trim();
 }

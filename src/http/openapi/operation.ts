@@ -14,6 +14,7 @@ export const TAGS = {
   Account: 'Retrieve the account and the history of its credits.',
   Webhooks:
     'Be told when conversions end: endpoints of the account, their secrets and what was delivered.',
+  'Webhook messages': 'What the service sends to the endpoints of an account.',
   People:
     'The people of the account and their roles: invite, change and remove them, and accept an invitation.',
   'API keys': 'Create, list and revoke API keys, with a key or an access token.',

@@ -74,7 +74,8 @@ import {
   TemplateVersion,
 } from '../resources/templates.api.ts';
 import { TEMPLATE_FIELDS } from '../../requests/template-schema.ts';
-import { Webhook } from '../resources/webhooks.api.ts';
+import { Signature } from '../resources/signature.ts';
+import { Webhook, WebhookWithSecret } from '../resources/webhooks.api.ts';
 import type { SchemaObject } from './types.ts';
 
 const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
@@ -188,7 +189,9 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   TemplateContent,
   TemplateOptions: TEMPLATE_FIELDS.options,
   TemplatePreview,
+  Signature,
   Webhook,
+  WebhookWithSecret,
   WebhookDelivery,
   Alive,
   Ready,

@@ -29,6 +29,7 @@ export interface SchemaObject {
   readonly additionalProperties?: boolean | SchemaObject;
   readonly allOf?: readonly SchemaObject[];
   readonly anyOf?: readonly SchemaObject[];
+  /** Of the document's own: a reference, or null. */
   readonly oneOf?: readonly SchemaObject[];
 }
 
@@ -76,6 +77,8 @@ export interface OperationObject {
     readonly content: Readonly<Record<string, MediaTypeObject>>;
   };
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+  /** Answers without a body. In `responses`, generators would take the operation for one that gives nothing. */
+  readonly 'x-other-responses'?: Readonly<Record<string, ResponseObject>>;
   /** https://spec.openapis.org/registry/extension/x-codeSamples */
   readonly 'x-codeSamples'?: readonly CodeSample[];
 }

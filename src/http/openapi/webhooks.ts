@@ -4,11 +4,13 @@ import type { WebhookMessage } from '../../domain/choices.ts';
 import { Account } from '../resources/account.ts';
 import { Batch } from '../resources/batches.api.ts';
 import { Conversion } from '../resources/conversion-record.api.ts';
-import { WEBHOOK_TAG } from '../resources/webhook-deliveries.api.ts';
 import { Webhook } from '../resources/webhooks.api.ts';
 import { Closed, DELIVERY, exampleOf, Text, Timestamp } from './fields.ts';
 import { SCHEMAS, schemaObject } from './schemas.ts';
 import type { OperationObject, ParameterObject } from './types.ts';
+
+/** Not that of the routes: openapi-generator loses what shares a tag with these. */
+export const MESSAGES_TAG = 'Webhook messages';
 
 interface Message {
   readonly summary: string;
@@ -64,7 +66,7 @@ function operationFor(type: string, { summary, data }: Message): OperationObject
   const value = exampleOf(schema, SCHEMAS);
   return {
     operationId: camelCase(type),
-    tags: [WEBHOOK_TAG],
+    tags: [MESSAGES_TAG],
     summary,
     description:
       'Sent by POST to each endpoint that is told of this type, and to the webhook_url of the request that it is about. data is the record that the API gives.',
