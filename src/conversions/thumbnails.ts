@@ -5,10 +5,13 @@
  */
 import { threadFile, Threads, ThreadsClosed } from '../async/threads.ts';
 import { Turns } from '../async/turns.ts';
+import { ServiceError } from '../errors/errors.ts';
 import type { Logger } from '../observe/log.ts';
 
-/** A first page that takes longer has no picture. A thread that starts needs a part of it. */
+/** A first page that takes longer has no picture now. A thread that starts needs a part of it. */
 const MOST_MS = 5000;
+const RETRY_SECONDS = 10;
+const TOO_LATE = `It took more than ${MOST_MS / 1000} s to draw the first page. Try again later.`;
 /** A thread holds about 40 MB: it ends when nobody has looked for so long. */
 const IDLE_MS = 60_000;
 /** Most of a PDF is outside of it. */
@@ -32,7 +35,8 @@ export class Thumbnails {
 
   /**
    * One PDF at a time. The accounts take turns.
-   * @returns a PNG; undefined where none can be made: the PDF needs a password, is damaged, or takes too much
+   * @returns a PNG; undefined where none can be made: the PDF needs a password, is damaged, or takes too much memory
+   * @throws {ServiceError} `service_unavailable` where it came too late: a busy machine may draw it later
    * @throws {ThreadsClosed}
    */
   async firstPage(accountId: string, pdf: Buffer): Promise<Buffer | undefined> {
@@ -43,7 +47,11 @@ export class Thumbnails {
         return png && Buffer.from(png.buffer, png.byteOffset, png.byteLength);
       } catch (error) {
         if (error instanceof ThreadsClosed) throw error;
-        if (!late.aborted) this.#logger.warn({ err: error }, 'a first page could not be drawn');
+        if (late.aborted) {
+          const options = { retryAfter: RETRY_SECONDS, cause: error };
+          throw new ServiceError('service_unavailable', TOO_LATE, options);
+        }
+        this.#logger.warn({ err: error }, 'a first page could not be drawn');
         return undefined;
       }
     });

@@ -176,6 +176,13 @@ void test('a picture of the first page, while the PDF is stored', async (t) => {
   const broken = await api.create();
   await api.complete(accountId, broken, PDF);
   t.strictSame(refusal(await read(broken)), notFound, 'nothing that can be drawn');
+  const slow = await api.create();
+  const dashes = `[0.05] 0 d 0.1 w ${'0 0 m 1000 1000 l S '.repeat(30_000)}`;
+  await api.complete(accountId, slow, pdfOf([`x) Tj ET ${dashes} BT /F1 2 Tf (x`]));
+  const late = await read(slow);
+  t.strictSame(refusal(late), { status: 503, error: 'service_unavailable' }, 'too late');
+  t.match(late.body['message'], /^It took more than 5 s to draw the first page\. Try again later/);
+  t.equal(late.headers.get('retry-after'), '10');
   t.equal((await read(id)).status, 200, 'the next one is drawn all the same');
   const failed = await api.create();
   await api.fail(accountId, failed, 'x');

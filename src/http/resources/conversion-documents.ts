@@ -136,7 +136,7 @@ export const getConversionPicture: Endpoint = {
 };
 
 const NO_THUMBNAIL =
-  'There is no picture of the first page: the file is not a PDF, needs a password, or takes too much to be drawn.';
+  'There is no picture of the first page: the file is not a PDF, needs a password, is damaged, or takes too much memory to be drawn.';
 /** A longer PDF takes too much memory to be drawn. */
 const MOST_DRAWN_BYTES = 64 * 1024 * 1024;
 
@@ -147,7 +147,7 @@ export const getConversionThumbnail: Endpoint = {
     tag: 'Conversions',
     summary: 'Retrieve a picture of the first page',
     description:
-      'The first page of the PDF, 480 pixels wide, and of a longer page its upper part. It is drawn when it is asked for, while the PDF is stored, and is not stored itself. Looking at it does not count as a download. There is none of a PDF that needs a password, and of a picture.',
+      'The first page of the PDF, 480 pixels wide, and of a longer page its upper part. If it takes too long now, the answer is 503. It is drawn when it is asked for, while the PDF is stored, and is not stored itself. Looking at it does not count as a download. There is none of a PDF that needs a password, and of a picture.',
     answers: { 200: { description: 'The picture.', media: 'image/png' } },
     errors: {
       not_found: NO_THUMBNAIL,

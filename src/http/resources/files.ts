@@ -143,7 +143,7 @@ export async function recordDownload(
   deps: RouteDependencies,
   { accountId, conversionId }: Pick<Download, 'accountId' | 'conversionId'>,
 ): Promise<void> {
-  // Who has the store reads its files without a trace. The history tells of clients.
+  // That an operator looked at the account is recorded already.
   if (isByOperatorSocket(ctx)) return;
   const { caller, clientAddress } = ctx.state;
   const network = createHmac('sha256', deps.addressKey)

@@ -145,13 +145,13 @@ interface PictureProps {
 
 /** A picture that is stored with a conversion; nothing if there is none. */
 function Picture({ id, part, alt }: PictureProps) {
+  const query = useQuery(pictureQuery(id, part));
+  const { error } = query;
+  if (error instanceof ApiError && error.code === 'service_unavailable') {
+    return <p className="note">{t('No picture now')}</p>;
+  }
   return (
-    <Stored
-      query={useQuery(pictureQuery(id, part))}
-      what={t('the picture')}
-      lines={10}
-      gone={(reason) => <p>{reason}</p>}
-    >
+    <Stored query={query} what={t('the picture')} lines={10} gone={(reason) => <p>{reason}</p>}>
       {(picture) => picture && <PictureFrame {...{ picture, alt }} />}
     </Stored>
   );
