@@ -25,11 +25,12 @@ function nodes({ api, isLed, slots }: ServiceStatus): readonly string[] {
   const state = api.missing === '' ? 'ready' : (api.missing ?? 'none answers');
   const led = isLed === undefined ? 'not known' : isLed ? 'yes' : 'NO: nothing is rendered';
   const { total, busy, nodes: count } = slots;
+  const renderers = `${counted(count, 'node')}, ${counted(total, 'slot')}`;
   const used = busy === undefined ? '' : `: ${busy} busy, ${Math.max(0, total - busy)} free`;
   return [
     `API node    ${api.address}  ${state}`,
     `Leader      ${led}`,
-    `Renderers   ${counted(count, 'node')}, ${counted(total, 'slot')}${used}`,
+    `Renderers   ${isLed === undefined ? 'not known' : renderers + used}`,
   ];
 }
 

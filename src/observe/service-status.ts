@@ -25,7 +25,7 @@ export interface ServiceStatus {
     /** How far the read models of this machine are behind the log. */
     readonly readModel: Lag | undefined;
   };
-  /** The API node at HOST and PORT; `missing` says what it lacks to be ready, and is empty where it is. */
+  /** The API node that answered, or the one at HOST and PORT; `missing` says what it lacks to be ready, and is empty where it is. */
   readonly api: { readonly address: string; readonly missing: string | undefined };
   /** True while a process feeds the queue and records outcomes; undefined while nobody can be asked. */
   readonly isLed: boolean | undefined;
@@ -39,7 +39,7 @@ export interface ServiceStatus {
   readonly queue: readonly QueuedAccount[] | undefined;
   readonly recent: Activity;
   /** Undefined where the service has no mail server, or its read model is not here. */
-  readonly mail: MailTotals | undefined;
+  readonly mail: Omit<MailTotals, 'sent'> | undefined;
   readonly backups: BackupTimes;
   /** The limits of accounts that the settings turn off, in one line; empty: none. */
   readonly limitsOff: string;

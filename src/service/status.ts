@@ -13,6 +13,7 @@ import { lagBehind } from '../read-model/log-lag.ts';
 import { checkpointsOf, FORMAT, formatOf } from '../read-model/schema.ts';
 import type { ReadOnlyDatabase } from '../sqlite/read-only.ts';
 import { systemClock } from '../time/clock.ts';
+import { askStatus } from './asked-status.ts';
 import { backupTimes } from './backup-times.ts';
 import { limitsOff } from './checks.ts';
 import { readinessAt } from './doctor.ts';
@@ -31,8 +32,21 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-/** @throws {Error} one line: there is no store, or it or NATS cannot be reached */
-export function watchService(config: Config, logger: Logger): Promise<Watch> {
+/**
+ * Asks the service by its socket, which knows more than the settings here say. Where none answers, looks at its store.
+ * @throws {Error} one line: there is no store, or it or NATS cannot be reached
+ */
+export async function watchService(config: Config, logger: Logger): Promise<Watch> {
+  let opened: Promise<Watch> | undefined;
+  const watchOpened = (): Promise<Watch> => (opened ??= watchStore(config, logger));
+  if ((await askStatus(config)) === undefined) await watchOpened();
+  return {
+    look: async () => (await askStatus(config)) ?? (await (await watchOpened()).look()),
+    close: async () => await (await opened)?.close(),
+  };
+}
+
+function watchStore(config: Config, logger: Logger): Promise<Watch> {
   return open(config, logger, 'api', async (around) => {
     const { nats, openings } = around;
     const { store } = await openEventStore(around, {});
@@ -52,11 +66,13 @@ export function watchService(config: Config, logger: Logger): Promise<Watch> {
             opened?.close();
           }
         };
-        const [{ recent, log }, ready, { isLed, renderers: listed }] = await Promise.all([
+        const [{ recent, log }, ready, { isLed: isHeld, renderers: listed }] = await Promise.all([
           seen(),
           readinessAt(config.host, config.port),
           renderers.look(),
         ]);
+        // A deployment over NATS has its lease there: without its NATS_URL, nothing is known of it.
+        const isLed = nats ? isHeld : isHeld || undefined;
         const { queue, mail, ...position } = log;
         const busy = queue?.reduce((sum, { rendering }) => sum + rendering, 0);
         const total = listed.reduce((sum, { slots }) => sum + slots, 0);
@@ -110,6 +126,10 @@ function notKnown(
     [
       api.missing === undefined,
       `API node: none answers at ${api.address}. If the service runs, set HOST and PORT as it has them`,
+    ],
+    [
+      isLed === undefined,
+      `leader, renderers: no service answers at the socket in ${dataDir}. If one runs, set DATA_DIR and NATS_URL as it has them`,
     ],
     [natsUrl !== undefined, 'other API nodes: ask each at its /readyz whether it is ready'],
     [
