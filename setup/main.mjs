@@ -1,5 +1,5 @@
 /**
- * Sets a clone up: `node setup/main.mjs [start|test|interop|build|check]`. Plain JavaScript without
+ * Sets a clone up: `node setup/main.mjs [start|test|long|interop|build|check]`. Plain JavaScript without
  * dependencies, for Node 20 or later. What is there already is not touched.
  */
 import { spawnSync } from 'node:child_process';
@@ -46,9 +46,14 @@ async function setUp(purpose) {
   }
   const dev = purpose !== 'start';
   await Promise.all([bringService(purpose, dev), bringPages(purpose, dev)]);
-  if (purpose === 'test' || purpose === 'interop') {
+  if (purpose === 'test' || purpose === 'long' || purpose === 'interop') {
     const { bringTestPrograms } = await import('./test-programs.mjs');
     await bringTestPrograms(root, purpose);
+    if (purpose === 'long') await bringTestPrograms(root, 'test');
+  }
+  if (purpose === 'long') {
+    const downloader = join(root, 'setup', 'headless-shell');
+    await bringPackages('what downloads a headless shell', downloader, { dev: false });
   }
   if (purpose === 'interop') {
     const tools = join(root, 'test', 'openapi-tools');

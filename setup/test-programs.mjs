@@ -21,6 +21,14 @@ const PROGRAMS = {
       isThere: () => isInstalled('pdfsig'),
     },
   ],
+  long: [
+    {
+      tests: 'tests with a full Chrome',
+      packages: ['chromium'],
+      isThere: () =>
+        existsSync('/usr/lib/chromium/chromium') || existsSync('/opt/google/chrome/chrome'),
+    },
+  ],
   interop: [
     {
       tests: 'checks of the transparency log by Go',

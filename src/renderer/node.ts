@@ -4,7 +4,7 @@ import type { Stoppable } from '../async/stoppable.ts';
 import type { BlobStore } from '../documents/port.ts';
 import type { RenderQueue } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
-import { findInstalledChrome } from './browser/find.ts';
+import { findInstalledChrome, FULL_CHROME_COST, isHeadlessShell } from './browser/find.ts';
 import { usedBytes } from './browser/memory.ts';
 import { endNode, makeNodeDirectory, reapLeftovers } from './browser/processes.ts';
 import { JobRun } from './job.ts';
@@ -83,6 +83,7 @@ export async function startRendererNode(options: RendererNodeOptions): Promise<R
     { chrome: product, ...found, sandboxed, sandboxNote, concurrency },
     `${product} renders, ${sandboxed ? 'in its sandbox' : `without its sandbox: ${sandboxNote}`}`,
   );
+  if (!isHeadlessShell(found.path)) logger.warn(FULL_CHROME_COST);
   if (bounds.allowPrivateNetwork) {
     logger.warn('ALLOW_PRIVATE_NETWORK is on: pages can reach every address and port');
   }

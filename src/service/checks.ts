@@ -187,7 +187,7 @@ async function chrome({ chromePath, dataDir }: Config): Promise<Finding> {
   const { findInstalledChrome } = await import('../renderer/browser/find.ts');
   const { path } = await findInstalledChrome(chromePath);
   if (existsSync(join(dataDir, 'tmp'))) return ok(path);
-  const { tryChrome } = await import('../renderer/chrome/trial.ts');
+  const { tryChrome } = await import('../renderer/trial.ts');
   await tryChrome(path);
   return ok(path);
 }

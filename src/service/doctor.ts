@@ -141,16 +141,17 @@ export async function readinessAt(host: string, port: number): Promise<string | 
 }
 
 async function chromeInFull({ chromePath }: Config): Promise<Finding> {
-  const [{ findInstalledChrome }, { tryChrome }] = await Promise.all([
+  const [{ findInstalledChrome, FULL_CHROME_COST }, { tryChrome }] = await Promise.all([
     import('../renderer/browser/find.ts'),
-    import('../renderer/chrome/trial.ts'),
+    import('../renderer/trial.ts'),
   ]);
   const { path, source } = await findInstalledChrome(chromePath);
-  const { product, milliseconds, sandboxNote } = await tryChrome(path);
+  const { product, milliseconds, isShell, sandboxNote } = await tryChrome(path);
   const printed = `${product} at ${path} (${source}) started and printed a page in ${milliseconds} ms`;
-  return sandboxNote === undefined
-    ? ok(`${printed}, in its sandbox`)
-    : warning(`${printed}, without its sandbox: ${sandboxNote}`);
+  const sandboxed =
+    sandboxNote === undefined ? 'in its sandbox' : `without its sandbox: ${sandboxNote}`;
+  const text = `${printed}, ${sandboxed}${isShell ? '' : `. ${FULL_CHROME_COST}`}`;
+  return isShell && sandboxNote === undefined ? ok(text) : warning(text);
 }
 
 /** The service starts without it, too: people sign in with their passwords meanwhile. */

@@ -21,6 +21,7 @@ const LONG: readonly string[] = [
   'test/e2e/ctrl-c.test.ts',
   'test/e2e/cli.test.ts',
   'test/e2e/full-chrome.test.ts',
+  'test/e2e/setup-chrome.test.ts',
   'test/e2e/metrics.test.ts',
   'test/attack/slots.test.ts',
   'test/e2e/transparency-log.test.ts',

@@ -29,12 +29,17 @@ void test('the operator decides, and a wrong choice is not replaced by another',
   await t.rejects(wrong, { name: 'ChromeStartError', message: /mine-not/ });
 });
 
-void test("the set-up's Chrome comes last, and without one the error says what to do", async (t) => {
+void test("the set-up's Chrome comes before a full one, and without any the error says what to do", async (t) => {
   const directory = t.testdir({ shell: '#!/bin/sh\n', executable: '' });
   const shell = join(directory, 'shell');
   await chmod(shell, 0o755);
   const fallbackFile = join(t.testdirName, 'executable');
   await t.rejects(findChrome({ usualPlaces: [], fallbackFile }), { message: /apt-get install/ });
   await writeFile(fallbackFile, `${shell}\n`);
-  t.same(await findChrome({ usualPlaces: [], fallbackFile }), { path: shell, source: 'set-up' });
+  const brought = { path: shell, source: 'set-up' };
+  t.same(await findChrome({ usualPlaces: [], fallbackFile }), brought);
+  const full = join(directory, 'chromium');
+  await writeFile(full, '#!/bin/sh\n', { mode: 0o755 });
+  t.same(await findChrome({ usualPlaces: [full], fallbackFile }), brought);
+  t.same(await findChrome({ usualPlaces: [full] }), { path: full, source: 'installed' });
 });

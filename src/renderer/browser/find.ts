@@ -14,7 +14,7 @@ export interface FindOptions {
   readonly chromePath?: string | undefined;
   /** Directories in the form of `PATH`. */
   readonly searchPath?: string | undefined;
-  /** The file in which the set-up wrote where its own Chrome lies. */
+  /** The file in which the set-up stored the path of the headless shell that it brought. */
   readonly fallbackFile?: string | undefined;
   /** Paths of Chrome on this kind of system, best first; tests give their own. */
   readonly usualPlaces?: readonly string[];
@@ -33,6 +33,11 @@ const USUAL_PLACES = [
 ];
 const SHELL_NAMES = ['chrome-headless-shell', 'chromium-headless-shell', 'headless_shell'];
 const FULL_NAMES = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser'];
+
+/** One sentence for operators. */
+export const FULL_CHROME_COST =
+  'It is a full Chrome, which takes about 290 MB more memory than a headless shell and is slower: install ' +
+  'chromium-headless-shell, or set CHROME_PATH to a headless shell';
 
 /** True for a Chrome that has no window at all, by its name. */
 export const isHeadlessShell = (path: string): boolean => /headless[-_]shell$/.test(path);
@@ -76,13 +81,8 @@ export async function findChrome(options: FindOptions): Promise<FoundChrome> {
   const inPath = (names: readonly string[]): string[] =>
     names.flatMap((name) => directories.map((directory) => join(directory, name)));
   const isShell = (path: string): boolean => SHELL_NAMES.some((name) => path.endsWith(name));
-  const installed = await firstExecutable([
-    ...places.filter(isShell),
-    ...inPath(SHELL_NAMES),
-    ...places.filter((path) => !isShell(path)),
-    ...inPath(FULL_NAMES),
-  ]);
-  if (installed !== undefined) return { path: installed, source: 'installed' };
+  const shell = await firstExecutable([...places.filter(isShell), ...inPath(SHELL_NAMES)]);
+  if (shell !== undefined) return { path: shell, source: 'installed' };
   if (fallbackFile !== undefined) {
     const path = await readFile(fallbackFile, 'utf8').then(
       (text) => text.trim(),
@@ -90,6 +90,11 @@ export async function findChrome(options: FindOptions): Promise<FoundChrome> {
     );
     if (path !== '' && (await isExecutable(path))) return { path, source: 'set-up' };
   }
+  const full = await firstExecutable([
+    ...places.filter((path) => !isShell(path)),
+    ...inPath(FULL_NAMES),
+  ]);
+  if (full !== undefined) return { path: full, source: 'installed' };
   throw new ChromeStartError(
     'No Chrome was found. Install chromium-headless-shell (Debian, Ubuntu: apt-get install ' +
       'chromium-headless-shell) or Google Chrome, or set CHROME_PATH. In a clone, `npm start` brings one.',
