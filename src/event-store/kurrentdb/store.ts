@@ -272,7 +272,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/Name resolution failed|ENOTFOUND|EAI_AGAIN/i, 'has a name that cannot be resolved'],
   [
     /ECONNRESET|socket hang up|EPIPE|disconnected before secure|Last error: Failed to connect/i,
-    'hangs up: is it an event store, and does tls in EVENT_STORE_URL fit it?',
+    'hangs up: check that it is an event store, and that tls in EVENT_STORE_URL is as it needs',
   ],
   [/./s, 'does not answer: start it, or check host and port in EVENT_STORE_URL'],
 ];
