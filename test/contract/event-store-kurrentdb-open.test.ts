@@ -125,6 +125,7 @@ void test('a connection string that cannot be used is refused in one line', (t) 
     ['esdb://user@host', /user:password/],
     ['esdb://user:100%@host', /percent-encoded/],
     ['esdb://host?namespace=A-b', /namespace/],
+    ['esdb+discover://a,b', /remove \+discover to name several hosts/],
     ['esdb://host?nodePreference=follower', /no nodePreference but leader/],
     ['esdb://host?gossipTimeout=soon', /whole number as gossipTimeout/],
     ['esdb://host?tlsCAFile=/nowhere/ca.pem', /cannot be read: \/nowhere\/ca.pem/],

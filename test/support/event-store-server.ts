@@ -16,6 +16,18 @@ export const needsEventStoreServer =
     ? { skip: 'EVENTSTORE_TEST_URL names no EventStoreDB or KurrentDB server' }
     : {};
 
+const clusterUrl = process.env.EVENTSTORE_TEST_CLUSTER_URL ?? '';
+
+/** The same for a test that needs a cluster of three. */
+export const needsEventStoreCluster =
+  clusterUrl === ''
+    ? { skip: 'EVENTSTORE_TEST_CLUSTER_URL names no cluster of EventStoreDB or KurrentDB' }
+    : {};
+
+/** The hosts of the cluster, `host:port` each. */
+export const clusterHosts = (): readonly string[] =>
+  (/^[^:]+:\/\/([^/?]+)/.exec(clusterUrl)?.[1] ?? '').split(',');
+
 const newNamespace = (): string => `test_${randomBytes(8).toString('hex')}`;
 
 /** The connection string of an empty log. @param server another way to the same server: `host:port` */

@@ -121,7 +121,7 @@ export class KurrentDbClient {
           requiresLeader: true,
           deadline,
         }),
-        cancel: () => {},
+        cancel: endsItself,
       }));
       return { revision: Number(nextExpectedRevision), position: placeOf(position) };
     } catch (error) {
@@ -193,6 +193,13 @@ export class KurrentDbClient {
       position: placeOf(position),
       isOurs: this.#ours.test(streamId),
     }));
+  }
+
+  /** The nodes of the cluster that the server belongs to; undefined where it does not say. */
+  async clusterSize(): Promise<number | undefined> {
+    return await this.#connection
+      .call((driver) => ({ result: driver.clusterSize(), cancel: endsItself }))
+      .catch(() => undefined);
   }
 
   /** Our events after a position, as they come. */
@@ -301,6 +308,9 @@ function placeOf(position: { readonly commit: bigint } | undefined): bigint {
   if (position === undefined) throw new Error('This server gives no positions: it is too old.');
   return position.commit;
 }
+
+/** What the driver gives no way to cancel. */
+const endsItself = (): void => {};
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !(value instanceof Uint8Array);

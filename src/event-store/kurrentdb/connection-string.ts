@@ -53,8 +53,14 @@ export function parseConnectionString(url: string): ConnectionString {
     const path = parameters.get(name.toLowerCase());
     return path === undefined ? {} : { [FILES[name]]: readCertificate(name, path) };
   };
+  const named = hosts.split(',').map(readHost);
+  if (discover !== undefined && named.length > 1) {
+    wrong(
+      'has +discover, which takes one DNS name of the whole cluster: remove +discover to name several hosts',
+    );
+  }
   return {
-    hosts: hosts.split(',').map(readHost),
+    hosts: named,
     discover: discover !== undefined,
     tls: flag(parameters, 'tls'),
     verify: flag(parameters, 'tlsVerifyCert'),

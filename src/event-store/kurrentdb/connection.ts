@@ -1,7 +1,9 @@
 /** The connection to the server. Only this file and `client.ts` know the driver. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   CancelledError,
   EventStoreDBClient,
+  NotLeaderError,
   StreamNotFoundError,
   UnavailableError,
 } from '@eventstore/db-client';
@@ -16,6 +18,13 @@ export const CALL_MS = 4_000;
 const READ_MS = 8_000;
 /** A server lets a connection have so many calls at once, often 100; the driver hides that more wait. */
 const READS_AT_ONCE = 64;
+/** A call that a node of a cluster refused, because it does not lead, is made again for longer than an election takes. */
+const ELECTION_MS = 2_000;
+const ELECTION_LOOK_MS = 100;
+/** Seconds that the driver waits for a node to name the leader. Its own 5 are longer than a call may take. */
+const GOSSIP_SECONDS = 1;
+/** gRPC's state of a channel that was closed. */
+const SHUTDOWN = 4;
 /** The driver's own default. */
 const KEEP_ALIVE_MS = 10_000;
 const NEVER_MS = 2 ** 31 - 1;
@@ -43,7 +52,8 @@ export class Driver extends EventStoreDBClient {
   /** @param inOrder appends share one stream, which the server takes in its order */
   static connect({ hosts, discover, ...rest }: ConnectionString, inOrder: boolean): Driver {
     const { tls, verify, certificates, user } = rest;
-    const settings = { ...rest.settings, keepAliveInterval: Driver.#ownInterval(rest.settings) };
+    const keepAliveInterval = Driver.#ownInterval(rest.settings);
+    const settings = { gossipTimeout: GOSSIP_SECONDS, ...rest.settings, keepAliveInterval };
     const credentials = {
       insecure: !tls,
       ...certificates,
@@ -55,7 +65,15 @@ export class Driver extends EventStoreDBClient {
       : hosts.length > 1
         ? new Driver({ ...settings, endpoints: [...hosts] }, credentials, user)
         : new Driver({ ...settings, endpoint: first }, credentials, user);
-    const reconnect = driver.handleError;
+    const { execute, handleError: reconnect } = driver;
+    // Where the connection ended while the driver looked for the leader, it would send on the closed channel, inside a
+    // promise that nobody awaits: that would end the process.
+    driver.execute = (Client, name, action) =>
+      execute(Client, name, async (client) => {
+        const state: number = client.getChannel().getConnectivityState(false);
+        if (state === SHUTDOWN) throw new Error('The connection was closed.');
+        return await action(client);
+      });
     // Nobody awaits it, and it rejects while no node of a cluster answers: that would end the process.
     driver.handleError = async (client, error) => {
       // A call that was cancelled here says nothing of the connection, which all the others share.
@@ -76,6 +94,16 @@ export class Driver extends EventStoreDBClient {
   }: Record<string, number>): number {
     Driver.#made = (Driver.#made + 1) % 1_000;
     return given < 0 ? NEVER_MS - Driver.#made : given + Driver.#made;
+  }
+
+  /** The number of nodes in the cluster of the server; 1: it is alone. @throws {Error} it does not say */
+  async clusterSize(): Promise<number> {
+    const { members } = await this.HTTPRequest<{ readonly members: readonly unknown[] }>(
+      'GET',
+      '/gossip',
+      {},
+    );
+    return members.length;
   }
 
   /** Closes the connection too, which `dispose` alone leaves open. */
@@ -110,8 +138,23 @@ export class Connection {
     return this.#driver;
   }
 
-  /** One try. @throws {Error} the driver's, or that there was no answer in time */
+  /**
+   * Waits for a leader where a node refuses because it does not lead: then nothing was stored.
+   * @throws {Error} the driver's, or that there was no answer in time
+   */
   async call<T>(start: (driver: Driver) => Call<T>, withinMs = CALL_MS): Promise<T> {
+    const until = performance.now() + ELECTION_MS;
+    for (;;) {
+      try {
+        return await this.#try(start, withinMs);
+      } catch (error) {
+        if (!isNotLed(error) || performance.now() >= until) throw error;
+        await delay(ELECTION_LOOK_MS);
+      }
+    }
+  }
+
+  async #try<T>(start: (driver: Driver) => Call<T>, withinMs: number): Promise<T> {
     if (this.#closed) throw new Error('The event store is closed.');
     const driver = this.#driver;
     const { result, cancel } = start(driver);
@@ -172,6 +215,11 @@ const isCancelledHere = (error: Error): boolean =>
   error.code === 1 &&
   'details' in error &&
   error.details === 'Cancelled on client';
+
+/** The answers of a node that is not the leader, or does not know of one. */
+const isNotLed = (error: unknown): boolean =>
+  error instanceof NotLeaderError ||
+  (error instanceof UnavailableError && /not ready/i.test(error.message));
 
 function isRetried(error: unknown): boolean {
   return (

@@ -49,14 +49,26 @@ export async function openKurrentDb(
   { logger }: { readonly logger: Logger },
 ): Promise<CopyableEventStore> {
   const to = parseConnectionString(url);
-  const store = new KurrentDbEventStore(new KurrentDbClient(to, logger), logger);
+  const client = new KurrentDbClient(to, logger);
+  const store = new KurrentDbEventStore(client, logger);
   try {
     await store.head();
+    if (to.hosts.length === 1 && !to.discover) await warnOfCluster(client, logger);
     return store;
   } catch (error) {
     await store.close().catch(() => {});
     throw new Error(whyUnusable(to, error), { cause: error });
   }
+}
+
+/** Warns where the one host is a node of a cluster. */
+async function warnOfCluster(client: KurrentDbClient, logger: Logger): Promise<void> {
+  const nodes = (await client.clusterSize()) ?? 1;
+  if (nodes === 1) return;
+  logger.warn(
+    `EVENT_STORE_URL names one host of a cluster of ${nodes} nodes: if it fails, the service stops although the ` +
+      'cluster runs. Name all hosts, separated by commas, or use +discover with their common DNS name',
+  );
 }
 
 class KurrentDbEventStore implements CopyableEventStore {

@@ -1,0 +1,87 @@
+/** A cluster of event store servers with a host that is silent: the process that uses it must not end. */
+import { once } from 'node:events';
+import { createServer as createHttp2Server } from 'node:http2';
+import { createServer, type Server, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { type Test, test } from 'tap';
+import { KurrentDbClient } from '../../src/event-store/kurrentdb/client.ts';
+import { parseConnectionString } from '../../src/event-store/kurrentdb/connection-string.ts';
+import { newEvents } from '../support/events.ts';
+
+async function listening(t: Test, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const sockets: Socket[] = [];
+  server.on('connection', (socket) => sockets.push(socket));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+/** A field of a Protobuf message: a number, or a length and so many bytes. */
+const field = (number: number, value: number | Buffer): Buffer =>
+  Buffer.concat([
+    varint((number << 3) | (typeof value === 'number' ? 0 : 2)),
+    ...(typeof value === 'number' ? [varint(value)] : [varint(value.length), value]),
+  ]);
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left > 127; left >>>= 7) bytes.push((left & 127) | 128);
+  return Buffer.from([...bytes, left]);
+}
+
+const silentLogger = pino({ level: 'silent' });
+const LEADER = 8;
+
+/** The answer to who leads: this node, as the protocol of gossip (`gossip.proto`) says it. */
+function gossipOf(port: number): Buffer {
+  const id = field(2, Buffer.from('6bd9ee4c-8a5a-4d0a-9a39-b8b0d4bb0f3e'));
+  const endPoint = Buffer.concat([field(1, Buffer.from('127.0.0.1')), field(2, port)]);
+  const member = [field(1, id), field(2, 1), field(3, LEADER), field(4, 1), field(5, endPoint)];
+  const members = field(1, Buffer.concat(member));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(members.length, 1);
+  return Buffer.concat([head, members]);
+}
+
+/** A node that says that it leads, and answers no other call. */
+async function lonelyLeader(t: Test): Promise<number> {
+  const server = createHttp2Server();
+  const port = await listening(t, server);
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => stream.destroy());
+    if (!String(headers[':path']).includes('gossip')) return;
+    stream.respond(
+      { ':status': 200, 'content-type': 'application/grpc' },
+      { waitForTrailers: true },
+    );
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(gossipOf(port));
+  });
+  return port;
+}
+
+// An error that nobody awaits fails the test, as it would end the service.
+void test('a leader that is found after its connection was given up ends nothing', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => socket.destroy()));
+  const silentPort = await listening(t, silent);
+  const leader = await lonelyLeader(t);
+  // The driver asks its hosts in random order. It waits for one that is silent for longer than an append may take.
+  const url = `esdb://127.0.0.1:${silentPort},127.0.0.1:${leader}?tls=false&gossipTimeout=5`;
+  const clients = Array.from(
+    { length: 8 },
+    () => new KurrentDbClient(parseConnectionString(url), silentLogger),
+  );
+  const appends = clients.map((client) => client.append('a-1', newEvents(1), 'no-stream'));
+  for (const outcome of await Promise.allSettled(appends)) {
+    t.match(outcome, { status: 'rejected', reason: { name: 'EventStoreUnavailable' } });
+  }
+  // By now each driver has found the leader.
+  await Promise.allSettled(clients.map((client) => client.readStream('a-1', 0, 1)));
+  await Promise.all(clients.map((client) => client.close()));
+});
