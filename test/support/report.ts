@@ -15,6 +15,20 @@ export function closingLine({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${rest}`;
 }
 
+/** The files that took longest, the slowest first. */
+export const slowestLines = ({ files }: Tally, count: number): readonly string[] =>
+  files
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, count)
+    .map(({ name, seconds }) => `slow ${seconds.toFixed(1).padStart(6)} s  ${name}`);
+
+/** A time in words, such as `19 min 4 s`. */
+export function durationText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes === 0 ? `${whole} s` : `${minutes} min ${whole % 60} s`;
+}
+
 function place(diag: unknown): string {
   const at = diag instanceof Object && 'at' in diag ? diag.at : undefined;
   if (!(at instanceof Object && 'fileName' in at && 'lineNumber' in at)) return '';

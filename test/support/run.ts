@@ -6,11 +6,12 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { findNatsServer } from './nats-server.ts';
 import { COMMANDS, filesOf, isTooLong, lostNames, PARTS } from './parts.ts';
-import { closingLine, reportFiles } from './report.ts';
+import { closingLine, durationText, reportFiles, slowestLines } from './report.ts';
 
 /** The test files that run at once. Many wait half of their time. */
 const JOBS = Math.min(availableParallelism() + 2, 6);
 const FILE_TIMEOUT_SECONDS = 300;
+const SLOWEST = 20;
 /** What a file that is out of time gets to say which test it was in, before it is killed. */
 const LAST_WORDS_SECONDS = 20;
 
@@ -56,13 +57,15 @@ async function runFile(file: string): Promise<void> {
   end({ status: (code ?? signal) as number | string, seconds });
 }
 
-function whatRan(): string {
-  if (given.length > 0) return `${files.length} of the given files ran.`;
+function whatRan(seconds: number): string {
+  const took = durationText(seconds);
+  if (given.length > 0) return `${files.length} of the given files ran, in ${took}.`;
   const others = PARTS.filter((name) => name !== part);
   const left = others.map((name) => `${COMMANDS[name]} (${filesOf(name).length} files)`);
-  return `${COMMANDS[part]} ran ${files.length} files. Others are run by ${left.join(' and ')}.`;
+  return `${COMMANDS[part]} ran ${files.length} files in ${took}, each once. Others are run by ${left.join(' and ')}.`;
 }
 
+const started = performance.now();
 const waiting = [...files];
 async function runNext(): Promise<void> {
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file);
@@ -78,8 +81,9 @@ for (const { name, seconds } of tally.files) {
     );
   }
 }
+if (tally.files.length > SLOWEST) for (const line of slowestLines(tally, SLOWEST)) write(line);
 const ran = tally.passed + tally.failed > 0;
 if (!ran) write('FAIL no test ran');
-write(whatRan());
+write(whatRan((performance.now() - started) / 1000));
 write(closingLine(tally));
 process.exitCode = ran && tally.failed === 0 ? 0 : 1;
