@@ -12,9 +12,13 @@ const USES_BETWEEN_CHECKS = 50;
 /** The process of a tab that was closed takes a moment to end. */
 const AFTER_LARGE_PAGE_MS = 1_000;
 const ASK_TIMEOUT_MS = 10_000;
-/** A process that takes so many clock ticks in this time is at work, also on a machine where many others are. */
+/**
+ * A process that takes so many clock ticks in each of these times is at work, also on a machine where many others are. What
+ * is left to do for a tab that was closed ends before the last of them.
+ */
 const BUSY_MS = 400;
 const BUSY_TICKS = 2;
+const BUSY_LOOKS = 3;
 const MUCH_TICKS = 20;
 
 export interface Browser {
@@ -128,9 +132,11 @@ export class Browsers {
    * canvases of all later documents wait for it.
    */
   async endIfBusy(browser: Browser): Promise<void> {
-    const before = sharedTicks(browser);
-    await delay(BUSY_MS);
-    if (sharedTicks(browser) - before < BUSY_TICKS) return;
+    for (let look = 0; look < BUSY_LOOKS; look += 1) {
+      const before = sharedTicks(browser);
+      await delay(BUSY_MS);
+      if (sharedTicks(browser) - before < BUSY_TICKS) return;
+    }
     if (browser.chrome.connection.isOpen) await this.#discard(browser);
   }
 

@@ -41,8 +41,11 @@ export interface RenderTask {
 export type WorkerTask =
   /** Start Chrome now rather than with the first document. */
   | { readonly kind: 'warmUp' }
-  /** A message on the port: nobody needs the document any more, and its answer is to come at once, whatever it is. */
-  | { readonly kind: 'render'; readonly task: RenderTask; readonly unneeded: MessagePort }
+  /**
+   * A message to the worker by the port: nobody needs the document any more, and its answer is to come at once, whatever it
+   * is. A message from it: the document's time begins, for Chrome is ready.
+   */
+  | { readonly kind: 'render'; readonly task: RenderTask; readonly port: MessagePort }
   /** End Chrome: the thread is about to go, and only it can see its child end. */
   | { readonly kind: 'shutDown' };
 

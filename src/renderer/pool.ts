@@ -21,6 +21,8 @@ import type {
 const BACKSTOP_MS = 1_000;
 /** The thread is ended this long after that. */
 const ABORT_MS = 500;
+/** A worker begins within this, even if its Chrome is not up. */
+const BEGIN_MS = 30_000;
 /** A document that is given up has this long; then it is taken from its worker, and the thread is ended this long after. */
 const GIVE_UP_MS = 500;
 /** The time for ending Chromes before the threads that own them. */
@@ -187,26 +189,34 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
 
   const renderInTime: RenderPool['render'] = async (task, unneeded) => {
     const errand: Errand = { accountId: task.accountId };
-    const { port1: giveUpPort, port2: unneededPort } = new MessageChannel();
+    const { port1, port2: port } = new MessageChannel();
     const abort = new AbortController();
     let late = false;
+    let timers: NodeJS.Timeout[] = [];
     const end = (): void => abort.abort();
-    const kill = setTimeout(() => {
+    const kill = (): void => {
       late = true;
       killChromes(errand.thread);
-    }, task.deadlineMs + BACKSTOP_MS);
-    const timers = [kill, setTimeout(end, task.deadlineMs + BACKSTOP_MS + ABORT_MS)];
+    };
+    const limit = (ms: number): void => {
+      for (const timer of timers) clearTimeout(timer);
+      timers = [setTimeout(kill, ms), setTimeout(end, ms + ABORT_MS)];
+    };
     const giveUp = (): void => {
-      giveUpPort.postMessage('giveUp', []);
+      port1.postMessage('giveUp', []);
       timers.push(setTimeout(() => killChromes(errand.thread), GIVE_UP_MS));
       timers.push(setTimeout(end, 2 * GIVE_UP_MS));
     };
     unneeded?.addEventListener('abort', giveUp);
+    limit(BEGIN_MS + task.deadlineMs + BACKSTOP_MS);
+    port1.once('message', () => {
+      if (unneeded?.aborted !== true) limit(task.deadlineMs + BACKSTOP_MS);
+    });
     try {
       if (unneeded?.aborted === true) return ENDED;
-      const asked = { kind: 'render', task, unneeded: unneededPort } as const;
+      const asked = { kind: 'render', task, port } as const;
       const { signal } = abort;
-      const running = pool.run(asked, { signal, transferList: [unneededPort], about: errand });
+      const running = pool.run(asked, { signal, transferList: [port], about: errand });
       const result = (await running) as RenderResult;
       return late ? TIMED_OUT : result;
     } catch (error) {
@@ -216,7 +226,7 @@ export async function startRenderPool(options: RenderPoolOptions): Promise<Rende
       }
       return ENDED;
     } finally {
-      giveUpPort.close();
+      port1.close();
       for (const timer of timers) clearTimeout(timer);
       unneeded?.removeEventListener('abort', giveUp);
       const { thread } = errand;

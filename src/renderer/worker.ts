@@ -1,6 +1,6 @@
 /** A render worker: one thread, one Chrome with warm tabs, an egress proxy for each tab, one document at a time. */
 import { readFile, rm } from 'node:fs/promises';
-import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, threadId, workerData } from 'node:worker_threads';
 import { resultWithin } from '../async/with-timeout.ts';
 import { errorMessage } from '../errors/error-message.ts';
 import { plainText } from '../text/plain-text.ts';
@@ -34,6 +34,8 @@ import { incompleteness } from './warnings.ts';
 import { type PrintBeside, renderTest } from './finishing/watermark.ts';
 
 const MAX_MESSAGE_LENGTH = 1_000;
+/** A Chrome that is not up after this is waited for within the time of the document. */
+const READY_MS = 20_000;
 
 const settings = workerData as WorkerSettings;
 const USED_TOO_MUCH =
@@ -110,11 +112,27 @@ function giveUp(): void {
   underWay.tab?.giveUp(GIVEN_UP);
 }
 
-async function render(task: RenderTask): Promise<RenderResult> {
+/**
+ * Resolves once Chrome is up, and what the last document left is removed: neither is this document's time. Or when nobody
+ * needs the document any more.
+ * @throws {Error} when Chrome does not start
+ */
+async function chromeReady({ unneeded: { signal } }: UnderWay): Promise<void> {
+  const { promise: givenUp, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  const ready = cleaning.then(() => browsers.running());
+  await resultWithin(Promise.race([ready, givenUp]), READY_MS);
+}
+
+async function render(task: RenderTask, port: MessagePort): Promise<RenderResult> {
   const own: UnderWay = { tab: undefined, unneeded: new AbortController() };
   underWay = own;
   try {
+    if (task.request.document === undefined) await chromeReady(own);
+    port.postMessage('begun', []);
     return await renderAll(task, own);
+  } catch (error) {
+    return { kind: 'crashed', code: 'renderer_failed', message: errorMessage(error) };
   } finally {
     underWay = undefined;
   }
@@ -229,8 +247,9 @@ async function renderOne(
       // files: those are never cleaned up.
       const isReusable = (): boolean => reusable && session?.usedNetwork === false;
       cleaning = browsers.release(taken, isReusable).finally(() => session?.end());
-      // The answer need not wait for a tab that is made ready for its account's next document.
-      if (!completed) await cleaning;
+      // The answer need not wait for a tab that is made ready for its account's next document. The slot of a document that
+      // nobody needs is free at once; its tab may take long to close on a busy machine.
+      if (!completed && !own.unneeded.signal.aborted) await cleaning;
       if (isCutOff || mayBeBusy(taken.browser)) {
         const { browser } = taken;
         cleaning = cleaning.then(() => browsers.endIfBusy(browser));
@@ -276,8 +295,9 @@ export default async function work(message: WorkerTask): Promise<WorkerMessage> 
     case 'warmUp':
       return await warmUp();
     case 'render': {
-      message.unneeded.once('message', giveUp).unref();
-      return await render(message.task).finally(() => message.unneeded.close());
+      const { task, port } = message;
+      port.once('message', giveUp).unref();
+      return await render(task, port).finally(() => port.close());
     }
     case 'shutDown':
       return await shutDown();

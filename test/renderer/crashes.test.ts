@@ -1,13 +1,16 @@
 /** A Chrome that ends or stands still under a job, and what becomes of the job. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'tap';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { eventually } from '../support/deadline.ts';
+import { testDirectory } from '../support/directory.ts';
 import { descendants, type ProcessRecord } from '../support/processes.ts';
-import { startTestRenderer } from '../support/renderer.ts';
+import { installedChrome, startTestRenderer } from '../support/renderer.ts';
 import { isAlive, startNode } from '../support/renderer-node.ts';
 
 void test('a Chrome that dies under a job gives the job another try, at most three', async (t) => {
@@ -26,6 +29,20 @@ void test('a Chrome that dies under a job gives the job another try, at most thr
   t.equal(kills, 3);
   t.equal(reports.filter((each) => each.kind === 'started').length, 3);
   t.match(await ended(await offer({ html: '<p>next</p>' })), { kind: 'completed' });
+});
+
+void test('the time of a document does not run while its Chrome starts', async (t) => {
+  const chromePath = join(testDirectory(t), 'slow-chrome');
+  const startSeconds = 6;
+  const script = `#!/bin/sh\nsleep ${startSeconds}\nexec '${await installedChrome()}' "$@"\n`;
+  await writeFile(chromePath, script, { mode: 0o755 });
+  const renderer = await startTestRenderer({ chromePath });
+  t.teardown(() => renderer.close());
+  const [chrome = 0] = renderer.pool.chromes().running;
+  process.kill(-chrome, 'SIGKILL');
+  await eventually('its end', () => renderer.pool.chromes().running.length === 0 || undefined);
+  const limitMs = 5_000;
+  t.match(await renderer.render({ html: '<p>x</p>' }, {}, limitMs), { kind: 'completed' });
 });
 
 void test('where a process of Chrome that tabs share ends under a document, the document is tried again', async (t) => {
