@@ -190,7 +190,7 @@ async function renderOne(
   let session: EgressSession | undefined;
   let page: Page | undefined;
   let reusable = false;
-  let completed = false;
+  let isAtFault = false;
   let isCutOff = false;
   try {
     if (own.unneeded.signal.aborted) throw GIVEN_UP;
@@ -221,7 +221,6 @@ async function renderOne(
       watermark,
       field,
     }).finally(() => checkShared(browser));
-    completed = true;
     reusable = !(await fonts.usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);
     if (incomplete !== undefined) throw incomplete;
@@ -232,6 +231,7 @@ async function renderOne(
     await rm(task.outputPath, { force: true });
     const failure = failureOf(error, taken?.browser);
     if (failure instanceof PageFailure) {
+      isAtFault = true;
       isCutOff = failure.code === 'timeout' || failure.code === 'cancelled';
       // It may quote what a server or the client wrote.
       const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
@@ -247,9 +247,9 @@ async function renderOne(
       // files: those are never cleaned up.
       const isReusable = (): boolean => reusable && session?.usedNetwork === false;
       cleaning = browsers.release(taken, isReusable).finally(() => session?.end());
-      // The answer need not wait for a tab that is made ready for its account's next document. The slot of a document that
-      // nobody needs is free at once; its tab may take long to close on a busy machine.
-      if (!completed && !own.unneeded.signal.aborted) await cleaning;
+      // What the page sends is over when its failure is known. Neither an answer nor a next try waits for a tab that may take
+      // long to close, for Chrome is busy or gone.
+      if (isAtFault && !isCutOff) await cleaning;
       if (isCutOff || mayBeBusy(taken.browser)) {
         const { browser } = taken;
         cleaning = cleaning.then(() => browsers.endIfBusy(browser));

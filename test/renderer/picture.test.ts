@@ -83,7 +83,7 @@ void test('a page that fails is pictured as it is shown, unless there is none', 
 });
 
 void test('a renderer stores the picture encrypted, and reports a failure also without it', async (t) => {
-  const { offer, ended, blobs } = await startNode(t, { timeoutMs: 1_500 });
+  const { offer, ended, blobs } = await startNode(t, { timeoutMs: 3_000 });
   const failed = async (html = RED) => {
     const report = await ended(await offer({ html, wait_for: never }));
     if (report.kind !== 'failed') throw new Error('It did not fail.');
@@ -118,7 +118,7 @@ void test('a renderer stores the picture encrypted, and reports a failure also w
     return staged;
   };
   t.match(await failed(), { code: 'selector_missing', picture: undefined });
-  const off = await startNode(t, { timeoutMs: 1_500, pictures: false });
+  const off = await startNode(t, { timeoutMs: 3_000, pictures: false });
   const report = await off.ended(await off.offer({ html: RED, wait_for: never }));
   t.match(report, { code: 'selector_missing', picture: undefined });
 });

@@ -17,7 +17,7 @@ import { Frames } from './frames.ts';
 import { type FixedWorld, OF_THE_BROWSER, type TabIds, Targets, type Workers } from './targets.ts';
 
 /** A busy machine may take long. The next document waits for it, and its time does not run meanwhile. */
-const CLOSE_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 3_000;
 /** Of a picture: it is to show what is there, and to be small. */
 const JPEG = { format: 'jpeg', quality: 50 } as const;
 /** Limits on the bodies that Chrome keeps for us beyond the document that fetched them. */
