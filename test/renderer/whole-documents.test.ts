@@ -172,7 +172,7 @@ void test('the same over https, where the proxy cannot look in', async (t) => {
   const over = await startTestRenderer({ allowPrivateNetwork: true, chromePath });
   t.teardown(() => over.close());
   const render = (path: string) =>
-    over.render({ url: `https://localhost:${secure.port}${path}` }, {}, 3_000);
+    over.render({ url: `https://localhost:${secure.port}${path}` }, {}, 6_000);
   t.match(await render('/whole'), { kind: 'completed' });
   t.match(await render('/held'), { kind: 'failed', code: 'timeout', message: /had not ended/ });
   for (const path of ['/short', '/chunked']) {
