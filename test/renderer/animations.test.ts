@@ -50,6 +50,10 @@ const MOVING: Readonly<Record<string, readonly [moving: string, still: string]>>
     '<p style="margin-left:50px">a',
   ],
   'a transition that never starts': ['<style>* { transition: all 1s }</style><p>a', '<p>a'],
+  'an animation of SVG, at its fifth second': [
+    '<svg><rect width=1 height=9><animate attributeName=width from=0 to=100 dur=10s fill=freeze /></rect></svg>',
+    '<svg><rect width=50 height=9></rect></svg>',
+  ],
   'animations of an SVG within another one': [
     '<svg><svg><rect width=1 height=9><animate attributeName=width from=0 to=50 dur=20s repeatCount=indefinite /></rect></svg></svg>',
     '<svg><svg><rect width=1 height=9></rect></svg></svg>',

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
 import type { PrintOptions } from '../../src/domain/event-fields.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
+import { startHttpsServer } from '../support/https.ts';
 import { openPdf } from '../support/pdf.ts';
 import { startTestRenderer } from '../support/renderer.ts';
 import { accountId } from '../support/samples.ts';
@@ -108,6 +109,29 @@ void test('time, chance and place are fixed, in frames and workers too', async (
   t.match(elsewhere.text, /^1\/1\/00, 1:45\sPM/m);
   t.match(elsewhere.text, /01\/01\/2000 13:45:00/, 'also the date of a document that has none');
   t.match(elsewhere.text, /invalid\/ de-DE Pacific\/Chatham/);
+});
+
+void test('chance is fixed on a page over https, which has more of it', async (t) => {
+  const page =
+    '<p id=p></p><script>p.textContent = ["id", crypto.randomUUID(), crypto.randomUUID(), Math.random()].join(" ")</script>';
+  const server = await startHttpsServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(page);
+  });
+  t.teardown(() => server.close());
+  const secure = await startTestRenderer({
+    allowPrivateNetwork: true,
+    chromePath: await server.chrome(),
+  });
+  t.teardown(() => secure.close());
+  const request = { url: `https://localhost:${server.port}/` };
+  const options = { deterministic: true };
+  const first = await print(secure, request, options);
+  const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+  const [, id, nextId] = new RegExp(`id (${uuid}) (${uuid})`).exec(first.text) ?? [];
+  t.ok(id, first.text);
+  t.not(id, nextId);
+  t.equal((await print(secure, request, options)).text, first.text);
 });
 
 void test('waits go by the clock of the page, however long', async (t) => {
