@@ -35,7 +35,10 @@ void test('pages that fight back still end', async (t) => {
     const result = await renderer.render({ html: page }, {}, 1_500);
     const took = performance.now() - started;
     t.match(result, { kind: 'failed', code: 'timeout', message: /time limit/ }, name);
-    t.ok(took < 1_500 + 6_000, `${name}: the slot is free ${Math.round(took - 1_500)} ms after the limit`);
+    t.ok(
+      took < 1_500 + 6_000,
+      `${name}: the slot is free ${Math.round(took - 1_500)} ms after the limit`,
+    );
   }
   t.match((await renderer.pdf({ html: '<p>next</p>' })).text, /next/, 'the next one is fine');
 });
