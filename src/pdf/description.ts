@@ -2,7 +2,7 @@
 import type { RequestDocument } from '../domain/request-document.ts';
 import { saveCatalog } from './bookmarks.ts';
 import type { PdfObjects } from './pdf-objects.ts';
-import { type Dictionary, PdfString, type PdfValue } from './values.ts';
+import { type Dictionary, MalformedPdf, PdfString, type PdfValue, Ref } from './values.ts';
 
 /** More than is kept of it. */
 const MAX_TITLE_CHARACTERS = 1_000;
@@ -36,8 +36,33 @@ export function keepDescription(objects: PdfObjects, first: PdfObjects): void {
   saveCatalog(objects);
 }
 
-/** The PDF may have conformed to a standard: what was changed was not checked. */
+/** Names of claims to PDF/A, PDF/UA, PDF/X, PDF/E and PDF/VT in XMP, and the keys of one in the information dictionary. */
+const CLAIMS = /\b(?:pdfaid|pdfuaid|pdfxid|pdfeid|pdfvtid|GTS_PDFX\w*)\b/;
+
+/** Takes the claim to a standard from a PDF that is not checked again. Without one its XMP stays. */
 export function dropClaims(objects: PdfObjects): void {
+  if (claims(objects)) dropXmp(objects);
+  const info = infoOf(objects);
+  const claimed = [...info.keys()].filter((key) => CLAIMS.test(key));
+  if (claimed.length === 0) return;
+  for (const key of claimed) info.delete(key);
+  objects.trailer.set('Info', objects.add(info));
+}
+
+function claims(objects: PdfObjects): boolean {
+  const metadata = objects.catalog.get('Metadata');
+  if (!(metadata instanceof Ref)) return metadata !== undefined;
+  try {
+    const packet = objects.content(metadata.number).toString('latin1');
+    // In UTF-16 each letter has a NUL beside it.
+    return CLAIMS.test(packet.replaceAll('\0', ''));
+  } catch (error) {
+    if (error instanceof MalformedPdf) return true;
+    throw error;
+  }
+}
+
+function dropXmp(objects: PdfObjects): void {
   if (objects.catalog.delete('Metadata')) saveCatalog(objects);
 }
 
@@ -52,5 +77,6 @@ export function setMetadata(
     Keywords: keywords?.join(', '),
   }).flatMap(([key, text]) => (text === undefined ? [] : [[key, PdfString.of(text)] as const]));
   setInfo(objects, entries);
-  dropClaims(objects);
+  // It would say something else.
+  dropXmp(objects);
 }

@@ -1,15 +1,16 @@
 /** The PDF on its way to the disk, and what must be read from it or added to it there. */
-import { createHash } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import type { RequestDocument } from '../domain/request-document.ts';
 import { FixedMarks } from './fixed-marks.ts';
 import { LinkRemover } from './links.ts';
 import { appendInfo, blankNames, FontNames } from './objects.ts';
-import { PdfReader, pageCount } from './reader.ts';
+import { PdfReader, pageCount, reference } from './reader.ts';
 
 /** Nobody reads a larger document. A page that grows without end is stopped here. */
 const MAX_PDF_BYTES = 128 * 1024 * 1024;
 const MAX_PAGES = 10_000;
+const READ_BYTES = 1024 * 1024;
 
 export interface PdfFile {
   readonly path: string;
@@ -50,7 +51,7 @@ export async function savePdf(
 ): Promise<PdfFile> {
   const file = openSync(options.path, 'wx+', 0o600);
   try {
-    const hash = createHash('sha256');
+    let hash = createHash('sha256');
     let bytes = 0;
     // A render thread has nothing else to do meanwhile, and each call in the background costs more than the call.
     const write = (content: Buffer): void => {
@@ -81,9 +82,33 @@ export async function savePdf(
     if (pages > MAX_PAGES)
       throw new PdfTooLarge(`The document has ${pages} pages, of at most ${MAX_PAGES}.`);
     const named = pageTitle === undefined || pageTitle === '' ? {} : { title: pageTitle };
-    write(appendInfo(reader, { ...named, ...options.metadata }));
+    const replacing = appendInfo(reader, { ...named, ...options.metadata });
+    if (replacing.length > 0) {
+      write(replacing);
+      eraseInfo(file, reader);
+      hash = hashOf(file, bytes);
+    }
     return { path: options.path, sha256: hash.digest('hex'), bytes, pages, fonts: fonts.names };
   } finally {
     closeSync(file);
   }
+}
+
+/** Writes over what Chrome said of the document: nobody finds in the bytes what was replaced. */
+function eraseInfo(file: number, reader: PdfReader): void {
+  const { text, at } = reader.placed(reference(reader.trailer, 'Info'));
+  const empty = Buffer.alloc(text.length, ' ');
+  empty.write('<<>>');
+  writeSync(file, empty, 0, empty.length, at);
+}
+
+function hashOf(file: number, bytes: number): Hash {
+  const hash = createHash('sha256');
+  const part = Buffer.alloc(READ_BYTES);
+  for (let at = 0; at < bytes; ) {
+    const read = readSync(file, part, 0, part.length, at);
+    hash.update(part.subarray(0, read));
+    at += read;
+  }
+  return hash;
 }

@@ -263,7 +263,8 @@ export class PdfObjects {
 
   /** The file, written again: objects that did not change have the bytes that they had. */
   save(): Buffer {
-    const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xE2\xE3\xCF\xD3\n', 'latin1')];
+    const version = this.#text.startsWith('%PDF-2.') ? this.#text.slice(5, 8) : '1.7';
+    const parts: Buffer[] = [Buffer.from(`%PDF-${version}\n%\xE2\xE3\xCF\xD3\n`, 'latin1')];
     let size = parts[0]?.length ?? 0;
     const offsets = new Map<number, number>();
     for (const number of this.numbers) {

@@ -73,6 +73,10 @@ export class Jobs {
           : `The password does not open ${what.charAt(0).toLowerCase()}${what.slice(1)}: give the right one, or send the file without encryption.`;
       return new WorkFailure('unreadable_pdf', message, { cause });
     }
+    if (/unsupported encryption filter/.test(said)) {
+      const message = `${what} is encrypted for certificates, or in a way of its own: send it without encryption.`;
+      return new WorkFailure('unreadable_pdf', message, { cause });
+    }
     if (signal === 'SIGXFSZ') return new WorkFailure('too_large', TOO_LARGE, { cause });
     if (signal === 'SIGXCPU' || signal === 'SIGKILL') {
       const message = `${what} takes more processor time than work on a PDF may use.`;

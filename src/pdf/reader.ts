@@ -37,6 +37,11 @@ export class PdfReader {
 
   /** An object's text, between its `n 0 obj` and its `endobj`. */
   object(number: number): string {
+    return this.placed(number).text;
+  }
+
+  /** The same, with its place in the file. */
+  placed(number: number): { readonly text: string; readonly at: number } {
     const table = read(this.#file, this.startXref, 64);
     const [header, first, count] = /^xref\s+(\d+)\s+(\d+)\s+/.exec(table) ?? [];
     if (header === undefined || number < Number(first) || number >= Number(first) + Number(count)) {
@@ -50,7 +55,7 @@ export class PdfReader {
       if (start === undefined) throw new Error(`the PDF has no object ${number} at its place`);
       const body = text.slice(start.length);
       const end = objectEnd(body);
-      if (end !== undefined) return body.slice(0, end);
+      if (end !== undefined) return { text: body.slice(0, end), at: offset + start.length };
       if (offset + length >= this.#size) throw new Error(`object ${number} of the PDF has no end`);
     }
   }

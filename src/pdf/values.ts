@@ -17,6 +17,21 @@ export class Ref {
   }
 }
 
+const UTF_8_MARK = '\xEF\xBB\xBF';
+
+/** Characters of PDFDocEncoding that are others in Latin-1 (ISO 32000-2, annex D.2), from the bytes that are named. */
+const PDF_DOC_ENCODING: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    [
+      [0x18, '\u02D8\u02C7\u02C6\u02D9\u02DD\u02DB\u02DA\u02DC'],
+      [0x80, '•†‡…—–ƒ⁄‹›−‰„“”‘’‚™\uFB01\uFB02ŁŒŠŸŽıłœšž'],
+      [0xa0, '€'],
+    ] as const
+  ).flatMap(([from, characters]) =>
+    Array.from(characters, (each, n) => [String.fromCharCode(from + n), each] as const),
+  ),
+);
+
 export class PdfString {
   /** A byte for each character. */
   readonly bytes: string;
@@ -35,9 +50,14 @@ export class PdfString {
     return new PdfString(bytes.toString('latin1'));
   }
 
-  /** Text as readers see it. Characters of PDFDocEncoding above ASCII are taken as Latin-1. */
+  /** Text as readers see it (ISO 32000-2, 7.9.2.2). */
   get text(): string {
-    if (!this.bytes.startsWith('\xFE\xFF')) return this.bytes;
+    if (this.bytes.startsWith(UTF_8_MARK)) {
+      return Buffer.from(this.bytes.slice(UTF_8_MARK.length), 'latin1').toString('utf8');
+    }
+    if (!this.bytes.startsWith('\xFE\xFF')) {
+      return Array.from(this.bytes, (byte) => PDF_DOC_ENCODING[byte] ?? byte).join('');
+    }
     const bytes = Buffer.from(this.bytes.slice(2), 'latin1');
     return bytes
       .subarray(0, bytes.length & ~1)

@@ -14,9 +14,10 @@ import {
 } from './bookmarks.ts';
 import { dropClaims, keepDescription, setMetadata, titleOf } from './description.ts';
 import { dropSignatures } from './drop-signatures.ts';
+import { carryLayers, hideAppearances, settleLayers } from './layers.ts';
 import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
-import { restoreContents } from './overlay.ts';
+import { restoreContents, settleContents } from './overlay.ts';
 import { hasLineBeforeEnd, type Job, Jobs } from './qpdf.ts';
 import { MalformedPdf, type Ref } from './values.ts';
 import {
@@ -94,7 +95,13 @@ class Workshop {
     const objects = new PdfObjects(content);
     const pages = countOf(objects);
     const title = titleOf(objects);
-    if (encrypt !== undefined || optimize === true)
+    if (areFinished === true) {
+      // Nobody checks again what it claims.
+      dropClaims(objects);
+      content = objects.save();
+    }
+    // What nothing refers to any more is left out, such as metadata that were replaced.
+    if (encrypt !== undefined || optimize === true || areFinished === true)
       content = await this.#written(content, encrypt, optimize);
     return { content, pages, title, repaired, signed };
   }
@@ -125,7 +132,6 @@ class Workshop {
         return await this.#watermarked(content, step.stamp);
       case 'attach':
         return changed(content, (objects) => {
-          dropClaims(objects);
           attach(objects, step.attachments, undefined);
           saveCatalog(objects);
         });
@@ -142,6 +148,7 @@ class Workshop {
       const before = count;
       bookmarks.push(...movedBookmarks(readBookmarks(objects), (page) => before + page));
       resolveLinks(objects);
+      carryLayers(objects);
       count += countOf(objects);
       if (count > MAX_PAGES) throw tooManyPages(count);
       return this.#jobs.put(objects.save());
@@ -161,6 +168,7 @@ class Workshop {
     const places = new Map(pages.map((page, n) => [page, n] as const).toReversed());
     const bookmarks = movedBookmarks(readBookmarks(objects), (page) => places.get(page));
     resolveLinks(objects);
+    carryLayers(objects);
     const file = this.#jobs.put(objects.save());
     const range = pages.map((page) => page + 1).join(',');
     return await this.#assembled([{ file, range }], { first: content, bookmarks });
@@ -182,6 +190,7 @@ class Workshop {
     const made = await this.#made({ empty: '', ...PLAIN, pages, copyAttachmentsFrom }, ...files);
     return changed(made, (objects) => {
       writeBookmarks(objects, bookmarks);
+      settleLayers(objects);
       if (first !== undefined) keepDescription(objects, new PdfObjects(first));
       for (const page of pagesOf(objects)) {
         // The tags that it belonged to are not there.
@@ -195,28 +204,20 @@ class Workshop {
     content: Buffer,
     { stamp, pages }: Extract<WorkStep, { type: 'stamp' }>,
   ): Promise<Buffer> {
-    const objects = new PdfObjects(content);
-    const count = countOf(objects);
-    const to =
-      pages === undefined
-        ? '1-z'
-        : pagesIn(pages, count)
-            .map((n) => n + 1)
-            .join(',');
+    const count = countOf(new PdfObjects(content));
+    const chosen = pagesIn(pages ?? `1-${count}`, count);
+    const to = chosen.map((n) => n + 1).join(',');
     const file = this.#jobs.put(stamp);
     const inputFile = this.#jobs.put(content);
     const overlay = { file, from: '', repeat: '1', to };
     const made = await this.#made({ inputFile, ...PLAIN, overlay }, inputFile, file);
-    return changed(made, (each) => {
-      dropClaims(each);
-      restoreContents(each);
-    });
+    return changed(made, (objects) => restoreContents(objects, pagesOf(objects), new Set(chosen)));
   }
 
   /** The content of each page becomes an object, whose state ends with it. */
   async #watermarked(content: Buffer, stamp: Uint8Array): Promise<Buffer> {
     const plain = changed(content, (objects) => {
-      dropClaims(objects);
+      hideAppearances(objects);
       for (const page of pagesOf(objects)) {
         const entries = objects.dictionary(page);
         // What is laid over a page is fitted into its trim box.
@@ -229,7 +230,8 @@ class Workshop {
     const flat = await this.#made({ inputFile, ...PLAIN, ...flattened }, inputFile);
     const [below, file] = [this.#jobs.put(flat), this.#jobs.put(stamp)];
     const overlay = { file, from: '', repeat: '1', to: '1-z' };
-    return await this.#made({ inputFile: below, ...PLAIN, overlay }, below, file);
+    const made = await this.#made({ inputFile: below, ...PLAIN, overlay }, below, file);
+    return changed(made, (objects) => settleContents(objects, pagesOf(objects)));
   }
 
   async #written(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import tap, { test } from 'tap';
 import type { PrintOptions } from '../../src/domain/event-fields.ts';
@@ -196,6 +197,19 @@ void test('metadata of every kind of text reaches the PDF', async (t) => {
     Producer: /Skia/,
   });
   t.equal(opened.length, 1);
+});
+
+void test('what metadata replace is gone from the bytes', async (t) => {
+  const titled = { html: '<title>REPLACED TITLE</title><p>a' };
+  const plain = await renderer.render(titled);
+  const replaced = await renderer.render({ ...titled, metadata: { title: 'New' } });
+  if (plain.kind !== 'completed' || replaced.kind !== 'completed') throw new Error('it fails');
+  t.match(await readFile(plain.path, 'latin1'), 'REPLACED TITLE');
+  const content = await readFile(replaced.path);
+  t.notMatch(content.toString('latin1'), 'REPLACED TITLE');
+  t.equal((await openPdf(replaced.path)).info['Title'], 'New');
+  t.equal(replaced.sha256, createHash('sha256').update(content).digest('hex'));
+  t.equal(replaced.bytes, content.length);
 });
 
 void test('a title of the page that looks like PDF, or is very long, leaves the file whole', async (t) => {
