@@ -23,7 +23,7 @@ void test('the commands of the guide check what a service serves', needsPrograms
   const proof = await service.client().proof(id);
   const directory = testDirectory(t, { 'proof.json': JSON.stringify(proof) });
   const run = (program: string, args: string[]) =>
-    runCommand(program, args, { ...place.env, URL: service.url }, '', directory);
+    runCommand(program, args, { ...place.env, PRESSLEDGER_SERVER: service.url }, '', directory);
 
   const shell = guideBlocks('audit.md', 'sh').find((block) => block.includes('pkeyutl')) ?? '';
   const checked = await run('sh', ['-euc', shell]);
