@@ -92,8 +92,13 @@ function createRouter(deps: RouteDependencies, credentials: Credentials): Router
   return router;
 }
 
+interface Place {
+  readonly path: unknown;
+  readonly methods: string[];
+}
+
 interface Routes {
-  match(path: string, method: string): { readonly path: readonly { readonly methods: string[] }[] };
+  match(path: string, method: string): { readonly path: readonly Place[] };
 }
 
 /** Other spellings of a path: its base left out, a slash too many or too few, the document as YAML. */
@@ -114,9 +119,12 @@ function notFound(
   answerPerson: (ctx: HttpContext) => Promise<boolean>,
 ): HttpMiddleware {
   return async (ctx) => {
-    const methodsAt = (path: string) => [
-      ...new Set(routes.match(path, ctx.method).path.flatMap((at) => at.methods)),
-    ];
+    const methodsAt = (path: string) => {
+      const places = routes.match(path, ctx.method).path;
+      // `/conversions/zip/` also has the form of `/conversions/{id}/`.
+      const fixed = places.filter((place) => place.path === path);
+      return [...new Set((fixed.length > 0 ? fixed : places).flatMap(({ methods }) => methods))];
+    };
     await identify(ctx, deps, (asked) => credentials.callerOf(asked));
     // A request for a missing resource can still try a credential, and its lookup costs as much.
     if (presentsCredential(ctx)) await countRequest(deps, ctx);

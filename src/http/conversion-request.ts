@@ -104,8 +104,8 @@ async function fill(
 }
 
 /**
- * Fills the template of a request that names one; the others are whole. An earlier answer to its key comes first: the
- * template may have been deleted since.
+ * Fills the template of a request that names one; the others are whole. A repeat that is right by itself gets the answer
+ * to its key without that: the template may have been deleted since.
  */
 export async function wholeRequest(
   ctx: HttpContext,
@@ -116,20 +116,28 @@ export async function wholeRequest(
   if (!('named' in parsed)) return parsed;
   const { named, rules, key } = parsed;
   const { accountId } = callerOf(ctx);
-  const earlier = await acceptedEarlier(deps, accountId, key);
-  if (earlier !== undefined) return earlier;
   const { reference, data, request } = named;
+  const earlier = await acceptedEarlier(deps, accountId, key);
+  if (earlier !== undefined) {
+    const alone = new ValidationIssues();
+    checkConversionRequest({ ...request, ...NOTHING }, alone, rules);
+    if (!alone.any) return earlier;
+  }
   const uses = reference === undefined ? [] : [{ reference, data }];
   const issues = new ValidationIssues();
   const [filled] = await fill(deps, accountId, uses, rules, hold);
   if (filled === undefined) throw new Error('A template without a name was to be filled.');
   const checked = checkConversionRequest(filledWith(request, filled, issues), issues, rules);
   issues.throwIfAny();
+  if (earlier !== undefined) return earlier;
   const kept = 'kept' in filled ? filled.kept : undefined;
   return { accountId, ...storable(checked, kept), ...key };
 }
 
-/** Checks the body of a batch; requests that name a template are filled before. */
+/**
+ * Checks the body of a batch; requests that name a template are filled before.
+ * @param hold absent: nothing is filled, and requests are judged by themselves
+ */
 export async function wholeBatch(
   deps: RouteDependencies,
   accountId: string,
@@ -141,7 +149,7 @@ export async function wholeBatch(
   }: {
     readonly rules: RequestRules;
     readonly issues: ValidationIssues;
-    readonly hold: HoldBytes;
+    readonly hold?: HoldBytes;
   },
 ) {
   const {
@@ -161,11 +169,11 @@ export async function wholeBatch(
   );
   const uses = new Map<number, TemplateUse>();
   for (const [n, each] of named.entries()) {
-    if (each?.reference !== undefined && found[n]?.any === false) {
+    if (hold && each?.reference !== undefined && found[n]?.any === false) {
       uses.set(n, { reference: each.reference, data: each.data });
     }
   }
-  const made = await fill(deps, accountId, [...uses.values()], rules, hold);
+  const made = hold ? await fill(deps, accountId, [...uses.values()], rules, hold) : [];
   const filled = new Map([...uses.keys()].map((n, at) => [n, made[at]] as const));
   const requests = all.map((each, n) => {
     const { request } = named[n] ?? {};

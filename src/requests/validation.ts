@@ -225,6 +225,7 @@ function messageOf(error: TValidationError): string {
   }
   if (error.keyword === 'anyOf') return 'Must be true, false or an object.';
   if (error.keyword === 'enum') return `Must be one of ${error.params.allowedValues.join(', ')}.`;
+  if (error.keyword === 'uniqueItems') return 'Must name each item once.';
   const bound = BOUNDS[error.keyword];
   if (bound !== undefined && 'limit' in error.params) return bound(Number(error.params.limit));
   return 'Does not have the right form.';

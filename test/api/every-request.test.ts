@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { revokeApiKey } from '../../src/accounts/api-keys.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { EventStoreUnavailable } from '../../src/event-store/port.ts';
+import { ROUTES } from '../../src/http/routes.ts';
 import { listen } from '../../src/http/server.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
@@ -117,6 +118,15 @@ void test('routes', async (t) => {
   t.equal((await api.call('GET', `${BASE}/pdf/`)).headers.get('allow'), 'POST');
   t.equal((await api.call('POST', LIST)).headers.get('allow'), 'HEAD, GET');
   t.equal((await api.call('HEAD', LIST, { key })).status, 200);
+
+  const methods = Map.groupBy(ROUTES, ({ path }) => path);
+  for (const [path, routes] of methods) {
+    if (path.includes('{') || routes.some(({ needs }) => needs !== undefined)) continue;
+    const { status, headers } = await api.call('PURGE', path);
+    const allowed = (headers.get('allow') ?? '').split(', ').filter((each) => each !== 'HEAD');
+    const own = routes.map(({ method }) => method.toUpperCase());
+    t.strictSame([status, allowed.toSorted()], [405, own.toSorted()], path);
+  }
 });
 
 void test('a browser that comes to the door is led to the documentation', async (t) => {

@@ -25,6 +25,8 @@ const STORED = new URL('../samples/interface.json', import.meta.url);
 function typeOf({ $ref, type, items, enum: values, ...schema }: SchemaObject): string {
   if ($ref !== undefined) return $ref.split('/').at(-1) ?? '';
   if (values !== undefined) return `enum(${values.join()})`;
+  const choices = schema.oneOf ?? schema.anyOf;
+  if (choices !== undefined) return choices.map(typeOf).join('|');
   if (items !== undefined) return `${typeOf(items)}[]`;
   if (schema.properties !== undefined) return `object(${Object.keys(schema.properties).join()})`;
   return [type ?? 'any'].flat().join('|');

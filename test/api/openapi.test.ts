@@ -6,6 +6,7 @@ import { ERRORS, type ErrorCode } from '../../src/errors/errors.ts';
 import type { Route } from '../../src/http/openapi/operation.ts';
 import type { OpenApiDocument, SchemaObject } from '../../src/http/openapi/types.ts';
 import { ROUTES } from '../../src/http/routes.ts';
+import { isBase64 } from '../../src/requests/files.ts';
 import { BASE, startApi } from '../support/api.ts';
 import {
   agrees,
@@ -96,6 +97,60 @@ void test('each object and enum has a name, and no tag is lost on a generator', 
   }
   const tagsOfRoutes = new Set(operations.flatMap(({ tags }) => tags));
   t.notOk(sent.some(({ tags }) => tags.some((tag) => tagsOfRoutes.has(tag))));
+});
+
+void test('what is base64 has an example that is', async (t) => {
+  const { document } = await startApi(t);
+  let count = 0;
+  const look = (value: unknown, name = ''): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { contentEncoding, examples } = value as SchemaObject;
+    if (contentEncoding === 'base64' && examples !== undefined) {
+      count += 1;
+      for (const each of examples) t.ok(isBase64(String(each)), `${name}: ${String(each)}`);
+    }
+    for (const [key, each] of Object.entries(value)) look(each, key);
+  };
+  look(document.components.schemas);
+  t.ok(count > 0, `${count} fields`);
+  const { requestBody } = document.paths[`${BASE}/account/signature/`]?.['put'] ?? {};
+  const [{ value } = { value: {} }] = Object.values(
+    requestBody?.content['application/json']?.examples ?? {},
+  );
+  t.ok(isBase64((value as { p12: string }).p12));
+});
+
+void test('optional fields of requests may be null, and lists say what they take twice', async (t) => {
+  const { document } = await startApi(t);
+  const { schemas } = document.components;
+  const resolved = ({ $ref, ...schema }: SchemaObject): SchemaObject =>
+    $ref === undefined ? schema : resolved(schemas[$ref.split('/').at(-1) ?? ''] ?? {});
+  const mayBeNull = (schema: SchemaObject): boolean =>
+    [schema.type].flat().includes('null') ||
+    [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].some(mayBeNull) ||
+    Object.keys(schema).every((key) => key === 'description');
+  const look = (given: SchemaObject, name: string, seen: ReadonlySet<SchemaObject>): void => {
+    const schema = resolved(given);
+    if (seen.has(schema)) return;
+    const { properties = {}, required = [], items, anyOf = [], oneOf = [] } = schema;
+    for (const [field, each] of Object.entries(properties)) {
+      if (!required.includes(field)) t.ok(mayBeNull(each), `${name}.${field}`);
+      look(each, `${name}.${field}`, new Set([...seen, schema]));
+    }
+    for (const each of [...anyOf, ...oneOf, ...(items ? [items] : [])]) look(each, name, seen);
+  };
+  for (const { template, method, operation } of drives(document)) {
+    const { schema } = operation.requestBody?.content['application/json'] ?? {};
+    if (schema !== undefined) look(schema, `${method} ${template}`, new Set());
+  }
+  const isUnique = (name: string, field: string): boolean | undefined =>
+    schemas[name]?.properties?.[field]?.uniqueItems;
+  const once = [
+    isUnique('CreateWebhookRequest', 'types'),
+    isUnique('ChangeWebhookRequest', 'types'),
+    isUnique('ApiKeyRequest', 'scopes'),
+  ];
+  t.strictSame(once, [true, true, true]);
 });
 
 void test('the requests that the document shows are accepted', async (t) => {

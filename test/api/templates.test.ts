@@ -319,6 +319,33 @@ void test('a repeated key gets its earlier answer, also when the template is gon
   t.equal((await call('POST', '/pdf/', one)).status, 400, 'without the key there is no template');
 });
 
+void test('a repeated key with an invalid body is refused, also where it names a template', async (t) => {
+  const { call, id } = await withTemplate(t);
+  const one = { template: id, data: DATA };
+  const headers = { 'Idempotency-Key': 'one' };
+  const first = await call('POST', '/pdf/', one, headers);
+  const batch = await call('POST', '/batches/', { requests: [one] }, headers);
+  t.strictSame([first.status, batch.status], [202, 202]);
+  for (const deleted of [false, true]) {
+    if (deleted) await call('DELETE', `/templates/${id}/`);
+    for (const [field, value] of [
+      ['scale', 9],
+      ['nothing', 1],
+      ['webhook_url', 'ftp://example.com/'],
+      ['page_ranges', 'x'],
+    ] as const) {
+      const wrong = { ...one, [field]: value };
+      const pdf = await call('POST', '/pdf/', wrong, headers);
+      t.equal(pdf.status, 400, `${field}: ${pdf.text}`);
+      t.ok(field in (pdf.body['details'] as object), pdf.text);
+      const many = await call('POST', '/batches/', { requests: [wrong] }, headers);
+      t.equal(many.status, 400, `${field}: ${many.text}`);
+      t.ok(`requests.0.${field}` in (many.body['details'] as object), many.text);
+    }
+    t.equal((await call('POST', '/pdf/', one, headers)).text, first.text);
+  }
+});
+
 void test('a form names a template, too', async (t) => {
   const { api, account, call, id } = await withTemplate(t);
   const form = new FormData();

@@ -19,6 +19,7 @@ import {
 } from './operation.ts';
 import { withNames } from './names.ts';
 import { namedBy } from './paths.ts';
+import { withRequests } from './requests.ts';
 import { SCHEMAS, schemaObject } from './schemas.ts';
 import type {
   MediaTypeObject,
@@ -180,7 +181,7 @@ export function buildDocument(
   const inUse = <T>(all: Readonly<Record<string, T>>, referTo: (name: string) => string) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => used.includes(referTo(name))));
   const tags = new Set<string>([...routes.map(({ doc }) => doc.tag), MESSAGES_TAG]);
-  return withNames({
+  const document: OpenApiDocument = {
     openapi: '3.1.1',
     info: {
       title: 'Pressledger',
@@ -208,7 +209,8 @@ export function buildDocument(
         response,
       ]),
     ),
-  });
+  };
+  return withNames(withRequests(document));
 }
 
 const days = (seconds: number): string =>

@@ -35,8 +35,10 @@ type Content = Readonly<Record<string, MediaTypeObject>>;
 
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-const mapValues = <T, U>(all: Readonly<Record<string, T>>, map: (value: T, name: string) => U) =>
-  Object.fromEntries(Object.entries(all).map(([name, value]) => [name, map(value, name)]));
+export const mapValues = <T, U>(
+  all: Readonly<Record<string, T>>,
+  map: (value: T, name: string) => U,
+) => Object.fromEntries(Object.entries(all).map(([name, value]) => [name, map(value, name)]));
 
 const isGiven = (value: unknown): boolean => value !== null;
 

@@ -236,33 +236,6 @@ const typeOf = ([first]: readonly unknown[]): string =>
 /** The schema as it stands in the document: named ones by reference. */
 export const schemaObject = (schema: TSchema): SchemaObject => plain(schema) as SchemaObject;
 
-/**
- * The schema of a request's body as clients are to send it. An optional field may be null, which many
- * serialisers send for one that is not given. Its default is given in words: a generator makes a field
- * with the keyword `default` a required one, or sends the value always. Forms read `x-default`.
- */
-function asRequest(schema: SchemaObject): SchemaObject {
-  const { properties = {}, required = [] } = schema;
-  const fields = Object.entries(properties).map(([name, given]) => {
-    const { default: usual, ...field } = asRequest(given);
-    if (required.includes(name)) return [name, field];
-    const told = usual === undefined ? '' : ` Default: ${usual as string | number | boolean}.`;
-    return [
-      name,
-      {
-        ...field,
-        ...(field.type === undefined ? {} : { type: [field.type, 'null'] }),
-        ...(field.enum === undefined ? {} : { enum: [...field.enum, null] }),
-        ...(told === '' ? {} : { description: `${field.description ?? ''}${told}`.trim() }),
-        ...(usual === undefined ? {} : { examples: [usual], 'x-default': usual }),
-      },
-    ];
-  });
-  return fields.length === 0 ? schema : { ...schema, properties: Object.fromEntries(fields) };
-}
-
-const REQUESTS: readonly TSchema[] = [ConversionRequest, Cookie];
-
 /** What forms are drawn from, by the paths of the objects in a request. */
 const DRAWN: Readonly<Record<string, string | undefined>> = {
   ConversionRequest: '',
@@ -275,9 +248,8 @@ const DRAWN: Readonly<Record<string, string | undefined>> = {
 export const SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fromEntries(
   Object.entries(NAMED).map(([name, schema]) => {
     const object = parts(schema) as SchemaObject;
-    const sent = REQUESTS.includes(schema) ? asRequest(object) : object;
     const path = DRAWN[name];
-    const drawn = path === undefined ? sent : withWords(sent, path);
+    const drawn = path === undefined ? object : withWords(object, path);
     return [name, schema === Step ? { ...drawn, 'x-types': STEP_FORMS } : drawn];
   }),
 );

@@ -21,6 +21,7 @@ export interface SchemaObject {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
   readonly maxProperties?: number;
   readonly items?: SchemaObject;
   readonly required?: readonly string[];

@@ -47,6 +47,7 @@ const RIGHTS = {
     Type.Array(Type.Enum([...KEY_SCOPES]), {
       minItems: 1,
       maxItems: KEY_SCOPES.length,
+      uniqueItems: true,
       description: `What the key may do. Absent: everything. ${SCOPE_WORDS}`,
       examples: [['convert', 'read']],
     }),
@@ -169,9 +170,6 @@ function readKey(
 ): { readonly name: string; readonly rights: OpenRights } {
   const { name, expires_at: expires, ...given } = check(body, issues);
   const scopes = issues.has('scopes') ? undefined : given.scopes;
-  if (scopes && new Set(scopes).size < scopes.length) {
-    issues.add('scopes', 'Must name each scope once.');
-  }
   const addresses = issues.has('addresses')
     ? undefined
     : given.addresses?.flatMap(

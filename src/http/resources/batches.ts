@@ -43,13 +43,13 @@ async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: objec
     return { accountId, requests, texts, ...key };
   };
   // Templates take longer: nobody's body waits for them to be filled.
-  return namesTemplate(body) ? { whole, key } : await whole(() => {});
-}
-
-/** An earlier answer to its key comes first: a template may have been deleted since. */
-async function earlierBatch(deps: RouteDependencies, accountId: string, key: object) {
-  const earlier = await acceptedEarlier(deps, accountId, key);
-  return earlier && { batchId: earlier.conversionId, requestedAt: earlier.requestedAt };
+  if (!namesTemplate(body)) return await whole(() => {});
+  const isRight = async (): Promise<boolean> => {
+    const alone = new ValidationIssues(MAX_NAMED);
+    await wholeBatch(deps, accountId, body, { rules, issues: alone });
+    return !alone.any;
+  };
+  return { whole, isRight, key };
 }
 
 /** @throws {ServiceError} `not_found` for others' too */
@@ -95,8 +95,12 @@ export const createBatch: Endpoint = {
       async (parsed, hold) => {
         const isFilled = !('whole' in parsed);
         const { accountId } = callerOf(ctx);
-        const earlier = isFilled ? undefined : await earlierBatch(deps, accountId, parsed.key);
-        if (earlier !== undefined) return earlier;
+        const earlier = isFilled ? undefined : await acceptedEarlier(deps, accountId, parsed.key);
+        if (!isFilled && earlier !== undefined) {
+          // A repeat that is right by itself needs no template: it may have been deleted since.
+          if (!(await parsed.isRight())) await parsed.whole(hold);
+          return { batchId: earlier.conversionId, requestedAt: earlier.requestedAt };
+        }
         const batch = isFilled ? parsed : await parsed.whole(hold);
         await deps.bounds.admit(batch.requests.length - 1);
         const asked = { ...batch, terms: keyTermsOf(ctx) };

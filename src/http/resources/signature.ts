@@ -20,7 +20,7 @@ const MAX_CHARACTERS = 60_000;
 /** The body of `PUT /account/signature/`. */
 export const SignatureChange = Closed({
   p12: Text(
-    'MIIKXwIBAzCCChUGCSqGSIb3DQEHAaCCCgYEggoCMIIJ/jCCBGoGCSqGSIb3…',
+    'MIIKXwIBAzCCChUGCSqGSIb3DQEHAaCCCgYEggoCMIIJ/jCCBGoGCSqGSIb3DQEHBg==',
     'The certificate with its private key and the certificates of its issuers as a PKCS#12 file (.p12, .pfx), in base64. The key is RSA of 2048 to 4096 bits, or ECDSA with P-256 or P-384.',
     { maxLength: MAX_CHARACTERS, contentEncoding: 'base64' },
   ),

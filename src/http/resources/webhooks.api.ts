@@ -21,6 +21,7 @@ const typesOf = (description: string) =>
   Type.Array(Type.Enum([...WEBHOOK_TYPES]), {
     minItems: 1,
     maxItems: WEBHOOK_TYPES.length,
+    uniqueItems: true,
     description,
     examples: [['conversion.completed', 'conversion.failed']],
   });

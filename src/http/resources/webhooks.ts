@@ -59,10 +59,7 @@ function checkedSettings<Settings extends WebhookSettings>(
   settings: Settings,
   { config }: RouteDependencies,
 ): Settings {
-  const { url, types, description } = settings;
-  if (!issues.has('types') && types && new Set(types).size < types.length) {
-    issues.add('types', 'Must name each type once.');
-  }
+  const { url, description } = settings;
   // Lists of endpoints show it, on terminals too.
   if (!issues.has('description') && description && plainText(description) !== description) {
     issues.add(
