@@ -1,5 +1,5 @@
 /**
- * Sets a clone up: `node setup/main.mjs [start|test|long|interop|build|check]`. Plain JavaScript without
+ * Sets a clone up: `node setup/main.mjs [start|test|long|interop|build|check|crash]`. Plain JavaScript without
  * dependencies, for Node 20 or later. What is there already is not touched.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringDashboard } from './dashboard.mjs';
 import { bringNode, isTooOld } from './node.mjs';
-import { bringPackages } from './npm.mjs';
+import { bringPackages, refuseIncomplete } from './npm.mjs';
 import { SetupError, say } from './progress.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -44,6 +44,7 @@ async function setUp(purpose) {
     const node = await bringNode(join(root, 'setup', 'node'));
     return spawnSync(node, [script, purpose], { stdio: 'inherit' }).status ?? 1;
   }
+  if (purpose === 'crash') return refuseIncomplete(root);
   const dev = purpose !== 'start';
   await Promise.all([bringService(purpose, dev), bringPages(purpose, dev)]);
   if (purpose === 'test' || purpose === 'long' || purpose === 'interop') {

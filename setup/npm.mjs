@@ -41,6 +41,18 @@ async function refuseOldNpm() {
 }
 
 /**
+ * Brings nothing: a run of hours must not replace the packages below what runs from this folder.
+ * @param {string} folder
+ * @throws {SetupError} its packages are not those of the lock file, development packages included
+ */
+export function refuseIncomplete(folder) {
+  if (inspect(folder, true).complete) return 0;
+  throw new SetupError(
+    `${folder}/node_modules is not what package-lock.json says: stop what runs from this folder, then run \`node setup/main.mjs test\` once`,
+  );
+}
+
+/**
  * @param {string} title what is brought, for the progress line
  * @param {string} folder with package.json and package-lock.json
  * @param {{ dev: boolean }} options

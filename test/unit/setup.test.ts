@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { inspect, type LockedPackage, lacking } from '../../setup/locked.mjs';
 import { isTooOld } from '../../setup/node.mjs';
-import { explain } from '../../setup/npm.mjs';
+import { explain, refuseIncomplete } from '../../setup/npm.mjs';
 import { exclusively } from '../../setup/run.mjs';
 import { lacks } from '../support/lacks.ts';
 
@@ -62,11 +62,15 @@ void test('a folder is complete only while its packages are really there', async
   await writeFile(hidden, lock({ 'node_modules/koa': koa }));
   t.same(inspect(folder, false), { complete: true, hasDev: false });
   t.same(inspect(folder, true), { complete: false, hasDev: false });
+  t.throws(() => refuseIncomplete(folder), {
+    message: /node_modules is not what .* says: stop what runs .* then run `node setup/,
+  });
 
   await writeFile(hidden, wanted);
   t.same(inspect(folder, false), { complete: false, hasDev: false }, 'tap’s folder is gone');
   await mkdir(join(folder, 'node_modules', 'tap'));
   t.same(inspect(folder, false), { complete: true, hasDev: true });
+  refuseIncomplete(folder);
 
   await writeFile(hidden, '{"packages":');
   t.equal(inspect(folder, false).complete, false, 'a torn file counts as none');
