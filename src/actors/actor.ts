@@ -7,6 +7,7 @@ import { decodeEvent, encodeEvent } from '../event-store/codec.ts';
 import {
   type AppendResult,
   type EventStore,
+  LogDiffers,
   type NewEvent,
   type RecordedEvent,
   VersionConflict,
@@ -18,6 +19,12 @@ import { type SnapshotCache, Snapshotter } from './snapshots.ts';
 /** Conflicts answered at once; after them a random pause lets the other writer finish. */
 const PROMPT_ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 20;
+
+/** Tells whoever looks after the actors. */
+export interface ActorReport {
+  snapshotFailed(error: unknown): void;
+  logDiffers(error: LogDiffers): void;
+}
 
 /** A command that waits for its answer. */
 interface Waiting<State, Command, Event> {
@@ -46,7 +53,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
   readonly #store: EventStore;
   readonly #limits: Limits;
   readonly #snapshotter: Snapshotter<State>;
-  readonly #snapshotFailed: (error: unknown) => void;
+  readonly #report: ActorReport;
   readonly #mailbox: Waiting<State, Command, Event>[] = [];
   #cached: Version<State> | undefined;
   /** The position of the whole log up to which the cached version misses nothing of this stream. */
@@ -56,6 +63,8 @@ export class Actor<State, Command, Event extends DomainEvent> {
   #nextRead: Promise<Version<State>> | undefined;
   /** An append failed: the stream may hold events after the cached version. */
   #inDoubt = false;
+  /** The stream is shorter than it was. */
+  #stopped: LogDiffers | undefined;
   #draining: Promise<void> | undefined;
   #readers = 0;
   #snapshotPlanned = false;
@@ -66,14 +75,14 @@ export class Actor<State, Command, Event extends DomainEvent> {
     store: EventStore,
     snapshots: SnapshotCache,
     limits: Limits,
-    snapshotFailed: (error: unknown) => void,
+    report: ActorReport,
   ) {
     this.type = type;
     this.#stream = stream;
     this.#store = store;
     this.#limits = limits;
     this.#snapshotter = new Snapshotter(type.snapshot, snapshots, stream);
-    this.#snapshotFailed = snapshotFailed;
+    this.#report = report;
   }
 
   get isBusy(): boolean {
@@ -101,6 +110,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
    * wait for commands, and does not see them before the log has them.
    */
   async read(asOf = -1n): Promise<Version<State>> {
+    if (this.#stopped !== undefined) throw this.#stopped;
     if (this.#cached !== undefined && asOf >= 0n && asOf <= this.#confirmed) return this.#cached;
     this.#readers += 1;
     try {
@@ -126,7 +136,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
     try {
       this.#snapshotter.write(this.#cached);
     } catch (error) {
-      this.#snapshotFailed(error);
+      this.#report.snapshotFailed(error);
     }
   }
 
@@ -152,6 +162,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
   }
 
   async #handle(waiting: readonly Waiting<State, Command, Event>[]): Promise<void> {
+    if (this.#stopped !== undefined) throw this.#stopped;
     const isUnread = this.#cached === undefined || this.#inDoubt;
     const begins = isUnread && waiting.every(({ context }) => context.beginsStream === true);
     let isCurrent = isUnread && !begins;
@@ -178,11 +189,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
           this.#inDoubt = true;
           throw error;
         }
-        // A store put back to an older state: the cached version never happened there.
-        if (error.actual < base.revision) {
-          this.#cached = undefined;
-          this.#confirmed = -1n;
-        }
+        if (error.actual < base.revision) throw this.#cutShort(base, error.actual);
         if (attempt > PROMPT_ATTEMPTS) await delay(Math.random() * LONGEST_PAUSE_MS);
         base = await this.#current();
         isCurrent = true;
@@ -296,6 +303,15 @@ export class Actor<State, Command, Event extends DomainEvent> {
       this.#cached = version;
     }
     return this.#cached;
+  }
+
+  /** An older log was put back. Deciding on, it would append to a past that others have seen differently. */
+  #cutShort({ revision, eventId: id }: Version<State>, actual: number): LogDiffers {
+    this.#stopped = new LogDiffers(
+      `The log lacks revision ${revision} of ${this.#stream} (event ${id}), which this process has appended or read: the stream ends at ${actual}.`,
+    );
+    this.#report.logDiffers(this.#stopped);
+    return this.#stopped;
   }
 
   #confirm(position: bigint): void {

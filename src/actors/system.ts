@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { AggregateType } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors/errors.ts';
-import type { EventStore } from '../event-store/port.ts';
+import type { EventStore, LogDiffers } from '../event-store/port.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { Actor } from './actor.ts';
 import { type CommandContext, DEFAULT_LIMITS, type Limits, type Outcome } from './command.ts';
@@ -20,6 +20,8 @@ export interface ActorSystemOptions {
   readonly clock?: Clock;
   /** Logs states that could not be saved. */
   readonly log?: Logger;
+  /** Told where a stream is shorter than it was. */
+  readonly onDifference?: (error: LogDiffers) => void;
 }
 
 interface Resident {
@@ -36,17 +38,26 @@ export class ActorSystem {
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
+  readonly #onDifference: (error: LogDiffers) => void;
   /** The actors of each stream, least recently used first, to within `SAME_USE_MS`. */
   readonly #actors = new Map<string, { readonly actor: Resident; readonly usedAt: number }>();
   readonly #sweep: NodeJS.Timeout;
   #closed = false;
 
-  constructor({ store, snapshots, limits, clock = systemClock, log }: ActorSystemOptions) {
+  constructor({
+    store,
+    snapshots,
+    limits,
+    clock = systemClock,
+    log,
+    onDifference = () => {},
+  }: ActorSystemOptions) {
     this.#store = store;
     this.#snapshots = snapshots;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#clock = clock;
     this.#log = log;
+    this.#onDifference = onDifference;
     this.#sweep = setInterval(() => this.#releaseIdle(), this.#limits.idleMs / 2).unref();
   }
 
@@ -129,9 +140,11 @@ export class ActorSystem {
       if (this.#actors.size < this.#limits.cached) break;
       if (!actor.isBusy) this.#release(oldest, actor);
     }
-    return new Actor(type, stream, this.#store, this.#snapshots, this.#limits, (err) =>
-      this.#log?.error({ err, stream }, 'an actor state could not be saved'),
-    );
+    return new Actor(type, stream, this.#store, this.#snapshots, this.#limits, {
+      snapshotFailed: (err) =>
+        this.#log?.error({ err, stream }, 'an actor state could not be saved'),
+      logDiffers: this.#onDifference,
+    });
   }
 
   async #forgetIdle(stream: string, actor: Resident): Promise<void> {

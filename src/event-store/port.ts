@@ -81,7 +81,10 @@ export interface EventStore {
    */
   subscribe(after: bigint, handle: BatchHandler): Subscription;
 
-  /** The position of the last event, 0n if there is none. */
+  /**
+   * The position of the last event, 0n if there is none.
+   * @throws {EventStoreUnavailable} also where it is lower than one that this process has seen
+   */
   head(): Promise<bigint>;
 
   close(): Promise<void>;

@@ -74,8 +74,9 @@ export async function openCore(
   const adapters = await openAdapters(config, logger, { create, metrics, tracing });
   const { store, blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
-  const actors = createActors({ store, snapshots, log: logger }, tracing);
   const guard = new LogGuard(openLastCheckpoint(config.dataDir));
+  const onDifference = (error: LogDiffers): void => guard.report(error);
+  const actors = createActors({ store, snapshots, log: logger, onDifference }, tracing);
   const projected = readModelOf(config, logger, guard);
   const decides = { actors, store, clock: systemClock };
   const signingKey = (generation: number) => ed25519Key(keyFor(signingPurpose(generation)));

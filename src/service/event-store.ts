@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { refuseNewerLog } from '../event-store/codec.ts';
 import type { Barrier, CopyableEventStore, EventStore } from '../event-store/port.ts';
+import { forwardOnly } from '../event-store/forward-only.ts';
 import { SqliteEventStore } from '../event-store/sqlite/store.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../sqlite/database.ts';
 import { openEmbeddedReadOnly } from '../sqlite/read-only.ts';
@@ -126,7 +127,7 @@ async function openAnyEventStore(
       close: () => store.close(),
     });
     if (write) openDirectory('DATA_DIR', dataDir);
-    return { store };
+    return { store: forwardOnly(store) };
   }
   const file = join(dataDir, DATABASE);
   if (!create && isMissing(file)) {
@@ -150,5 +151,5 @@ async function openAnyEventStore(
       database.close();
     },
   });
-  return { store, database };
+  return { store: forwardOnly(store), database };
 }

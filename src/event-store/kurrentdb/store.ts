@@ -136,6 +136,8 @@ class KurrentDbEventStore implements CopyableEventStore {
     for (const limit of TAIL_READS) {
       const entries = await this.#client.readTail(before, limit);
       end ??= entries[0]?.position ?? 0n;
+      // An older log was put back: what is known is of another one.
+      if (end < known.head) return end;
       for (const { position, isOurs } of entries) {
         if (isOurs) return this.#remember(end, position);
         if (position <= known.end) return this.#remember(end, known.head);

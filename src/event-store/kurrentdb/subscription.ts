@@ -1,6 +1,11 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { BatchHandler, RecordedEvent, Subscription } from '../port.ts';
+import {
+  type BatchHandler,
+  EventStoreUnavailable,
+  type RecordedEvent,
+  type Subscription,
+} from '../port.ts';
 import type { KurrentDbClient } from './client.ts';
 import type { DriverSubscription } from './connection.ts';
 
@@ -9,7 +14,7 @@ const BATCH = 500;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
-type Log = Pick<KurrentDbClient, 'subscribe' | 'recordedEvent'>;
+type Log = Pick<KurrentDbClient, 'subscribe' | 'recordedEvent' | 'readStream'>;
 
 /** One subscription of the driver, until it drops. The server sends no more than is taken. */
 class Feed {
@@ -74,7 +79,8 @@ class Feed {
 
 /**
  * Hands over the log's events, and subscribes again from the last one handled whenever the driver's
- * subscription drops: the driver gives it up at its first error. It ends for good only with its handler.
+ * subscription drops: the driver gives it up at its first error. It ends for good only with its handler, or where the
+ * log lacks that event.
  */
 export class KurrentDbSubscription implements Subscription {
   readonly ended: Promise<void>;
@@ -83,6 +89,7 @@ export class KurrentDbSubscription implements Subscription {
   readonly #logger: Logger;
   readonly #stopped = new AbortController();
   #after: bigint;
+  #last: RecordedEvent | undefined;
   #retryMs = FIRST_RETRY_MS;
 
   constructor(log: Log, after: bigint, handle: BatchHandler, logger: Logger) {
@@ -111,8 +118,13 @@ export class KurrentDbSubscription implements Subscription {
     }
   }
 
-  /** Follows one feed to its end; resolves with the reason. @throws what the handler throws */
+  /**
+   * Follows one feed to its end; resolves with the reason.
+   * @throws what the handler throws @throws {EventStoreUnavailable} the log lacks the last event handled
+   */
   async #follow(): Promise<unknown> {
+    const lost = this.#last && (await this.#lookFor(this.#last));
+    if (lost !== undefined) return lost;
     const feed = new Feed(this.#log, this.#after);
     const close = (): void => feed.close();
     this.#stopped.signal.addEventListener('abort', close, { once: true });
@@ -128,6 +140,7 @@ export class KurrentDbSubscription implements Subscription {
         }
         await this.#handle(events);
         this.#after = last.position;
+        this.#last = last;
         this.#retryMs = FIRST_RETRY_MS;
       }
       return undefined;
@@ -135,5 +148,15 @@ export class KurrentDbSubscription implements Subscription {
       this.#stopped.signal.removeEventListener('abort', close);
       feed.close();
     }
+  }
+
+  /** Resolves with the reason why the log cannot be asked, if any. The server may have come back with another log. */
+  async #lookFor({ stream, revision, id }: RecordedEvent): Promise<unknown> {
+    const found = await this.#log
+      .readStream(stream, revision, 1)
+      .catch((error: unknown) => ({ error }));
+    if ('error' in found) return found.error;
+    if (found[0]?.id === id) return undefined;
+    throw new EventStoreUnavailable(`The event log lacks revision ${revision} of ${stream}.`);
   }
 }
