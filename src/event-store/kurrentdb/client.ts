@@ -34,6 +34,8 @@ import type { ConnectionString } from './connection-string.ts';
 
 /** Events that a read or a subscription holds for a handler that is busy. */
 const READ_AHEAD = 512;
+/** Entries that a read of the log looks at before it takes a subscription, which knows new ones later. */
+const NEAR = 32;
 /** Milliseconds after which a read of the log that gets on is continued by another call. */
 const STEP_MS = 1_000;
 /** The deadline of appends in order. The server compares it with its own clock, and has a limit of its own. */
@@ -157,17 +159,17 @@ export class KurrentDbClient {
   }
 
   /**
-   * Events of our streams after a position. The server filters subscriptions only, so this is one that
-   * ends with the log, in steps that end soon enough to be waited for however much others have written.
+   * Events of our streams after a position: the nearest by a read, as they are most often all. The server filters
+   * subscriptions only, so the others come by one that ends with the log, in steps that end soon enough to be waited for
+   * however much others have written.
    * @throws {EventStoreUnavailable}
    */
   async readAll(after: bigint, limit: number): Promise<RecordedEvent[]> {
-    const found: RecordedEvent[] = [];
-    for (let step: Step = { events: [], reached: after, isEnd: false }; !step.isEnd; ) {
-      const left = limit - found.length;
-      if (left < 1) break;
-      const from = step.reached;
-      step = await this.#call((driver) => this.#step(driver, from, left));
+    let step = await this.#near(after);
+    const found = step.events.slice(0, limit).map((event) => this.recordedEvent(event));
+    while (!step.isEnd && found.length < limit) {
+      const { reached } = step;
+      step = await this.#call((driver) => this.#step(driver, reached, limit - found.length));
       found.push(...step.events.map((event) => this.recordedEvent(event)));
     }
     return found;
@@ -234,6 +236,28 @@ export class KurrentDbClient {
   #nameOf(stream: string): string {
     if (stream === BARRIER_STREAM) return `${stream}.${this.#namespace || '-'}`;
     return this.#namespace === '' ? stream : `${this.#namespace}.${stream}`;
+  }
+
+  async #near(after: bigint): Promise<Step> {
+    const entries = await this.#call((driver) =>
+      collected(
+        driver.readAll({
+          fromPosition: after === 0n ? START : { commit: after, prepare: after },
+          maxCount: NEAR,
+          direction: FORWARDS,
+          requiresLeader: true,
+        }),
+      ),
+    );
+    const last = entries.at(-1);
+    return {
+      // Such a read begins with the entry at the position itself.
+      events: entries.filter(
+        ({ streamId, position }) => this.#ours.test(streamId) && placeOf(position) > after,
+      ),
+      reached: last === undefined ? after : placeOf(last.position),
+      isEnd: entries.length < NEAR,
+    };
   }
 
   /** Reads on until there are enough, the log ends, or its time is over and it has got on. */
