@@ -87,7 +87,7 @@ export type Tell = (told: Told, event: RecordedEvent) => void;
 
 export const mails: Projection = {
   name: 'mails',
-  version: 5,
+  version: 6,
   tables: [
     'reset_asks',
     'mails',
@@ -229,6 +229,11 @@ export const mails: Projection = {
       },
       PersonEmailChanged({ personId, accountId, formerEmail: email }, event) {
         tellFormer({ accountId, personId, email }, event);
+      },
+      PersonAddressProven({ personId, accountId }, event) {
+        signIns.forget(personId);
+        forgetOff.run(personId);
+        if (isOn.get() !== undefined) tell({ kind: 'address_proven', accountId, personId }, event);
       },
       SessionOpened(data, event) {
         signIns.opened(data, event);

@@ -52,7 +52,7 @@ CREATE INDEX memberships ON members (id, position) WHERE expires_at IS NULL AND 
 
 export const people: Projection = {
   name: 'people',
-  version: 7,
+  version: 8,
   tables: ['people', 'identities', 'members', 'sign_ups'],
   ddl,
   handlers(db) {
@@ -61,6 +61,9 @@ export const people: Projection = {
     const rename = db.prepare('UPDATE people SET name = ? WHERE id = ?');
     const factor = db.prepare('UPDATE people SET authenticators = ? WHERE id = ?');
     const count = db.prepare('UPDATE people SET passkeys = passkeys + ? WHERE id = ?');
+    const dropFactors = db.prepare(
+      'UPDATE people SET authenticators = 0, passkeys = 0 WHERE id = ?',
+    );
     const forget = db.prepare('DELETE FROM people WHERE id = ?');
     // The first person who had it keeps it.
     const link = db.prepare('INSERT OR IGNORE INTO identities (identity, person_id) VALUES (?, ?)');
@@ -141,6 +144,9 @@ export const people: Projection = {
       },
       PasskeyRemoved({ personId }) {
         count.run(-1, personId);
+      },
+      PersonAddressProven({ personId }) {
+        dropFactors.run(personId);
       },
       PersonErased({ personId }) {
         forget.run(personId);

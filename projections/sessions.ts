@@ -38,7 +38,7 @@ CREATE INDEX known_clients_of_person ON known_clients (person_id, position);`;
 
 export const sessions: Projection = {
   name: 'sessions',
-  version: 6,
+  version: 7,
   tables: ['sessions', 'known_clients'],
   ddl,
   handlers(db) {
@@ -95,6 +95,10 @@ export const sessions: Projection = {
       },
       PersonPasswordChanged({ personId }) {
         removeOfPerson.run(personId);
+      },
+      PersonAddressProven({ personId }) {
+        removeOfPerson.run(personId);
+        forgetOf.run(personId);
       },
       EmailChanged({ accountId }) {
         addressChanged(founderOf(accountId));

@@ -26,9 +26,9 @@ export interface Member {
 }
 
 export interface InvitedMember extends Member {
-  /** The link for the person. It is shown only this once. */
-  link: string;
-  /** True if the service sends the link to the address, too. */
+  /** The link for the person, to hand over: shown only this once. null: the service sends it to the address, and nobody else gets it. */
+  link: string | null;
+  /** True if the service sends the link to the address. */
   sends_mail: boolean;
 }
 

@@ -23,6 +23,7 @@ export const PATHS = {
   usage: '/usage',
   history: '/history',
   account: '/account',
+  otherWaysIn: '/account/ways-in',
   members: '/members',
   operations: '/operations',
   accounts: '/operations/accounts',

@@ -97,7 +97,6 @@ const documentsSearch = searchOf({ add: anyText, from: anyText });
 const routeTree = root.addChildren([
   signIn,
   lone(PATHS.resetPassword, () => import('./pages/sign-in/ResetPasswordPage.tsx')),
-  lone(PATHS.confirmEmail, () => import('./pages/sign-in/ConfirmEmailPage.tsx')),
   lone(PATHS.signUp, () => import('./pages/sign-in/SignUpPage.tsx')),
   lone(PATHS.invitation, () => import('./pages/sign-in/InvitationPage.tsx')),
   anybody.addChildren([verify]),
@@ -124,6 +123,8 @@ const routeTree = root.addChildren([
     page(PATHS.history, () => import('./pages/history/HistoryPage.tsx'), historySearch),
     page(PATHS.members, () => import('./pages/members/MembersPage.tsx')),
     page(PATHS.account, () => import('./pages/account/AccountPage.tsx')),
+    page(PATHS.confirmEmail, () => import('./pages/account/ConfirmEmailPage.tsx')),
+    page(PATHS.otherWaysIn, () => import('./pages/account/OtherWaysInPage.tsx')),
     forOperators(
       PATHS.operations,
       () => import('./pages/operations/OperationsPage.tsx'),
@@ -163,8 +164,9 @@ export const router = createRouter({
 
 session.onEnd((reason) => {
   queryClient.clear();
-  const { href } = router.state.location;
-  void router.navigate({ to: '/sign-in', search: { from: href, reason } });
+  // The link that changed the address is used up.
+  const from = reason === 'address-changed' ? PATHS.account : router.state.location.href;
+  void router.navigate({ to: '/sign-in', search: { from, reason } });
 });
 
 declare module '@tanstack/react-router' {

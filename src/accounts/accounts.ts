@@ -8,6 +8,7 @@ import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
 import { unlessErased, type Vault } from '../documents/keys/vault.ts';
 import { type AccountCommand, type AccountState, accountAggregate } from '../domain/account.ts';
+import type { AddressProof } from '../domain/choices.ts';
 import {
   type EmailCommand,
   type EmailState,
@@ -146,11 +147,13 @@ export async function openAccount(
     readonly assertStill?: () => Promise<unknown>;
     /** It is the account of the first start. */
     readonly isFirst?: boolean;
+    /** Absent: an operator opens the account. */
+    readonly provenBy?: AddressProof;
   },
   context: CommandContext,
 ): Promise<OpenedAccount> {
   const { actors, vault } = deps;
-  const { plan, credits, isFirst = false } = request;
+  const { plan, credits, isFirst = false, provenBy } = request;
   const { accountId = newAccountId(context.metadata.time) } = request;
   const email = request.email.trim();
   if (!isEmailAddress(email)) {
@@ -180,6 +183,7 @@ export async function openAccount(
       plan,
       credits,
       isFirst,
+      ...(provenBy !== undefined && { provenBy }),
     },
     context,
   );

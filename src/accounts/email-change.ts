@@ -1,23 +1,32 @@
-/** Another address for a person to sign in with: asked for by the person, and changed by the link that is sent there. */
+/**
+ * Another address for a person to sign in with: asked for by the person, and changed by the link that is sent there. Without
+ * a mail server, an operator changes it.
+ */
 import { orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
+import type { AddressProof } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import { personAggregate } from '../domain/person.ts';
 import { ADDRESS_LINK_GONE, ADDRESS_LINK_MS, isAddressOffered } from '../domain/sign-in-address.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { tokenHashOf } from '../time/ids.ts';
 import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
+import { sendProof } from './address-proofs.ts';
 import { type Login, loginOf, openMemberships } from './logins.ts';
-import { MAIL_BUDGET, mayMail } from './mail-budget.ts';
+import { countMail, MAIL_BUDGET } from './mail-budget.ts';
 import { assertAllowed } from './rate-limits.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
 
 const TOKEN = /^email_([0-9a-z]{26})_[\w-]{43}$/;
-/** Addresses that one person may ask for: without a mail server, the answer tells which ones others have. */
+/** Addresses that one person may ask for. */
 const ASKED = { windowMs: MAIL_BUDGET.windowMs, limit: 5 };
 const TOO_MANY = 'There were too many requests for another address.';
+
+/** The same for a link that was never made. */
+export const OTHER_PERSON =
+  'The link is for somebody else than the person who is signed in. Sign in with the address that you want to change.';
 
 /** Makes the context of one command. Its texts are sealed with the key of the owner, an account or a person. */
 type ContextFor = (owner: string) => Promise<CommandContext>;
@@ -48,38 +57,85 @@ export async function offeredEmail(
   return { token: await tokenFor(deps, personId, addressHash, expiresAt), email, expiresAt };
 }
 
+interface Wanted {
+  readonly email: string;
+  /** The account in which it is asked for. */
+  readonly accountId: string;
+}
+
 /**
- * Has a link sent to the address. Without a mail server nothing can prove it: then the address is changed at once.
+ * Has a link sent to the address.
  * @param login as it was before the person proved again who they are
- * @param accountId the account in which they ask
  * @throws {ServiceError} `validation_error`, `rate_limit_exceeded`; `unauthorized` where sessions were ended meanwhile
  */
 export async function askForEmail(
   deps: SignInDependencies,
   login: Login,
-  {
-    email: given,
-    accountId,
-    sendsMail: byMail,
-  }: { readonly email: string; readonly accountId: string; readonly sendsMail: boolean },
+  { email: given, accountId }: Wanted,
+  context: () => Promise<CommandContext>,
+): Promise<void> {
+  const email = await otherAddress(deps, login, given, 'email');
+  const asked = await deps.rateLimiter.consume(`email-change:${login.personId}`, ASKED);
+  assertAllowed(asked, TOO_MANY, deps.clock);
+  const mailed = await countMail(deps, 'email_change', { email, accountId });
+  assertAllowed(mailed, TOO_MANY, deps.clock);
+  await offerLink(deps, login, { email, accountId }, true, await context());
+}
+
+/**
+ * Has the person sign in with another address, for which an operator vouches. It ends all their sessions.
+ * @throws {ServiceError} `validation_error` where it is not one, is theirs already or somebody else's; `not_found` where the
+ * person belongs to no account
+ */
+export async function changeEmailFor(
+  deps: SignInDependencies,
+  login: Login,
+  given: string,
   contextFor: ContextFor,
 ): Promise<void> {
-  const { personId, sealedBy, epoch } = login;
+  const email = await otherAddress(deps, login, given, 'new_email');
+  const [first] = await openMemberships(deps, login.personId);
+  if (first === undefined) throw new ServiceError('not_found', 'The person has no account.');
+  const { accountId } = first;
+  const token = await offerLink(
+    deps,
+    login,
+    { email, accountId },
+    false,
+    await contextFor(accountId),
+  );
+  if (await tryToChange(deps, token, 'operator', contextFor)) return;
+  throw fieldError('new_email', 'Somebody else signs in with this address.');
+}
+
+/** @throws {ServiceError} `validation_error` */
+async function otherAddress(
+  deps: SignInDependencies,
+  { sealedBy, email: sealed }: Login,
+  given: string,
+  field: 'email' | 'new_email',
+): Promise<string> {
   const email = given.trim();
-  if (!isEmailAddress(email)) throw fieldError('email', 'This is not an email address.');
+  if (!isEmailAddress(email)) throw fieldError(field, 'This is not an email address.');
+  const present = await deps.vault.unsealExactly(sealedBy, sealed);
+  if (addressHmac(deps, email) !== addressHmac(deps, present)) return email;
+  throw fieldError(field, 'This address signs in already.');
+}
+
+/** @returns the secret of the link */
+async function offerLink(
+  deps: SignInDependencies,
+  { personId, sealedBy, epoch }: Login,
+  { email, accountId }: Wanted,
+  byMail: boolean,
+  context: CommandContext,
+): Promise<string> {
   const address = addressHmac(deps, email);
-  if (address === addressHmac(deps, await deps.vault.unsealExactly(sealedBy, login.email))) {
-    throw fieldError('email', 'You sign in with this address already.');
-  }
-  const asked = await deps.rateLimiter.consume(`email-change:${personId}`, ASKED);
-  const allowed = asked.allowed && (!byMail || (await mayMail(deps, { email, accountId })));
-  assertAllowed({ ...asked, allowed }, TOO_MANY, deps.clock);
   // Founders of older accounts have no key of their own yet.
   await deps.vault.makeKey(personId);
-  const context = await contextFor(accountId);
   const expiresAt = context.metadata.time + ADDRESS_LINK_MS;
   const token = await tokenFor(deps, personId, address, expiresAt);
-  const offer = {
+  const offered = {
     email: await deps.vault.seal(personId, email),
     addressHash: address,
     tokenHash: tokenHashOf(token),
@@ -88,33 +144,39 @@ export async function askForEmail(
     epoch,
   };
   if (sealedBy === personId) {
-    const command = { type: 'OfferPersonEmail', personId, accountId, ...offer } as const;
+    const command = { type: 'OfferPersonEmail', personId, accountId, ...offered } as const;
     orThrow(await deps.actors.send(personAggregate, personId, command, context));
   } else {
-    const command = { type: 'OfferEmailChange', accountId: sealedBy, ...offer } as const;
+    const command = { type: 'OfferEmailChange', accountId: sealedBy, ...offered } as const;
     await sendToAccount(deps, command, context);
   }
-  if (byMail || (await tryToChange(deps, token, () => contextFor(accountId)))) return;
-  throw fieldError('email', 'This address cannot be used. Give another one.');
+  return token;
 }
 
 const gone = (cause?: unknown): ServiceError =>
   new ServiceError('gone', ADDRESS_LINK_GONE, { cause });
 
 /**
- * Changes the address of the person whom the link is for, which ends all their sessions.
- * @throws {ServiceError} `gone`
+ * Changes the address of the person whom the link is for, which ends all their sessions. The link proves the address, and the
+ * session who asked: otherwise whoever uses a link that a stranger asked for would give the stranger their address.
+ * @param personId the person of the session
+ * @throws {ServiceError} `gone`; `forbidden` for the link of somebody else
  */
 export async function useEmailLink(
   deps: SignInDependencies,
-  token: string,
+  { token, personId }: { readonly token: string; readonly personId: string },
   contextFor: ContextFor,
 ): Promise<void> {
+  const [, id] = TOKEN.exec(token) ?? [];
+  if (id !== undefined && personId !== `person_${id}`) {
+    throw new ServiceError('forbidden', OTHER_PERSON);
+  }
   try {
-    if (await tryToChange(deps, token, contextFor)) return;
+    if (await tryToChange(deps, token, 'mail', contextFor)) return;
   } catch (cause) {
-    // Erased meanwhile.
-    throw cause instanceof KeyErased ? gone(cause) : cause;
+    // Erased meanwhile, or made the last owner of an account.
+    const isNeeded = cause instanceof ServiceError && cause.code === 'forbidden';
+    throw cause instanceof KeyErased || isNeeded ? gone(cause) : cause;
   }
   throw gone();
 }
@@ -128,9 +190,10 @@ export async function useEmailLink(
 async function tryToChange(
   deps: SignInDependencies,
   token: string,
+  provenBy: AddressProof,
   contextFor: ContextFor,
 ): Promise<boolean> {
-  const { actors, vault } = deps;
+  const { vault } = deps;
   const [, id] = TOKEN.exec(token) ?? [];
   const personId = `person_${id}`;
   const login = id === undefined ? undefined : await loginOf(deps, personId);
@@ -150,12 +213,19 @@ async function tryToChange(
   const holder = await reserveAddress(deps, address, whose, context);
   if (holder !== (isFounder ? accountId : personId)) return false;
   const former = await vault.unsealExactly(login.sealedBy, login.email);
-  const used = { tokenHash, formerEmail: await vault.seal(personId, former), now };
+  const used = { tokenHash, formerEmail: await vault.seal(personId, former), provenBy, now };
   if (isFounder) {
     await sendToAccount(deps, { type: 'ChangeEmail', accountId, ...used }, context);
   } else {
     const command = { type: 'ChangePersonEmail', personId, accountId, ...used } as const;
-    orThrow(await actors.send(personAggregate, personId, command, context));
+    const make = (memberships: number) => ({ ...command, memberships }) as const;
+    await sendProof(
+      deps,
+      personId,
+      make,
+      context,
+      provenBy === 'operator' ? contextFor : undefined,
+    );
   }
   return true;
 }

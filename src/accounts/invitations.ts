@@ -4,6 +4,7 @@ import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
+import { UNPROVEN_ADDRESS } from '../domain/address-proof.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import type { Role } from '../domain/member-events.ts';
@@ -12,17 +13,21 @@ import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { newPersonId, tokenHashOf } from '../time/ids.ts';
 import { sendToAccount } from './accounts.ts';
-import { findLogin } from './logins.ts';
-import { mayMail } from './mail-budget.ts';
+import { sendProof } from './address-proofs.ts';
+import { findLogin, type Login } from './logins.ts';
+import { countMail } from './mail-budget.ts';
 import { memberOf, nameOfPerson, registerPerson } from './members.ts';
 import { checkPassword } from './passwords.ts';
-import { networkKey } from './rate-limits.ts';
+import { assertAllowed, networkKey } from './rate-limits.ts';
 import { judgeInTurn, type SignInRequest } from './sign-in.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const INVITATION_MS = 7 * DAY_MS;
 const TOKEN = /^([0-9a-z]{26})-[\w-]{43}$/;
+
+const PROVE_FIRST =
+  'Nobody has proven your address before: the link of this mail does. Sign out, open the link again, and choose a name and a password. What you have now ends then.';
 
 const gone = () => new ServiceError('gone', INVITATION_GONE);
 
@@ -38,17 +43,18 @@ export const invitationToken = async (
   `${accountId.slice('acct_'.length)}-${await vault.linkSecret(personId, 'an invitation')}`;
 
 /**
- * An address with a sign-in is invited as one without: the answer does not tell them apart.
+ * An address with a sign-in is invited as one without: the answer does not tell them apart, unless nobody has proven the
+ * address and there is no mail server that could.
  * @param by the member who invites; undefined: the operator
- * @returns the secret of the link, which is shown only this once, and whether it is sent to the address, too
- * @throws {ServiceError} `validation_error`, `forbidden`
+ * @returns the secret of the link, to be shown this once; undefined where the service sends it to the address alone
+ * @throws {ServiceError} `validation_error`, `forbidden`, `rate_limit_exceeded`
  */
 export async function inviteMember(
   deps: SignInDependencies,
   accountId: string,
   {
     email: given,
-    sendsMail,
+    sendsMail: byMail,
     ...right
   }: {
     readonly email: string;
@@ -59,7 +65,7 @@ export async function inviteMember(
   },
   by: string | undefined,
   context: CommandContext,
-): Promise<{ readonly row: MemberRow; readonly token: string; readonly byMail: boolean }> {
+): Promise<{ readonly row: MemberRow; readonly token?: string }> {
   const email = given.trim();
   if (!isEmailAddress(email)) throw fieldError('email', 'This is not an email address.');
   const { state } = await deps.actors.read(accountAggregate, accountId);
@@ -68,11 +74,17 @@ export async function inviteMember(
   if (login !== undefined && state.members[login.personId] !== undefined) {
     throw fieldError('email', 'The person with this address is a member of the account already.');
   }
+  if (login !== undefined && !byMail && !login.isProven && !state.former[login.personId]) {
+    throw fieldError('email', UNPROVEN_ADDRESS);
+  }
+  if (byMail) {
+    const status = await countMail(deps, 'invitation', { email, accountId });
+    assertAllowed(status, 'There were too many invitations by mail.', deps.clock);
+  }
   const now = context.metadata.time;
   const personId = newPersonId(now);
   await deps.vault.makeKey(personId);
   const token = await invitationToken(deps, accountId, personId);
-  const byMail = sendsMail && (await mayMail(deps, { email, accountId }));
   const invitation = {
     personId,
     tokenHash: tokenHashOf(token),
@@ -94,7 +106,8 @@ export async function inviteMember(
     if (error instanceof ServiceError) await deps.vault.erase(personId);
     throw error;
   }
-  return { row: await memberOf(deps, accountId, personId), token, byMail };
+  const row = await memberOf(deps, accountId, personId);
+  return byMail ? { row } : { row, token };
 }
 
 export interface Invitation {
@@ -105,6 +118,8 @@ export interface Invitation {
   readonly documents: boolean;
   readonly expiresAt: number;
   readonly tokenHash: string;
+  /** Nobody but the addressee got the link. */
+  readonly byMail: boolean;
 }
 
 /** @throws {ServiceError} `not_found` for what is not a token; `gone` where it is not open */
@@ -122,8 +137,8 @@ export async function invitationOf(deps: SignInDependencies, token: string): Pro
   // Ended since its account was read.
   if (row?.email === undefined) throw gone();
   const email = await orGone(deps.vault.unsealExactly(open.id, row.email));
-  const { id, role, documents = false, expiresAt } = open;
-  return { id, accountId, email, role, documents, expiresAt, tokenHash };
+  const { id, role, documents = false, byMail = false, expiresAt } = open;
+  return { id, accountId, email, role, documents, byMail, expiresAt, tokenHash };
 }
 
 async function orGone<T>(work: Promise<T>): Promise<T> {
@@ -146,7 +161,8 @@ export interface Acceptance extends Omit<SignInRequest, 'email' | 'password'> {
 type ContextFor = (actor: Extract<Actor, { kind: 'account' }>) => Promise<CommandContext>;
 
 /**
- * Lets the holder of the invited address join. An address with a sign-in has to prove it; one without gets one.
+ * Lets the holder of the invited address join. An address with a sign-in has to prove it; one without gets one. A mailed
+ * link is the first proof of an address that has a sign-in without one.
  * @throws {ServiceError} `gone`; `unauthorized` where the password of a known address is wrong; `forbidden` for a session of
  * somebody else; `validation_error`
  */
@@ -176,8 +192,12 @@ async function personFor(
   // Whoever is signed in has one, which stays.
   const name = signedIn === undefined ? nameOfPerson(request.name ?? '') : '';
   const login = await findLogin(deps, email);
+  const { byMail } = invitation;
+  const isProven = login?.isProven ?? true;
   if (signedIn !== undefined) {
-    if (login?.personId === signedIn) return signedIn;
+    if (login?.personId === signedIn && isProven) return signedIn;
+    if (login?.personId === signedIn)
+      throw new ServiceError('forbidden', byMail ? PROVE_FIRST : UNPROVEN_ADDRESS);
     throw new ServiceError(
       'forbidden',
       'The invitation is for another address than that of the session. Sign out, and open the link again.',
@@ -186,8 +206,12 @@ async function personFor(
   // Before it shows whether the address has a sign-in: the answer is the same for both.
   if (password === undefined) throw fieldError('password', 'This field is required.');
   checkPassword(password);
-  if (login !== undefined) return await proven(deps, { ...request, email, password });
-  return await registered(deps, invitation, { ...request, name, password }, contextFor);
+  const chosen = { ...request, name, password };
+  if (login === undefined) return await registered(deps, invitation, chosen, contextFor);
+  if (!isProven && byMail) return await proveByLink(deps, invitation, chosen, login, contextFor);
+  const personId = await proven(deps, { ...request, email, password });
+  if (!isProven) await assertFormerMember(deps, invitation, personId);
+  return personId;
 }
 
 /** @throws {ServiceError} `unauthorized`, `rate_limit_exceeded` */
@@ -200,10 +224,43 @@ async function proven(deps: SignInDependencies, request: SignInRequest): Promise
   );
 }
 
+/** @throws {ServiceError} `forbidden`: without a proof, a handed-over link opens no further account */
+async function assertFormerMember(
+  { actors }: SignInDependencies,
+  { accountId }: Invitation,
+  personId: string,
+): Promise<void> {
+  const { state } = await actors.read(accountAggregate, accountId);
+  if (!state.former[personId]) throw new ServiceError('forbidden', UNPROVEN_ADDRESS);
+}
+
+/** Gives the person what they choose now, in place of all that was there before the address was proven. */
+async function proveByLink(
+  deps: SignInDependencies,
+  { accountId, role }: Invitation,
+  { name, password, clientAddress }: Chosen,
+  { personId }: Login,
+  contextFor: ContextFor,
+): Promise<string> {
+  const asker = { group: networkKey(clientAddress), trusted: false };
+  const hash = await deps.passwords.hash(password, asker);
+  const chosen = {
+    name: await orGone(deps.vault.seal(personId, name)),
+    passwordHash: await orGone(deps.vault.seal(personId, hash)),
+  };
+  const proof = { personId, accountId, provenBy: 'mail', ...chosen } as const;
+  const make = (memberships: number) => ({ type: 'ProveAddress', ...proof, memberships }) as const;
+  const context = await contextFor({ kind: 'account', id: accountId, person: personId, role });
+  await sendProof(deps, personId, make, context);
+  return personId;
+}
+
+type Chosen = Acceptance & { readonly name: string; readonly password: string };
+
 async function registered(
   deps: SignInDependencies,
-  { id: personId, accountId, email, role }: Invitation,
-  request: Acceptance & { readonly name: string; readonly password: string },
+  { id: personId, accountId, email, role, byMail }: Invitation,
+  request: Chosen,
   contextFor: ContextFor,
 ): Promise<string> {
   const { vault } = deps;
@@ -215,6 +272,7 @@ async function registered(
     email: await seal(email),
     name: await seal(name),
     passwordHash: await seal(hash),
+    ...(byMail && { provenBy: 'mail' as const }),
   };
   const actor = { kind: 'account', id: accountId, person: personId, role } as const;
   const command = { type: 'RegisterPerson', personId, accountId, ...sealed } as const;

@@ -27,6 +27,8 @@ export interface Login extends SignInAddress {
   readonly passwords: number;
   /** Another one meanwhile: sessions were ended, or the password or the address was changed. */
   readonly epoch: number;
+  /** Something proves that the address is theirs. That of a founder always is: by a mailed link, or an operator. */
+  readonly isProven: boolean;
 }
 
 type Readers = { readonly actors: Pick<ActorSystem, 'read'> };
@@ -40,12 +42,14 @@ export async function loginOf(
   const { state: person } = await actors.read(personAggregate, personId, asOf);
   if (person.status === 'erased') return undefined;
   if (person.status === 'registered') {
-    return { personId, sealedBy: personId, epoch: person.passwords, ...person };
+    const isProven = person.provenBy !== undefined;
+    return { personId, sealedBy: personId, epoch: person.passwords, isProven, ...person };
   }
   const home = homeOf(personId);
   const { state } = await actors.read(accountAggregate, home, asOf);
   if (state.status !== 'open') return undefined;
-  return { personId, sealedBy: home, epoch: founderEpoch(state, home), ...state };
+  const epoch = founderEpoch(state, home);
+  return { personId, sealedBy: home, epoch, isProven: true, ...state };
 }
 
 /** The person who signs in with the address of this HMAC, hex. */

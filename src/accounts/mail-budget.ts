@@ -1,19 +1,20 @@
 /** Bounds of what strangers and people can have the service send: it must not fill anybody's inbox. */
+import type { MailKind } from '../domain/choices.ts';
+import type { RateLimiter, RateLimitStatus } from '../limits/rate-limiter/port.ts';
 import { type AccountDependencies, addressHmac } from './accounts.ts';
-import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 
-/** In a quarter of an hour. What is beyond is not sent. */
+/** Of each kind of mail, in a quarter of an hour: invitations must not keep away the link that sets a password. */
 export const MAIL_BUDGET = { windowMs: 15 * 60 * 1000, ofAccount: 20, toAddress: 2 } as const;
 
-/** Counts a mail. @returns false where the account has sent, or the address has got, too many of late */
-export async function mayMail(
+/** Counts a mail that somebody asks for. Without an account, a stranger does. */
+export async function countMail(
   { rateLimiter, ...deps }: Pick<AccountDependencies, 'addressKey'> & { rateLimiter: RateLimiter },
+  kind: MailKind,
   { email, accountId }: { readonly email: string; readonly accountId?: string },
-): Promise<boolean> {
+): Promise<RateLimitStatus> {
   const { windowMs, ofAccount, toAddress } = MAIL_BUDGET;
-  const to = `mail:to:${addressHmac(deps, email)}`;
-  if (!(await rateLimiter.consume(to, { windowMs, limit: toAddress })).allowed) return false;
-  if (accountId === undefined) return true;
-  return (await rateLimiter.consume(`mail:of:${accountId}`, { windowMs, limit: ofAccount }))
-    .allowed;
+  const to = `mail:${kind}:to:${addressHmac(deps, email)}`;
+  const status = await rateLimiter.consume(to, { windowMs, limit: toAddress });
+  if (!status.allowed || accountId === undefined) return status;
+  return await rateLimiter.consume(`mail:${kind}:of:${accountId}`, { windowMs, limit: ofAccount });
 }

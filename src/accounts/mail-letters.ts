@@ -227,6 +227,20 @@ const emailChanged: Write<MailRow> = async (_, { since }) => ({
   why: 'You get this mail because it is about the security of your sign-in. It cannot be switched off.',
 });
 
+const addressProven: Write<MailRow> = async (deps, { since }) => ({
+  subject: 'Your address is confirmed for Pressledger',
+  paragraphs: [
+    'Your address was confirmed for the first time. Before that, somebody else could have used it. So everything from before has ended: the password, passkeys, the second factor, sessions, and memberships in accounts.',
+  ],
+  facts: [['Time', dateText(since)]],
+  action: { label: 'Sign in', url: deps.links.signIn() },
+  notes: [
+    'If you belonged to an account before, ask an owner of it to invite you again.',
+    'If you have not confirmed your address, tell the people who run this service.',
+  ],
+  why: 'You get this mail because it is about the security of your sign-in. It cannot be switched off.',
+});
+
 const signUp: Write<MailRow> = async (deps, { personId, email }) => {
   const accountId = homeOf(personId);
   const { state } = await deps.actors.read(signUpAggregate, accountId);
@@ -235,7 +249,7 @@ const signUp: Write<MailRow> = async (deps, { personId, email }) => {
     'You get this mail because somebody entered your address. If it was not you, ignore it: nothing happens.';
   const address = await deps.vault.unsealExactly(personId, email ?? '');
   // The page that asked for the address has said nothing of it to anybody.
-  if ((await findLogin(deps, address)) !== undefined) {
+  if ((await findLogin(deps, address))?.isProven) {
     return {
       subject: 'You sign in to Pressledger already',
       paragraphs: [
@@ -265,6 +279,7 @@ const OF_PERSON = {
   sign_up: signUp,
   email_change: emailChange,
   email_changed: emailChanged,
+  address_proven: addressProven,
 } as const satisfies Partial<Record<MailKind, Write<MailRow>>>;
 
 const isOfPerson = (kind: MailKind): kind is keyof typeof OF_PERSON =>

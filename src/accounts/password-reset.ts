@@ -16,8 +16,9 @@ import { ServiceError } from '../errors/errors.ts';
 import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import { randomAlphanumeric, tokenHashOf } from '../time/ids.ts';
 import { type AccountDependencies, addressHmac, sendToAccount } from './accounts.ts';
+import { isNeeded, sendProof } from './address-proofs.ts';
 import { findLogin, type Login, loginOf, loginOfAddress, openMemberships } from './logins.ts';
-import { mayMail } from './mail-budget.ts';
+import { countMail } from './mail-budget.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'> & ReadDependencies;
@@ -107,11 +108,11 @@ export async function mailedReset(
  * @returns the HMAC of the address, for `mailPasswordReset`; undefined: there were too many requests for it
  */
 export async function askForReset(
-  deps: Dependencies & Parameters<typeof mayMail>[0],
+  deps: Dependencies & Parameters<typeof countMail>[0],
   email: string,
   now: number,
 ): Promise<string | undefined> {
-  if (!(await mayMail(deps, { email }))) return undefined;
+  if (!(await countMail(deps, 'password_reset', { email })).allowed) return undefined;
   const address = addressHmac(deps, email);
   await sendAsk(deps, 'AskReset', address, now);
   return address;
@@ -161,7 +162,7 @@ async function offerByMail(
   const { personId, sealedBy } = login;
   const [first] = await openMemberships(deps, personId);
   // Who belongs to no account has nothing to sign in to.
-  if (first === undefined) return;
+  if (first === undefined || (!login.isProven && (await isNeeded(deps, personId)))) return;
   const { mailedReset: before } = await offersFor(deps, login);
   const isFresh = before !== undefined && before.expiresAt - now > MAILED_AGAIN_MS;
   const mailedUntil = isFresh ? before.expiresAt : now + MAILED_LIFETIME_MS;
@@ -256,7 +257,9 @@ export async function resetPassword(
   if (login === undefined) throw gone();
   const { sealedBy } = login;
   const tokenHash = tokenHashOf(token);
-  if (!isResetOffered(await offersFor(deps, login), tokenHash, now)) throw gone();
+  const offers = await offersFor(deps, login);
+  if (!isResetOffered(offers, tokenHash, now)) throw gone();
+  const isMailed = offers.mailedReset?.tokenHash === tokenHash;
   const hash = await deps.passwords.hash(password, asker);
   try {
     const reset = { tokenHash, passwordHash: await deps.vault.seal(sealedBy, hash), now };
@@ -265,17 +268,23 @@ export async function resetPassword(
       await sendToAccount(deps, command, await contextFor(sealedBy));
       return;
     }
-    const [first] = await openMemberships(deps, personId);
+    const isProof = isMailed && !login.isProven;
+    // The memberships of before end with a first proof.
+    const [first] = isProof ? [] : await openMemberships(deps, personId);
     const where = first === undefined ? {} : { accountId: first.accountId };
     const command = { type: 'ResetPersonPassword', personId, ...where, ...reset } as const;
     const context = await contextFor(where.accountId ?? personId);
-    orThrow(await deps.actors.send(personAggregate, personId, command, context));
+    if (isProof) {
+      await sendProof(deps, personId, (memberships) => ({ ...command, memberships }), context);
+    } else {
+      orThrow(await deps.actors.send(personAggregate, personId, command, context));
+    }
   } catch (cause) {
-    // Erased meanwhile.
-    const isErased = cause instanceof KeyErased || isNotFound(cause);
-    throw isErased ? gone(cause) : cause;
+    // Erased meanwhile, or made the last owner of an account.
+    const isEnded = cause instanceof KeyErased || isRefused(cause);
+    throw isEnded ? gone(cause) : cause;
   }
 }
 
-const isNotFound = (error: unknown): boolean =>
-  error instanceof ServiceError && error.code === 'not_found';
+const isRefused = (error: unknown): boolean =>
+  error instanceof ServiceError && ['not_found', 'forbidden'].includes(error.code);

@@ -9,19 +9,27 @@ import { firstCommand } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
 import { KeyErased } from '../documents/keys/port.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { type ProviderRefusalReason, ROLES } from '../domain/choices.ts';
+import type { ProviderRefusalReason } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
-import type { Role } from '../domain/member-events.ts';
-import { type Identity, personAggregate } from '../domain/person.ts';
+import { personAggregate } from '../domain/person.ts';
+import type { Identity } from '../domain/person-commands.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { ProviderPerson } from '../oidc/port.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { plainText } from '../text/plain-text.ts';
 import { newPersonId } from '../time/ids.ts';
 import { findAccount } from './accounts.ts';
-import { findLogin, loginOf, membershipsOf, openMemberships } from './logins.ts';
+import { sendProof } from './address-proofs.ts';
+import { findLogin, type Login, loginOf, membershipsOf, openMemberships } from './logins.ts';
 import { forgetRevoked, MAX_NAME_CHARACTERS, registerPerson } from './members.ts';
+import {
+  assertAdmitted,
+  ProviderRefusal,
+  type ProviderRules,
+  roleIn,
+  takesNewPeople,
+} from './provider-rules.ts';
 import { admit, type SignedIn } from './sign-in.ts';
 import {
   accountToTell,
@@ -30,69 +38,6 @@ import {
   type SignInDependencies,
   type Try,
 } from './sign-in-tries.ts';
-
-/** Settings that say who may come, and as what. */
-export interface ProviderRules {
-  /** `*`: all. */
-  readonly oidcDomains: readonly string[];
-  readonly oidcGroups: readonly string[];
-  readonly oidcGroupsClaim: string;
-  readonly oidcRoleClaim?: string | undefined;
-  /** An id or an address; undefined: the first account. */
-  readonly oidcAccount?: string | undefined;
-}
-
-export class ProviderRefusal extends Error {
-  override readonly name = 'ProviderRefusal';
-  readonly reason: ProviderRefusalReason;
-
-  constructor(reason: ProviderRefusalReason, cause?: unknown) {
-    super(`A person whom the identity provider knows is not let in: ${reason}.`, { cause });
-    this.reason = reason;
-  }
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
-
-const inside = (at: unknown, part: string): unknown =>
-  isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined;
-
-/** @param name of a claim, or a path of names with dots, such as `realm_access.roles` */
-function textsOf(claims: ProviderPerson['claims'], name: string): readonly string[] {
-  const value = inside(claims, name) ?? name.split('.').reduce<unknown>(inside, claims);
-  return [value].flat().filter((each) => typeof each === 'string');
-}
-
-/** The role that the claims give; of several, the one that may do most. */
-export function roleIn(
-  claims: ProviderPerson['claims'],
-  { oidcRoleClaim: name }: Pick<ProviderRules, 'oidcRoleClaim'>,
-): Role | undefined {
-  if (name === undefined) return undefined;
-  const given = textsOf(claims, name);
-  return ROLES.find((role) => given.includes(role));
-}
-
-/** @throws {ProviderRefusal} `unverified`, `not-admitted` */
-export function assertAdmitted(
-  { email, claims }: Pick<ProviderPerson, 'email' | 'claims'>,
-  { oidcDomains, oidcGroups, oidcGroupsClaim }: ProviderRules,
-): void {
-  if (oidcDomains.length > 0 && !oidcDomains.includes('*')) {
-    if (email === undefined) throw new ProviderRefusal('unverified');
-    const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
-    if (!oidcDomains.includes(domain)) throw new ProviderRefusal('not-admitted');
-  }
-  const groups = oidcGroups.length === 0 ? [] : textsOf(claims, oidcGroupsClaim);
-  if (oidcGroups.length > 0 && !groups.some((each) => oidcGroups.includes(each))) {
-    throw new ProviderRefusal('not-admitted');
-  }
-}
-
-/** Without a rule, the provider lets in those who are here already, and nobody else: it may know the whole world. */
-const takesNewPeople = ({ oidcDomains, oidcGroups }: ProviderRules): boolean =>
-  oidcDomains.length + oidcGroups.length > 0;
 
 /** Makes the context of what a person does in an account. */
 type ContextFor = (
@@ -222,7 +167,7 @@ async function findPerson(
   };
   const login = await findLogin(deps, email);
   if (login !== undefined) {
-    return await link(deps, request, login.personId, joins, sealedFor);
+    return await link(deps, request, login, joins, sealedFor);
   }
   if (joins === undefined || !takesNewPeople(request.rules)) throw new ProviderRefusal('unknown');
   const personId = newPersonId(deps.clock.now());
@@ -240,6 +185,7 @@ async function findPerson(
     accountId: joins,
     ...sealed,
     identity: linked,
+    provenBy: 'provider',
   } as const;
   const contextFor = () => request.contextFor(joins, actor);
   if (await registerPerson(deps, email, command, contextFor)) return personId;
@@ -247,16 +193,18 @@ async function findPerson(
   await deps.vault.erase(personId);
   const first = await findLogin(deps, email);
   if (first === undefined) throw new ProviderRefusal('unknown');
-  return await link(deps, request, first.personId, joins, sealedFor);
+  return await link(deps, request, first, joins, sealedFor);
 }
 
 async function link(
   deps: SignInDependencies,
-  { contextFor }: ProviderSignIn,
-  personId: string,
+  request: ProviderSignIn,
+  { personId, isProven }: Login,
   joins: string | undefined,
   sealedFor: (personId: string) => Promise<Identity>,
 ): Promise<string> {
+  if (!isProven) await proveBefore(deps, request, personId, joins);
+  const { contextFor } = request;
   const [own] = await membershipsOf(deps, personId);
   const accountId = own?.accountId ?? joins;
   // Their history would lie nowhere.
@@ -269,6 +217,32 @@ async function link(
   if (outcome.accepted) return personId;
   const isOther = outcome.rejection.rejected === 'forbidden';
   throw new ProviderRefusal(isOther ? 'other-person' : 'unknown');
+}
+
+/**
+ * Drops what somebody else may have made with the address.
+ * @throws {ProviderRefusal} `unproven` where nobody could tell the person of it, or they would belong to no account
+ */
+async function proveBefore(
+  deps: SignInDependencies,
+  { person, rules, contextFor }: ProviderSignIn,
+  personId: string,
+  joins: string | undefined,
+): Promise<void> {
+  if (joins === undefined || !rules.sendsMail || !takesNewPeople(rules)) {
+    throw new ProviderRefusal('unproven');
+  }
+  const name = await deps.vault.seal(personId, nameFor(person, person.email ?? ''));
+  const proof = { personId, accountId: joins, provenBy: 'provider', name } as const;
+  const actor = { kind: 'account', id: joins, person: personId } as const;
+  const make = (memberships: number) => ({ type: 'ProveAddress', ...proof, memberships }) as const;
+  try {
+    await sendProof(deps, personId, make, await contextFor(joins, actor));
+  } catch (error) {
+    // They are the last owner of an account: only an operator can give it another one.
+    const isRefused = error instanceof ServiceError && error.code === 'forbidden';
+    throw isRefused ? new ProviderRefusal('unproven', error) : error;
+  }
 }
 
 /** What the provider calls the person, as far as a name may be so. */

@@ -12,6 +12,8 @@ import { signUpAggregate } from '../domain/sign-up.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { newAccountId } from '../time/ids.ts';
 import { addressHmac, type OpenedAccount, openAccount } from './accounts.ts';
+import { giveUpAddress } from './address-proofs.ts';
+import { findLogin } from './logins.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 import { addressKey, assertAllowed, networkKey } from './rate-limits.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
@@ -142,6 +144,7 @@ export interface OpenSignUp {
   readonly email: string;
   readonly plan: Plan;
   readonly credits: number;
+  readonly byMail: boolean;
   readonly expiresAt: number;
 }
 
@@ -152,13 +155,13 @@ export async function signUpOf(deps: SignInDependencies, token: string): Promise
   const accountId = `acct_${suffix}`;
   const personId = founderOf(accountId);
   const { state } = await deps.actors.read(signUpAggregate, accountId);
-  const { status, plan, credits, expiresAt } = state;
+  const { status, plan, credits, byMail, expiresAt } = state;
   if (status !== 'open' || expiresAt <= deps.clock.now()) throw gone();
   const right = await unlessErased(signUpToken(deps, personId));
   // Both have the form of a token, so they are of one length.
   if (right === undefined || !timingSafeEqual(Buffer.from(right), Buffer.from(token))) throw gone();
   const email = await deps.vault.unsealExactly(personId, state.email);
-  return { accountId, personId, email, plan, credits, expiresAt };
+  return { accountId, personId, email, plan, credits, byMail, expiresAt };
 }
 
 /**
@@ -172,10 +175,19 @@ export async function openBySignUp(
   { password, asker }: { readonly password: string; readonly asker: Asker },
 ): Promise<OpenedAccount> {
   checkPassword(password);
-  const { accountId, personId, email, plan, credits } = await signUpOf(deps, token);
+  const { accountId, personId, email, plan, credits, byMail } = await signUpOf(deps, token);
   const context = firstCommand(deps.clock.now(), { kind: 'anonymous' });
-  const assertStill = () => signUpOf(deps, token);
-  const request = { accountId, email, plan, credits, password, asker, assertStill };
+  const assertStill = async () => {
+    await signUpOf(deps, token);
+    const login = byMail ? await findLogin(deps, email) : undefined;
+    if (login === undefined || login.isProven) return;
+    await giveUpAddress(deps, login, context).catch((error: unknown) => {
+      // Then the address is taken.
+      if (!(error instanceof ServiceError && error.code === 'forbidden')) throw error;
+    });
+  };
+  const proof = byMail ? ({ provenBy: 'mail' } as const) : {};
+  const request = { accountId, email, plan, credits, password, asker, assertStill, ...proof };
   const opened = await openAccount(deps, request, context);
   await endSignUp(deps, accountId, personId, firstCommand(deps.clock.now(), { kind: 'anonymous' }));
   return opened;

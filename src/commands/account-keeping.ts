@@ -224,3 +224,20 @@ export const accountRemoveSecondFactor: Run = async (invocation, { open, output 
     output.line(`${email} signs in with the password alone from now on.`);
   });
 };
+
+export const accountProve: Run = async (invocation, { open, output }) => {
+  const [email = ''] = invocation.positionals;
+  const other = textOption(invocation, 'new');
+  const which = 'why you are sure who it is. Each account of the person reads it.';
+  const asked = { email, ...neededReason(invocation, which) };
+  await open.withOperator(async (api) => {
+    const changed = other === undefined ? {} : { new_email: other };
+    const proven = await api.post<object>('/operator/addresses/prove/', { ...asked, ...changed });
+    output.json(proven);
+    output.line(
+      other === undefined
+        ? `The address ${email} is proven. What was there before has ended: an owner invites the person again.`
+        : `The person signs in with ${other} from now on, and all their sessions have ended.`,
+    );
+  });
+};

@@ -67,8 +67,11 @@ export const membersInvite: Run = async (invocation, context) => {
     const invited = await client.members.invite({ email, role, ...documents });
     context.output.json(invited);
     context.output.line(`Invited ${email} as ${role}, until ${invited.expires_at}.`);
-    context.output.line(`Link (shown only now): ${invited.link}`);
-    if (invited.sends_mail) context.output.line('The service sends it to that address, too.');
+    context.output.line(
+      invited.link === null
+        ? 'The service sends the link to that address, and shows it to nobody else.'
+        : `Link (shown only now): ${invited.link}`,
+    );
   });
 };
 

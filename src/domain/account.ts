@@ -117,6 +117,7 @@ type OwnCommand = { readonly accountId: string } & (
       readonly passwordHash: string;
       readonly plan: Plan;
       readonly credits: number;
+      readonly provenBy?: EventOf<'AccountOpened'>['data']['provenBy'];
       /** The account of the first start: an operator whose password is printed. */
       readonly isFirst?: boolean;
     }
@@ -228,8 +229,8 @@ const noSuchAccount = { rejected: 'not_found', message: 'There is no such accoun
 const decide: Decider<AccountState, AccountCommand, AccountEvent>['decide'] = (command, state) => {
   if (command.type === 'OpenAccount') {
     if (state.status !== 'none') return [];
-    const { accountId, email, passwordHash, plan, credits, isFirst = false } = command;
-    const opened = { accountId, email, passwordHash, plan };
+    const { accountId, email, passwordHash, plan, provenBy, credits, isFirst = false } = command;
+    const opened = { accountId, email, passwordHash, plan, ...(provenBy && { provenBy }) };
     return [
       {
         type: 'AccountOpened',
@@ -319,7 +320,7 @@ export const accountAggregate: AggregateType<AccountState, AccountCommand, Accou
   stream: accountStream,
   decider: account,
   snapshot: {
-    version: 21,
+    version: 22,
     encode: (state): StoredAccount => ({ ...state, keys: encodeKeys(state.keys) }),
     decode: (json) => {
       const stored = json as StoredAccount;

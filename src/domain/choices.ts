@@ -20,6 +20,13 @@ export const SESSION_KINDS = ['dashboard', 'api'] as const;
 export const SIGN_IN_METHODS = ['password', 'otp', 'recovery_code', 'passkey', 'oidc'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
+/**
+ * Ways to prove that an address is that of its person: a link that only a mail brings, the identity provider, or an operator,
+ * who opened the account for it or vouches for the person.
+ */
+export const ADDRESS_PROOFS = ['mail', 'provider', 'operator'] as const;
+export type AddressProof = (typeof ADDRESS_PROOFS)[number];
+
 /** What an account requires of everybody who signs in to it. */
 export const SIGN_IN_REQUIREMENTS = ['none', 'second_factor', 'oidc'] as const;
 export type SignInRequirement = (typeof SIGN_IN_REQUIREMENTS)[number];
@@ -80,6 +87,7 @@ export const PROVIDER_REFUSALS = [
   'unverified',
   'not-admitted',
   'unknown',
+  'unproven',
   'other-person',
   'no-account',
   'full',
@@ -94,6 +102,7 @@ export const MAIL_KINDS = [
   'password_reset',
   'email_change',
   'email_changed',
+  'address_proven',
   'new_sign_in',
   'credits_low',
   'webhook_disabled',

@@ -1,4 +1,5 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
+import { provenText } from './address-proof.ts';
 import type { SignInMethod, SignInRequirement } from './choices.ts';
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
@@ -133,7 +134,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
       ? 'All sessions were ended.'
       : 'All sessions of one person were ended.',
   MemberInvited: (data) =>
-    `Somebody was invited as ${roleText(data)}.${data.byMail ? ' The link is sent by mail, too.' : ''}`,
+    `Somebody was invited as ${roleText(data)}.${data.byMail ? ' Only a mail brings the link.' : ''}`,
   InvitationRevoked: () => 'An invitation was revoked.',
   MemberJoined: (data) =>
     data.invitation === undefined
@@ -142,7 +143,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   MemberChanged: (data) =>
     `A person is ${roleText(data)} of the account from now on${data.byProvider ? ', as the identity provider says' : ''}.`,
   MemberRemoved: (data) =>
-    `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
+    data.unproven
+      ? 'A person was removed from the account, because their address was proven for the first time: their sessions and keys of it have ended.'
+      : `A person ${data.left ? 'left' : 'was removed from'} the account: their sessions and keys of it have ended.`,
   SignInPolicyChanged: ({ require }) => `From now on ${REQUIREMENTS[require]}.`,
   SignUpOffered: (data) =>
     `A link that opens an account on the plan ${data.plan} was ${data.byMail ? 'sent by mail' : 'made'}. It is valid until ${isoDate(data.expiresAt)}.`,
@@ -154,6 +157,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     data.passwordHash === undefined
       ? 'A person signed in for the first time, with the identity provider.'
       : 'An invited person chose a name and a password.',
+  PersonAddressProven: provenText,
   IdentityLinked: (data) => `A person signs in with ${data.issuer} from now on.`,
   PersonNamed: () => 'A person changed their name.',
   MemberPasswordReset: (data) =>

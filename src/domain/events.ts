@@ -30,7 +30,7 @@ import {
 } from './event-fields.ts';
 import { LOG_EVENT_SCHEMAS } from './log-events.ts';
 import { MAIL_EVENT_SCHEMAS } from './mail-events.ts';
-import { MEMBER_EVENT_SCHEMAS } from './member-events.ts';
+import { AddressProof, MEMBER_EVENT_SCHEMAS } from './member-events.ts';
 import { OPERATOR_EVENT_SCHEMAS } from './operator-events.ts';
 import { PASSKEY_EVENT_SCHEMAS } from './passkey-events.ts';
 import { SIGN_IN_EVENT_SCHEMAS } from './sign-in-events.ts';
@@ -50,6 +50,8 @@ export const EVENT_SCHEMAS = {
     email: Sealed,
     plan: Plan,
     passwordHash: Sealed,
+    /** Absent: an operator opened it, as all were before there was anything else. */
+    provenBy: Type.Optional(AddressProof),
     /** The first start printed the password: the account acts as an operator only after another was set. */
     mustChangePassword: Type.Optional(Type.Literal(true)),
   }),
@@ -269,15 +271,20 @@ export type EventOf<T extends EventType> = {
 export type DomainEvent = EventOf<EventType>;
 
 /**
- * The version that new events are written with. Since version 2, requests lack what `stored-form.ts` leaves out. It also
- * stands for the other stored forms: a release that stores keys or documents in a new one counts it up, so that an older
+ * The version that new events are written with. Since version 2, requests lack what `stored-form.ts` leaves out; since
+ * version 3, `byMail` of an invitation says that nobody but the addressee got the link. It also stands for the other stored forms: a release that stores keys or documents in a new one counts it up, so that an older
  * release stops at the log (`refuseNewerLog`).
  */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 type Upcaster = (data: object) => object;
 /**
  * Lifts the data of an older event, one version at a time: `UPCASTERS[type][n]` takes version n to
- * n + 1. Empty while a version has changed no shape: `restored` reads requests of both versions.
+ * n + 1. `restored` reads requests of all versions.
  */
-export const UPCASTERS: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {};
+export const UPCASTERS: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {
+  // Whoever invited got the link, too.
+  MemberInvited: {
+    2: (data) => Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'byMail')),
+  },
+};

@@ -10,6 +10,7 @@ export const MAILS: Readonly<Record<MailKind, string>> = {
   password_reset: 'A mail with a link to set a password',
   email_change: 'A mail with a link to another sign-in address',
   email_changed: 'A mail about a changed sign-in address',
+  address_proven: 'A mail about an address that was proven',
   new_sign_in: 'A mail about a sign-in from a new place',
   credits_low: 'A mail about low credits',
   webhook_disabled: 'A mail about a webhook endpoint that was switched off',

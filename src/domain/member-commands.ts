@@ -53,7 +53,12 @@ export type MembersCommand = By &
         /** The identity provider says so. */
         readonly byProvider?: true;
       }
-    | { readonly type: 'RemoveMember'; readonly personId: string }
+    | {
+        readonly type: 'RemoveMember';
+        readonly personId: string;
+        /** The first proof of the person's address ends it. */
+        readonly unproven?: true;
+      }
     /** The operator's. With a time: that until which a link may be used. */
     | {
         readonly type: 'RecordPasswordReset';

@@ -1,6 +1,6 @@
 /** Events of the people who use accounts. They are a storage format, as those in `events.ts`. */
 import Type, { type Static } from 'typebox';
-import { OPTIONAL_MAILS, ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
+import { ADDRESS_PROOFS, OPTIONAL_MAILS, ROLES, SIGN_IN_REQUIREMENTS } from './choices.ts';
 import {
   AccountId,
   ConversionId,
@@ -14,6 +14,8 @@ import {
 
 export const Role = Type.Enum([...ROLES]);
 export type Role = Static<typeof Role>;
+
+export const AddressProof = Type.Enum([...ADDRESS_PROOFS]);
 
 /** An auditor may read documents too; absent: not. */
 const Documents = Type.Optional(Type.Literal(true));
@@ -37,8 +39,13 @@ const OFFERED_ADDRESS = {
   /** The link is sent to the address; absent: it is used at once, because the service has no mail server. */
   byMail: Type.Optional(Type.Literal(true)),
 };
-/** Another address holds. `formerEmail` is told so by mail. */
-const CHANGED_ADDRESS = { email: Sealed, addressHash: Sha256, formerEmail: Sealed };
+/** Another address holds. `formerEmail` is told so by mail. `provenBy` is absent where no mail server could prove it. */
+const CHANGED_ADDRESS = {
+  email: Sealed,
+  addressHash: Sha256,
+  formerEmail: Sealed,
+  provenBy: Type.Optional(AddressProof),
+};
 
 /** Texts that are `Sealed` here are sealed with the key of their person: they go when the person is erased. */
 export const MEMBER_EVENT_SCHEMAS = {
@@ -53,7 +60,7 @@ export const MEMBER_EVENT_SCHEMAS = {
     documents: Documents,
     /** The member whose invitation it is; absent: the operator's. */
     invitedBy: Type.Optional(PersonId),
-    /** The service sends the link to the address; absent: whoever invited hands it over. */
+    /** Only a mail brings the link, so it proves the address; absent: whoever invited hands it over. */
     byMail: Type.Optional(Type.Literal(true)),
     invitedAt: Time,
     expiresAt: Time,
@@ -82,6 +89,8 @@ export const MEMBER_EVENT_SCHEMAS = {
     personId: PersonId,
     /** The person has left by an act of their own. */
     left: Type.Optional(Type.Literal(true)),
+    /** Their address was proven for the first time: whoever joined before may have been somebody else. */
+    unproven: Type.Optional(Type.Literal(true)),
   }),
 
   /** An operator has a member's password set, in all accounts that the person belongs to but the one that they founded. */
@@ -126,6 +135,23 @@ export const MEMBER_EVENT_SCHEMAS = {
     name: Sealed,
     /** Absent: the person signs in with the identity provider alone. */
     passwordHash: Type.Optional(Sealed),
+    /** Absent: nothing proves that the address is theirs. */
+    provenBy: Type.Optional(AddressProof),
+  }),
+  /**
+   * The address of a registered person is proven for the first time. All from before is dropped, because somebody else may
+   * have made it: password, passkeys, second factor and sessions. Events of the accounts drop the memberships.
+   */
+  PersonAddressProven: Type.Object({
+    personId: PersonId,
+    accountId: Type.Optional(AccountId),
+    provenBy: AddressProof,
+    dropped: Type.Object({
+      password: Type.Optional(Type.Literal(true)),
+      passkeys: Left,
+      secondFactor: Type.Optional(Type.Literal(true)),
+      memberships: Left,
+    }),
   }),
   /** The person is the one whom this provider of OpenID Connect knows by this subject. */
   IdentityLinked: Type.Object({
@@ -201,7 +227,12 @@ export const MEMBER_EVENT_SCHEMAS = {
    * The person's key is to be destroyed: nobody can read their name and address from then on. The account is the last
    * one that they belonged to, if they belonged to any.
    */
-  PersonErased: Type.Object({ personId: PersonId, accountId: Type.Optional(AccountId) }),
+  PersonErased: Type.Object({
+    personId: PersonId,
+    accountId: Type.Optional(AccountId),
+    /** Nobody had proven their address, and somebody who did opened an account with it. */
+    unproven: Type.Optional(Type.Literal(true)),
+  }),
   /** The conversion requested before it, in one append, prints the account's statement of a month. */
   StatementRequested: Type.Object({
     accountId: AccountId,

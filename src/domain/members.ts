@@ -36,6 +36,8 @@ interface Invitation {
   readonly documents?: true;
   /** The member whose it is: it ends when they are no owner any more. */
   readonly invitedBy?: string;
+  /** Only a mail brought the link: it proves the address. */
+  readonly byMail?: true;
   readonly expiresAt: number;
 }
 
@@ -91,8 +93,8 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
   const { members, invitations } = state;
   switch (event.type) {
     case 'MemberInvited': {
-      const { personId, tokenHash, role, documents, invitedBy, expiresAt } = event.data;
-      const by = invitedBy === undefined ? {} : { invitedBy };
+      const { personId, tokenHash, role, documents, invitedBy, byMail, expiresAt } = event.data;
+      const by = { ...(invitedBy !== undefined && { invitedBy }), ...(byMail && { byMail }) };
       const invitation = { tokenHash, role, ...withDocuments(documents), ...by, expiresAt };
       return { ...state, invitations: { ...invitations, [personId]: invitation } };
     }
@@ -117,8 +119,9 @@ export function evolvePeople<State extends People>(state: State, event: MembersE
       return { ...state, members: { ...members, [personId]: changed } };
     }
     case 'MemberRemoved': {
-      const { personId } = event.data;
-      const former = { ...state.former, [personId]: true } as const;
+      const { personId, unproven } = event.data;
+      // Whoever proved the address may never have been here: the identity provider lets them in.
+      const former = unproven ? state.former : ({ ...state.former, [personId]: true } as const);
       return { ...state, members: without(members, personId), former };
     }
     case 'MemberPasswordReset':
@@ -248,12 +251,12 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       return [{ type: 'MemberChanged', data: changed }, ...ended];
     }
     case 'RemoveMember': {
-      const { personId } = command;
+      const { personId, unproven } = command;
       const leaves = by === personId;
       if (!isOwner && !leaves) return NOT_OWNER;
       if (state.members[personId] === undefined) return NO_MEMBER;
       if (isLastOwner(state, personId)) return LAST_OWNER;
-      const left = leaves ? ({ left: true } as const) : {};
+      const left = { ...(leaves && { left: true as const }), ...(unproven && { unproven }) };
       const removed = { type: 'MemberRemoved', data: { accountId, personId, ...left } } as const;
       return [removed, ...invitationsEnded(state, accountId, personId)];
     }

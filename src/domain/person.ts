@@ -3,39 +3,28 @@
  * and credentials. Password and address of founders lie in the account's stream; the stream of a founder has a name, if one
  * was given, passkeys, the second factor, identities at providers, and the erasure.
  */
+import { proveAddress, type ProvenAddress, UNPROVEN_ADDRESS } from './address-proof.ts';
 import type { OptionalMail } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
-import type { EventOf } from './events.ts';
-import {
-  decideOnPasskeys,
-  evolvePasskeys,
-  noPasskeys,
-  type PasskeyCommand,
-  type PasskeyEvent,
-  type Passkeys,
-} from './passkeys.ts';
+import type { PersonCommand, PersonEvent } from './person-commands.ts';
+import { decideOnPasskeys, evolvePasskeys, noPasskeys, type Passkeys } from './passkeys.ts';
 import {
   decideOnSecondFactor,
   evolveSecondFactor,
   noSecondFactor,
   type SecondFactor,
-  type SecondFactorCommand,
-  type SecondFactorEvent,
 } from './second-factor.ts';
 import {
   changeAddress,
   firstAddress,
   offerAddress,
-  type OfferedAddress,
   offeredAddress,
   SESSION_ENDED,
   type SignInAddress,
-  type UsedLink,
 } from './sign-in-address.ts';
 import {
   isResetOffered,
   noReset,
-  type OfferedReset,
   offeredReset,
   offerReset,
   RESET_GONE,
@@ -44,22 +33,7 @@ import {
 
 export const personStream = (personId: string): string => `person-${personId}`;
 
-export type PersonEvent =
-  | PasskeyEvent
-  | SecondFactorEvent
-  | EventOf<
-      | 'PersonRegistered'
-      | 'PersonNamed'
-      | 'IdentityLinked'
-      | 'PersonResetOffered'
-      | 'PersonPasswordChanged'
-      | 'PersonEmailOffered'
-      | 'PersonEmailChanged'
-      | 'PersonMailsChanged'
-      | 'PersonErased'
-    >;
-
-export interface PersonState extends Passkeys, SecondFactor, SignInAddress {
+export interface PersonState extends Passkeys, SecondFactor, SignInAddress, ProvenAddress {
   /** `none`: not registered: a founder, or nobody. `erased` is for good. */
   readonly status: 'none' | 'registered' | 'erased';
   /** Sealed, as are the hash, which is empty for a person without a password, and the name. */
@@ -81,6 +55,7 @@ const initialState: PersonState = {
   passwordHash: '',
   name: undefined,
   identities: {},
+  provenBy: undefined,
   passwords: 0,
   ...noReset,
   ...firstAddress,
@@ -89,63 +64,26 @@ const initialState: PersonState = {
   ...noSecondFactor,
 };
 
-/** Whom a provider knows. */
-export interface Identity {
-  readonly issuer: string;
-  /** HMAC of issuer and subject, hex. */
-  readonly identity: string;
-  /** Sealed. */
-  readonly subject: string;
-}
-
-export type PersonCommand = PasskeyCommand | SecondFactorCommand | OwnCommand;
-
-type OwnCommand = { readonly personId: string } & (
-  | {
-      readonly type: 'RegisterPerson';
-      readonly accountId: string;
-      readonly email: string;
-      readonly name: string;
-      /** One of the two at least. */
-      readonly passwordHash?: string;
-      readonly identity?: Identity;
-    }
-  | { readonly type: 'LinkIdentity'; readonly accountId: string; readonly identity: Identity }
-  | { readonly type: 'NamePerson'; readonly accountId: string; readonly name: string }
-  | {
-      readonly type: 'ChangePersonPassword';
-      readonly accountId?: string;
-      readonly passwordHash: string;
-      /** The count of passwords when the present one was judged; absent for the operator, who needs none. */
-      readonly passwords?: number;
-    }
-  | ({ readonly type: 'OfferPersonReset'; readonly accountId?: string } & OfferedReset)
-  | ({ readonly type: 'OfferPersonEmail'; readonly accountId: string } & OfferedAddress)
-  | ({ readonly type: 'ChangePersonEmail'; readonly accountId: string } & UsedLink)
-  | {
-      readonly type: 'ChangePersonMails';
-      readonly accountId: string;
-      readonly off: readonly OptionalMail[];
-    }
-  | {
-      readonly type: 'ResetPersonPassword';
-      readonly accountId?: string;
-      readonly tokenHash: string;
-      readonly passwordHash: string;
-      readonly now: number;
-    }
-  | { readonly type: 'ErasePerson'; readonly accountId?: string }
-);
-
 export const OTHER_IDENTITY =
   'The person with this address is another one at the identity provider. The operator of the service can erase them, and an owner invite you.';
 
 function evolve(state: PersonState, event: PersonEvent): PersonState {
   switch (event.type) {
     case 'PersonRegistered': {
-      const { email, name, passwordHash = '' } = event.data;
-      return { ...state, status: 'registered', email, name, passwordHash };
+      const { email, name, passwordHash = '', provenBy } = event.data;
+      return { ...state, status: 'registered', email, name, passwordHash, provenBy };
     }
+    case 'PersonAddressProven':
+      return {
+        ...state,
+        provenBy: event.data.provenBy,
+        passwordHash: '',
+        passwords: state.passwords + 1,
+        ...noReset,
+        passkeys: {},
+        authenticator: undefined,
+        mailsOff: [],
+      };
     case 'PersonNamed':
       return { ...state, name: event.data.name };
     case 'PersonResetOffered': {
@@ -153,17 +91,24 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
     }
     case 'IdentityLinked': {
       const { issuer, identity } = event.data;
-      return { ...state, identities: { ...state.identities, [issuer]: identity } };
+      // Links from before there were proofs needed a verified address, too.
+      const { provenBy = 'provider' } = state;
+      return { ...state, provenBy, identities: { ...state.identities, [issuer]: identity } };
     }
     case 'PersonPasswordChanged': {
-      const { passwordHash } = event.data;
-      return { ...state, passwordHash, passwords: state.passwords + 1, ...noReset };
+      const { passwordHash, byLink } = event.data;
+      // Before there were proofs, this alone told that a mail had brought the link.
+      const isMailed = byLink && state.mailedReset !== undefined && state.reset === undefined;
+      const { provenBy = isMailed ? 'mail' : undefined } = state;
+      const passwords = state.passwords + 1;
+      return { ...state, passwordHash, passwords, provenBy, ...noReset };
     }
     case 'PersonEmailOffered':
       return { ...state, ...offeredAddress(event.data) };
     case 'PersonEmailChanged': {
-      const { email, addressHash } = event.data;
-      return { ...state, email, addressHash, passwords: state.passwords + 1, ...noReset };
+      const { email, addressHash, provenBy } = event.data;
+      const passwords = state.passwords + 1;
+      return { ...state, email, addressHash, provenBy, passwords, ...noReset };
     }
     case 'PasskeyAdded':
     case 'PasskeyRenamed':
@@ -199,17 +144,35 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
   switch (command.type) {
     case 'RegisterPerson': {
       if (state.status === 'registered') return [];
-      const { accountId, email, name, passwordHash, identity } = command;
+      const { accountId, email, name, passwordHash, identity, provenBy } = command;
       const password = passwordHash === undefined ? {} : { passwordHash };
-      const registered = { personId, accountId, email, name, ...password };
+      const proven = provenBy === undefined ? {} : { provenBy };
+      const registered = { personId, accountId, email, name, ...password, ...proven };
       const linked = identity && ({ personId, accountId, ...identity } as const);
       return [
         { type: 'PersonRegistered', data: registered },
         ...(linked === undefined ? [] : [{ type: 'IdentityLinked', data: linked } as const]),
       ];
     }
+    case 'ProveAddress': {
+      const { name, passwordHash, ...proof } = command;
+      if (state.status !== 'registered') return NOBODY;
+      const proven = proveAddress(state, proof);
+      if (proven.length === 0) return [];
+      const of = { personId, ...whereOf(command) };
+      return [
+        ...proven,
+        ...(name === undefined ? [] : [{ type: 'PersonNamed', data: { ...of, name } } as const]),
+        ...(passwordHash === undefined
+          ? []
+          : [{ type: 'PersonPasswordChanged', data: { ...of, passwordHash } } as const]),
+      ];
+    }
     case 'LinkIdentity': {
       const { accountId, identity } = command;
+      if (state.status === 'registered' && state.provenBy === undefined) {
+        return { rejected: 'forbidden', message: UNPROVEN_ADDRESS };
+      }
       const known = state.identities[identity.issuer];
       if (known === identity.identity) return [];
       // The provider gave the address of somebody who has left to somebody else.
@@ -238,10 +201,13 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
         },
       ];
     case 'ResetPersonPassword': {
-      const { tokenHash, passwordHash, now } = command;
+      const { tokenHash, passwordHash, memberships = 0, now } = command;
       if (!isResetOffered(state, tokenHash, now)) return { rejected: 'gone', message: RESET_GONE };
-      const data = { personId, ...whereOf(command), passwordHash, byLink: true } as const;
-      return [{ type: 'PersonPasswordChanged', data }];
+      const of = { personId, ...whereOf(command) };
+      const isMailed = state.mailedReset?.tokenHash === tokenHash;
+      const proven = isMailed ? proveAddress(state, { ...of, provenBy: 'mail', memberships }) : [];
+      const data = { ...of, passwordHash, byLink: true } as const;
+      return [...proven, { type: 'PersonPasswordChanged', data }];
     }
     case 'OfferPersonEmail': {
       const { accountId, epoch } = command;
@@ -253,8 +219,9 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
     case 'ChangePersonEmail': {
       const changed = changeAddress(state, command);
       if ('rejected' in changed) return changed;
-      const { accountId } = command;
-      return [{ type: 'PersonEmailChanged', data: { personId, accountId, ...changed } }];
+      const { accountId, provenBy, memberships = 0 } = command;
+      const proven = proveAddress(state, { personId, accountId, provenBy, memberships });
+      return [...proven, { type: 'PersonEmailChanged', data: { personId, accountId, ...changed } }];
     }
     case 'AddPasskey':
     case 'RenamePasskey':
@@ -273,8 +240,12 @@ const decide: Decider<PersonState, PersonCommand, PersonEvent>['decide'] = (comm
     case 'RenewRecoveryCodes':
     case 'RemoveSecondFactor':
       return decideOnSecondFactor(state, command);
-    case 'ErasePerson':
-      return [{ type: 'PersonErased', data: { personId, ...whereOf(command) } }];
+    case 'ErasePerson': {
+      const { unproven } = command;
+      if (unproven && state.provenBy !== undefined) return { rejected: 'forbidden' };
+      const why = unproven ? { unproven } : {};
+      return [{ type: 'PersonErased', data: { personId, ...whereOf(command), ...why } }];
+    }
   }
 };
 
@@ -289,7 +260,7 @@ export const personAggregate: AggregateType<PersonState, PersonCommand, PersonEv
   stream: personStream,
   decider: person,
   snapshot: {
-    version: 8,
+    version: 9,
     encode: (state) => state,
     decode: (json) => ({ ...initialState, ...(json as Partial<PersonState>) }),
   },

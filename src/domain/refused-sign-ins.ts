@@ -7,6 +7,7 @@ const PROVIDER_REASONS: Readonly<Record<ProviderRefusalReason, string>> = {
   unverified: 'the provider has not verified the address',
   'not-admitted': 'the settings do not let the person in',
   unknown: 'nobody here has the address',
+  unproven: 'nobody has proven that the address is theirs',
   'other-person': 'the person is another one at the provider',
   'no-account': 'the person belongs to no account that lets them in',
   full: 'the account has as many members as it may have',

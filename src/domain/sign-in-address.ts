@@ -2,6 +2,7 @@
  * Another address to sign in with: it is offered first, and holds once the link is used that was sent there. As with
  * passwords, the account's stream decides for its founder, and the person's own stream for others.
  */
+import type { AddressProof } from './choices.ts';
 import type { EmailState } from './email.ts';
 import type { Rejection } from './decider.ts';
 import { isoDate } from './iso-date.ts';
@@ -31,7 +32,7 @@ export interface SignInAddress {
 export const firstAddress: SignInAddress = { addressHash: undefined, addressOffer: undefined };
 
 export interface OfferedAddress extends AddressOffer {
-  /** The service sends the link to the address. */
+  /** The service sends the link to the address; else an operator vouches for it. */
   readonly byMail: boolean;
   /** The session epoch from before the person proved who they are. Sessions that end meanwhile, or a new password, change it. */
   readonly epoch: number;
@@ -61,6 +62,7 @@ export interface UsedLink {
   readonly tokenHash: string;
   /** The address until then, sealed with the key of the person. */
   readonly formerEmail: string;
+  readonly provenBy: AddressProof;
   readonly now: number;
 }
 
@@ -73,16 +75,16 @@ export const isAddressOffered = (
 /** What the event of a changed address says, or why the link changes nothing. */
 export function changeAddress(
   state: SignInAddress,
-  { tokenHash, formerEmail, now }: UsedLink,
+  { tokenHash, formerEmail, provenBy, now }: UsedLink,
 ):
   | Rejection
-  | { readonly email: string; readonly addressHash: string; readonly formerEmail: string } {
+  | (Pick<AddressOffer, 'email' | 'addressHash'> & Pick<UsedLink, 'formerEmail' | 'provenBy'>) {
   const { addressOffer } = state;
   if (addressOffer === undefined || !isAddressOffered(state, tokenHash, now)) {
     return { rejected: 'gone', message: ADDRESS_LINK_GONE };
   }
   const { email, addressHash } = addressOffer;
-  return { email, addressHash, formerEmail };
+  return { email, addressHash, formerEmail, provenBy };
 }
 
 /** The same for a link that was never made, and for an address that somebody else has: nobody learns which there are. */

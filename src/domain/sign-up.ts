@@ -16,6 +16,8 @@ export interface SignUpState {
   readonly email: string;
   readonly plan: Plan;
   readonly credits: number;
+  /** Only a mail brings the link: it proves the address. Else an operator hands it over. */
+  readonly byMail: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -25,6 +27,7 @@ const initialState: SignUpState = {
   email: '',
   plan: 'free',
   credits: 0,
+  byMail: false,
   expiresAt: 0,
 };
 
@@ -43,8 +46,8 @@ export type SignUpCommand = { readonly accountId: string; readonly personId: str
 
 function evolve(state: SignUpState, { type, data }: SignUpEvent): SignUpState {
   if (type === 'SignUpEnded') return { ...initialState, status: 'ended' };
-  const { email, plan, credits, expiresAt } = data;
-  return { ...state, status: 'open', email, plan, credits, expiresAt };
+  const { email, plan, credits, byMail = false, expiresAt } = data;
+  return { ...state, status: 'open', email, plan, credits, byMail, expiresAt };
 }
 
 const decide: Decider<SignUpState, SignUpCommand, SignUpEvent>['decide'] = (command, state) => {
@@ -67,7 +70,7 @@ export const signUpAggregate: AggregateType<SignUpState, SignUpCommand, SignUpEv
   decider: { initialState, evolve, decide },
   isBrief: true,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state) => state,
     decode: (json) => json as SignUpState,
   },

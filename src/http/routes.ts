@@ -78,6 +78,7 @@ import {
 } from './resources/mails.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
+import { postAddressProof } from './resources/address-proofs.ts';
 import {
   createTokenPairByPasskey,
   openDashboardSessionByPasskey,
@@ -226,6 +227,7 @@ export const ROUTES: readonly Route[] = [
   by('settings', 'delete', '/account/signature/', deleteSignature),
   api('post', '/account/password/', 'session', changeOwnPassword),
   signedIn('any', 'post', '/account/email/', postEmailChange),
+  signedIn('any', 'post', '/auth/email/confirm/', postEmailConfirmation),
   settingUp(signedIn('any', 'get', '/account/person/', getPerson)),
   signedIn('any', 'patch', '/account/person/', patchPerson),
   settingUp(signedIn('any', 'get', '/account/person/passkeys/', listPasskeys)),
@@ -282,7 +284,6 @@ export const ROUTES: readonly Route[] = [
   api('post', '/auth/passkey/options/', 'static', postPasskeyOptions),
   api('post', '/auth/passkey/create/', 'address', createTokenPairByPasskey),
   api('post', '/auth/password/reset/', 'address', postPasswordReset),
-  api('post', '/auth/email/confirm/', 'address', postEmailConfirmation),
   { ...api('post', '/auth/password/forgot/', 'address', postForgottenPassword), needs: 'smtpUrl' },
   internal('post', '/dashboard/session', 'page', dashboardSession.openDashboardSession),
   internal('post', '/dashboard/session/passkey', 'page', openDashboardSessionByPasskey),
@@ -302,6 +303,7 @@ export const ROUTES: readonly Route[] = [
   api('delete', '/operator/sign-ups/{id}/', 'operator', signUp.deleteSignUpLink),
   api('post', '/operator/reset-links/', 'operator', postResetLink),
   api('post', '/operator/second-factors/remove/', 'operator', authenticator.postLostAuthenticator),
+  api('post', '/operator/addresses/prove/', 'operator', postAddressProof),
   api('get', '/operator/accounts/', 'operator', listOperatorAccounts),
   api('post', '/operator/accounts/', 'operator', postOperatorAccount),
   api('get', '/operator/accounts/{id}/', 'operator', getOperatorAccount),

@@ -38,6 +38,7 @@ const WAKING = [
   'PersonEmailOffered',
   'EmailChanged',
   'PersonEmailChanged',
+  'PersonAddressProven',
   'SessionOpened',
   'CreditDebited',
   'WebhookDisabled',

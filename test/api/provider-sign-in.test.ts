@@ -246,7 +246,7 @@ void test('who has changed their address signs in with the provider as before, a
   const asked = await api.call('POST', `${BASE}/account/email/`, { headers, body });
   t.same(asked.body, { sends_mail: true });
   const offer = await offeredEmail(api, String(person['id']), api.clock.now());
-  const link = { body: { token: offer?.token } };
+  const link = { headers, body: { token: offer?.token } };
   t.equal((await api.call('POST', `${BASE}/auth/email/confirm/`, link)).status, 204);
   t.match((await personOf(api, (await signInAs(all, 'ada')).browser)).person, {
     id: person['id'],

@@ -39,9 +39,8 @@ void test('people choose their mails, and set a forgotten password and change th
   await page.getByText(/None sent yet, nothing waits, 0 not sent in all/).waitFor();
   await page.goto('/members');
   await page.getByLabel('Email').fill('bob@example.com');
-  await page.getByRole('button', { name: 'Make the link' }).click();
-  await page.getByText(/The service sends it to the address/).waitFor();
-  await page.getByRole('button', { name: 'I have copied the link' }).click();
+  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByText('The service mails the link to bob@example.com.').waitFor();
   const invitation = await eventually('the invitation', () => server.received[0]);
   await page.getByRole('button', { name: 'Sign out' }).click();
 
@@ -59,7 +58,13 @@ void test('people choose their mails, and set a forgotten password and change th
   await page.getByLabel('New password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set the password' }).click();
   await page.getByRole('heading', { name: 'The password is set' }).waitFor();
-  await signIn(page, { email: account.email, password: PASSWORD }, '/account');
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByLabel('Email').fill(account.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('heading', { name: 'What else signs you in' }).waitFor();
+  t.strictSame(await inspectPage(page, 'other-ways-in'), []);
+  await page.goto('/account');
 
   const section = page.locator('section', { hasText: 'Another address that you sign in with.' });
   await section.getByLabel('New address').fill('ada@new.example.com');
@@ -78,7 +83,7 @@ void test('people choose their mails, and set a forgotten password and change th
   await use.waitFor();
   t.strictSame(await inspectPage(page, 'confirm-email'), []);
   await use.click();
-  await page.getByRole('heading', { name: 'Your address is changed' }).waitFor();
+  await page.getByText('Your address is changed, and all sessions have ended.').waitFor();
   await signIn(page, { email: 'ada@new.example.com', password: PASSWORD }, '/account');
   await page.getByRole('definition').filter({ hasText: 'ada@new.example.com' }).first().waitFor();
 

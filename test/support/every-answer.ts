@@ -582,6 +582,11 @@ async function driveOperators(t: Test, given: Answered) {
   for (const body of [{}, lost, lost]) {
     await operator.call('POST', '/second-factors/remove/', { body });
   }
+  const { email: former } = await api.newAccount();
+  const moved = { ...link, email: former, new_email: 'moved@example.com' };
+  for (const body of [{}, unknown, moved]) {
+    await operator.call('POST', '/addresses/prove/', { body });
+  }
   await operator.call('POST', '/sign-ups/', { body: { email } });
   await api.call('POST', `${BASE}/sign-up/`, { body: { email } });
   await api.call('GET', `${BASE}/sign-up/x/`);

@@ -41,7 +41,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['proj', /no command 'proj'\. Did you mean 'projections'\?/],
     [
       'account',
-      /needs one of create, invite, invitations, uninvite, list, show, password, reset-link, remove-second-factor, activity, sign-out, operator, hold, suspend, resume, retention, public-name, low-credits, mails, export, erase\. See 'pressledger account --help'/,
+      /needs one of create, invite, invitations, uninvite, list, show, password, reset-link, remove-second-factor, prove, activity, sign-out, operator, hold, suspend, resume, retention, public-name, low-credits, mails, export, erase\. See 'pressledger account --help'/,
     ],
     ['plan', /'plan' needs set\./],
     ['account frob', /no command 'account frob'\. See 'pressledger account --help'/],

@@ -52,7 +52,3 @@ export const forgotPassword = (email: string) =>
 /** Sets a password with the token of a link, mailed or made by an operator. */
 export const resetPassword = (token: string, password: string) =>
   dataOf(open.POST('/api/v1/auth/password/reset/', { body: { token, password } }));
-
-/** Changes the address that a person signs in with, with the token of the link that was sent to it. */
-export const confirmEmail = (token: string) =>
-  dataOf(open.POST('/api/v1/auth/email/confirm/', { body: { token } }));

@@ -24,7 +24,13 @@ type AccessToken = { readonly access: string; readonly expiresAt: number };
 export type SessionState = 'unknown' | 'open' | 'none';
 
 /** The ends of a session other than signing out. */
-const ENDS = ['ended', 'password-changed', 'all-ended', 'other-account'] as const;
+const ENDS = [
+  'ended',
+  'password-changed',
+  'address-changed',
+  'all-ended',
+  'other-account',
+] as const;
 export type SessionEnd = (typeof ENDS)[number];
 
 export class SessionEndedError extends Error {

@@ -52,12 +52,15 @@ export function NotFoundPage() {
   );
 }
 
-/** What a link did that ends all sessions of its person. */
-export function SignInAgain(shown: Omit<LonePageProps, 'children'>) {
+/** What a link did that ends all sessions of its person. They go to `from` once they have signed in. */
+export function SignInAgain({
+  from,
+  ...shown
+}: Omit<LonePageProps, 'children'> & { readonly from: string }) {
   return (
     <LonePage {...shown}>
       <p role="status">{t('All sessions have ended. API keys work as before.')}</p>
-      <ButtonLink to="/sign-in" look="primary">
+      <ButtonLink to="/sign-in" search={{ from }} look="primary">
         {t('Sign in')}
       </ButtonLink>
     </LonePage>

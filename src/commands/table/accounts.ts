@@ -98,6 +98,21 @@ export const ACCOUNTS: readonly Command[] = [
       (await import('../account-keeping.ts')).accountRemoveSecondFactor(...given),
   },
   {
+    name: 'account prove',
+    summary:
+      'Vouch for the address of a person, or for another one that they sign in with from now on.',
+    positionals: { email: 'the address that the person signs in with' },
+    examples: [
+      "account prove ann@example.com --reason 'She called from the office.'",
+      "account prove ann@example.com --new ann@new.example.com --reason 'She married.'",
+    ],
+    options: {
+      new: { value: 'address', help: 'the address to sign in with from now on' },
+      reason: { ...REASON, needed: true },
+    },
+    run: async (...given) => (await import('../account-keeping.ts')).accountProve(...given),
+  },
+  {
     name: 'account activity',
     summary: 'Show the keys, the use and the failures of an account; the look is recorded.',
     positionals: { email: ACCOUNT },

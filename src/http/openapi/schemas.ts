@@ -1,4 +1,5 @@
 /** The document's components, made of the TypeBox schemas that judge requests and answers. */
+import { AddressProofRequest, ProvenAddress } from '../resources/address-proofs.ts';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors/errors.ts';
@@ -163,6 +164,8 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   SignedUp,
   SignUpInvitation,
   SignUpLink,
+  AddressProofRequest,
+  ProvenAddress,
   ResetLinkRequest,
   ResetLink,
   ForgottenPassword,

@@ -45,6 +45,7 @@ const ENDS: ReadonlySet<string> = new Set<EventType>([
 const ENDS_EVERYWHERE: ReadonlySet<string> = new Set<EventType>([
   'PasswordChanged',
   'PersonPasswordChanged',
+  'PersonAddressProven',
   'EmailChanged',
   'PersonEmailChanged',
   'PersonErased',

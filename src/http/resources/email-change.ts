@@ -1,5 +1,5 @@
 /** Another address to sign in with: asked for by the person, and changed by the link that is sent there. */
-import { askForEmail, useEmailLink } from '../../accounts/email-change.ts';
+import { askForEmail, OTHER_PERSON, useEmailLink } from '../../accounts/email-change.ts';
 import { loginOf } from '../../accounts/logins.ts';
 import { ADDRESS_LINK_GONE } from '../../domain/sign-in-address.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -23,7 +23,7 @@ export const EmailChange = Closed({
 /** The answer. */
 export const EmailChangeAnswer = Closed({
   sends_mail: Flag(
-    'true: a link is sent to the address, which changes once it is used. false: the service has no mail server, and the address is changed.',
+    'Always true: a link is sent to the address, which changes once you use it.',
     true,
   ),
 });
@@ -40,8 +40,8 @@ export const EmailConfirmation = Closed({
 const checkChange = compile(EmailChange);
 const checkConfirmation = compile(EmailConfirmation);
 
-const UNPROVEN =
-  'The service has no mail server, so nothing proves an address, by which the identity provider finds people. Ask the people who run this service to set SMTP_URL.';
+const NO_MAIL =
+  "The service has no mail server, so nothing proves that the address is yours. An operator of the service can change it: on the page Accounts, or with 'pressledger account prove EMAIL --new ADDRESS --reason TEXT'.";
 
 export const postEmailChange: Endpoint = {
   doc: {
@@ -49,18 +49,18 @@ export const postEmailChange: Endpoint = {
     tag: 'People',
     summary: 'Change the address you sign in with',
     description:
-      'Sends a link to the address, which works once, within an hour. Until it is used, nothing changes. Then the other address does not sign in any more and is told so by mail, and all your sessions end. API keys stay valid. The answer is the same for an address that somebody else has. If the service has no mail server, the address is changed at once. `password` may be left out by somebody who has none, within 5 minutes of signing in with the identity provider.',
+      'Sends a link to the address, which works once, within an hour. Until it is used, nothing changes. Then the other address does not sign in any more and is told so by mail, and all your sessions end. API keys stay valid. The answer is the same for an address that somebody else has. If the service has no mail server, only an operator can change the address. `password` may be left out by somebody who has none, within 5 minutes of signing in with the identity provider.',
     body: { schema: EmailChange },
     answers: { 200: { description: 'What happens.', schema: EmailChangeAnswer } },
     errors: {
       validation_error: wrongField(
         'password',
         'The password is wrong.',
-        'The password is wrong or missing, the address is not one, or is yours already, or, without a mail server, cannot be used.',
+        'The password is wrong or missing, or the address is not one, or is yours already.',
       ),
       forbidden: {
-        when: 'People sign in with an identity provider, and the service has no mail server; or the credential is an API key.',
-        message: UNPROVEN,
+        when: 'The service has no mail server, or the credential is an API key.',
+        message: NO_MAIL,
       },
       rate_limit_exceeded:
         'The rate limit was exceeded, or there were too many requests for another address, or wrong passwords, in 15 minutes.',
@@ -69,18 +69,13 @@ export const postEmailChange: Endpoint = {
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
     const { email, password } = await deps.bodies.readSmall(ctx, deps.config, checkChange);
-    const sendsMail = deps.config.smtpUrl !== undefined;
-    if (!sendsMail && deps.config.oidcIssuer !== undefined) {
-      throw new ServiceError('forbidden', UNPROVEN);
-    }
+    if (deps.config.smtpUrl === undefined) throw new ServiceError('forbidden', NO_MAIL);
     // Before the password is judged: what ends sessions meanwhile ends this, too.
     const login = await loginOf(deps, signedInOf(callerOf(ctx)).person);
     if (login === undefined) throw new ServiceError('unauthorized');
     await confirmPerson(ctx, deps, password, 'Is required.');
-    await askForEmail(deps, login, { email, accountId, sendsMail }, () =>
-      commandContext(ctx, deps),
-    );
-    ctx.body = { sends_mail: sendsMail };
+    await askForEmail(deps, login, { email, accountId }, () => commandContext(ctx, deps));
+    ctx.body = { sends_mail: true };
   },
 };
 
@@ -90,7 +85,7 @@ export const postEmailConfirmation: Endpoint = {
     tag: 'Authentication',
     summary: 'Change the address with a link',
     description:
-      'Changes the address that the person signs in with, with the token of the link that was sent to it. It ends all their sessions. API keys stay valid.',
+      'Changes the address that you sign in with, with the token of the link that was sent to it. It needs a session of yours: the link proves the address, and the session that you asked for it. It ends all your sessions. API keys stay valid. If nobody has proven your address before, your password, passkeys, second factor and memberships end, too.',
     body: { schema: EmailConfirmation },
     answers: { 204: { description: 'The address is changed. There is no body.' } },
     errors: {
@@ -98,12 +93,17 @@ export const postEmailConfirmation: Endpoint = {
         when: 'The link was used, another one was made, the password was changed since, its time is over, somebody else signs in with the address, or there never was such a link.',
         message: ADDRESS_LINK_GONE,
       },
+      forbidden: {
+        when: 'The link is for somebody else, or the credential is an API key.',
+        message: OTHER_PERSON,
+      },
     },
   },
   handler: (deps) => async (ctx) => {
     const { token } = await deps.bodies.readSmall(ctx, deps.config, checkConfirmation);
-    const actor = { kind: 'anonymous' } as const;
-    await useEmailLink(deps, token, (owner) =>
+    const { actor } = callerOf(ctx);
+    const { person: personId } = signedInOf(callerOf(ctx));
+    await useEmailLink(deps, { token, personId }, (owner) =>
       commandContext(ctx, deps, { accountId: owner, actor }),
     );
     ctx.status = 204;

@@ -63,8 +63,13 @@ export const Member = Closed({
 /** The answer of `POST /account/members/`. */
 export const InvitedMember = Closed({
   ...Member.properties,
-  link: Text(LINK, 'The link for the person. It is shown only this once.'),
-  sends_mail: Flag('true if the service sends the link to the address, too.', true),
+  link: OrNull(
+    Text(
+      LINK,
+      'The link for the person, to hand over. It is shown only this once. null if the service sends it to the address: nobody else gets it.',
+    ),
+  ),
+  sends_mail: Flag('true if the service sends the link to the address.', true),
 });
 
 const InvitationRequest = Closed({ email: Email, role: Role, documents: Type.Optional(Documents) });
@@ -172,13 +177,13 @@ export const postMemberDoc: OperationDoc = {
   tag: 'People',
   summary: 'Invite a person',
   description:
-    'Makes a link by which the holder of the address joins the account. It works once, within 7 days. With `sends_mail` true the service sends it to the address; otherwise hand it over: the service has no mail server, or has sent many invitations in the last quarter of an hour (20 of an account, 2 to an address). The answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
+    'Makes a link by which the holder of the address joins the account. It works once, within 7 days. If the service has a mail server, it sends the link to the address, and to nobody else: at most 20 invitations of an account, and 2 to an address, in a quarter of an hour. Otherwise hand the link over. It does not prove the address then, so nobody can invite somebody who signs in with an address that nobody has proven. Apart from that, the answer does not tell whether the address has a sign-in already. An account has at most 200 members and 50 open invitations.',
   body: { schema: InvitationRequest },
   answers: {
     201: {
       description: 'The invitation, with its link.',
       schema: InvitedMember,
-      examples: { invited: { ...INVITED, link: LINK, sends_mail: true } },
+      examples: { invited: { ...INVITED, link: null, sends_mail: true } },
     },
   },
 };
@@ -252,7 +257,7 @@ export const acceptInvitationDoc: OperationDoc = {
   tag: 'People',
   summary: 'Accept an invitation',
   description:
-    'The person joins the account. A new address gets the password that is given; an address that signs in already has to prove it, by its password or by an access token of the person, which needs neither name nor password and may be of a sign-in with the identity provider. It opens no session: sign in afterwards.',
+    'The person joins the account. A new address gets the password that is given; an address that signs in already has to prove it, by its password or by an access token of the person, which needs neither name nor password and may be of a sign-in with the identity provider. If nobody has proven that address before and the link was mailed, the link does: name and password replace what was there, and passkeys, second factor, sessions and other memberships end. It opens no session: sign in afterwards.',
   parameters: [IN_PATH],
   body: { schema: Acceptance },
   answers: { 200: { description: 'The person belongs to the account.', schema: Accepted } },
@@ -263,7 +268,7 @@ export const acceptInvitationDoc: OperationDoc = {
         'The password is wrong. This address signs in to the service already: give the password that it has.',
     },
     forbidden: {
-      when: 'The access token is of somebody else.',
+      when: 'The access token is of somebody else. Or nobody has proven the address, and this link does not, or it would end the session.',
       message:
         'The invitation is for another address than that of the session. Sign out, and open the link again.',
     },

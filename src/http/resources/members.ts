@@ -88,18 +88,13 @@ export const postMember: Endpoint = {
     const person = askerOf(ctx);
     const asked = await deps.bodies.readSmall(ctx, deps.config, checkInvitation);
     const context = await commandContext(ctx, deps);
-    const invited = { ...asked, sendsMail: deps.config.smtpUrl !== undefined };
-    const { row, token, byMail } = await inviteMember(
-      deps,
-      caller.accountId,
-      invited,
-      person,
-      context,
-    );
+    const sendsMail = deps.config.smtpUrl !== undefined;
+    const invited = { ...asked, sendsMail };
+    const { row, token } = await inviteMember(deps, caller.accountId, invited, person, context);
     const record = await memberRecord(deps, row, true);
     ctx.status = 201;
-    const link = pageLinks(() => deps.publicUrl).invitation(token);
-    ctx.body = { ...record, link, sends_mail: byMail };
+    const link = token === undefined ? null : pageLinks(() => deps.publicUrl).invitation(token);
+    ctx.body = { ...record, link, sends_mail: sendsMail };
   },
 };
 

@@ -1,11 +1,8 @@
 /** Signing in to the dashboard with the identity provider: to it and back, in the browser of one person. */
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
-import {
-  ProviderRefusal,
-  type ProviderRules,
-  signInByProvider,
-} from '../../accounts/provider-sign-in.ts';
+import { ProviderRefusal, type ProviderRules } from '../../accounts/provider-rules.ts';
+import { signInByProvider } from '../../accounts/provider-sign-in.ts';
 import { sessionAggregate } from '../../domain/session.ts';
 import { errorReason } from '../../errors/error-message.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -178,7 +175,8 @@ const finishProviderSignIn: Endpoint = {
   handler: (deps) => {
     const { oidcDomains, oidcGroups, oidcGroupsClaim, oidcRoleClaim, oidcAccount } = deps.config;
     const rules = { oidcDomains, oidcGroups, oidcGroupsClaim, oidcRoleClaim, oidcAccount };
-    return (ctx) => finishOrSayWhy(ctx, deps, rules);
+    return (ctx) =>
+      finishOrSayWhy(ctx, deps, { ...rules, sendsMail: deps.config.smtpUrl !== undefined });
   },
 };
 

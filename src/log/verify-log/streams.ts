@@ -66,6 +66,7 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   SignInPolicyChanged: 'account',
   MemberSecondFactorRemoved: 'account',
   PersonRegistered: 'person',
+  PersonAddressProven: 'person',
   PersonNamed: 'person',
   PersonResetOffered: 'person',
   IdentityLinked: 'person',

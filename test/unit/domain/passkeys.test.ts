@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { MAX_PASSKEYS, type PasskeyCommand } from '../../../src/domain/passkeys.ts';
-import { type PersonEvent, person } from '../../../src/domain/person.ts';
+import { person } from '../../../src/domain/person.ts';
+import type { PersonEvent } from '../../../src/domain/person-commands.ts';
 import { fold, given } from '../../support/given.ts';
 import { accountId, NOW, passkeyId, personId, sha256 } from '../../support/samples.ts';
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import type { PersonCommand, PersonEvent } from '../../../src/domain/person.ts';
 import { person } from '../../../src/domain/person.ts';
+import type { PersonCommand, PersonEvent } from '../../../src/domain/person-commands.ts';
 import { codesRefusedUntil, WRONG_CODES_A_DAY } from '../../../src/domain/second-factor.ts';
 import { fold, given } from '../../support/given.ts';
 import { accountId, DAY_MS, NOW, personId, sha256 } from '../../support/samples.ts';

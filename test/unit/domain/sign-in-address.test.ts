@@ -2,7 +2,8 @@ import { test } from 'tap';
 import { type AccountEvent, account } from '../../../src/domain/account.ts';
 import { type EmailEvent, email } from '../../../src/domain/email.ts';
 import { founderOf } from '../../../src/domain/members.ts';
-import { type PersonEvent, person } from '../../../src/domain/person.ts';
+import { person } from '../../../src/domain/person.ts';
+import type { PersonEvent } from '../../../src/domain/person-commands.ts';
 import { keepsAddress, signsInWith } from '../../../src/domain/sign-in-address.ts';
 import { fold, given } from '../../support/given.ts';
 import { accountId, personId, sha256 } from '../../support/samples.ts';
@@ -22,10 +23,12 @@ const changed = (n: number) => ({
   email: `v1.${n}`,
   addressHash: sha256(n),
   formerEmail: 'v1.former',
+  provenBy: 'mail' as const,
 });
 const link = (n: number, now = NOW) => ({
   tokenHash: sha256(n + 10),
   formerEmail: 'v1.former',
+  provenBy: 'mail' as const,
   now,
 });
 const asked = (n: number, epoch = 0) => ({ ...offer(n), byMail: true, epoch });
@@ -44,7 +47,7 @@ const use = { type: 'ChangeEmail', accountId: ID, ...link(1) } as const;
 
 const registered: PersonEvent = {
   type: 'PersonRegistered',
-  data: { ...PLACE, email: 'v1.first', name: 'v1.n', passwordHash: 'v1.p' },
+  data: { ...PLACE, email: 'v1.first', name: 'v1.n', passwordHash: 'v1.p', provenBy: 'mail' },
 };
 const offeredBob = (n: number): PersonEvent => ({
   type: 'PersonEmailOffered',

@@ -17,7 +17,8 @@ import { type LogEvent, logAggregate } from '../../../src/domain/log.ts';
 import { type MailEvent, mailAggregate } from '../../../src/domain/mail.ts';
 import { founderOf } from '../../../src/domain/members.ts';
 import { type OperatorsEvent, operatorsAggregate } from '../../../src/domain/operators.ts';
-import { type PersonEvent, personAggregate } from '../../../src/domain/person.ts';
+import { personAggregate } from '../../../src/domain/person.ts';
+import type { PersonEvent } from '../../../src/domain/person-commands.ts';
 import { type SessionEvent, sessionAggregate } from '../../../src/domain/session.ts';
 import { type ResetAskEvent, resetAskAggregate } from '../../../src/domain/reset-asks.ts';
 import { type SignUpEvent, signUpAggregate } from '../../../src/domain/sign-up.ts';
@@ -283,6 +284,10 @@ const signed = { counter: 2, challenge: sha256(3) };
 const personEvents = fc.constantFrom<PersonEvent>(
   { type: 'PersonRegistered', data: { ...person, email: 'v1.e', name: 'v1.n', passwordHash: 'p' } },
   { type: 'PersonNamed', data: { ...person, name: 'v1.m' } },
+  {
+    type: 'PersonAddressProven',
+    data: { ...person, provenBy: 'mail', dropped: { passkeys: 1, memberships: 2 } },
+  },
   { type: 'PersonResetOffered', data: { ...person, tokenHash: sha256(1), expiresAt: NOW } },
   {
     type: 'IdentityLinked',
@@ -426,7 +431,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   // Where a line differs, count its version up: old snapshots lack what is new.
   t.equal(
     formOf(accountAggregate),
-    '21: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,mailedReset,addressHash,addressOffer,lowCredits,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
+    '22: status,erasureCompleted,email,passwordHash,passwords,members,invitations,former,sessionEpoch,signInRequirement,plan,retentionSeconds,isOperator,hold,suspension,reset,mailedReset,addressHash,addressOffer,lowCredits,looks,mustChangePassword,signature,endedCertificates,credits,keyUse,refunds,renewedMonth,keys',
   );
   t.equal(
     formOf(conversionAggregate),
@@ -443,11 +448,11 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(formOf(emailAggregate), '4: holder,isForChange,reservations');
   t.equal(formOf(resetAskAggregate), '1: isOpen');
-  t.equal(formOf(signUpAggregate), '1: status,email,plan,credits,expiresAt');
+  t.equal(formOf(signUpAggregate), '2: status,email,plan,credits,byMail,expiresAt');
   t.equal(formOf(mailAggregate), '1: attempt,hasEnded');
   t.equal(
     formOf(personAggregate),
-    '8: status,email,passwordHash,name,identities,passwords,reset,mailedReset,addressOffer,addressHash,mailsOff,passkeys,usedChallenges,authenticator,wrongCodes',
+    '9: status,email,passwordHash,name,identities,provenBy,passwords,reset,mailedReset,addressOffer,addressHash,mailsOff,passkeys,usedChallenges,authenticator,wrongCodes',
   );
   t.equal(formOf(operatorsAggregate), '1: setAside');
   t.equal(

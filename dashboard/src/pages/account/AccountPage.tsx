@@ -63,7 +63,7 @@ export default function AccountPage() {
       {accounts.length > 1 && <AccountsSection email={email} accounts={accounts} />}
       <PasskeysSection />
       {isWhole && <PasswordSection account={account.data} />}
-      {isWhole && <EmailSection accountId={account.data?.id} />}
+      {isWhole && <EmailSection />}
       {/* It stays in its place when the rest appears: it may show the recovery codes, which are shown once. */}
       <TwoStepSection email={email} />
       {isWhole && isOwner && <PublicNameSection />}
@@ -159,34 +159,23 @@ function PasswordSection({ account }: PasswordSectionProps) {
   );
 }
 
-function EmailSection({ accountId: account }: { readonly accountId: string | undefined }) {
+async function changeEmail(textOf: TextOf): Promise<string> {
+  const email = textOf('email');
+  const body = { email, ...passwordIn(textOf) };
+  await dataOf(api.POST('/api/v1/account/email/', { body }));
+  return t('Open the link in the mail to {email} within an hour. Until then nothing changes.', {
+    email,
+  });
+}
+
+function EmailSection() {
   const before = usePerson().data?.email ?? '';
-  const change = async (textOf: TextOf) => {
-    const email = textOf('email');
-    const proof = passwordIn(textOf);
-    const body = { email, ...proof };
-    const { sends_mail } = await dataOf(api.POST('/api/v1/account/email/', { body }));
-    if (sends_mail) {
-      return t('Open the link in the mail to {email} within an hour. Until then nothing changes.', {
-        email,
-      });
-    }
-    // Without mail it is changed, and all sessions have ended, also this one.
-    try {
-      await session.signIn(email, proof.password ?? '', { account });
-    } catch {
-      session.end('all-ended');
-      return undefined;
-    }
-    void queryClient.invalidateQueries();
-    return t('You sign in with {email} from now on. All other sessions have ended.', { email });
-  };
   return (
     <Section
       title={t('Change the address')}
       lead={t('Another address that you sign in with. When it changes, all your sessions end.')}
     >
-      <SendForm action={t('Change the address')} layout="narrow" onSend={change}>
+      <SendForm action={t('Change the address')} layout="narrow" onSend={changeEmail}>
         <TextField label={t('New address')} name="email" type="email" isRequired />
         <PresentPassword label={t('Your password')} email={before} />
       </SendForm>

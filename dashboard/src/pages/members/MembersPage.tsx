@@ -50,26 +50,27 @@ function InviteSection() {
   const invite = async (textOf: TextOf) => {
     const body = { email: textOf('email').trim(), ...rightsIn(textOf) };
     const invited = await dataOf(api.POST('/api/v1/account/members/', { body }));
+    await refresh();
+    if (invited.link === null)
+      return t('The service mails the link to {email}.', { email: body.email });
     showSecret({
       title: t('The link is made'),
       secret: invited.link,
       what: t('link'),
-      children: rich('{value} Whoever opens it joins as the person with that address.', {
-        value: invited.sends_mail
-          ? t('The service sends it to the address. You can hand it over, too.')
-          : t('Send it to the person in a way that you trust.'),
-      }),
+      children: t(
+        'Send it to the person in a way that you trust. Whoever opens it joins as the person with that address.',
+      ),
     });
-    await refresh();
+    return undefined;
   };
   return (
     <Section
       title={t('Invite somebody')}
       lead={t(
-        'You get a link for them. It works once, within 7 days. If the service has mail, it sends the link, too.',
+        'A link lets them join. It works once, within 7 days. The service mails it. Without mail, you hand it over.',
       )}
     >
-      <SendForm action={t('Make the link')} layout="narrow" onSend={invite}>
+      <SendForm action={t('Invite')} layout="narrow" onSend={invite}>
         <TextField label={t('Email')} name="email" type="email" autoComplete="off" isRequired />
         <Rights role="member" documents={false} />
       </SendForm>

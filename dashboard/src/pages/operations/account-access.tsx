@@ -77,6 +77,36 @@ export const passwords = ({ account, showSecret }: AtAccount): Part => {
           return t('From now on, {email} signs in with only the password.', { email: body.email });
         },
       },
+      {
+        ...asked,
+        fields: (
+          <>
+            {asked.fields}
+            <TextField
+              label={t('New address')}
+              name="new_email"
+              inputMode="email"
+              autoComplete="off"
+              hint={t('If they are to sign in with another one. Leave it empty otherwise.')}
+            />
+          </>
+        ),
+        text: t('Prove the address'),
+        title: t('Prove the address of a person?'),
+        effect: t(
+          'Make sure who it is. If nobody has proven the address before, the password, passkeys, second factor and memberships of the person end. A new address ends all sessions.',
+        ),
+        action: t('Prove it'),
+        send: async (textOf, reason) => {
+          const other = textOf('new_email').trim();
+          const body = {
+            ...aboutPerson(textOf, reason),
+            ...(other !== '' && { new_email: other }),
+          };
+          const { email } = await dataOf(api.POST('/api/v1/operator/addresses/prove/', { body }));
+          return t('The address {email} is proven.', { email });
+        },
+      },
     ],
   };
 };

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { acceptInvitation, invitationOf } from '../../api/without-sign-in.ts';
 import { joinSignedIn, openPersonQuery, roleName } from '../../api/people.ts';
 import { PERSON, queryClient } from '../../api/client.ts';
+import { session } from '../../session/session.ts';
 import { ButtonLink } from '../../ui/Button.tsx';
 import { LonePage } from '../../ui/LonePage.tsx';
 import { Loaded, Notice } from '../../ui/Page.tsx';
@@ -20,6 +22,7 @@ import { t } from '../../words/words.ts';
 /** Takes an invitation by its link. Its token stands behind #, which is sent to no server. */
 export default function InvitationPage() {
   const [token] = useState(() => globalThis.location.hash.slice(1));
+  const navigate = useNavigate();
   const [joined, setJoined] = useState<'signed in' | 'by password'>();
   const query = useQuery({
     queryKey: ['invitation', token],
@@ -28,8 +31,16 @@ export default function InvitationPage() {
     enabled: joined === undefined,
   });
   const send = async (textOf: TextOf) => {
-    await acceptInvitation(token, { name: textOf('name'), password: textOf('password') });
-    setJoined('by password');
+    const password = textOf('password');
+    const { email, account } = await acceptInvitation(token, { name: textOf('name'), password });
+    try {
+      await session.signIn(email, password, { account });
+      queryClient.clear();
+      await navigate({ to: '/' });
+    } catch {
+      // A second factor is needed, or the identity provider.
+      setJoined('by password');
+    }
   };
   const person = useQuery(openPersonQuery).data ?? null;
   const isTheirs = (email: string) => person?.email?.toLowerCase() === email.toLowerCase();

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { forgotPassword, offersQuery, resetPassword } from '../../api/without-sign-in.ts';
+import { PATHS } from '../../paths.ts';
 import { LonePage, SignInAgain } from '../../ui/LonePage.tsx';
 import { Loaded, Notice } from '../../ui/Page.tsx';
 import { NewPassword, SendForm, TextField, type TextOf } from '../../ui/forms.tsx';
@@ -15,7 +16,8 @@ export default function ResetPasswordPage() {
     setSet(true);
   };
   if (isSet) {
-    return <SignInAgain title={t('Password set')} heading={t('The password is set')} />;
+    const shown = { title: t('Password set'), heading: t('The password is set') };
+    return <SignInAgain {...shown} from={PATHS.otherWaysIn} />;
   }
   return (
     <LonePage title={t('Set a password')} heading={t('Set a password')}>

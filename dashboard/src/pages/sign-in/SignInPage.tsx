@@ -19,6 +19,9 @@ const REASONS: Readonly<Record<SessionEnd, string>> = {
   'password-changed': t(
     'The password is changed, and all sessions have ended. Sign in with the new one.',
   ),
+  'address-changed': t(
+    'Your address is changed, and all sessions have ended. Sign in with the new one.',
+  ),
   'all-ended': t('All your sessions have ended. Sign in to go on.'),
   'other-account': t(
     'Another account has signed in in another tab. A browser has one session at a time: sign in again to go on here.',
@@ -49,6 +52,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ),
   unknown: t(
     'Nobody here has the email address that the identity provider gave. Ask an owner of the account for an invitation.',
+  ),
+  unproven: t(
+    'Somebody used your email address here before, and nobody has proven that it was you. Ask the people who run this service to prove your address.',
   ),
   'other-person': t(
     'Your email address was somebody else’s at the identity provider before. Ask the people who run this service.',
