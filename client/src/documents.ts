@@ -4,6 +4,7 @@ import type {
   ConversionOptions,
   PdfAttachment,
   PdfEncryption,
+  PdfOptions,
   PdfStamp,
 } from './conversion-options.ts';
 import type { CreateOptions } from './options.ts';
@@ -34,7 +35,10 @@ export type DocumentStep =
 export type DocumentOptions = Pick<
   ConversionOptions,
   'filename' | 'reference' | 'tags' | 'webhook_url' | 'retention_seconds' | 'priority'
->;
+> & {
+  /** What the result is to be, after all steps. */
+  pdf?: Pick<PdfOptions, 'sign'>;
+};
 
 export class Documents {
   readonly #requests: Requests;

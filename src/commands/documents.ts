@@ -93,7 +93,7 @@ async function sourcesOf(invocation: Invocation): Promise<readonly DocumentSourc
 function stepsOf(invocation: Invocation): Omit<Work, 'sources'> {
   // The name of the output asks for no other format here.
   const { pdf = {}, metadata, format: _, ...options } = conversionOptions(invocation);
-  const { pages, rotate, stamp, attachments, encrypt, optimize } = pdf;
+  const { pages, rotate, stamp, attachments, encrypt, optimize, sign } = pdf;
   const turned = textOption(invocation, 'rotate-pages');
   if (turned !== undefined && rotate === undefined) {
     throw new UsageError('--rotate-pages is for --rotate: say by how many degrees.');
@@ -108,7 +108,7 @@ function stepsOf(invocation: Invocation): Omit<Work, 'sources'> {
   if (metadata !== undefined) steps.push({ type: 'metadata', ...metadata });
   if (encrypt !== undefined) steps.push({ type: 'encrypt', ...encrypt });
   if (optimize === true) steps.push({ type: 'optimize' });
-  return { steps, options };
+  return { steps, options: { ...options, ...(sign !== undefined && { pdf: { sign } }) } };
 }
 
 /** What has become of a part, as `--json` prints it. */

@@ -149,7 +149,7 @@ export interface RequestDocument {
   /** The files that are served to `html` beside it: relative name to content in base64. */
   readonly files?: Readonly<Record<string, string>>;
   readonly url?: string;
-  /** Nothing else is there beside it. */
+  /** Nothing else is there beside it but what signs, in `pdf`. */
   readonly document?: DocumentWork;
   readonly header_html?: string;
   readonly footer_html?: string;

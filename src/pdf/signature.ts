@@ -64,7 +64,7 @@ export function addSignature(
     Type: new Name('Annot'),
     Subtype: new Name('Widget'),
     FT: new Name('Sig'),
-    T: new PdfString('Signature'),
+    T: PdfString.of(freeName(objects)),
     TU: PdfString.of(seen === undefined ? 'Signature' : `Signature: ${seen.text}`),
     F: FLAGS,
     Rect: seen?.rect ?? [0, 0, 0, 0],
@@ -81,6 +81,20 @@ export function addSignature(
   const form = objects.dictionary(catalog.get('AcroForm'));
   form.set('Fields', [...objects.list(form.get('Fields')), widget]).set('SigFlags', SIG_FLAGS);
   catalog.set('AcroForm', objects.add(form));
+}
+
+/** A name that no field of the document has. */
+function freeName(objects: PdfObjects): string {
+  const form = objects.dictionary(objects.catalog.get('AcroForm'));
+  const taken = new Set(
+    objects.list(form.get('Fields')).map((each) => {
+      const name = objects.resolve(objects.dictionary(each).get('T'));
+      return name instanceof PdfString ? name.text : '';
+    }),
+  );
+  let name = 'Signature';
+  for (let n = 2; taken.has(name); n += 1) name = `Signature ${n}`;
+  return name;
 }
 
 /** Gives the field a tag, where the document has tags (ISO 14289-1, 7.18.4). */

@@ -196,8 +196,9 @@ async function renderOne(
     if (own.unneeded.signal.aborted) throw GIVEN_UP;
     if (task.request.document !== undefined) {
       const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
-      const beside = { stamps, watermark };
-      const made = await workOnDocuments(task.request.document, task.outputPath, beside, limits);
+      const { document, pdf } = task.request;
+      const beside = { stamps, watermark, field };
+      const made = await workOnDocuments(document, pdf?.sign, task.outputPath, beside, limits);
       return { kind: 'completed', ...made };
     }
     const taking = take(task);

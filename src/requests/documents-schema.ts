@@ -104,6 +104,9 @@ export const DocumentRequest = Type.Object(
     webhook_url,
     retention_seconds,
     priority,
+    pdf: Type.Optional(
+      Closed({ sign: Pdf.properties.sign }, 'What the result is to be, after all steps.'),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,6 +1,6 @@
 /** Every rule of the body of `POST /documents/` that its schema cannot say. */
 import type { RequestMarks, RequestTexts } from '../domain/event-fields.ts';
-import type { DocumentStep } from '../domain/request-document.ts';
+import type { DocumentStep, PdfRequest } from '../domain/request-document.ts';
 import { DocumentRequest, MAX_SOURCES, type StepRequest } from './documents-schema.ts';
 import { BASE64_FORM, FormBody, isBase64, valueOf } from './files.ts';
 import { checkAttachments, checkEncryption, checkPageRanges, checkStamp } from './pdf.ts';
@@ -22,6 +22,8 @@ export interface CheckedDocuments {
   readonly steps: readonly DocumentStep[];
   /** The pages of each conversion that is to be made, where there are several. */
   readonly parts?: readonly string[];
+  /** What comes after all steps. */
+  readonly pdf?: PdfRequest | undefined;
   readonly texts: RequestTexts;
   readonly marks: RequestMarks;
 }
@@ -105,8 +107,9 @@ export function checkDocumentRequest(
     ([name]) => !issues.has(name) && Object.hasOwn(ConversionRequest.properties, name),
   );
   // They are judged by the rules of a request that has them.
-  const whole = { html: '<p>', ...Object.fromEntries(shared) };
-  const { texts, marks } = checkConversionRequest(whole, issues, rules);
+  const ofAnySize = { html: '<p>', prefer_css_page_size: true };
+  const whole = { ...ofAnySize, ...Object.fromEntries(shared) };
+  const { texts, marks, document } = checkConversionRequest(whole, issues, rules);
   if (!issues.has('sources')) checkSources(issues, sources);
   checkSteps(issues, steps);
   const last = steps.at(-1);
@@ -114,6 +117,7 @@ export function checkDocumentRequest(
     sources,
     steps: steps.filter(({ type }) => type !== 'split') as DocumentStep[],
     ...(last?.type === 'split' && last.parts && { parts: last.parts }),
+    pdf: document.pdf,
     texts,
     marks,
   };

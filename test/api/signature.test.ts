@@ -12,6 +12,7 @@ import { makeSigner, P12_PASSWORD } from '../support/certificates.ts';
 import { PDF } from '../support/conversion.ts';
 import { bundleOf, differenceIn } from '../support/evidence.ts';
 import { pdfToSign } from '../support/signed-pdf.ts';
+import { pdfOf } from '../support/written-pdf.ts';
 
 const PATH = `${BASE}/account/signature/`;
 
@@ -93,6 +94,15 @@ void test('a request says who signs, and is refused where nobody can', async (t)
   });
   t.equal((await post({ sign: { reason: 'Approved' } })).status, 202);
   t.strictSame(await signers(), ['service', undefined, 'account']);
+
+  const file = pdfOf(['x']).toString('base64');
+  const onThere = async (pdf: object) =>
+    await api.call('POST', `${BASE}/documents/`, { key, body: { sources: [{ file }], pdf } });
+  t.equal((await onThere({ sign: { field: { ...FIELD, x: '400mm' } } })).status, 202);
+  t.equal((await onThere({ sign: false })).status, 202);
+  t.strictSame((await signers()).slice(3), ['account', undefined]);
+  t.match(refusal(await onThere({ sign: { reason: 'a\nb' } })), { details: ['pdf.sign.reason'] });
+  t.match(refusal(await onThere({ rotate: 90 })), { status: 400, details: ['pdf.rotate'] });
 
   const same = await post({ sign: true }, { deterministic: true });
   t.match(refusal(same), { status: 400, details: ['deterministic'] });

@@ -11,6 +11,7 @@ import { runCli } from '../support/cli.ts';
 import { readLog } from '../support/invariants.ts';
 import { openPdf } from '../support/pdf.ts';
 import { type Service, startService } from '../support/service.ts';
+import { pdfOfObjects } from '../support/written-pdf.ts';
 import { pdfsig, verifySignature } from '../support/signed-pdf.ts';
 import { startTimestampAuthority } from '../support/timestamp-authority.ts';
 
@@ -106,6 +107,35 @@ void test('PDFs are signed with the certificate of their account, or that of the
     'The file was signed: its signature does not hold for the result, and was removed.',
   ]);
   t.notOk((await fileOf(service, work)).includes('/ByteRange'), 'no reader finds a signature');
+
+  const form = '/AcroForm<</Fields[4 0 R]>>';
+  const there = pdfOfObjects([
+    `<</Type/Catalog/Pages 2 0 R${form}>>`,
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 1200 900]/Annots[4 0 R]>>',
+    '<</Type/Annot/Subtype/Widget/FT/Tx/T(Signature)/V(Ada)/Rect[0 0 50 50]/P 3 0 R>>',
+  ]);
+  const sources = [{ file: there.toString('base64') }, { conversion: sealed.id }];
+  for (const [sign, steps] of [
+    [true, []],
+    // Beyond A4, which is the size of other pages than this one.
+    [{ reason: 'Seen', field: { ...FIELD, page: 1, x: '300mm' } }, [{ type: 'optimize' }]],
+    [{ location: 'Köln' }, [...turned, { type: 'encrypt', user_password: 'open' }]],
+  ] as const) {
+    const accepted = await client.documents.create(sources, steps, { pdf: { sign } });
+    const signed = await client.wait(accepted.id);
+    t.match(signed, { status: 'completed', pdf: { signature: { level: 'B-B' } } });
+    const file = await fileOf(service, signed);
+    const password = steps.length > 1 ? ['-upw', 'open'] : [];
+    t.match(pdfsig(file, directory, ...password), VALID);
+    t.match(pdfsig(file, directory, ...password), /Total document signed/);
+    const headers = { 'X-API-Key': service.firstStart.apiKey };
+    const at = `${service.url}/api/v1/conversions/${accepted.id}/evidence/`;
+    const zip = new Uint8Array(await (await fetch(at, { headers })).arrayBuffer());
+    t.match((await verifyEvidence(zip, [logKey])).proved, ['document.pdf']);
+    if (steps.length === 0)
+      t.match(file.toString('latin1'), /\/T \(Signature 2\)/, 'a name of its own');
+  }
 
   const changed = Buffer.from(pdf);
   changed[200] = (changed[200] ?? 0) ^ 1;

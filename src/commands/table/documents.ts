@@ -25,6 +25,11 @@ const STEPS = [
   'owner-password',
   'deny',
   'optimize',
+  'sign',
+  'sign-reason',
+  'sign-location',
+  'sign-field',
+  'sign-page',
   'part',
 ];
 const MARKS = ['filename', 'reference', 'tag', 'webhook-url', 'retention-seconds', 'priority'];

@@ -126,7 +126,7 @@ async function readSources(
 
 /** @param pages those that are to be kept after all other steps */
 function requestOf(
-  { steps, texts, marks }: CheckedDocuments,
+  { steps, pdf, texts, marks }: CheckedDocuments,
   sources: readonly ReadSource[],
   pages?: { readonly pages: string; readonly number: number },
 ): ConversionRequest {
@@ -135,7 +135,8 @@ function requestOf(
   const chosen = pages === undefined ? [] : [{ type: 'pages', pages: pages.pages } as const];
   const all: DocumentWork['steps'] = [...steps.slice(0, at), ...chosen, ...steps.slice(at)];
   const read = sources.map(({ json }) => json).join();
-  const document = `{"document":{"sources":[${read}],"steps":${JSON.stringify(all)}}}`;
+  const after = pdf === undefined ? '' : `,"pdf":${JSON.stringify(pdf)}`;
+  const document = `{"document":{"sources":[${read}],"steps":${JSON.stringify(all)}}${after}}`;
   const { filename, ...others } = texts;
   const name = pages && filename?.replace(/\.pdf$/i, ` ${pages.number}.pdf`);
   return {

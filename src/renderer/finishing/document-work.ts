@@ -2,12 +2,24 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { DocumentStep, DocumentWork, Encryption } from '../../domain/request-document.ts';
+import type {
+  DocumentStep,
+  DocumentWork,
+  Encryption,
+  SignatureTexts,
+} from '../../domain/request-document.ts';
 import { sizeText } from '../../text/size.ts';
 import { PageFailure } from '../browser/failure.ts';
-import { type FinishingContext, filesOf, worked, type WorkLimits } from './finish-printed.ts';
+import {
+  type FinishingContext,
+  filesOf,
+  finished,
+  signatureOf,
+  worked,
+  type WorkLimits,
+} from './finish-printed.ts';
 import type { RenderedDocument } from '../messages.ts';
-import type { WorkStep } from '../../pdf/work-plan.ts';
+import type { Work, WorkStep } from '../../pdf/work-plan.ts';
 
 const MAX_PDF_BYTES = 128 * 1024 * 1024;
 
@@ -38,18 +50,47 @@ function encryptionOf(steps: readonly DocumentStep[]): Encryption | undefined {
   return steps.find((step) => step.type === 'encrypt');
 }
 
+type Written = Pick<Work, 'encrypt' | 'optimize'>;
+
+/** Keeps a place for a signature, after which nothing comes but how the file is written. */
+async function withPlace(
+  content: Uint8Array,
+  sign: SignatureTexts,
+  field: FinishingContext['field'],
+  write: (content: Uint8Array) => Promise<Uint8Array>,
+): Promise<{ readonly content: Buffer; readonly signature: RenderedDocument['signature'] }> {
+  const signature = signatureOf(sign, field);
+  const plan = { conformance: [], attachments: [], margins: { top: 0, bottom: 0 } };
+  const { bytes } = await finished(Buffer.from(content), {
+    ...plan,
+    namesLanguage: false,
+    signature,
+  });
+  const written = Buffer.from(await write(bytes));
+  const { placeOfSignature } = await import('../../pdf/signature.ts');
+  const place = placeOfSignature(written, signature);
+  return { content: written, signature: { ...place, ...(field && { signer: field.signer }) } };
+}
+
 /**
- * @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout`
+ * @param sign what is to be signed, if anything
+ * @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `not_signed`, `timeout`
  */
 export async function workOnDocuments(
   { sources, steps }: DocumentWork,
+  sign: SignatureTexts | undefined,
   outputPath: string,
-  { stamps, watermark }: Pick<FinishingContext, 'stamps' | 'watermark'>,
+  { stamps, watermark, field }: Pick<FinishingContext, 'stamps' | 'watermark' | 'field'>,
   limits: WorkLimits,
 ): Promise<RenderedDocument> {
   const started = performance.now();
   const printed = stamps.values();
-  const { content, pages, title, repaired, signed, program } = await worked(
+  const directory = dirname(outputPath);
+  const last: Written = {
+    encrypt: encryptionOf(steps),
+    optimize: steps.some(({ type }) => type === 'optimize'),
+  };
+  const made = await worked(
     {
       sources: sources.map(({ file, password }) => {
         return { content: Buffer.from(file, 'base64'), password };
@@ -59,12 +100,20 @@ export async function workOnDocuments(
         ...steps.flatMap((step) => stepOf(step, printed)),
         ...(watermark === undefined ? [] : [{ type: 'watermark', stamp: watermark } as const]),
       ],
-      encrypt: encryptionOf(steps),
-      optimize: steps.some(({ type }) => type === 'optimize'),
+      ...(sign === undefined && last),
     },
-    dirname(outputPath),
+    directory,
     limits,
   );
+  const { pages, title, repaired, signed, program } = made;
+  const write = async (content: Uint8Array): Promise<Uint8Array> =>
+    last.encrypt === undefined && last.optimize !== true
+      ? content
+      : (await worked({ sources: [{ content }], steps: [], ...last }, directory, limits)).content;
+  const { content, signature } =
+    sign === undefined
+      ? { ...made, signature: undefined }
+      : await withPlace(made.content, sign, field, write);
   if (content.length > MAX_PDF_BYTES) {
     const most = sizeText(MAX_PDF_BYTES);
     throw new PageFailure('too_large', `The PDF is larger than ${most}.`);
@@ -87,6 +136,7 @@ export async function workOnDocuments(
     title,
     timings: { load: 0, ready: 0, print },
     ...(shortfalls.length > 0 && { shortfalls }),
+    ...(signature !== undefined && { signature }),
     page: {
       // The program that did it, in the place of Chrome.
       chrome: { product: program, revision: '', sandboxed: true, flags: [] },

@@ -41,11 +41,10 @@ export const filesOf = (
     content: Buffer.from(content, 'base64'),
   }));
 
-function signatureOf(
-  sign: SignatureTexts | undefined,
+export function signatureOf(
+  sign: SignatureTexts,
   shown: FinishingContext['field'],
-): DocumentPlan['signature'] {
-  if (sign === undefined) return undefined;
+): NonNullable<DocumentPlan['signature']> {
   const { reason, location, field } = sign;
   const place = field && shown && fieldPlace(field);
   return {
@@ -67,7 +66,7 @@ function planOf(
     top: lengthPoints(options.margin_top),
     bottom: lengthPoints(options.margin_bottom),
   };
-  const signature = signatureOf(sign, field);
+  const signature = sign && signatureOf(sign, field);
   const plan = { conformance, attachments: files, margins, namesLanguage, signature };
   if (invoice === undefined) return plan;
   const { filename, version, relationship } = INVOICE_PROFILES[invoice.profile];
@@ -127,7 +126,7 @@ function stepsOf(
   ];
 }
 
-async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocument> {
+export async function finished(bytes: Buffer, plan: DocumentPlan): Promise<FinishedDocument> {
   const [{ finishDocument }, { PdfTooComplex }, { FieldMisplaced }] = await Promise.all([
     import('../../pdf/finish-document.ts'),
     import('../../pdf/pdf-objects.ts'),
