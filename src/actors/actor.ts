@@ -1,18 +1,15 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { StagedBlob } from '../documents/port.ts';
-import { type AggregateType, isRejection } from '../domain/decider.ts';
+import type { AggregateType } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors/errors.ts';
-import { decodeEvent, encodeEvent } from '../event-store/codec.ts';
+import { decodeEvent } from '../event-store/codec.ts';
 import {
-  type AppendResult,
   type EventStore,
   LogDiffers,
-  type NewEvent,
   type RecordedEvent,
   VersionConflict,
 } from '../event-store/port.ts';
-import { eventId } from '../time/ids.ts';
+import { answer, decideBatch, type Waiting } from './batch.ts';
 import type { CommandContext, Limits, Outcome, Version } from './command.ts';
 import { type SnapshotCache, Snapshotter } from './snapshots.ts';
 
@@ -24,26 +21,6 @@ const LONGEST_PAUSE_MS = 20;
 export interface ActorReport {
   snapshotFailed(error: unknown): void;
   logDiffers(error: LogDiffers): void;
-}
-
-/** A command that waits for its answer. */
-interface Waiting<State, Command, Event> {
-  readonly command: Command;
-  readonly context: CommandContext;
-  readonly resolve: (outcome: Outcome<State, Event>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-type Decided<State, Event> =
-  | { readonly outcome: Outcome<State, Event> }
-  | { readonly error: unknown };
-
-/** The result of a batch of commands, decided on one version of the stream. Nothing is stored yet. */
-interface Batch<State, Event> {
-  readonly after: State;
-  readonly events: readonly NewEvent[];
-  readonly blobs: readonly StagedBlob[];
-  readonly decided: readonly Decided<State, Event>[];
 }
 
 /** One stream's writer in this process: decides the commands that wait, appends, then answers. */
@@ -168,7 +145,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
     let isCurrent = isUnread && !begins;
     let base = begins ? this.#none() : (!isCurrent && this.#cached) || (await this.#current());
     for (let attempt = 1; attempt <= this.#limits.attempts; attempt += 1) {
-      const batch = this.#decide(base, waiting);
+      const batch = decideBatch(this.type.decider, this.#stream, base, waiting);
       if (batch.events.length === 0) {
         // Nothing to append, so no expected revision proves that the state is current: read on.
         const current = isCurrent ? base : await this.#current();
@@ -196,42 +173,6 @@ export class Actor<State, Command, Event extends DomainEvent> {
       }
     }
     throw new ServiceError('service_unavailable', undefined, { retryAfter: 1 });
-  }
-
-  /** Decides commands one after another, each on the state that the one before leaves. */
-  #decide(
-    base: Version<State>,
-    waiting: readonly Waiting<State, Command, Event>[],
-  ): Batch<State, Event> {
-    const { decider } = this.type;
-    let { state } = base;
-    const events: NewEvent[] = [];
-    const blobs: StagedBlob[] = [];
-
-    const decideOne = (command: Command, context: CommandContext): Outcome<State, Event> => {
-      const decision = decider.decide(command, state);
-      if (isRejection(decision)) return { accepted: false, rejection: decision };
-      const encoded = decision.map((event, n) => {
-        const id = eventId(`${context.commandId}/${this.#stream}/${n}`);
-        const { metadata, laterMetadata = metadata } = context;
-        return encodeEvent(id, event, n === 0 ? metadata : laterMetadata);
-      });
-      state = decision.reduce((before, event) => decider.evolve(before, event), state);
-      events.push(...encoded);
-      if (encoded.length > 0) blobs.push(...(context.blobs ?? []));
-      const revision = base.revision + events.length;
-      return { accepted: true, state, events: decision, revision, position: base.position };
-    };
-
-    const decided = waiting.map(({ command, context }): Decided<State, Event> => {
-      try {
-        return { outcome: decideOne(command, context) };
-      } catch (error) {
-        // The fault of one command (an event that is not of its shape) is not its neighbours' fault.
-        return { error };
-      }
-    });
-    return { after: state, events, blobs, decided };
   }
 
   /**
@@ -326,19 +267,5 @@ export class Actor<State, Command, Event extends DomainEvent> {
       this.#snapshotPlanned = false;
       this.saveSnapshot(this.#limits.snapshotEvery);
     });
-  }
-}
-
-/** Answers commands whose batch is stored, or needs nothing stored. */
-function answer<State, Command, Event>(
-  waiting: readonly Waiting<State, Command, Event>[],
-  { decided }: Batch<State, Event>,
-  appended?: AppendResult,
-): void {
-  for (const [index, each] of decided.entries()) {
-    const { resolve, reject } = waiting[index] ?? {};
-    if ('error' in each) reject?.(each.error);
-    else if (!each.outcome.accepted || appended === undefined) resolve?.(each.outcome);
-    else resolve?.({ ...each.outcome, position: appended.position });
   }
 }

@@ -47,7 +47,6 @@ const SAME_ID = { deterministicId: '' } as const;
 const AS_WRITTEN = { newlineBeforeEndstream: '' } as const;
 /** A PDF with plain tables, as our own reader wants it. */
 const PLAIN = { objectStreams: 'disable', ...SAME_ID, ...AS_WRITTEN } as const;
-
 const COMPACT = {
   objectStreams: 'generate',
   compressStreams: 'y',

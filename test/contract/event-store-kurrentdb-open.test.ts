@@ -1,11 +1,11 @@
 /** What an operator reads about a connection string or a server that cannot be used. */
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { type Test, test } from 'tap';
 import { parseConnectionString } from '../../src/event-store/kurrentdb/connection-string.ts';
 import { openEventStoreServer } from '../support/event-store-server.ts';
+import { listening } from '../support/listener.ts';
 
 const SECRET = 'hush%40hush';
 
@@ -20,18 +20,8 @@ async function refusal(url: string): Promise<string> {
   return error instanceof Error ? error.message : 'no error';
 }
 
-async function listening(t: Test, server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const sockets: Socket[] = [];
-  server.on('connection', (socket) => sockets.push(socket));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  return `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-}
+const listeningAt = async (t: Test, server: Server): Promise<string> =>
+  `127.0.0.1:${await listening(t, server)}`;
 
 /** Speaks HTTP/2, and answers every call with one gRPC status. */
 const answering = (t: Test, status: Record<string, string | number>): Promise<string> => {
@@ -42,7 +32,7 @@ const answering = (t: Test, status: Record<string, string | number>): Promise<st
       { endStream: true },
     );
   });
-  return listening(t, server);
+  return listeningAt(t, server);
 };
 
 function says(t: Test, line: string, at: string, remedy: RegExp): void {
@@ -64,7 +54,7 @@ void test('a name that is not there', async (t) => {
 
 void test('something else answers there', async (t) => {
   const web = createHttpServer((_, response) => response.end('hello'));
-  const at = await listening(t, web);
+  const at = await listeningAt(t, web);
   says(t, await refusal(urlOf(at)), at, /check host and port|is it an event store/);
 });
 
@@ -75,7 +65,7 @@ void test('another HTTP/2 server answers there', async (t) => {
 
 void test('something that never answers', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => socket.destroy()));
-  const at = await listening(t, silent);
+  const at = await listeningAt(t, silent);
   const began = performance.now();
   says(t, await refusal(urlOf(at)), at, /does not answer/);
   t.ok(performance.now() - began < 12_000, 'after one more try');

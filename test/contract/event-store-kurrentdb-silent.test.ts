@@ -1,25 +1,12 @@
 /** A cluster of event store servers with a host that is silent: the process that uses it must not end. */
-import { once } from 'node:events';
 import { createServer as createHttp2Server } from 'node:http2';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { KurrentDbClient } from '../../src/event-store/kurrentdb/client.ts';
 import { parseConnectionString } from '../../src/event-store/kurrentdb/connection-string.ts';
 import { newEvents } from '../support/events.ts';
-
-async function listening(t: Test, server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const sockets: Socket[] = [];
-  server.on('connection', (socket) => sockets.push(socket));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
+import { listening } from '../support/listener.ts';
 
 /** A field of a Protobuf message: a number, or a length and so many bytes. */
 const field = (number: number, value: number | Buffer): Buffer =>

@@ -1,7 +1,8 @@
-/** A server on loopback that counts what reaches it, over TCP and UDP on one port number. */
+/** Servers on loopback: one of a test, and one that counts what reaches it over TCP and UDP on one port number. */
 import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Test } from 'tap';
 
 export interface CountingListener {
   readonly port: number;
@@ -9,6 +10,18 @@ export interface CountingListener {
   readonly tcp: number;
   readonly udp: number;
   close(): Promise<void>;
+}
+
+/** Has a server listen on loopback until the test ends; returns its port. */
+export async function listening(t: Pick<Test, 'teardown'>, server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** @param serve what to do with each connection; default: nothing */
@@ -25,12 +38,12 @@ export async function countingListener(
     socket.once('close', () => sockets.delete(socket));
     serve(socket);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const { port } = server.address() as AddressInfo;
   const packets = createSocket('udp4', () => {
     udp += 1;
   });
-  await new Promise<void>((listening) => packets.bind(port, '127.0.0.1', listening));
+  await new Promise<void>((ready) => packets.bind(port, '127.0.0.1', ready));
   return {
     port,
     get tcp() {

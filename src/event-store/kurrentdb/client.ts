@@ -31,6 +31,7 @@ import {
   type DriverSubscription,
 } from './connection.ts';
 import type { ConnectionString } from './connection-string.ts';
+import { placeOf, recordedEvent } from './recorded-event.ts';
 
 /** Events that a read or a subscription holds for a handler that is busy. */
 const READ_AHEAD = 512;
@@ -204,29 +205,13 @@ export class KurrentDbClient {
       .catch(() => undefined);
   }
 
+  recordedEvent(event: DriverEvent): RecordedEvent {
+    return recordedEvent(event, this.#namespace);
+  }
+
   /** Our events after a position, as they come. */
   subscribe(after: bigint): DriverSubscription {
     return this.#subscribe(this.#connection.driver, after);
-  }
-
-  /** @throws {Error} somebody else wrote it: it is not a JSON object */
-  recordedEvent(event: DriverEvent): RecordedEvent {
-    const { streamId, id, type, revision, isJson, data, metadata = {}, position } = event;
-    if (!isJson || !isObject(data) || !isObject(metadata)) {
-      throw new Error(
-        `Event ${revision} of the stream ${streamId} is not one of this service: give it a server ` +
-          'of its own, or a namespace in EVENT_STORE_URL.',
-      );
-    }
-    return {
-      id,
-      type,
-      data,
-      metadata,
-      stream: this.#namespace === '' ? streamId : streamId.slice(this.#namespace.length + 1),
-      revision: Number(revision),
-      position: placeOf(position),
-    };
   }
 
   async close(): Promise<void> {
@@ -326,15 +311,5 @@ export class KurrentDbClient {
   }
 }
 
-/** Each event has a position of its own, also among those appended together. */
-function placeOf(position: { readonly commit: bigint } | undefined): bigint {
-  // An event read from a stream has it since 22.6, as the driver's RecordedEvent type says.
-  if (position === undefined) throw new Error('This server gives no positions: it is too old.');
-  return position.commit;
-}
-
 /** What the driver gives no way to cancel. */
 const endsItself = (): void => {};
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
