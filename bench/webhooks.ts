@@ -39,10 +39,11 @@ async function accounts(withEndpoint: boolean, count = ACCOUNTS): Promise<readon
   const made: Account[] = [];
   while (made.length < count) {
     const account = await api.newAccount({ credits: 1_000_000 });
+    const { key } = account;
     if (withEndpoint) {
       const types = ['conversion.completed'];
-      await api.call('POST', `${BASE}/webhooks/`, { key: account.key, body: { url, types } });
-    }
+      await api.call('POST', `${BASE}/webhooks/`, { key, body: { url, types } });
+    } else await api.call('POST', `${BASE}/webhooks/secret/rotate/`, { key });
     made.push(account);
   }
   return made;

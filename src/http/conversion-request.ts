@@ -62,7 +62,7 @@ export async function parseRequest(
 ): Promise<(Storable & Key & { readonly accountId: string }) | Unfilled> {
   const issues = new ValidationIssues();
   const key = requestKeyOf(ctx, deps, issues);
-  const rules = await requestRules(ctx, deps, key);
+  const rules = await requestRules(ctx, deps, { ...key, body: sent });
   const body =
     sent instanceof FormBody ? bodyOfForm(sent, ConversionRequest.properties, issues) : sent;
   const named = namedTemplate(body, issues);

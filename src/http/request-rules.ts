@@ -1,5 +1,7 @@
 import { signingRule } from '../accounts/signature.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
+import { webhooksAggregate } from '../domain/webhooks.ts';
+import { namesWebhook } from '../requests/batch.ts';
 import type { RequestRules } from '../requests/validate.ts';
 import type { ValidationIssues } from '../requests/validation.ts';
 import { callerOf, type HttpContext, keyTermsOf } from './context.ts';
@@ -15,6 +17,7 @@ const TESTS_UNSIGNED =
  * @param accountId the caller's, unless given
  * @param idempotencyKey one that was accepted within a day gets the earlier answer: what the account may ask for now is not
  *   judged then
+ * @param body the new request, whose webhook_url needs a secret; absent where an earlier one is repeated
  */
 export async function requestRules(
   ctx: HttpContext,
@@ -22,7 +25,12 @@ export async function requestRules(
   {
     accountId = callerOf(ctx).accountId,
     idempotencyKey,
-  }: { readonly accountId?: string; readonly idempotencyKey?: string | undefined } = {},
+    body,
+  }: {
+    readonly accountId?: string;
+    readonly idempotencyKey?: string | undefined;
+    readonly body?: object;
+  } = {},
 ): Promise<RequestRules> {
   const { state } = await actors.read(accountAggregate, accountId, ctx.state.asOf);
   const now = clock.now();
@@ -38,7 +46,19 @@ export async function requestRules(
       : signingRule(state.signature, seal, now);
   const by = state.signature === undefined ? 'service' : 'account';
   const signing = isRepeated ? ({ by } as const) : judged;
-  const rules = { maxHtmlBytes, allowPrivateNetwork, egressPorts, retentionSeconds, signing };
+  let lacksWebhookSecret = false;
+  if (!isRepeated && body !== undefined && namesWebhook(body)) {
+    const webhooks = await actors.read(webhooksAggregate, accountId, ctx.state.asOf);
+    lacksWebhookSecret = webhooks.state.secrets.length === 0;
+  }
+  const rules = {
+    maxHtmlBytes,
+    allowPrivateNetwork,
+    egressPorts,
+    retentionSeconds,
+    signing,
+    lacksWebhookSecret,
+  };
   return config.publicVerify ? { ...rules, verifyUrl: `${publicUrl}/verify` } : rules;
 }
 

@@ -51,7 +51,7 @@ export function deliveryTargets(
     return text;
   }
 
-  /** The secrets that sign what goes to the URLs of requests; made when they are needed first. */
+  /** The secrets that sign what goes to the URLs of requests; made for requests from before each needed one. */
   async function defaultSecrets(
     state: WebhooksState,
     accountId: string,

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { MAX_BATCH } from '../domain/acceptance.ts';
 import type { RequestTexts } from '../domain/event-fields.ts';
 import { ServiceError } from '../errors/errors.ts';
+import { FormBody } from './files.ts';
 import { ConversionRequest } from './schema.ts';
 import { type CheckedRequest, checkConversionRequest, type RequestRules } from './validate.ts';
 import { compile, ValidationIssues } from './validation.ts';
@@ -17,7 +18,7 @@ const OWN = {
     Type.String({
       ...webhook_url,
       description:
-        'The https address that is told when the batch has ended, signed with the default secret of the account.',
+        'The https address that is told when the batch has ended, signed with the default secret of the account. Make that first, with POST /webhooks/secret/rotate/.',
     }),
   ),
 };
@@ -116,6 +117,14 @@ export async function checkBatchRequest<Kept>(
   }
   const { filename: __, address: ___, ...ownTexts } = texts;
   return { requests: kept, texts: ownTexts };
+}
+
+/** True where the body of a request, of a batch or of one in it, may have a webhook_url. */
+export function namesWebhook(body: object): boolean {
+  if (body instanceof FormBody) return body.parts.some(({ name }) => name === 'webhook_url');
+  const list: unknown = Reflect.get(body, 'requests');
+  const all: readonly unknown[] = Array.isArray(list) ? [body, ...list] : [body];
+  return all.some((each) => isObject(each) && (Reflect.get(each, 'webhook_url') ?? null) !== null);
 }
 
 /** Names the place of a request that is too large by itself. */

@@ -222,7 +222,7 @@ export const ConversionRequest = Closed({
       minLength: 1,
       maxLength: MAX_URL_CHARACTERS,
       description:
-        'The https address that is told when the conversion has ended, signed with the default secret of the account.',
+        'The https address that is told when the conversion has ended, signed with the default secret of the account. Make that first, with POST /webhooks/secret/rotate/.',
       examples: ['https://example.com/hooks/pdf'],
     }),
   ),

@@ -27,7 +27,7 @@ import {
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
-import { checkWebhookUrl } from './webhooks.ts';
+import { checkWebhookUrl, NO_WEBHOOK_SECRET } from './webhooks.ts';
 import { sizeText } from '../text/size.ts';
 
 export type RequestRules = Pick<
@@ -38,6 +38,8 @@ export type RequestRules = Pick<
   readonly verifyUrl?: string;
   /** Who signs, or why nobody does. */
   readonly signing?: SigningRule;
+  /** Nothing can sign what a webhook_url is sent: the account has no default secret. */
+  readonly lacksWebhookSecret?: boolean;
 };
 
 export interface CheckedRequest {
@@ -150,6 +152,9 @@ export function checkConversionRequest(
   if (retentionSeconds !== undefined && retentionSeconds > rules.retentionSeconds) {
     const message = `Must be at most ${rules.retentionSeconds}: the account's documents are kept no longer.`;
     issues.add('retention_seconds', message);
+  }
+  if (webhookUrl !== undefined && rules.lacksWebhookSecret === true) {
+    issues.add('webhook_url', NO_WEBHOOK_SECRET);
   }
   return {
     source,

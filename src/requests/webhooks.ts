@@ -5,6 +5,9 @@ import type { ValidationIssues } from './validation.ts';
 
 export const MAX_WEBHOOK_URL_CHARACTERS = 2048;
 
+export const NO_WEBHOOK_SECRET =
+  'The account does not have a secret to sign the delivery. Make it first: POST /webhooks/secret/rotate/ shows it once.';
+
 export type WebhookUrlRules = Pick<Config, 'allowPrivateNetwork' | 'egressPorts'>;
 
 /**

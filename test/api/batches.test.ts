@@ -493,6 +493,7 @@ void test('the client, and who is told of the end', async (t) => {
   const { id: accountId, key } = await api.newAccount();
   const client = new PressledgerClient({ server: api.origin, apiKey: key });
   const managers = startBatches(api);
+  await client.webhooks.rotateSecret();
   const common = { reference: 'R', webhook_url: 'https://example.com/hook' };
   const made = await client.batches.create(letters(2), { ...common, idempotencyKey: 'k' });
   t.strictSame(await client.batches.create(letters(2), { idempotencyKey: 'k' }), made);

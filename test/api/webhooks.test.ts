@@ -8,7 +8,7 @@ import { BASE, refusal } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { DAY_MS, HOUR_MS } from '../support/samples.ts';
-import { startWebhookApi } from '../support/webhooks.ts';
+import { PDF, startWebhookApi } from '../support/webhooks.ts';
 
 /** As the kept library checks it. Its clock is the real one. */
 const verified = ({ text, headers }: Received, secret: string): unknown =>
@@ -224,6 +224,51 @@ void test('an endpoint that fails for five days, or answers 410, is switched off
   await failing.count(before + 1);
 });
 
+void test('a request with a URL is refused until somebody was shown the secret', async (t) => {
+  const w = await startWebhookApi(t);
+  const webhook_url = 'https://example.com/hook';
+  const form = new FormData();
+  form.append('files', new Blob(['<p>x</p>']), 'index.html');
+  form.append('webhook_url', webhook_url);
+  const one = { html: '<p>x</p>', webhook_url };
+  const sources = [{ file: PDF.toString('base64') }];
+  const template = { name: 'T', html: '<p>x</p>', sample: {} };
+  const { body: made } = await w.callAs('POST', '/templates/', template);
+  const ofTemplate = { template: made['id'], data: {}, webhook_url };
+  const requests: [path: string, body: object, field: string][] = [
+    ['/pdf/', one, 'webhook_url'],
+    ['/pdf/', ofTemplate, 'webhook_url'],
+    ['/batches/', { requests: [{ html: '<p>x</p>' }], webhook_url }, 'webhook_url'],
+    ['/batches/', { requests: [{ html: '<p>x</p>' }, one] }, 'requests.1.webhook_url'],
+    ['/batches/', { requests: [ofTemplate] }, 'requests.0.webhook_url'],
+    ['/documents/', { sources, webhook_url }, 'webhook_url'],
+  ];
+  const send = (path: string, body: object) => w.callAs('POST', path, body);
+  const sendForm = async () => {
+    const headers = { 'X-API-Key': w.key };
+    const url = `${w.origin}${BASE}/pdf/`;
+    const response = await fetch(url, { method: 'POST', headers, body: form });
+    return { status: response.status, text: await response.text() };
+  };
+  for (const [path, body, field] of requests) {
+    const answer = await send(path, body);
+    t.match(answer, { status: 400, body: { error: 'validation_error' } }, answer.text);
+    const { [field]: messages } = answer.body['details'] as Record<string, string[]>;
+    t.match(messages?.[0], 'POST /webhooks/secret/rotate/', path);
+  }
+  const refused = await sendForm();
+  t.equal(refused.status, 400);
+  t.match(refused.text, 'POST /webhooks/secret/rotate/');
+  t.equal((await send('/pdf/', { html: '<p>x</p>', webhook_url: null })).status, 202);
+  w.pass(60_000);
+  t.equal((await send('/webhooks/secret/rotate/', {})).status, 200);
+  for (const [path, body] of requests) {
+    const answer = await send(path, body);
+    t.equal(answer.status, 202, answer.text);
+  }
+  t.equal((await sendForm()).status, 202);
+});
+
 void test('rotation, the default secret and the URL of a request', async (t) => {
   const w = await startWebhookApi(t);
   const receiver = await startReceiver(t);
@@ -244,9 +289,11 @@ void test('rotation, the default secret and the URL of a request', async (t) => 
     status: 404,
     error: 'not_found',
   });
+  const first = await w.callAs('POST', '/webhooks/secret/rotate/');
   await w.end(await w.request({ webhook_url: receiver.url }));
   const [, ofRequest] = await receiver.count(2);
   t.match(ofRequest?.body, { type: 'conversion.completed' });
+  t.ok(ofRequest && verified(ofRequest, String(first.body['secret'])));
   t.match(await w.callAs('GET', '/webhooks/secret/'), {
     status: 200,
     body: { secret_prefix: /^whsec_/ },

@@ -36,7 +36,7 @@ async function parseBatch(ctx: HttpContext, deps: RouteDependencies, body: objec
   const issues = new ValidationIssues(MAX_NAMED);
   const { accountId } = callerOf(ctx);
   const key = requestKeyOf(ctx, deps, issues, 'batch');
-  const rules = await requestRules(ctx, deps, key);
+  const rules = await requestRules(ctx, deps, { ...key, body });
   const whole = async (hold: HoldBytes) => {
     const { requests, texts } = await wholeBatch(deps, accountId, body, { rules, issues, hold });
     issues.throwIfAny();

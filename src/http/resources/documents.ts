@@ -235,7 +235,7 @@ export const createDocument: Endpoint = {
         async (body) => {
           const issues = new ValidationIssues();
           const key = requestKeyOf(ctx, deps, issues, 'documents');
-          const rules = await requestRules(ctx, deps, key);
+          const rules = await requestRules(ctx, deps, { ...key, body });
           const checked = checkDocumentRequest(body, issues, rules);
           issues.throwIfAny();
           return { checked, key };

@@ -187,7 +187,7 @@ export const getDefaultSecretDoc: OperationDoc = {
   tag,
   summary: 'Retrieve the age of the default secret',
   description:
-    'The default secret signs what is sent to the webhook_url of a request. It is made by a rotation, or by the first delivery.',
+    'The default secret signs what is sent to the webhook_url of a request. A request with a webhook_url is refused before an owner has made it, which shows it once.',
   answers: { 200: { description: 'Its first characters and its age.', schema: DefaultSecret } },
   errors: {
     not_found: {

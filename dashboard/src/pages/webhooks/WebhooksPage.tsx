@@ -99,7 +99,7 @@ function DefaultSecret() {
     <Section
       title={t('For single requests')}
       lead={rich(
-        'A request may name an address in {code}, which is sent the end of that one conversion. What is sent there is signed with this secret.',
+        'Set {code} in a request to get a callback for that conversion. It is signed with this secret, which must be made first.',
         { code: <code>webhook_url</code> },
       )}
       actions={
