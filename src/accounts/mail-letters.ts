@@ -5,7 +5,7 @@
 import { apiKeyQueries } from '../../projections/api-keys.ts';
 import type { MailRow } from '../../projections/mail-queries.ts';
 import type { ActorSystem } from '../actors/system.ts';
-import type { Vault } from '../documents/keys/vault.ts';
+import { REMOVED_PERSON, type Vault } from '../documents/keys/vault.ts';
 import { type AccountState, accountAggregate } from '../domain/account.ts';
 import type { MailKind } from '../domain/choices.ts';
 import { isEmailAddress } from '../domain/email.ts';
@@ -14,10 +14,11 @@ import { homeOf } from '../domain/members.ts';
 import { signUpAggregate } from '../domain/sign-up.ts';
 import type { Letter } from '../mail/letter.ts';
 import type { ReadModel } from '../read-model/database.ts';
+import { unlinkedName } from '../text/plain-text.ts';
 import type { Clock } from '../time/clock.ts';
 import { offeredEmail } from './email-change.ts';
 import { invitationToken } from './invitations.ts';
-import { findLogin, loginOf, personName } from './logins.ts';
+import { findLogin, loginOf, personTexts } from './logins.ts';
 import { accountName } from './members.ts';
 import { mailedReset } from './password-reset.ts';
 import { signUpToken } from './sign-up.ts';
@@ -60,6 +61,12 @@ const ROLE_TEXTS = { owner: 'an owner', member: 'a member', auditor: 'an auditor
 const ofOwners = (account: string): string =>
   `You get this mail as an owner of the account ${account}. The page Account says which mails you get.`;
 
+/** A person, to a stranger: somebody who chooses a name must not choose what the stranger is led to. */
+async function nameFor(deps: LetterDependencies, personId: string): Promise<string> {
+  const { name, email = REMOVED_PERSON } = await personTexts(deps, personId);
+  return name === undefined ? email : unlinkedName(name);
+}
+
 /** Mails about an account that is open and not suspended. */
 const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, keyof typeof OF_PERSON>, Write>> = {
   async invitation(deps, { accountId, personId, account, accountCalled }) {
@@ -67,7 +74,7 @@ const OF_ACCOUNT: Readonly<Record<Exclude<MailKind, keyof typeof OF_PERSON>, Wri
     if (invitation === undefined || invitation.expiresAt <= deps.clock.now()) return undefined;
     const { invitedBy, role, expiresAt } = invitation;
     const by =
-      invitedBy === undefined ? 'The operator of the service' : await personName(deps, invitedBy);
+      invitedBy === undefined ? 'The operator of the service' : await nameFor(deps, invitedBy);
     return {
       subject: 'You are invited to a Pressledger account',
       paragraphs: [`${by} invites you to an account as ${ROLE_TEXTS[role]}.`],

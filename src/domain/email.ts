@@ -10,11 +10,13 @@ import { founderOf } from './members.ts';
 export const emailStream = (addressHmac: string): string => `email-${addressHmac}`;
 
 /**
- * Could be one: if anybody reads it, only a letter tells. What does not show, or steers what does
- * (`\p{C}`), is in none.
+ * Could be one: if anybody reads it, only a letter tells. Characters that do not show, or steer those that do (`\p{C}`),
+ * are in none, nor are those that separate or enclose addresses in a mail. A domain consists of labels.
  */
 export const isEmailAddress = (text: string): boolean =>
-  /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,255}$/u.test(text);
+  /^[^\s@\p{C}<>()[\]\\,;:"]{1,64}@(?=.{1,255}$)[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)*$/u.test(
+    text,
+  );
 
 /** Tells the accounts among the holders of addresses from the persons. */
 export const isAccount = (holder: string): boolean => holder.startsWith('acct_');

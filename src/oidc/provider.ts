@@ -119,6 +119,8 @@ export function openIdentityProvider(
         const claims = tokens.claims();
         if (claims === undefined) throw new Error('It sent no ID token.');
         const { iss, sub } = claims;
+        // Two people without one would be the same person.
+        if (sub.trim() === '') throw new Error('Its ID token names nobody.');
         // Many providers put what they know of a person there alone.
         const more =
           config.serverMetadata().userinfo_endpoint === undefined

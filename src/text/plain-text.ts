@@ -19,6 +19,22 @@ export function plainText(text: string): string {
   return text.replace(LINE_BREAKS_AND_TABS, ' ').replace(CONTROL, escapeOf);
 }
 
+/** What makes mail programs see a link in a word: of `https://x`, `www.x`, `x.com`, `a@b` or `\\\\host`. */
+const LINKING = /(?:[.:@\u3002]|\/\/|\\\\)+(?=\S)/g;
+
+/** A longer name could be a message. */
+const MOST_OF_NAME = 60;
+
+/** Makes a person's name safe to show in a mail to strangers: nothing in it becomes a link, and a long one is cut. */
+export function unlinkedName(name: string): string {
+  // Link finders read the wide forms of these characters, too.
+  const words = name.normalize('NFKC').replace(LINKING, ' ').trim().split(/\s+/);
+  const letters = Array.from(words.join(' '));
+  return letters.length > MOST_OF_NAME
+    ? `${letters.slice(0, MOST_OF_NAME - 1).join('')}…`
+    : letters.join('');
+}
+
 /** Makes text safe to show in a page of HTML, between tags and in attributes. */
 export function htmlText(text: string): string {
   return plainText(text).replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);

@@ -72,6 +72,18 @@ void test('an invitation brings the link, and works', async (t) => {
   t.equal((await accept(api, token)).status, 410);
 });
 
+void test('a stranger gets no link but that of the service, whatever the inviter is called', async (t) => {
+  const { api, mailNumber } = await startMailApi(t);
+  const owner = await ownerOf(api);
+  const person = `${BASE}/account/person/`;
+  const name = 'Urgent: pay at https://evil.example, www.evil.example or me@evil.example.';
+  await api.call('PATCH', person, { headers: owner.headers, body: { name } });
+  await invite(api, owner.headers, 'bob@example.com');
+  const { mail } = await mailNumber(1);
+  t.match(mail.text, 'Urgent: pay at https evil example, www evil example or me e… invites you');
+  for (const shown of [mail.text, mail.html]) t.notMatch(shown, /evil\.|www\.|@evil|\/evil/);
+});
+
 void test('without a mail server nothing is promised, and nothing follows when there is one', async (t) => {
   const api = await startApi(t, { env: { SMTP_URL: '' } });
   const owner = await ownerOf(api);

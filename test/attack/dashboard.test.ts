@@ -14,8 +14,8 @@ import { servePages } from '../support/pages.ts';
 
 const MARK = 'window.pwned=1';
 const SCRIPT = `<img src=x onerror=${MARK}><script>${MARK}</script>`;
-/** Has none of what an address must not have. */
-const ADDRESS = `<img/src=x/onerror=${MARK}>@example.com`;
+/** Has none of what an address must not have, and would leave an attribute or become a tag if it was not escaped. */
+const ADDRESS = `'autofocus/onfocus='${MARK}'&lt@example.com`;
 
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 

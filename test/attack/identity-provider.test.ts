@@ -94,6 +94,8 @@ void test('an ID token that is not for this sign-in is not believed', async (t) 
     'several audiences, for another one': { claims: { aud: ['pressledger', 'b'], azp: 'b' } },
     'another issuer': { claims: { iss: 'https://login.example.com' } },
     'no subject': { claims: { sub: undefined } },
+    'an empty subject': { claims: { sub: '' } },
+    'a blank subject': { claims: { sub: ' ' } },
     expired: { claims: { iat: now - 900, exp: now - 600 } },
     'no signature': { isUnsigned: true },
     'a key of somebody else': { isForeignKey: true },

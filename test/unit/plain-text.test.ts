@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { plainJson, plainText } from '../../src/text/plain-text.ts';
+import { plainJson, plainText, unlinkedName } from '../../src/text/plain-text.ts';
 
 const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
@@ -34,6 +34,32 @@ void test('letters of every script, emoji and what joins them stay as they are',
   for (const text of ['Größe', 'שלום', 'مرحبا', '日本語', '👩‍💻', 'क्‍ष', 'C:\\new', '']) {
     t.equal(plainText(text), text);
   }
+  t.end();
+});
+
+void test('a name in a mail has nothing that becomes a link', (t) => {
+  for (const [name, shown] of [
+    ['https://evil.example/x', 'https evil example/x'],
+    ['www.evil.example', 'www evil example'],
+    ['Pay at evil.example now', 'Pay at evil example now'],
+    ['me@evil.example', 'me evil example'],
+    ['mailto:me', 'mailto me'],
+    ['//evil', 'evil'],
+    ['\\\\evil\\share', 'evil\\share'],
+    ['evil\u3002example', 'evil example'],
+    ['me\uff20evil\uff0eexample', 'me evil example'],
+    ['evil.\u200bexample', 'evil \u200bexample'],
+  ] as const)
+    t.equal(unlinkedName(name), shown);
+  for (const name of [
+    'J. R. Müller',
+    "Siobhán O'Neil-Smith jr.",
+    '<b>Ada</b> & Söhne',
+    '山田 太郎',
+  ])
+    t.equal(unlinkedName(name), name);
+  t.equal(unlinkedName('x'.repeat(60)), 'x'.repeat(60));
+  t.equal(unlinkedName('🦉'.repeat(61)), `${'🦉'.repeat(59)}…`);
   t.end();
 });
 

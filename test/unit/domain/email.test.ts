@@ -29,3 +29,16 @@ void test('an address shows all that is in it', (t) => {
   }
   t.end();
 });
+
+void test('what separates or encloses addresses is not part of one', (t) => {
+  for (const mark of '<>()[]\\,;:" @') {
+    t.notOk(isEmailAddress(`${mark}x@example.com`), `before: ${mark}`);
+    t.notOk(isEmailAddress(`x@example.com${mark}`), `after: ${mark}`);
+    t.notOk(isEmailAddress(`x${mark}y@example.com`), `in its name: ${mark}`);
+    t.notOk(isEmailAddress(`x@example${mark}com`), `in its domain: ${mark}`);
+  }
+  for (const domain of ['', '.', '.com', 'example.', 'a..b', 'a/b', "a'", 'a?b', 'b'.repeat(256)])
+    t.notOk(isEmailAddress(`x@${domain}`), `domain ${domain}`);
+  t.ok(isEmailAddress(`x@${'b'.repeat(255)}`));
+  t.end();
+});
