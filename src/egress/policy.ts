@@ -155,24 +155,23 @@ export function judgeUrl(url: URL | string, policy: EgressPolicy): UrlRefusal | 
   return undefined;
 }
 
-const BY_SETTING =
-  'For development, the setting ALLOW_PRIVATE_NETWORK=true of the service allows it.';
+const LIFTED_BY_SETTING: ReadonlySet<UrlRefusalCode> = new Set([
+  'private-address',
+  'local-name',
+  'not-https',
+]);
+
+/** True where `ALLOW_PRIVATE_NETWORK` would allow the URL. */
+export const isLiftedBySetting = ({ code }: UrlRefusal): boolean => LIFTED_BY_SETTING.has(code);
 
 /** Judges the URL of a webhook: what is sent to it is personal, so that only development may do without TLS. */
 export function judgeReceiver(url: URL | string, policy: EgressPolicy): UrlRefusal | undefined {
   const refused = judgeUrl(url, policy);
   const parsed = typeof url === 'string' ? URL.parse(url) : url;
-  const isLocal = refused?.code === 'private-address' || refused?.code === 'local-name';
-  if (isLocal) return { ...refused, reason: `${refused.reason} ${BY_SETTING}` };
   if (refused !== undefined || policy.allowPrivateNetwork || parsed?.protocol === 'https:') {
     return refused;
   }
-  return { code: 'not-https', reason: `Must begin with https://. ${BY_SETTING}` };
-}
-
-/** The reason why a URL cannot be fetched, for people; undefined if nothing speaks against it yet. */
-export function refusalOfUrl(url: URL | string, policy: EgressPolicy): string | undefined {
-  return judgeUrl(url, policy)?.reason;
+  return { code: 'not-https', reason: 'Must begin with https://.' };
 }
 
 /** The port of an http or https URL; WHATWG leaves a default one out. */

@@ -12,6 +12,22 @@ import { idempotencyKeyHash, idempotencyKeyOf, type Purpose } from './idempotenc
 const TESTS_UNSIGNED =
   'A test is not signed. Leave it out, or send the request without test, with a key that is not for tests.';
 
+/** Tells the log, and operators, of the setting that would allow a URL: once a request, which may have 1,000. */
+export function settingHint(ctx: HttpContext): () => string | undefined {
+  let isLogged = false;
+  return () => {
+    if (!isLogged) {
+      ctx.state.log.info(
+        'A request names a private address, a local name or, for a webhook, http. For development, ALLOW_PRIVATE_NETWORK=true allows these.',
+      );
+    }
+    isLogged = true;
+    return callerOf(ctx).isOperator
+      ? 'For development, start the service with ALLOW_PRIVATE_NETWORK=true.'
+      : undefined;
+  };
+}
+
 /**
  * The rules of requests, with those of the account.
  * @param accountId the caller's, unless given
@@ -58,6 +74,7 @@ export async function requestRules(
     retentionSeconds,
     signing,
     lacksWebhookSecret,
+    settingHint: settingHint(ctx),
   };
   return config.publicVerify ? { ...rules, verifyUrl: `${publicUrl}/verify` } : rules;
 }

@@ -10,7 +10,7 @@ import {
   type RequestTexts,
 } from '../domain/event-fields.ts';
 import type { RequestDocument } from '../domain/request-document.ts';
-import { refusalOfUrl } from '../egress/policy.ts';
+import { judgeUrl } from '../egress/policy.ts';
 import { fieldError } from '../errors/errors.ts';
 import { bodyOfForm, checkFiles, FormBody } from './files.ts';
 import { checkTemplate, hasElement } from './html.ts';
@@ -27,20 +27,23 @@ import {
 import { CONVERSION_REQUEST_FORMS, ConversionRequest } from './schema.ts';
 import { checkUrlOptions } from './url.ts';
 import { compile, type ValidationIssues } from './validation.ts';
-import { checkWebhookUrl, NO_WEBHOOK_SECRET } from './webhooks.ts';
+import {
+  addRefusal,
+  checkWebhookUrl,
+  NO_WEBHOOK_SECRET,
+  type WebhookUrlRules,
+} from './webhooks.ts';
 import { sizeText } from '../text/size.ts';
 
-export type RequestRules = Pick<
-  Config,
-  'maxHtmlBytes' | 'allowPrivateNetwork' | 'egressPorts' | 'retentionSeconds'
-> & {
-  /** The page where anybody can check a PDF; absent where this is not offered. */
-  readonly verifyUrl?: string;
-  /** Who signs, or why nobody does. */
-  readonly signing?: SigningRule;
-  /** Nothing can sign what a webhook_url is sent: the account has no default secret. */
-  readonly lacksWebhookSecret?: boolean;
-};
+export type RequestRules = WebhookUrlRules &
+  Pick<Config, 'maxHtmlBytes' | 'retentionSeconds'> & {
+    /** The page where anybody can check a PDF; absent where this is not offered. */
+    readonly verifyUrl?: string;
+    /** Who signs, or why nobody does. */
+    readonly signing?: SigningRule;
+    /** Nothing can sign what a webhook_url is sent: the account has no default secret. */
+    readonly lacksWebhookSecret?: boolean;
+  };
 
 export interface CheckedRequest {
   readonly source: 'html' | 'url';
@@ -128,11 +131,11 @@ export function checkConversionRequest(
   const options = { ...printOptions(request), ...surroundings(issues, request) };
   if (request.html !== undefined) checkHtml(issues, request.html);
   if (request.url !== undefined) {
-    const refusal = refusalOfUrl(request.url, {
+    const refusal = judgeUrl(request.url, {
       allowPrivateNetwork: rules.allowPrivateNetwork,
       extraPorts: rules.egressPorts,
     });
-    if (refusal !== undefined) issues.add('url', refusal);
+    if (refusal !== undefined) addRefusal(issues, 'url', refusal, rules);
   }
   if (request.page_ranges !== undefined) {
     checkPageRanges(issues, 'page_ranges', request.page_ranges);

@@ -5,6 +5,7 @@ import { UnencryptedText } from '../../src/documents/encryption.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
+import { newOperator } from '../support/operator.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
 import { partsOf, rawHttp } from '../support/raw-http.ts';
 
@@ -61,6 +62,36 @@ void test('every spelling of an address that is not public is refused at once', 
   }
   const debits = (await api.store.readStream(`account-${id}`)).map(({ type }) => type);
   t.notOk(debits.includes('CreditDebited'), 'and nothing is taken for it');
+});
+
+void test('the log and operators learn which setting allows a local URL, and no one else', async (t) => {
+  const api = await startApi(t);
+  api.logger.level = 'info';
+  const [operator, other] = [await newOperator(api), await api.newAccount()];
+  const setting = /ALLOW_PRIVATE_NETWORK/;
+  const local = { url: 'http://localhost:3000/' };
+  const requests: [path: string, body: object][] = [
+    ['/pdf/', local],
+    ['/pdf/', { url: 'http://192.168.0.1/' }],
+    ['/pdf/', { html: '<p>x</p>', webhook_url: 'http://example.com/' }],
+    ['/batches/', { requests: [local, local] }],
+    ['/webhooks/', { url: 'https://localhost/' }],
+  ];
+  for (const [path, body] of requests) {
+    for (const [key, isTold] of [
+      [operator.key, true],
+      [other.key, false],
+    ] as const) {
+      api.logged.length = 0;
+      const answer = await api.call('POST', `${BASE}${path}`, { key, body });
+      t.equal(answer.status, 400, answer.text);
+      t.equal(setting.test(answer.text), isTold, answer.text);
+      t.equal(api.logged.filter((line) => setting.test(line)).length, 1, 'one line a request');
+    }
+  }
+  const faulty = { url: 'https://a:b@example.com/' };
+  const answer = await api.call('POST', PATH, { key: operator.key, body: faulty });
+  t.notMatch(answer.text, setting, 'it would not help');
 });
 
 const URL_OK = 'https://example.com/';

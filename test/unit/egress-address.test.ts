@@ -6,7 +6,6 @@ import {
   isPublicAddress,
   judgeUrl,
   literalAddress,
-  refusalOfUrl,
 } from '../../src/egress/policy.ts';
 import { LOCAL_NAMES, PRIVATE_SPELLINGS } from '../support/private-addresses.ts';
 
@@ -175,13 +174,16 @@ void test('schemes, credentials, ports and malformed URLs', async (t) => {
 
 void test('a private network may be allowed for development', async (t) => {
   for (const url of ['http://127.0.0.1:3000/', 'http://localhost:9/', 'http://[::1]/']) {
-    t.equal(refusalOfUrl(url, open), undefined, url);
+    t.equal(judgeUrl(url, open), undefined, url);
   }
 });
 
 void test('reasons are sentences that name what the client wrote', async (t) => {
-  t.equal(refusalOfUrl(new URL('http://0x7f.1/'), strict), 'The address 127.0.0.1 is not public.');
-  t.equal(refusalOfUrl('http://a.com:21/', strict), 'Port 21 is not one that pages may use.');
+  t.equal(
+    judgeUrl(new URL('http://0x7f.1/'), strict)?.reason,
+    'The address 127.0.0.1 is not public.',
+  );
+  t.equal(judgeUrl('http://a.com:21/', strict)?.reason, 'Port 21 is not one that pages may use.');
 });
 
 void test('literalAddress takes brackets off and knows names from addresses', async (t) => {

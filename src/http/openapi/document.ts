@@ -246,7 +246,7 @@ A conversion that fails is not an error of the request: its \`status\` is \`fail
 
 ## Rate limits
 
-An account may send ${config.rateLimitFree} requests per minute on the plan free, ${config.rateLimitStarter} on starter and ${config.rateLimitPro} on pro, with all of its credentials together. The dashboard has ${config.rateLimitDashboard} of its own; the conversions that it creates count in the plan, too. An address without a valid credential may send ${config.rateLimitAnonymous}. Every response has the limit, the remaining requests and the time of the next minute in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. After 429, wait for as many seconds as \`Retry-After\` says.
+An account may send ${config.rateLimitFree} requests per minute on the plan free, ${config.rateLimitStarter} on starter and ${config.rateLimitPro} on pro, with all of its credentials together. Polling counts, too: each GET of a record is a request. \`Prefer: wait=30\` needs fewer. The dashboard has ${config.rateLimitDashboard} of its own; the conversions that it creates count in the plan, too. An address without a valid credential may send ${config.rateLimitAnonymous}. Every response has the limit, the remaining requests and the time of the next minute in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. After 429, wait for as many seconds as \`Retry-After\` says.
 
 ## Pagination
 

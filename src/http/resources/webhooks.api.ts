@@ -140,7 +140,7 @@ export const changeWebhookDoc: OperationDoc = {
   errors: {
     validation_error: wrongField(
       'url',
-      'Must begin with https://. For development, the setting ALLOW_PRIVATE_NETWORK=true of the service allows it.',
+      'Must begin with https://.',
       'The body is not a JSON object, or fields are unknown or invalid. details lists all of them.',
     ),
   },

@@ -16,13 +16,14 @@ import { WEBHOOK_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { compile, type ValidationIssues, validated } from '../../requests/validation.ts';
-import { checkWebhookUrl } from '../../requests/webhooks.ts';
+import { checkWebhookUrl, type WebhookUrlRules } from '../../requests/webhooks.ts';
 import { plainText } from '../../text/plain-text.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
 import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { checkQuery, pageOf, sendPage } from '../pagination.ts';
+import { settingHint } from '../request-rules.ts';
 import { redeliverFailedDoc } from './webhook-deliveries.api.ts';
 import { deliveryBody } from './webhook-deliveries.ts';
 import {
@@ -53,11 +54,17 @@ function webhookIdOf(ctx: HttpContext): string {
 const checkRequest = compile(WebhookRequest);
 const checkChange = compile(WebhookChange);
 
+const urlRules = (ctx: HttpContext, { config }: RouteDependencies): WebhookUrlRules => ({
+  allowPrivateNetwork: config.allowPrivateNetwork,
+  egressPorts: config.egressPorts,
+  settingHint: settingHint(ctx),
+});
+
 /** Checks what a schema cannot say. @returns the settings as they are stored */
 function checkedSettings<Settings extends WebhookSettings>(
   issues: ValidationIssues,
   settings: Settings,
-  { config }: RouteDependencies,
+  rules: WebhookUrlRules,
 ): Settings {
   const { url, description } = settings;
   // Lists of endpoints show it, on terminals too.
@@ -68,7 +75,7 @@ function checkedSettings<Settings extends WebhookSettings>(
     );
   }
   if (url === undefined || issues.has('url')) return settings;
-  return { ...settings, url: checkWebhookUrl(issues, 'url', url, config) };
+  return { ...settings, url: checkWebhookUrl(issues, 'url', url, rules) };
 }
 
 const recordOf = ({ vault }: RouteDependencies, row: WebhookRow) => webhookRecord(vault, row);
@@ -92,7 +99,7 @@ export const postWebhook: Endpoint = {
     const { types = WEBHOOK_TYPES, ...settings } = await deps.bodies.readSmall(
       ctx,
       deps.config,
-      (body, issues) => checkedSettings(issues, checkRequest(body, issues), deps),
+      (body, issues) => checkedSettings(issues, checkRequest(body, issues), urlRules(ctx, deps)),
     );
     const context = await commandContext(ctx, deps);
     const { row, secret } = await createWebhook(deps, accountId, { ...settings, types }, context);
@@ -118,7 +125,7 @@ export const patchWebhook: Endpoint = {
     const { accountId } = callerOf(ctx);
     const id = webhookIdOf(ctx);
     const settings = await deps.bodies.readSmall(ctx, deps.config, (body, issues) =>
-      checkedSettings(issues, checkChange(body, issues), deps),
+      checkedSettings(issues, checkChange(body, issues), urlRules(ctx, deps)),
     );
     const context = await commandContext(ctx, deps);
     ctx.body = await recordOf(deps, await changeWebhook(deps, accountId, id, settings, context));
