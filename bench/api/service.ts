@@ -15,10 +15,8 @@ const EMAIL = 'bench@example.com';
 
 const config = readConfig(process.env);
 const core = await openCore(config, createLogger(config.logLevel), { create: true });
-const api = await startApi(core, (await openLog(core)).origin, () => ({
-  ready: true,
-  missing: [],
-}));
+const readiness = () => ({ ready: true, missing: [] });
+const api = await startApi(core, (await openLog(core)).origin, readiness, () => core.caughtUp());
 const origin = `http://127.0.0.1:${api.port}/api/v1`;
 const context = () => operatorContext(core.clock);
 

@@ -29,12 +29,15 @@ export function readyz(deps: Pick<HttpDependencies, 'readiness'>): HttpMiddlewar
 interface HealthDependencies extends Pick<HttpDependencies, 'logger' | 'readiness'> {
   /** Makes the answer to everything else; 404 by default. */
   readonly otherwise?: () => ServiceError;
+  /** Gives that answer to GET /healthz as well: a load balancer that asks there sends nobody here yet. */
+  readonly isStarting?: boolean;
 }
 
 const onlyHealth = () => new ServiceError('not_found', 'Only its health is served here.');
 
 /** Answers GET /healthz and GET /readyz as the API does, and 404 or 405 to everything else. */
 export function createHealthApp(deps: HealthDependencies): HttpApp {
+  const { otherwise = onlyHealth, isStarting = false } = deps;
   const app = new Koa<RequestState>();
   app.on('error', (err: unknown) => deps.logger.debug({ err }, 'An answer was cut off.'));
   const paths = ['/healthz', '/readyz'];
@@ -42,15 +45,12 @@ export function createHealthApp(deps: HealthDependencies): HttpApp {
   app.use(securityHeaders);
   app.use(errors);
   const handlers = new Map([
-    ['/healthz', healthz],
+    ...(isStarting ? [] : ([['/healthz', healthz]] as const)),
     ['/readyz', readyz(deps)],
   ]);
   app.use(async (ctx, next) => {
     const handler = handlers.get(ctx.path);
-    if (handler === undefined) {
-      const { otherwise = onlyHealth } = deps;
-      throw otherwise();
-    }
+    if (handler === undefined) throw otherwise();
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.set('Allow', 'HEAD, GET');
       throw new ServiceError('method_not_allowed');

@@ -95,7 +95,7 @@ function always(rateLimitHeaders: HttpApp['rateLimitHeaders'], early: Early): An
   return (request, response) => void answer(request, response);
 }
 
-const STARTING = 'The service is starting. Try again after Retry-After seconds.';
+export const STARTING = 'The service is starting. Try again after Retry-After seconds.';
 const COME_AGAIN = { 'Retry-After': '1' };
 
 /** Answers 503 with Retry-After during start-up. */

@@ -28,6 +28,7 @@ export interface RunningApi extends Stoppable {
   refuse(reason: string): void;
 }
 
+const STARTING_RETRY_SECONDS = 2;
 const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;
 
 /** The origin where a program on this machine reaches the API. */
@@ -37,15 +38,17 @@ export function ownOrigin(host: string, port: number): string {
 }
 
 /**
+ * Listens at once. Until `opening` has ended, only GET /readyz is answered, and everything else gets 503.
  * @param origin the name of this deployment in tokens and links
- * @throws {Error} one line that names the address and the remedy, where it cannot listen there
+ * @throws {Error} one line that names the address and the remedy, where it cannot listen there; what `opening` throws
  */
 export async function startApi(
   core: Core,
   origin: string,
   readiness: Readiness,
+  opening: () => Promise<void>,
 ): Promise<RunningApi> {
-  const [rateLimits, { listen }] = await Promise.all([
+  const [rateLimits, { listen, STARTING }] = await Promise.all([
     import('../http/middleware/rate-limit.ts'),
     import('../http/server.ts'),
   ]);
@@ -65,6 +68,16 @@ export async function startApi(
     );
   }
   try {
+    server.serve(
+      createHealthApp({
+        logger,
+        readiness,
+        isStarting: true,
+        otherwise: () =>
+          new ServiceError('service_unavailable', STARTING, { retryAfter: STARTING_RETRY_SECONDS }),
+      }),
+    );
+    await opening();
     const { app, stop } = await openApi(core, { origin, publicUrl, readiness, rateLimiter });
     server.serve(app);
     let handleOperator = app.handleOperator;

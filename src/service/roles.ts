@@ -205,13 +205,16 @@ async function serveLog(
     }
     // Before it accepts anything.
     await core.queues.claim(openedAs);
-    await core.signer.checkLog({ untilCaughtUp: true });
     logPlaces(config, logger, config.eventStoreUrl ?? config.dataDir);
     let publicUrl = '';
     const work = createWork(core, openedAs, renders, await linksOf(core, origin, () => publicUrl));
-    const readiness = () => readinessOfNode(core, work);
+    const build = buildOf(core);
+    const readiness = async () => {
+      const missing = build.missing();
+      return missing.length > 0 ? { ready: false, missing } : await readinessOfNode(core, work);
+    };
     tellReadiness(observers, readiness);
-    const api = await startApi(core, origin, readiness);
+    const api = await startApi(core, origin, readiness, build.run);
     ({ publicUrl } = api);
     const stopNoting = noteCheckpoints(core);
     const ready = core
@@ -252,6 +255,34 @@ async function serveLog(
       await core.close();
     }
   }
+}
+
+const BUILD_LINE_MS = 5_000;
+
+/** The catch-up of the read models with the log, before the API answers from them. */
+function buildOf({ logger, readModel, signer, store }: Core): {
+  readonly missing: () => readonly string[];
+  readonly run: () => Promise<void>;
+} {
+  let head = 0n;
+  let isBuilt = false;
+  const state = (): string => {
+    const share = head === 0n ? 0 : Number((100n * readModel.reached()) / head);
+    return `the read models are being built (${Math.min(share, 100)} %)`;
+  };
+  return {
+    missing: () => (isBuilt ? [] : [state()]),
+    run: async () => {
+      const lines = setInterval(() => logger.info(state()), BUILD_LINE_MS);
+      try {
+        head = await store.head();
+        await signer.checkLog({ untilCaughtUp: true });
+        isBuilt = true;
+      } finally {
+        clearInterval(lines);
+      }
+    },
+  };
 }
 
 /** Goes on for ever where the service refuses to tell anything of its log. */

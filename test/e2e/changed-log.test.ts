@@ -55,7 +55,7 @@ async function answersNothing(
   const ready = await eventually('an answer', async () => {
     const answer = await ask('/readyz').catch(() => undefined);
     const said = (await answer?.json()) as { message?: string; details?: { missing: string[] } };
-    return said?.message?.includes('starting') === false ? said : undefined;
+    return said?.message && !/starting|being built/.test(said.message) ? said : undefined;
   });
   const [reason = ''] = ready.details?.missing ?? [];
   t.match(reason, line);

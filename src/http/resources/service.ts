@@ -40,7 +40,7 @@ export const getHealth: Endpoint = {
     tag: 'Service',
     summary: 'Check that the service is alive',
     description:
-      'For liveness probes: answers as soon as the process runs, and needs no other part of the service.',
+      'For liveness probes: answers as soon as the service has started, and needs no other part of it.',
     answers: { 200: { description: 'The process answers.', schema: Alive } },
   },
   handler: () => healthz,
