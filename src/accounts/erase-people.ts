@@ -9,7 +9,9 @@ import { personAggregate } from '../domain/person.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
 import { endSignUp } from './sign-up.ts';
+import { membershipsOf } from './logins.ts';
 import { endPerson, forgetRevoked } from './members.ts';
+import { removeFromAccount } from './operators.ts';
 
 const LAST_MOMENT_MS = 60 * 60 * 1000;
 
@@ -51,14 +53,16 @@ export async function erasePersonOf(
 /**
  * Erases a person and not an account: nobody can read their name and address from then on, and they cannot sign in any
  * more. Events stay, and name a removed person.
- * @throws {ServiceError} `forbidden` where an account would be left without an owner: nothing is erased
+ * @throws {ServiceError} `forbidden` where an account would be left without an owner, or the service without an operator:
+ * nothing is erased
  */
 export async function erasePerson(
   deps: Dependencies,
   personId: string,
   context: CommandContext,
 ): Promise<void> {
-  const memberships = (await consistentQuery(deps, peopleQueries)).memberships(personId);
+  // First the account that they founded: if nobody else is an operator, they stay in the others.
+  const memberships = await membershipsOf(deps, personId);
   for (const { accountId } of memberships) {
     const { state } = await deps.actors.read(accountAggregate, accountId);
     const rejection = removalRefused(state, personId);
@@ -67,8 +71,8 @@ export async function erasePerson(
   for (const { accountId } of memberships) {
     const command = { type: 'RemoveMember', accountId, personId } as const;
     const own = causedByItself(context, `${context.commandId}/${accountId}`);
-    const outcome = await deps.actors.send(accountAggregate, accountId, command, own);
-    await forgetRevoked(deps, orThrow(outcome).events, own);
+    const { events } = await removeFromAccount(deps, command, own);
+    await forgetRevoked(deps, events, own);
   }
   await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
 }

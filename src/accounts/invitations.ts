@@ -8,7 +8,7 @@ import { UNPROVEN_ADDRESS } from '../domain/address-proof.ts';
 import { isEmailAddress } from '../domain/email.ts';
 import type { Actor } from '../domain/event-metadata.ts';
 import type { Role } from '../domain/member-events.ts';
-import { INVITATION_GONE, openInvitation } from '../domain/members.ts';
+import { founderOf, INVITATION_GONE, openInvitation } from '../domain/members.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { newPersonId, tokenHashOf } from '../time/ids.ts';
@@ -17,6 +17,7 @@ import { sendProof } from './address-proofs.ts';
 import { findLogin, type Login } from './logins.ts';
 import { countMail } from './mail-budget.ts';
 import { memberOf, nameOfPerson, registerPerson } from './members.ts';
+import { restoreOperator } from './operators.ts';
 import { checkPassword } from './passwords.ts';
 import { assertAllowed, networkKey } from './rate-limits.ts';
 import { judgeInTurn, type SignInRequest } from './sign-in.ts';
@@ -177,6 +178,8 @@ export async function acceptInvitation(
   const context = await contextFor({ kind: 'account', id: accountId, person: personId, role });
   const now = context.metadata.time;
   await sendToAccount(deps, { type: 'JoinAccount', accountId, personId, tokenHash, now }, context);
+  // The founder of an operator's account, back in it, acts for it again.
+  if (personId === founderOf(accountId)) await restoreOperator(deps, accountId, context);
   if (personId !== invitation.id) await deps.vault.erase(invitation.id);
   return personId;
 }

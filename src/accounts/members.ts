@@ -16,6 +16,7 @@ import { plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
 import { personName, personTexts, type TextReaders } from './logins.ts';
+import { removeFromAccount } from './operators.ts';
 import { apiKeyRecord, type Opener } from './records.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
 
@@ -111,9 +112,10 @@ export async function removeMember(
 ): Promise<void> {
   const { state } = await deps.actors.read(accountAggregate, accountId);
   const isInvitation = state.invitations[personId] !== undefined;
-  const type = isInvitation ? 'RevokeInvitation' : 'RemoveMember';
-  const command = { type, accountId, personId, ...asked(by) } as const;
-  const { events } = await sendToAccount(deps, command, context);
+  const which = { accountId, personId, ...asked(by) };
+  const { events } = isInvitation
+    ? await sendToAccount(deps, { type: 'RevokeInvitation', ...which }, context)
+    : await removeFromAccount(deps, { type: 'RemoveMember', ...which }, context);
   await forgetRevoked(deps, events, context);
 }
 

@@ -205,7 +205,7 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
   AccountSuspended: () =>
     'The account was suspended: nothing new is accepted, and nobody signs in.',
   OperatorSetAside: () =>
-    'The suspension of the account, an operator, was decided: another operator of the service can act.',
+    'The account no longer counts among the operators who can act: another operator of the service can.',
   OperatorRestored: () => 'The account counts among the operators who can act again.',
   PasswordResetOffered: (data) =>
     `${resetText(data)} It is valid until ${isoDate(data.expiresAt)}.`,

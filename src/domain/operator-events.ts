@@ -21,7 +21,10 @@ export const OPERATOR_EVENT_SCHEMAS = {
     reason: Sealed,
     suspendedAt: Time,
   }),
-  /** The suspension of an operator was decided: another one can act. They count as one no more, until they are restored. */
+  /**
+   * The suspension of an operator, or the removal of its founder, was decided: another one can act. It counts as one no
+   * more, until it is restored.
+   */
   OperatorSetAside: Type.Object({ accountId: AccountId }),
   OperatorRestored: Type.Object({ accountId: AccountId }),
   AccountResumed: Type.Object({ accountId: AccountId, resumedAt: Time }),

@@ -1,7 +1,9 @@
 /** Somebody who acts as an operator and is none. */
 import { test } from 'tap';
 import { ROUTES } from '../../src/http/routes.ts';
+import { founderOf } from '../../src/domain/members.ts';
 import { BASE, type CallOptions, PASSWORD, refusal, startApi } from '../support/api.ts';
+import { bearerOf, joined } from '../support/every-people-answer.ts';
 import {
   firstAccount,
   newOperator,
@@ -111,6 +113,73 @@ void test('an operator that was revoked is none with the next request', async (t
   t.strictSame(refusal(grant), FORBIDDEN);
   await setOperator(api, operator.id, true);
   t.equal((await operator.call('GET', '/accounts/')).status, 200, 'and one again');
+});
+
+void test('nobody takes the last operator away by removing the founder of the account', async (t) => {
+  const api = await startApi(t);
+  const operator = await newOperator(api);
+  const eve = await joined(api, operator.headers, 'eve@example.com', 'owner');
+  const founder = `${BASE}/account/members/${founderOf(operator.id)}/`;
+  const remove = (headers: CallOptions['headers']) =>
+    api.call('DELETE', founder, { ...(headers && { headers }) });
+  const erase = () =>
+    api.fetchAsOperator(
+      `http://x${BASE}/operator/people/${encodeURIComponent(operator.email)}/erase/`,
+      { method: 'POST' },
+    );
+  // Another account that the founder belongs to: nothing of an erasure that is refused has begun.
+  const other = await api.newAccount();
+  const otherOwner = await bearerOf(api, other.email);
+  await joined(api, otherOwner, operator.email, 'member');
+  const before = (await api.log()).length;
+  const removed = await remove(eve.headers);
+  t.strictSame(refusal(removed), FORBIDDEN, 'removed');
+  t.match(removed.body['message'], /last operator of the service who can act/);
+  t.strictSame(refusal(await remove(operator.headers)), FORBIDDEN, 'left');
+  t.equal((await erase()).status, 403, 'erased');
+  const added = (await api.log()).slice(before).map(({ type }) => type);
+  t.strictSame(added, [], 'nothing was changed');
+  const demoted = await api.call('PATCH', founder, {
+    headers: eve.headers,
+    body: { role: 'auditor' },
+  });
+  t.equal(demoted.status, 200);
+  t.equal((await operator.call('GET', '/accounts/')).status, 200, 'as an auditor, too');
+
+  const second = await newOperator(api);
+  t.equal((await remove(eve.headers)).status, 204, 'another one can act');
+  t.equal((await operator.call('GET', '/accounts/')).status, 401);
+  const own = `${BASE}/account/members/${founderOf(second.id)}/`;
+  await joined(api, second.headers, 'heir@example.com', 'owner');
+  const leaving = await api.call('DELETE', own, { headers: second.headers });
+  t.strictSame(refusal(leaving), FORBIDDEN, 'the last one now');
+  await joined(api, eve.headers, operator.email, 'member');
+  const left = await api.call('DELETE', own, { headers: second.headers });
+  t.equal(left.status, 204, 'the first one is back');
+  t.equal((await erase()).status, 403);
+});
+
+void test('of two founders who are removed from the accounts of operators at once, one stays', async (t) => {
+  const api = await startApi(t);
+  const operators = [await newOperator(api), await newOperator(api)];
+  const owners = [];
+  for (const [index, { id, email, headers }] of operators.entries()) {
+    const eve = await joined(api, headers, `eve${index}@example.com`, 'owner');
+    owners.push({ eve, email, founder: `${BASE}/account/members/${founderOf(id)}/` });
+  }
+  // More rounds would reach the rate limit of the accounts.
+  for (let round = 0; round < 3; round += 1) {
+    const statuses = await Promise.all(
+      owners.map(async ({ eve, founder }) => {
+        const { status } = await api.call('DELETE', founder, { headers: eve.headers });
+        return status;
+      }),
+    );
+    const sorted = statuses.toSorted((one, other) => one - other);
+    t.strictSame(sorted, [204, 403], `round ${round}`);
+    const gone = owners[statuses.indexOf(204)];
+    if (gone !== undefined) await joined(api, gone.eve.headers, gone.email, 'owner');
+  }
 });
 
 void test('a stolen session cannot guess the password by erasing', async (t) => {

@@ -219,7 +219,7 @@ export const deleteMemberDoc: OperationDoc = {
   answers: { 204: { description: 'The person does not belong to the account. There is no body.' } },
   errors: {
     forbidden: {
-      when: 'Only owners may remove others, and an account keeps at least one; or the credential is an API key.',
+      when: 'Only owners may remove others, and an account keeps at least one; the person is the last operator of the service who can act; or the credential is an API key.',
       message: LAST_OWNER,
     },
   },
