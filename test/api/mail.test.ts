@@ -111,6 +111,26 @@ void test('an address gets two invitations in a quarter of an hour, and an accou
   t.equal(await status(other, 'one-more@b.example'), 201);
 });
 
+void test('invitations to an address do not keep away the mail that sets a password, nor the reverse', async (t) => {
+  const { api, mailNumber } = await startMailApi(t);
+  api.clock.time = Math.ceil(api.clock.time / (HOUR_MS / 4)) * (HOUR_MS / 4) + 1;
+  const [ada, eve] = [await ownerOf(api), await ownerOf(api)];
+  const forget = (email: string) => api.call('POST', FORGOTTEN, { body: { email } });
+  const statuses = [];
+  for (let n = 0; n < 3; n += 1) statuses.push((await invite(api, eve.headers, ada.email)).status);
+  t.same(statuses, [201, 201, 429], 'the invitations are used up');
+  await mailNumber(2);
+  t.equal((await forget(ada.email)).status, 202);
+  const reset = await mailNumber(3);
+  t.match([reset.to, reset.mail.subject], [[ada.email], 'Set another password for Pressledger']);
+  await forget(eve.email);
+  await mailNumber(4);
+  await forget(eve.email);
+  await mailNumber(5);
+  t.equal((await invite(api, ada.headers, eve.email)).status, 201);
+  t.match((await mailNumber(6)).mail.subject, /^You are invited/);
+});
+
 void test('a mail that is put off is sent later, and one that is refused never', async (t) => {
   const { api, server, sender, logged, mailNumber } = await startMailApi(t);
   const owner = await ownerOf(api);
