@@ -114,16 +114,17 @@ async function openAnyEventStore(
 ): Promise<OpenedEventStore> {
   const { eventStoreUrl, dataDir } = config;
   if (eventStoreUrl !== undefined) {
-    const { openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
+    const { isRefused, openKurrentDb } = await import('../event-store/kurrentdb/store.ts');
     const store = await openKurrentDb(eventStoreUrl, { logger });
     openings.add({
-      unhealthyReason: async () => {
-        const answers = store.head().then(
-          () => true,
-          () => false,
-        );
-        return (await answers) ? undefined : 'the event store does not answer';
-      },
+      unhealthyReason: () =>
+        store.head().then(
+          () => undefined,
+          (error: unknown) =>
+            isRefused(error)
+              ? 'the event store refuses the user and password of EVENT_STORE_URL'
+              : 'the event store does not answer',
+        ),
       close: () => store.close(),
     });
     if (write) openDirectory('DATA_DIR', dataDir);

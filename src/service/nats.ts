@@ -108,7 +108,9 @@ class LogClaim {
   async refuseNewLog(store: Pick<EventStore, 'head'>): Promise<void> {
     // The order matters: a log is on disk before it is named here.
     const owner = await this.#answer(async () => (await this.#bucket.get(ORIGIN_KEY))?.value);
-    if (owner && (await store.head()) === 0n) throw new Error(this.#refusal);
+    if (owner && (await store.head()) === 0n) {
+      throw new Error(`The event log is empty: if it should not be, restore it. ${this.#refusal}`);
+    }
   }
 
   /**

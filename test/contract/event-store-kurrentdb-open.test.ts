@@ -2,8 +2,11 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { createServer, type Server } from 'node:net';
+import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { parseConnectionString } from '../../src/event-store/kurrentdb/connection-string.ts';
+import { openEventStore } from '../../src/service/event-store.ts';
+import { Openings } from '../../src/service/open.ts';
 import { openEventStoreServer } from '../support/event-store-server.ts';
 import { listening } from '../support/listener.ts';
 
@@ -86,6 +89,22 @@ for (const [title, status] of [
     says(t, await refusal(urlOf(at)), at, /refuses to have its log read: give a user/);
   });
 }
+
+void test('a password that was changed while a service runs', async (t) => {
+  const status: Record<string, string | number> = { 'grpc-status': 0 };
+  const at = await answering(t, status);
+  const openings = new Openings();
+  t.teardown(() => openings.close());
+  const config = { dataDir: '/nowhere', eventStoreUrl: urlOf(at) };
+  await openEventStore({ config, logger: pino({ level: 'silent' }), openings }, {});
+  t.strictSame(await openings.unhealthyReasons(), []);
+  for (const code of [16, 7]) {
+    status['grpc-status'] = code;
+    t.strictSame(await openings.unhealthyReasons(), [
+      'the event store refuses the user and password of EVENT_STORE_URL',
+    ]);
+  }
+});
 
 void test('a connection string says everything', (t) => {
   const one = parseConnectionString('esdb://localhost?tls=false');

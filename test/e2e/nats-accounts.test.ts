@@ -233,7 +233,7 @@ void test(
     t.match(await stranger.startInVain(), { code: 1, signal: null });
     t.match(
       stranger.output.stderr,
-      /^pressledger: The namespace pressledger of NATS_URL belongs to another event log, [^\n]+\n$/,
+      /^pressledger: The event log is empty: if it should not be, restore it. The namespace pressledger of NATS_URL belongs to another event log, [^\n]+\n$/,
     );
     t.match(await api.restart(), { code: 0 });
     const namespaced = { ...settings, NATS_URL: `${urls.api}?namespace=other` };

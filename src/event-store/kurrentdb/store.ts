@@ -265,6 +265,9 @@ async function storeAll(blobs: readonly StagedBlob[]): Promise<void> {
   }
 }
 
+const REFUSED =
+  /access.?denied|UNAUTHENTICATED|PERMISSION_DENIED|Unauthorized|HTTP status code 40[13]/i;
+
 /** Texts of the driver's errors, each with a remedy for the operator; the first that fits counts. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
@@ -276,7 +279,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     'has a certificate that is not trusted: name its authority by tlsCAFile in EVENT_STORE_URL',
   ],
   [
-    /access.?denied|UNAUTHENTICATED|PERMISSION_DENIED|Unauthorized|HTTP status code 40[13]/i,
+    REFUSED,
     'refuses to have its log read: give a user and password that may read $all in EVENT_STORE_URL',
   ],
   [
@@ -297,6 +300,9 @@ function whyUnusable(to: ConnectionString, error: unknown): string {
   const [, reason] = REASONS.find(([pattern]) => pattern.test(text)) ?? ['', 'cannot be used'];
   return `The event store at ${serversOf(to)} ${reason}.`;
 }
+
+/** True where the server answers, and refuses the user and password. */
+export const isRefused = (error: unknown): boolean => REFUSED.test(causes(error).join('\n'));
 
 function causes(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)];
