@@ -10,6 +10,12 @@ const MAX_NAME_BYTES = 255;
 const MAX_JSON_BYTES = 512 * 1024;
 /** The name of the page itself in a form. */
 const PAGE = 'index.html';
+/** The files of a form that stand for a field. */
+const FIELD_OF_FILE = new Map([
+  [PAGE, 'html'],
+  ['header.html', 'header_html'],
+  ['footer.html', 'footer_html'],
+]);
 
 /** One part of `multipart/form-data`. */
 export interface FormPart {
@@ -114,9 +120,9 @@ export function bodyOfForm(
   const fields = new Map<string, unknown>();
   const files = new Map<string, string>();
   for (const { name, fileName = '', content } of parts) {
-    const isPage = name === 'files' && fileName === PAGE;
-    const isFile = name === 'files' && !isPage;
-    const field = isPage ? 'html' : name;
+    const ofFile = name === 'files' ? FIELD_OF_FILE.get(fileName) : undefined;
+    const isFile = name === 'files' && ofFile === undefined;
+    const field = ofFile ?? name;
     if (isFile && fileName === '') {
       issues.add('files', 'Each part named files needs a file name, such as img/logo.png.');
     } else if (isFile ? files.has(fileName) : fields.has(field)) {

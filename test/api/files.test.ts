@@ -77,6 +77,24 @@ void test('files are kept with their HTML, whichever way they come', async (t) =
   t.strictSame(await stored(api, id), first);
 });
 
+void test('header.html and footer.html of a form are the header and the footer', async (t) => {
+  const { api, id, send } = await start(t);
+  const [header, footer] = [file('header.html', '<p>H</p>'), file('footer.html', '<p>F</p>')];
+  const answer = await send(form([page, header, footer]), FORM);
+  t.equal(answer.status, 202, answer.text);
+  t.match(await stored(api, id), {
+    header_html: '<p>H</p>',
+    footer_html: '<p>F</p>',
+    files: undefined,
+  });
+  const twice = await send(form([page, header, part('header_html', '<p>x</p>')]), FORM);
+  t.strictSame(refusal(twice), {
+    status: 400,
+    error: 'validation_error',
+    details: ['header_html'],
+  });
+});
+
 void test('the fields of a form are options', async (t) => {
   const { api, id, send } = await start(t);
   const own = new FormData();

@@ -2,6 +2,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -195,6 +196,34 @@ void test('every example does what it says', async (t) => {
     });
     sub.equal(await nextLine(), `${join(pdfs, `${id}.pdf`)}: told.pdf`);
     sub.match((await openPdf(join(pdfs, `${id}.pdf`))).text, 'Told of');
+  });
+
+  await t.test('the invoice of the guide, as it is copied', { skip: noShell }, async (sub) => {
+    const root = join(EXAMPLES, '..');
+    const guide = readFileSync(join(root, 'docs/using-the-api.md'), 'utf8');
+    const [copied] = /^curl [^`]*examples\/invoice\/[^`]*/m.exec(guide) ?? [];
+    const script = String(copied)
+      .replace('http://localhost:8080', service.url)
+      .replace('--output invoice.pdf', '--output "$PDF"');
+    await run(['bash', '-c', `cd "$ROOT" && ${script}`], { ROOT: root, PDF: pdf });
+    const { text, pages } = await openPdf(pdf);
+    sub.equal(pages.length, 1);
+    for (const part of ['Harbour Boats', 'Invoice 2026-0412', 'Total', 'Page 1 of 1']) {
+      sub.match(text, part);
+    }
+    const rows = Array.from(
+      { length: 80 },
+      (_, n) => `<tr><td>Day ${n}</td><td>€9.00</td></tr>`,
+    ).join('');
+    const long = join(folder, 'long-invoice');
+    cpSync(join(EXAMPLES, 'invoice'), long, { recursive: true });
+    const page = readFileSync(join(long, 'index.html'), 'utf8');
+    writeFileSync(join(long, 'index.html'), page.replace('</tbody>', `${rows}</tbody>`));
+    await run(['./page-with-pictures.sh', long, pdf]);
+    const printed = await openPdf(pdf);
+    sub.ok(printed.pages.length > 2);
+    sub.equal(printed.text.split('Total').length, 2, 'the total is printed once');
+    sub.match(printed.pages.at(-1)?.text, 'Total');
   });
 
   await t.test('an invoice from data', async (sub) => {
