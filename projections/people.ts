@@ -147,6 +147,7 @@ export const people: Projection = {
       },
       PersonAddressProven({ personId }) {
         dropFactors.run(personId);
+        unlink.run(personId);
       },
       PersonErased({ personId }) {
         forget.run(personId);

@@ -40,9 +40,11 @@ export async function sendProof(
   const { state } = await actors.read(personAggregate, personId);
   const isFirst = state.status === 'registered' && state.provenBy === undefined;
   const ended = isFirst ? await endMemberships(deps, personId, contextFor) : 0;
-  orThrow(await actors.send(personAggregate, personId, make(ended), context));
-  // Joined in between, with a password or a session that was judged before the proof.
-  if (isFirst) await endMemberships(deps, personId, contextFor);
+  const { events } = orThrow(await actors.send(personAggregate, personId, make(ended), context));
+  // Joined in between, with a password or a session that was judged before the proof. Where another request was first,
+  // it may have joined since.
+  const hasProven = events.some(({ type }) => type === 'PersonAddressProven');
+  if (isFirst && hasProven) await endMemberships(deps, personId, contextFor);
 }
 
 const NEEDED =

@@ -1,4 +1,4 @@
-/** The thread that opens the names of conversions for searches: it answers slice by slice, in the order of asking. */
+/** The thread that opens the names of conversions for searches: one slice at a time. */
 import type { SearchRow } from '../../projections/conversions.ts';
 import { threadFile, Threads } from '../async/threads.ts';
 import type { SearchEntry } from './search-entry.ts';
@@ -17,7 +17,7 @@ export type OpenedSlice = readonly SearchEntry[];
 /** A slice has about a thousand short texts. */
 const MAX_HEAP_MB = 128;
 
-/** Its tasks are short, and their order is that of asking. */
+/** Its tasks are short. */
 export class OpeningThread {
   readonly #threads = new Threads<SealedSlice, OpenedSlice>(
     threadFile(import.meta, 'opening-worker'),

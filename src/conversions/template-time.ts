@@ -60,8 +60,11 @@ export class TemplateTime {
   }
 
   #usedNow(accountId: string): number {
-    const { ms, at } = this.#used.get(accountId) ?? { ms: 0, at: 0 };
-    return Math.max(0, ms - ((this.#clock.now() - at) * this.#budget.limit) / MINUTE_MS);
+    const now = this.#clock.now();
+    const { ms, at } = this.#used.get(accountId) ?? { ms: 0, at: now };
+    // A clock that was set back neither adds time nor stops it from going down.
+    if (at > now) this.#used.set(accountId, { ms, at: now });
+    return Math.max(0, ms - (Math.max(0, now - at) * this.#budget.limit) / MINUTE_MS);
   }
 
   /** @throws {BudgetExceeded} */

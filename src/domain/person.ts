@@ -82,6 +82,7 @@ function evolve(state: PersonState, event: PersonEvent): PersonState {
         ...noReset,
         passkeys: {},
         authenticator: undefined,
+        identities: {},
         mailsOff: [],
       };
     case 'PersonNamed':

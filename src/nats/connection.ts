@@ -161,7 +161,7 @@ function follow(
     }
   };
   void statuses().catch((error: unknown) => logger.error({ err: error }, 'NATS status'));
-  const stopLooking = leaveWhenCutOff(connection, logger);
+  const stopLooking = leaveWhenCutOff(connection, () => up, logger);
   const onDisconnect = (listener: () => void): (() => void) => {
     atLoss.add(listener);
     return () => atLoss.delete(listener);
@@ -206,11 +206,19 @@ function follow(
  * Goes to another server of the cluster when this one reaches no other: its connections stay, but JetStream does not answer.
  * @returns the function that ends it
  */
-function leaveWhenCutOff(connection: NatsConnection, logger: Logger): () => void {
+function leaveWhenCutOff(
+  connection: NatsConnection,
+  isUp: () => boolean,
+  logger: Logger,
+): () => void {
   let failed = 0;
   let looking = false;
   const look = async (): Promise<void> => {
     if (looking || connection.isClosed() || connection.info?.cluster === undefined) return;
+    if (!isUp()) {
+      failed = 0;
+      return;
+    }
     looking = true;
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false, timeout: LOOK_MS });
@@ -218,7 +226,7 @@ function leaveWhenCutOff(connection: NatsConnection, logger: Logger): () => void
       failed = 0;
     } catch {
       failed += 1;
-      if (failed < FAILED_LOOKS || connection.isClosed()) return;
+      if (failed < FAILED_LOOKS || connection.isClosed() || !isUp()) return;
       failed = 0;
       logger.warn('JetStream does not answer at this server of NATS: going to another');
       await connection.reconnect();

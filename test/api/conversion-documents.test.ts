@@ -177,7 +177,8 @@ void test('a picture of the first page, while the PDF is stored', async (t) => {
   await api.complete(accountId, broken, PDF);
   t.strictSame(refusal(await read(broken)), notFound, 'nothing that can be drawn');
   const slow = await api.create();
-  const dashes = `[0.05] 0 d 0.1 w ${'0 0 m 1000 1000 l S '.repeat(30_000)}`;
+  // Some ten times as long as it may take on a quick machine.
+  const dashes = `[0.005] 0 d 0.1 w ${'0 0 m 1000 1000 l S '.repeat(30_000)}`;
   await api.complete(accountId, slow, pdfOf([`x) Tj ET ${dashes} BT /F1 2 Tf (x`]));
   const late = await read(slow);
   t.strictSame(refusal(late), { status: 503, error: 'service_unavailable' }, 'too late');

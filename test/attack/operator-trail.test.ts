@@ -32,6 +32,8 @@ const OF_OPERATORS: Readonly<Record<string, object | undefined>> = {
   'DELETE /operator/accounts/{id}/hold/': {},
   'POST /operator/accounts/{id}/sessions/end/': {},
   'POST /operator/reset-links/': { email: 'EMAIL', reason: 'It was lost.' },
+  // Of a person whose address nobody has proven: see `test/attack/unproven-addresses.test.ts`.
+  'POST /operator/addresses/prove/': undefined,
   // Needs an authenticator: see `test/api/second-factors.test.ts`.
   'POST /operator/second-factors/remove/': undefined,
   'POST /operator/accounts/{id}/suspend/': { reason: 'It was not paid.' },

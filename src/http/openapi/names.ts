@@ -75,7 +75,11 @@ class SchemaNames {
         ),
       }),
       ...(items && { items: this.refer(items, name) }),
-      ...(anyOf && { anyOf: anyOf.map((each) => this.refer(each, name)) }),
+      ...(anyOf && {
+        // A union has no name of its own; generators that make a class of one take its title.
+        ...(anyOf.some(({ properties: fields }) => fields) && { title: `${name}Choice` }),
+        anyOf: anyOf.map((each) => this.refer(each, name)),
+      }),
       ...(additionalProperties !== undefined && {
         additionalProperties:
           typeof additionalProperties === 'object'
