@@ -75,11 +75,7 @@ class SchemaNames {
         ),
       }),
       ...(items && { items: this.refer(items, name) }),
-      ...(anyOf && {
-        // A union has no name of its own; generators that make a class of one take its title.
-        ...(anyOf.some(({ properties: fields }) => fields) && { title: `${name}Choice` }),
-        anyOf: anyOf.map((each) => this.refer(each, name)),
-      }),
+      ...(anyOf && { anyOf: anyOf.map((each) => this.refer(each, name)) }),
       ...(additionalProperties !== undefined && {
         additionalProperties:
           typeof additionalProperties === 'object'
@@ -90,9 +86,19 @@ class SchemaNames {
     return given;
   }
 
+  /** A union with an object is named, too: generators make a class of it. */
+  #choice(schema: SchemaObject, name: string): SchemaObject {
+    const { anyOf = [] } = schema;
+    const given = anyOf.filter((each) => each.type !== 'null');
+    const union = this.#add(`${name}Choice`, this.#inside({ anyOf: given }, name));
+    const nullable = given.length < anyOf.length;
+    return { ...remarks(schema), ...(nullable ? { oneOf: [union, { type: 'null' }] } : union) };
+  }
+
   /** @param name of the schema, if it needs one and no other */
   refer(schema: SchemaObject, name: string): SchemaObject {
-    const { type, properties, enum: values } = schema;
+    const { type, properties, enum: values, anyOf = [] } = schema;
+    if (anyOf.some(({ properties: fields }) => fields)) return this.#choice(schema, name);
     if (properties === undefined && values === undefined) return this.#inside(schema, name);
     if (Array.isArray(type)) {
       const [first = ''] = type.filter((each) => each !== undefined);
