@@ -214,7 +214,7 @@ module.exports = {
       [
         '^src/actors/',
         '^src/domain/(decider|event-metadata|events)\\.ts$',
-        '^src/event-store/(port|codec)\\.ts$',
+        '^src/event-store/(port|codec|look-again)\\.ts$',
         '^src/documents/port\\.ts$',
         '^src/(time/(clock|ids)|errors/errors)\\.ts$',
       ],
@@ -225,7 +225,7 @@ module.exports = {
       '^src/read-model/',
       [
         '^src/read-model/',
-        '^src/event-store/(port|codec)\\.ts$',
+        '^src/event-store/(port|codec|look-again)\\.ts$',
         '^src/domain/(events|event-metadata)\\.ts$',
         '^src/errors/errors\\.ts$',
         PLAIN,
@@ -421,7 +421,7 @@ module.exports = {
         '^src/actors/',
         '^src/read-model/',
         '^src/.+/port\\.ts$',
-        '^src/event-store/codec\\.ts$',
+        '^src/event-store/(codec|look-again)\\.ts$',
         '^src/documents/(decryption|encryption)\\.ts$',
         '^src/documents/keys/vault\\.ts$',
         '^src/transparency-log/',
@@ -522,7 +522,7 @@ module.exports = {
         path: '^src/(log/attestation|archive/places|event-store|documents|leader|limits/rate-limiter|render-queue|nats)/',
         // The last three take the URLs of settings apart.
         pathNot:
-          '/(port|codec|election|messages|vault|master-key|decryption|encryption|ownership|address|connection-string|s3-location)\\.ts$',
+          '/(port|codec|look-again|election|messages|vault|master-key|decryption|encryption|ownership|address|connection-string|s3-location)\\.ts$',
       },
     },
   ],

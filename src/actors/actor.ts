@@ -3,6 +3,7 @@ import type { AggregateType } from '../domain/decider.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { decodeEvent } from '../event-store/codec.ts';
+import { findEvent } from '../event-store/look-again.ts';
 import {
   type EventStore,
   LogDiffers,
@@ -17,7 +18,7 @@ import { type SnapshotCache, Snapshotter } from './snapshots.ts';
 const PROMPT_ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 20;
 
-/** Tells whoever looks after the actors. */
+/** Receives what an actor has to report. */
 export interface ActorReport {
   snapshotFailed(error: unknown): void;
   logDiffers(error: LogDiffers): void;
@@ -166,7 +167,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
           this.#inDoubt = true;
           throw error;
         }
-        if (error.actual < base.revision) throw this.#cutShort(base, error.actual);
+        if (error.actual < base.revision) await this.#checkStream(base, error.actual);
         if (attempt > PROMPT_ATTEMPTS) await delay(Math.random() * LONGEST_PAUSE_MS);
         base = await this.#current();
         isCurrent = true;
@@ -246,13 +247,18 @@ export class Actor<State, Command, Event extends DomainEvent> {
     return this.#cached;
   }
 
-  /** An older log was put back. Deciding on, it would append to a past that others have seen differently. */
-  #cutShort({ revision, eventId: id }: Version<State>, actual: number): LogDiffers {
+  /**
+   * Stops the actor if an older log was put back: it would append to a past that others have seen differently.
+   * @throws {LogDiffers} the stream does not have the event of that version
+   */
+  async #checkStream({ revision, eventId: id }: Version<State>, actual: number): Promise<void> {
+    const stream = this.#stream;
+    if (id !== undefined && (await findEvent(this.#store, { stream, revision, id }))) return;
     this.#stopped = new LogDiffers(
-      `The log lacks revision ${revision} of ${this.#stream} (event ${id}), which this process has appended or read: the stream ends at ${actual}.`,
+      `The log lacks revision ${revision} of ${stream} (event ${id}), which this process has appended or read: the stream ends at ${actual}.`,
     );
     this.#report.logDiffers(this.#stopped);
-    return this.#stopped;
+    throw this.#stopped;
   }
 
   #confirm(position: bigint): void {

@@ -5,7 +5,7 @@ import { type CopyableEventStore, EventStoreUnavailable } from './port.ts';
 /** The pause before a second look. What looks older may be the answer of a server that is about to catch up. */
 const SECOND_LOOK_MS = 100;
 
-/** Passes all calls on, and remembers the highest position that any of them told of. */
+/** Passes all calls on, and remembers the highest position in their answers. */
 export function forwardOnly(store: CopyableEventStore): CopyableEventStore {
   let highest = 0n;
   const see = (position = 0n): void => {

@@ -1,5 +1,5 @@
 /**
- * Holds the log against the newest checkpoint that is known: the one that this node signed or saw last, which is stored
+ * Compares the log with the newest checkpoint that is known: the one that this node signed or saw last, which is stored
  * outside the log and its read models, or the log's own, which only the holder of `MASTER_KEY` can have signed.
  */
 import type { KeyObject } from 'node:crypto';
@@ -9,6 +9,7 @@ import type { ActorSystem } from '../actors/system.ts';
 import { LOG_ID, logAggregate } from '../domain/log.ts';
 import type { EventOf } from '../domain/events.ts';
 import { errorMessage } from '../errors/error-message.ts';
+import { lookAgain } from '../event-store/look-again.ts';
 import { type EventStore, LogDiffers, type RecordedEvent } from '../event-store/port.ts';
 import type { TableGuard } from '../read-model/batch-writer.ts';
 import { canonicalEvent } from '../transparency-log/canonical-event.ts';
@@ -80,7 +81,7 @@ export class LogGuard {
     this.#know({ ...checkpoint, place: `event ${event.id} of the log` });
   }
 
-  /** Holds the tree of a generation against the newest checkpoint, as soon as the tree has grown to its size. */
+  /** Compares the tree of a generation with the newest checkpoint, as soon as the tree has grown to its size. */
   readonly ofTables = (db: Database): TableGuard => {
     const { hashes } = logTreeQueries(db);
     let compared = 0;
@@ -108,11 +109,15 @@ export class LogGuard {
     for (const index of new Set([size - 1, Math.floor(size / 2)])) {
       const [leaf] = hashes.leaves(index, index + 1);
       const after = positionOf(index - 1) ?? 0n;
-      const [event] = await store.readAll({ after, limit: 1 });
-      const isSame = event !== undefined && leaf?.equals(leafHash(canonicalEvent(event))) === true;
-      if (isSame && event.position === positionOf(index)) continue;
+      const position = positionOf(index);
+      const same = await lookAgain(async () => {
+        const [event] = await store.readAll({ after, limit: 1 });
+        if (event === undefined || event.position !== position) return undefined;
+        return leaf?.equals(leafHash(canonicalEvent(event))) === true ? event : undefined;
+      });
+      if (same !== undefined) continue;
       this.refuse(
-        `The log's event of index ${index} (position ${positionOf(index)}) is not the one that the read models were made of.`,
+        `The log's event of index ${index} (position ${position}) is not the one that the read models were made of.`,
       );
     }
   }

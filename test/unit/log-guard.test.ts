@@ -159,3 +159,16 @@ void test('an opening compares the events at the checkpoint and at half of it', 
     await check();
   }
 });
+
+void test('an opening asks again for an event that the first answer lacks', async (t) => {
+  const { directory, store, readModel } = await signedNode(t);
+  let answers = 0;
+  const behind: Pick<EventStore, 'readAll'> = {
+    async readAll(options) {
+      answers += 1;
+      return answers === 1 ? [] : await store.readAll(options);
+    },
+  };
+  await guardIn(directory).checkEvents(readModel.query(logTreeQueries), behind);
+  t.equal(answers, 3);
+});

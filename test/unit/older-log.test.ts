@@ -15,6 +15,7 @@ import { openEmbeddedDatabase } from '../../src/sqlite/database.ts';
 import { grant, noSnapshots, OPEN, sentBy } from '../support/actors.ts';
 import { testDirectory } from '../support/directory.ts';
 import { newEvents } from '../support/events.ts';
+import { FaultyStore } from '../support/faulty-store.ts';
 import { openNode } from '../support/projected.ts';
 import { accountId } from '../support/samples.ts';
 
@@ -132,6 +133,29 @@ void test('an actor whose stream is shorter than it knew stops, and says which e
   await t.rejects(actors.send(accountAggregate, id, grant(3), sentBy('4')), differs);
   await t.rejects(actors.read(accountAggregate, id), differs);
   t.equal(told.length, 1);
+});
+
+void test('an actor goes on after a conflict with a server that was behind', async (t) => {
+  const first = openStore(t);
+  const exchanged = new Exchanged(first);
+  const told: LogDiffers[] = [];
+  const onDifference = (error: LogDiffers) => void told.push(error);
+  const store = new FaultyStore(exchanged);
+  const actors = new ActorSystem({ store, snapshots: noSnapshots, onDifference });
+  t.teardown(() => actors.close());
+  const id = accountId();
+  await actors.send(accountAggregate, id, OPEN, sentBy('1'));
+  await actors.send(accountAggregate, id, grant(1), sentBy('2'));
+  exchanged.comesBackWith(await olderThan(t, first, 1));
+  let reads = 0;
+  store.beforeRead = async () => {
+    reads += 1;
+    // It has answered the append and one read: it is the leader no more.
+    if (reads === 2) exchanged.comesBackWith(first);
+  };
+  t.match(await actors.send(accountAggregate, id, grant(2), sentBy('3')), { accepted: true });
+  t.strictSame(told, []);
+  t.match(await actors.read(accountAggregate, id), { state: { credits: 13 } });
 });
 
 void test('before a subscription, the last event that the read models know is looked for', async (t) => {
