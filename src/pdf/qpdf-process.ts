@@ -4,13 +4,15 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { MAX_WRITTEN_BYTES, type QpdfEnd, WorkFailure } from './work-plan.ts';
+import { type QpdfEnd, type QpdfRun, WorkFailure } from './work-plan.ts';
 
 /** All that one process may map. */
 const MAX_MEMORY_BYTES = 512 * 1024 * 1024;
+/** All that the runs of one work may write. */
+const MAX_WRITTEN_BYTES = 512 * 1024 * 1024;
 /** Of what it says. */
 const MAX_SAID_CHARACTERS = 4_000;
 const VERSION_MS = 10_000;
@@ -102,6 +104,7 @@ export class QpdfRuns {
   readonly qpdf: Qpdf;
   readonly #seconds: number;
   #child: ChildProcess | undefined;
+  #written = 0;
 
   private constructor(qpdf: Qpdf, folder: string, deadlineMs: number) {
     this.qpdf = qpdf;
@@ -118,8 +121,12 @@ export class QpdfRuns {
     return new QpdfRuns(qpdf, await mkdtemp(join(directory, 'pdf-')), deadlineMs);
   }
 
-  /** Runs the job of a file in the folder (https://qpdf.readthedocs.io/en/stable/qpdf-job.html). */
-  async run(jobFile: string): Promise<QpdfEnd> {
+  /**
+   * Runs the job of a file in the folder (https://qpdf.readthedocs.io/en/stable/qpdf-job.html).
+   * @throws {WorkFailure} if it writes too much
+   * @throws {Error} if it does not start, or its output cannot be stored
+   */
+  async run({ jobFile, outputFile }: QpdfRun): Promise<QpdfEnd> {
     const { path, bounds } = this.qpdf;
     const limits = [
       `--as=${MAX_MEMORY_BYTES}`,
@@ -131,16 +138,31 @@ export class QpdfRuns {
       cwd: this.folder,
       env: {},
       detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+    // It has no pipes if it did not start: this rejects with the reason.
+    if (child.pid === undefined) await ended;
     this.#child = child;
+    child.once('close', () => (this.#child = undefined));
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(0, MAX_SAID_CHARACTERS);
     });
-    const [status, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    this.#child = undefined;
+    const output = this.#bounded(child.stdout);
+    const stored = writeFile(join(this.folder, outputFile), output);
+    const [[status, signal]] = await Promise.all([ended, stored]);
     return { status, signal, said };
+  }
+
+  async *#bounded(output: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    for await (const chunk of output) {
+      this.#written += chunk.length;
+      if (this.#written > MAX_WRITTEN_BYTES) {
+        throw new WorkFailure('too_large', 'The work makes more than is made of PDFs here.');
+      }
+      yield chunk;
+    }
   }
 
   /** Ends a run that is under way, and removes the folder. */

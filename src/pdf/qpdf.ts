@@ -3,12 +3,17 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import { MAX_WRITTEN_BYTES, type QpdfEnd, WorkFailure } from './work-plan.ts';
+import { type QpdfEnd, type QpdfRun, WorkFailure } from './work-plan.ts';
 
 const JOB_FILE = 'job.json';
+/** The exit status for an input that cannot be worked on. What starts qpdf has others. */
+const REFUSED = 2;
 /** The exit status for warnings. */
 const REPAIRED = 3;
+/** Its output goes through a pipe: qpdf 11 does not notice that a disk is full, and ends with 0. */
+const STANDARD_OUTPUT = '-';
 const PDF_HEADER = '%PDF-';
+const PDF_END = '%%EOF\n';
 
 export type Job = Readonly<Record<string, unknown>>;
 
@@ -16,7 +21,6 @@ export class Jobs {
   readonly #folder: string;
   readonly #port: MessagePort;
   #files = 0;
-  #written = 0;
 
   /** @param port to what runs qpdf in that folder */
   constructor(folder: string, port: MessagePort) {
@@ -44,27 +48,30 @@ export class Jobs {
    * Runs a job that writes a PDF, from files that are dropped then.
    * @param what names the PDF for the client
    * @throws {WorkFailure}
+   * @throws {Error} if the fault is ours, not that of the files
    */
   async made(
     job: Job,
     files: readonly string[],
     what = 'The PDF',
   ): Promise<{ readonly content: Buffer; readonly isRepaired: boolean }> {
-    const outputFile = this.#place();
-    writeFileSync(join(this.#folder, JOB_FILE), JSON.stringify({ ...job, outputFile }));
-    this.#port.postMessage(JOB_FILE, []);
+    const run: QpdfRun = { jobFile: JOB_FILE, outputFile: this.#place() };
+    const written = JSON.stringify({ ...job, outputFile: STANDARD_OUTPUT });
+    writeFileSync(join(this.#folder, run.jobFile), written);
+    this.#port.postMessage(run, []);
     const [end] = (await once(this.#port, 'message')) as [QpdfEnd];
     // It may have a password.
-    this.drop(JOB_FILE);
+    this.drop(run.jobFile);
     if (end.status !== 0 && end.status !== REPAIRED) throw this.#failureOf(end, job, what);
-    const content = readFileSync(join(this.#folder, outputFile));
-    this.drop(outputFile, ...files);
-    this.#written += content.length;
-    if (this.#written > MAX_WRITTEN_BYTES) throw new WorkFailure('too_large', TOO_LARGE);
+    const content = readFileSync(join(this.#folder, run.outputFile));
+    this.drop(run.outputFile, ...files);
+    if (content.toString('latin1', content.length - PDF_END.length) !== PDF_END) {
+      throw new Error(`qpdf ended with ${end.status}, and its output is not complete: ${end.said}`);
+    }
     return { content, isRepaired: end.status === REPAIRED };
   }
 
-  #failureOf({ status, signal, said }: QpdfEnd, job: Job, what: string): WorkFailure {
+  #failureOf({ status, signal, said }: QpdfEnd, job: Job, what: string): Error {
     const cause = new Error(`qpdf ended with ${signal ?? status}: ${said}`);
     if (/invalid password/.test(said)) {
       const message =
@@ -77,7 +84,6 @@ export class Jobs {
       const message = `${what} is encrypted for certificates, or in a way of its own: send it without encryption.`;
       return new WorkFailure('unreadable_pdf', message, { cause });
     }
-    if (signal === 'SIGXFSZ') return new WorkFailure('too_large', TOO_LARGE, { cause });
     if (signal === 'SIGXCPU' || signal === 'SIGKILL') {
       const message = `${what} takes more processor time than work on a PDF may use.`;
       return new WorkFailure('timeout', message, { cause });
@@ -87,6 +93,7 @@ export class Jobs {
       const message = `${what} takes more memory than work on a PDF may use.`;
       return new WorkFailure('too_large', message, { cause });
     }
+    if (status !== REFUSED) return cause;
     const looksLikePdf = this.#looksLikePdf(job['inputFile']);
     const isNone = !looksLikePdf && /can't find (PDF header|startxref)/.test(said);
     const wrong = looksLikePdf ? 'is damaged or not complete' : 'is damaged, or not a PDF';
@@ -102,8 +109,6 @@ export class Jobs {
     return content.toString('latin1', 0, PDF_HEADER.length) === PDF_HEADER;
   }
 }
-
-const TOO_LARGE = 'The work makes more than is made of PDFs here.';
 
 /**
  * True if the table that linearisation adds ends in a line of its own. Where its last byte is a line feed, qpdf adds none,

@@ -51,10 +51,14 @@ export class WorkFailure extends Error {
   }
 }
 
-/** All that qpdf may write for one work. */
-export const MAX_WRITTEN_BYTES = 512 * 1024 * 1024;
+/** A run of qpdf that the thread asks for, by the names of files in the folder of the work. */
+export interface QpdfRun {
+  /** The job, which writes to qpdf's standard output. */
+  readonly jobFile: string;
+  readonly outputFile: string;
+}
 
-/** The end of a run of qpdf, which the thread asked for by the name of a file with its job. */
+/** The end of such a run. */
 export interface QpdfEnd {
   readonly status: number | null;
   readonly signal: string | null;

@@ -3,7 +3,13 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 import { isOutOfMemory, threadFile, Threads } from '../async/threads.ts';
 import { QpdfRuns, type WorkPlace } from './qpdf-process.ts';
-import { type Work, type WorkAnswer, WorkFailure, type WorkResult } from './work-plan.ts';
+import {
+  type QpdfRun,
+  type Work,
+  type WorkAnswer,
+  WorkFailure,
+  type WorkResult,
+} from './work-plan.ts';
 import type { WorkTask } from './work-thread.ts';
 
 /** Objects of a PDF while it is changed. What lies in buffers is not counted. */
@@ -45,8 +51,8 @@ async function answerOf(work: Work, place: WorkPlace, end: AbortController): Pro
   const runs = await QpdfRuns.open(place);
   const { folder, qpdf } = runs;
   const { port1: asked, port2: port } = new MessageChannel();
-  asked.on('message', (jobFile: string) => {
-    runs.run(jobFile).then(
+  asked.on('message', (run: QpdfRun) => {
+    runs.run(run).then(
       (ended) => asked.postMessage(ended, []),
       (error: unknown) => end.abort(error),
     );

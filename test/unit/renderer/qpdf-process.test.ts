@@ -1,11 +1,21 @@
 /** How qpdf is run: a program in its place tells what it was given. This file's process has a PATH of its own. */
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import tap, { test } from 'tap';
 import { workOnPdf } from '../../../src/pdf/work.ts';
 import { eventually } from '../../support/deadline.ts';
 import { testDirectory } from '../../support/directory.ts';
-import { pdfOf } from '../../support/written-pdf.ts';
+import { noOwnMounts, OWN_MOUNTS } from '../../support/own-mounts.ts';
+import { pdfOf, pdfOfObjects } from '../../support/written-pdf.ts';
 
 const root = testDirectory(tap, { programs: {}, work: {} });
 const programs = join(root, 'programs');
@@ -89,11 +99,87 @@ void test(
 
 void test('an ending by a signal is named by what it means', async (t) => {
   for (const [signal, fault] of [
-    ['XFSZ', 'too_large'],
     ['XCPU', 'timeout'],
     ['SEGV', 'too_large'],
   ] as const) {
     program(`kill -${signal} $$`);
     await t.rejects(workOnPdf(work, place), { name: 'WorkFailure', message: /./, fault }, signal);
   }
+});
+
+void test('an output that is not complete, and a run that does not start, are our failures', async (t) => {
+  for (const [script, message] of [
+    [':', 'qpdf ended with 0, and its output is not complete: '],
+    ['head -c 100 1.pdf', 'qpdf ended with 0, and its output is not complete: '],
+    ['echo wrong >&2; exit 1', 'qpdf ended with 1: wrong\n'],
+    ['exit 127', 'qpdf ended with 127: '],
+  ] as const) {
+    program(script);
+    await t.rejects(workOnPdf(work, place), { name: 'Error', message }, script);
+    t.strictSame(readdirSync(place.directory), [], 'the folder is gone');
+  }
+});
+
+void test('an output without end is cut off', async (t) => {
+  program('exec cat /dev/zero');
+  await t.rejects(workOnPdf(work, place), { name: 'WorkFailure', fault: 'too_large' });
+  t.strictSame(readdirSync(place.directory), [], 'the folder is gone');
+});
+
+/** Runs TypeScript in a process of its own, with what comes before it in the command. */
+function said(command: readonly string[], script: string): string {
+  const [first, ...rest] = [...command, process.execPath, '--input-type=module-typescript'];
+  const { stdout, stderr } = spawnSync(first, [...rest, '--eval', script], {
+    encoding: 'utf8',
+    env: { PATH: path },
+  });
+  return stdout + stderr;
+}
+const src = join(import.meta.dirname, '../../../src');
+
+void test('a full disk is not a PDF that is cut off', { skip: noOwnMounts }, (t) => {
+  const disk = join(root, 'disk');
+  mkdirSync(disk);
+  const noise = randomBytes(200_000);
+  const content = pdfOfObjects([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>',
+    Buffer.concat([
+      Buffer.from(`<</Length ${noise.length}>>\nstream\n`),
+      noise,
+      Buffer.from('\nendstream'),
+    ]),
+  ]);
+  const file = join(root, 'noise.pdf');
+  writeFileSync(file, content);
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { workOnPdf } from '${src}/pdf/work.ts';
+    const work = { sources: [{ content: readFileSync('${file}') }], steps: [] };
+    const place = { directory: '${disk}', deadlineMs: 60_000 };
+    console.log(await workOnPdf(work, place).then(({ content }) => content.length, ({ name, code }) => [name, code]));`;
+  const on = (size: string) =>
+    said(
+      [...OWN_MOUNTS, 'sh', '-c', `mount -t tmpfs -o size=${size} none ${disk}; exec "$@"`, 'sh'],
+      script,
+    );
+  t.match(on('1m'), /^20\d{4}\n$/);
+  t.equal(on('300k'), "[ 'Error', 'ENOSPC' ]\n");
+  t.end();
+});
+
+void test('a process without free file descriptors is told so, and goes on', onLinux, (t) => {
+  const script = `
+    import { openSync } from 'node:fs';
+    import { QpdfRuns } from '${src}/pdf/qpdf-process.ts';
+    const runs = await QpdfRuns.open({ directory: '${place.directory}', deadlineMs: 60_000 });
+    const free = () => { try { return openSync('/dev/null') } catch {} };
+    while (free() !== undefined);
+    console.log(await runs.run({ jobFile: 'job.json', outputFile: '1.pdf' }).catch(({ code }) => code));
+    await runs.close();
+    console.log('it goes on');`;
+  t.equal(said(['prlimit', '--nofile=64'], script), 'EMFILE\nit goes on\n');
+  t.strictSame(readdirSync(place.directory), [], 'the folder is gone');
+  t.end();
 });
