@@ -3,15 +3,15 @@ import type { PdfObjects } from './pdf-objects.ts';
 import { WorkFailure } from './work-plan.ts';
 
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
-/** Each number of a longer row has more digits than those of pages and tables; a file without one is not read for it. */
-const LONG = /\/(?:Columns|Colors|BitsPerComponent)\s*\+?\d{5}/;
+/** Not all objects of a file without them are read. */
+const PARAMETERS = /\/DecodeParms\b/;
 
 /**
- * Refuses a source before anything of it is inflated.
+ * Refuses a source before our own code or a viewer inflates any of its streams.
  * @throws {WorkFailure}
  */
 export function refuseAbsurdRows(objects: PdfObjects, what: string): void {
-  if (!objects.has(LONG)) return;
+  if (!objects.has(PARAMETERS)) return;
   for (const number of objects.numbers) {
     const head = objects.object(number);
     if (!(head instanceof Map)) continue;

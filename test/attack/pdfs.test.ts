@@ -37,6 +37,8 @@ const pageOf = (content: Buffer, resources = ''): Buffer =>
       `/Type/XObject/Subtype/Image/Width 2147483647/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray${flate(ABSURD)}`,
       text,
     ),
+    '2147483647',
+    '<</Predictor 12/Columns 6 0 R/Colors 1>>',
   ]);
 
 /** A cross-reference stream, which has to be inflated to read anything. */
@@ -56,6 +58,16 @@ const BOMB = deflateSync(Buffer.alloc(1024 * MIB, 32), { level: 9 });
 const ATTACKS: readonly (readonly [string, Buffer, RegExp])[] = [
   ['a content with a row of 2 GB', pageOf(stream(flate(ABSURD), text)), /rows of 2147483647 bytes/],
   ['a content with 2^31 colours', pageOf(stream(flate(MANY_COLOURS), text)), /rows of \d+ bytes/],
+  [
+    'a content with a row of 2 GB, by references',
+    pageOf(stream('/Filter/FlateDecode/DecodeParms 7 0 R', text)),
+    /rows of 2147483647 bytes/,
+  ],
+  [
+    'a content with a row of short numbers',
+    pageOf(stream(flate('/Predictor 12/Columns 9999/Colors 9999/BitsPerComponent 9999'), text)),
+    /rows of \d+(\.\d+)? bytes/,
+  ],
   [
     'a picture with a row of 2 GB',
     pageOf(stream('', Buffer.from('400 0 0 200 0 0 cm /P Do')), '/XObject<</P 5 0 R>>'),
