@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { test } from 'tap';
 import { inspect, type LockedPackage, lacking } from '../../setup/locked.mjs';
 import { isTooOld } from '../../setup/node.mjs';
@@ -105,6 +106,29 @@ void test('of two set-ups in one folder the second waits', async (t) => {
   });
   await ended;
   t.same(order, ['this', 'other']);
+});
+
+void test('a qpdf that is old or broken is said to be so', async (t) => {
+  const folder = t.testdir();
+  const said = async (script: string): Promise<string> => {
+    await writeFile(join(folder, 'qpdf'), `#!/bin/sh\n${script}\n`);
+    await chmod(join(folder, 'qpdf'), 0o755);
+    const bring = `import { bringQpdf } from '${join(import.meta.dirname, '../../setup/qpdf.mjs')}';
+      await bringQpdf('${folder}');`;
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', bring],
+      { env: { PATH: folder } },
+    );
+    return stdout + stderr;
+  };
+  const fails = 'set-up: work on PDFs (POST /documents/, stamps, encryption) fails because qpdf';
+  t.equal(
+    await said('echo qpdf version 10.6.3'),
+    `${fails} is version 10.6.3: install version 11 or later\n`,
+  );
+  t.equal(await said('exit 127'), `${fails} does not run: install it again\n`);
+  t.equal(await said('echo qpdf version 12.2.0'), '');
 });
 
 void test('a test is skipped if what it needs does not work, and says why', (t) => {
