@@ -1,5 +1,4 @@
 /** Work on finished PDFs, in threads that are ended at the deadline, with the runs of qpdf that it asks for. */
-import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 import { isOutOfMemory, threadFile, Threads } from '../async/threads.ts';
 import { QpdfRuns, type WorkPlace } from './qpdf-process.ts';
@@ -18,7 +17,8 @@ const MAX_HEAP_MB = 512;
 const IDLE_MS = 1_000;
 
 const threads = new Threads<WorkTask, WorkAnswer>(threadFile(import.meta, 'work-thread'), {
-  maxThreads: availableParallelism(),
+  // Each render thread has this module for itself, and one document at a time.
+  maxThreads: 1,
   idleTimeout: IDLE_MS,
   resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
 });
