@@ -2,6 +2,7 @@
 import { bearer } from '../../client/src/transport.ts';
 import { founderOf } from '../../src/domain/members.ts';
 import { errorMessage } from '../../src/errors/error-message.ts';
+import { linkIn } from '../support/mail.ts';
 import type { Client, Login, Promises } from './promises.ts';
 import type { Site } from './site.ts';
 
@@ -94,6 +95,13 @@ export class PeopleTraffic {
     return pair;
   }
 
+  /** The link that only the mail to the address brings. */
+  #linkFor(email: string): string {
+    const mail = this.#site.people.mails.find(({ to }) => to.includes(email));
+    if (mail === undefined) throw new Unanswered('the mail has not come yet');
+    return linkIn(mail);
+  }
+
   /** Somebody is invited, joins, makes a key, converts and is removed. */
   async #comeAndGo(): Promise<void> {
     const { owner } = this.#site.people;
@@ -109,7 +117,9 @@ export class PeopleTraffic {
     });
     if (invited === undefined) return;
     people.acts.push({ type: 'MemberInvited', about: String(invited['id']), by });
-    const token = String(invited['link']).split('#').at(-1);
+    const link = await this.#insist(`the mail for ${email}`, async () => this.#linkFor(email));
+    if (link === undefined) return;
+    const token = link.split('#').at(-1);
     const login = { email, password: PASSWORD };
     const accept = ['POST', `/invitations/${token}/accept/`] as const;
     const joined = await this.#ask(`${email} joins`, () => accept, [200, 410], {
