@@ -204,24 +204,14 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
   });
 
-  await t.test(
-    'without mail a changed address signs in at once, and this page stays',
-    async (sub) => {
-      const section = page.locator('section', {
-        hasText: 'Another address that you sign in with.',
-      });
-      await section.getByLabel('New address').fill('ada@new.example.com');
-      await section.getByLabel('Your password').fill(OTHER);
-      await section.getByRole('button', { name: 'Change the address' }).click();
-      await page.getByText('You sign in with ada@new.example.com from now on.').waitFor();
-      await page
-        .getByRole('definition')
-        .filter({ hasText: 'ada@new.example.com' })
-        .first()
-        .waitFor();
-      sub.equal(await page.getByRole('row', { name: /This one/ }).count(), 1);
-    },
-  );
+  await t.test('without mail only an operator changes an address', async (sub) => {
+    const section = page.locator('section', { hasText: 'Another address that you sign in with.' });
+    await section.getByLabel('New address').fill('ada@new.example.com');
+    await section.getByLabel('Your password').fill(OTHER);
+    await section.getByRole('button', { name: 'Change the address' }).click();
+    await page.getByText('An operator of the service can change it').waitFor();
+    sub.equal((await page.getByText(account.email).count()) > 0, true);
+  });
 
   await t.test('after signing out the cookie is gone, and worth nothing', async (sub) => {
     const [cookie] = await dashboard.context.cookies();

@@ -138,7 +138,12 @@ void test('a node that cannot start leaves nothing at the servers that it shares
   const streams = async (): Promise<readonly string[]> => {
     const manager = await jetstreamManager(connection);
     const all = await manager.streams.list().next();
-    return all.map(({ config, state }) => `${config.name} ${state.messages}`).toSorted();
+    return all
+      .map(({ config: { name }, state }) =>
+        // The entry of a lease goes by itself.
+        name.includes('_LEASE_') ? name : `${name} ${state.messages}`,
+      )
+      .toSorted();
   };
   const shared = { NATS_URL: nats.url, BLOB_STORE_URL: 'nats:', MASTER_KEY: KEY };
   const service = createService(t, shared);
