@@ -83,6 +83,8 @@ export class LogGuard {
 
   /** Compares the tree of a generation with the newest checkpoint, as soon as the tree has grown to its size. */
   readonly ofTables = (db: Database): TableGuard => {
+    // Before anything of the log is read: a checkpoint that is signed meanwhile may cover more than will be read.
+    this.#newestKnown();
     const { hashes } = logTreeQueries(db);
     let compared = 0;
     const compareOnce = (isEnd: boolean): void => {

@@ -285,7 +285,7 @@ function buildOf({ logger, readModel, signer, store }: Core): {
   };
 }
 
-/** Goes on for ever where the service refuses to tell anything of its log. */
+/** Never settles if the log differs: the process stays up to answer 503. */
 const unlessRefused = <T>(promise: Promise<T>): Promise<T> =>
   promise.catch((error: unknown) => {
     if (error instanceof LogDiffers) return new Promise(() => {});

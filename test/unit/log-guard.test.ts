@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { type Test, test } from 'tap';
 import { allProjections } from '../../projections/all.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
-import { type EventStore, LogDiffers } from '../../src/event-store/port.ts';
+import { type EventStore, LogDiffers, type ReadAllOptions } from '../../src/event-store/port.ts';
 import { LogGuard } from '../../src/log/log-guard.ts';
 import { openLog as nameOf } from '../../src/log/log-origin.ts';
 import { openReadModel, ReadModel } from '../../src/read-model/database.ts';
@@ -13,9 +13,11 @@ import { currentGeneration } from '../../src/read-model/generations.ts';
 import { rebuildReadModel } from '../../src/read-model/rebuild.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
 import { openLastCheckpoint } from '../../src/service/log.ts';
+import { FaultyStore } from '../support/faulty-store.ts';
 import { history } from '../support/history.ts';
 import { openLog, write } from '../support/log.ts';
 import { openNode } from '../support/projected.ts';
+import { accountId } from '../support/samples.ts';
 import { openSigner, signingKey } from '../support/signer.ts';
 
 /** A signed log of some events, its node, and a way to change the log past everybody. */
@@ -158,6 +160,27 @@ void test('an opening compares the events at the checkpoint and at half of it', 
     change(metadata.replace('$from', forged).replace('$to', there));
     await check();
   }
+});
+
+void test('a rebuild does not expect what was signed after it had begun to read', async (t) => {
+  const { directory, store, log, signer } = await signedNode(t);
+  let isSigned = false;
+  class Growing extends FaultyStore {
+    override async readAll(options?: ReadAllOptions) {
+      const events = await super.readAll(options);
+      if (!isSigned) {
+        isSigned = true;
+        const data = { accountId: accountId(), amount: 1 };
+        await log.append(`account-${data.accountId}`, { type: 'CreditGranted', data });
+        await signer.sign();
+      }
+      return events;
+    }
+  }
+  const guardOf = guardIn(directory).ofTables;
+  const readModel = { directory: join(directory, 'fresh'), projections: allProjections, guardOf };
+  await rebuildReadModel({ readModel, store: new Growing(store) });
+  t.ok(isSigned);
 });
 
 void test('an opening asks again for an event that the first answer lacks', async (t) => {
