@@ -11,7 +11,6 @@ import type { Logger } from '../observe/log.ts';
 /** A first page that takes longer has no picture now. A thread that starts needs a part of it. */
 const MOST_MS = 5000;
 const RETRY_SECONDS = 10;
-const TOO_LATE = `It took more than ${MOST_MS / 1000} s to draw the first page. Try again later.`;
 /** A thread holds about 40 MB: it ends when nobody has looked for so long. */
 const IDLE_MS = 60_000;
 /** Most of a PDF is outside of it. */
@@ -19,6 +18,7 @@ const MAX_HEAP_MB = 128;
 
 export class Thumbnails {
   readonly #logger: Logger;
+  readonly #mostMs: number;
   readonly #turns = new Turns(1);
   readonly #threads = new Threads<Uint8Array, Uint8Array | undefined>(
     threadFile(import.meta, 'thumbnail-worker'),
@@ -29,8 +29,9 @@ export class Thumbnails {
     },
   );
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, mostMs = MOST_MS) {
     this.#logger = logger;
+    this.#mostMs = mostMs;
   }
 
   /**
@@ -41,7 +42,7 @@ export class Thumbnails {
    */
   async firstPage(accountId: string, pdf: Buffer): Promise<Buffer | undefined> {
     return await this.#turns.run(accountId, async () => {
-      const late = AbortSignal.timeout(MOST_MS);
+      const late = AbortSignal.timeout(this.#mostMs);
       try {
         const png = await this.#threads.run(pdf, { signal: late });
         return png && Buffer.from(png.buffer, png.byteOffset, png.byteLength);
@@ -49,7 +50,8 @@ export class Thumbnails {
         if (error instanceof ThreadsClosed) throw error;
         if (late.aborted) {
           const options = { retryAfter: RETRY_SECONDS, cause: error };
-          throw new ServiceError('service_unavailable', TOO_LATE, options);
+          const message = `It took more than ${this.#mostMs / 1000} s to draw the first page. Try again later.`;
+          throw new ServiceError('service_unavailable', message, options);
         }
         this.#logger.warn({ err: error }, 'a first page could not be drawn');
         return undefined;

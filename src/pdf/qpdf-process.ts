@@ -4,8 +4,10 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { type QpdfEnd, type QpdfRun, WorkFailure } from './work-plan.ts';
 
@@ -149,8 +151,12 @@ export class QpdfRuns {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(0, MAX_SAID_CHARACTERS);
     });
-    const output = this.#bounded(child.stdout);
-    const stored = writeFile(join(this.folder, outputFile), output);
+    // Read from now on: Node drops the output of a child that ends before anything reads it.
+    const stored = pipeline(
+      child.stdout,
+      (output: AsyncIterable<Buffer>) => this.#bounded(output),
+      createWriteStream(join(this.folder, outputFile)),
+    );
     const [[status, signal]] = await Promise.all([ended, stored]);
     return { status, signal, said };
   }

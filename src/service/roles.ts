@@ -231,7 +231,9 @@ async function serveLog(
       api.refuse(errorMessage(error));
       stopNoting();
       stopChecking();
-      await stopWork(AbortSignal.abort());
+      await stopWork(AbortSignal.abort()).catch((err: unknown) =>
+        logger.error({ err }, 'the work of this process did not end well'),
+      );
     });
     return {
       publicUrl: api.publicUrl,
@@ -320,6 +322,8 @@ function checkReadModel({ logger, readModel }: Core, ready: Promise<unknown>): (
 function noteCheckpoints({ logger, runner, signer }: Core): () => void {
   const note = (): void => {
     signer.noteNewest().catch((err: unknown) => {
+      // The guard has said it.
+      if (err instanceof LogDiffers) return;
       logger.error({ err }, 'the newest checkpoint was not noted');
     });
   };
