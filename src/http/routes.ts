@@ -69,13 +69,7 @@ import {
   postMember,
 } from './resources/members.ts';
 import { PROVIDER_ROUTES } from './resources/provider-sign-in.ts';
-import {
-  deleteLowCredits,
-  getLowCredits,
-  getMails,
-  patchMails,
-  putLowCredits,
-} from './resources/mails.ts';
+import * as mails from './resources/mails.ts';
 import { getOffers, verifyInPublic } from './resources/public-check.ts';
 import { deletePublicName, getPublicName, putPublicName } from './resources/public-name.ts';
 import { postAddressProof } from './resources/address-proofs.ts';
@@ -236,11 +230,11 @@ export const ROUTES: readonly Route[] = [
   settingUp(signedIn('any', 'post', '/account/person/passkeys/request/', requestPasskey)),
   signedIn('any', 'patch', '/account/person/passkeys/{id}/', patchPasskey),
   factor('passkeys/{id}/remove/', postPasskeyRemoval),
-  signedIn('any', 'get', '/account/mails/', getMails),
-  signedIn('any', 'patch', '/account/mails/', patchMails),
-  by('readAccount', 'get', '/account/low-credits/', getLowCredits),
-  by('settings', 'put', '/account/low-credits/', putLowCredits),
-  by('settings', 'delete', '/account/low-credits/', deleteLowCredits),
+  signedIn('any', 'get', '/account/mails/', mails.getMails),
+  signedIn('any', 'patch', '/account/mails/', mails.patchMails),
+  by('readAccount', 'get', '/account/low-credits/', mails.getLowCredits),
+  by('settings', 'put', '/account/low-credits/', mails.putLowCredits),
+  by('settings', 'delete', '/account/low-credits/', mails.deleteLowCredits),
   signedIn('any', 'get', '/account/members/', listMembers),
   signedIn('members', 'post', '/account/members/', postMember),
   signedIn('members', 'patch', '/account/members/{id}/', patchMember),

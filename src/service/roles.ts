@@ -163,14 +163,10 @@ async function readinessOfNode(core: Core, work: Work): Promise<Awaited<ReturnTy
 }
 
 /** Serves the log of the settings, or says why nothing of it may be told. */
-async function serve(
-  config: Config,
-  logger: Logger,
-  renders: Renders,
-  observers: Observers,
-): Promise<RunningService> {
+async function serve(...given: Parameters<typeof serveLog>): Promise<RunningService> {
+  const [config, logger, , observers] = given;
   try {
-    return await serveLog(config, logger, renders, observers);
+    return await serveLog(...given);
   } catch (error) {
     if (!(error instanceof LogDiffers)) throw error;
     // A supervisor would start a process that ends again and again.
@@ -322,9 +318,9 @@ function checkReadModel({ logger, readModel }: Core, ready: Promise<unknown>): (
 function noteCheckpoints({ logger, runner, signer }: Core): () => void {
   const note = (): void => {
     signer.noteNewest().catch((err: unknown) => {
-      // The guard has said it.
-      if (err instanceof LogDiffers) return;
-      logger.error({ err }, 'the newest checkpoint was not noted');
+      // The guard logs that the log differs.
+      if (!(err instanceof LogDiffers))
+        logger.error({ err }, 'the newest checkpoint was not noted');
     });
   };
   note();
