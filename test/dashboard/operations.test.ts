@@ -12,7 +12,8 @@ import {
   withNewPassword,
 } from '../support/dashboard-browser.ts';
 
-const CUSTOMER = '"<b>ada</b>"@example.com';
+// Read as HTML it would be another text.
+const CUSTOMER = "ada'&amp=x@example.com";
 const UNTIL = '2100-06-30T12:00';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
