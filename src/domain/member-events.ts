@@ -36,7 +36,7 @@ const OFFERED_ADDRESS = {
   /** SHA-256 of the token in the link, hex. */
   tokenHash: Sha256,
   expiresAt: Time,
-  /** The link is sent to the address; absent: it is used at once, because the service has no mail server. */
+  /** The link is sent to the address; absent: it is used at once, because an operator vouches for the address. */
   byMail: Type.Optional(Type.Literal(true)),
 };
 /** Another address holds. `formerEmail` is told so by mail. `provenBy` is absent where no mail server could prove it. */
