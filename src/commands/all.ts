@@ -14,14 +14,18 @@ import { WEBHOOKS } from './table/webhooks.ts';
 const SERVICE =
   'Service and key come from the options, from PRESSLEDGER_SERVER and PRESSLEDGER_API_KEY, or from ' +
   "'pressledger login', in this order.";
-const STORE = "Settings come from the environment; 'pressledger start --help' lists them.";
+const ALL = "Settings come from the environment; 'pressledger start --help' lists them.";
+const STORE =
+  'set DATA_DIR, EVENT_STORE_URL, NATS_URL, BLOB_STORE_URL and MASTER_KEY in the environment as the service has them.';
+const ASKS = `It asks the service that runs on DATA_DIR, and needs no other setting then. If no service runs there, it opens the store: ${STORE}`;
+const OPENS = `It opens the store, also beside a running service: ${STORE}`;
 
 const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[] = [
   { heading: 'Run the service', commands: RUN },
-  { heading: 'Look at the service on this machine', note: STORE, commands: LOOK },
+  { heading: 'Look at the service on this machine', note: ASKS, commands: LOOK },
   {
     heading: 'Convert',
-    note: `${SERVICE} Without a service, or with --account, this machine converts. ${STORE}`,
+    note: `${SERVICE} Without a service, or with --account, this machine converts. ${ASKS}`,
     commands: CONVERT,
   },
   { heading: 'Use a service', commands: SIGN_IN },
@@ -32,19 +36,23 @@ const SECTIONS: readonly (Section & { readonly commands: readonly Command[] })[]
   },
   {
     heading: 'Administer the service on this machine',
-    note: STORE,
+    note: ASKS,
     commands: [...ACCOUNTS, ...MEMBERS, ...LOG],
   },
   {
     heading: 'Verify',
-    note: `verify-evidence asks no service and no store. ${SERVICE} Without a service, or with --account, verify-pdf asks the store on this machine. ${STORE}`,
+    note: `verify-evidence asks no service and no store. ${SERVICE} Without a service, or with --account, verify-pdf asks this machine. ${ASKS}`,
     commands: VERIFY,
   },
   { heading: 'Other', commands: OTHER },
 ];
 
 const commands = SECTIONS.flatMap(({ commands: listed, ...section }) =>
-  listed.map((command): Command => ({ ...command, section })),
+  listed.map((command): Command => {
+    const { name, opensStore } = command;
+    const note = opensStore ? OPENS : name === 'doctor' ? ALL : undefined;
+    return { ...command, section: note === undefined ? section : { ...section, note } };
+  }),
 );
 
 export const allCommands: readonly Command[] = [

@@ -55,6 +55,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, OptionSpec>>;
   /** The positional arguments by name, in their order, with what each is. */
   readonly positionals?: Readonly<Record<string, string>>;
+  /** True if it opens the store of the settings even where a service runs on it, which others ask. */
+  readonly opensStore?: true;
   /** True if the last positional argument may be given several times. */
   readonly takesMany?: boolean;
   /** The number of positional arguments at the end that may be left out; none unless given. */
@@ -69,7 +71,7 @@ export interface Command {
 
 export interface Section {
   readonly heading: string;
-  /** The origin of the commands' settings, at the end of their help. */
+  /** Where the commands work, and the settings that they need, at the end of their help. */
   readonly note?: string;
 }
 

@@ -1,13 +1,8 @@
 /** `evidence` and `verify-evidence`: what the log proves about a conversion, in one file, and its check. */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
-import { conversionQueries } from '../../projections/conversions.ts';
-import { recordLook } from '../accounts/accounts.ts';
-import { operatorContext } from '../actors/command-context.ts';
-import { gatherEvidence } from '../conversions/evidence/gather.ts';
 import { errorMessage } from '../errors/error-message.ts';
-import { consistentQuery } from '../read-model/consistent-query.ts';
 import { assertFile, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';
@@ -16,16 +11,14 @@ export const evidence: Run = async (invocation, { open, output }) => {
   const [id = ''] = invocation.positionals;
   const path = requiredOption(invocation, 'output');
   await checkOutputFile(path);
-  await open.withCore(async (core) => {
-    const row = (await consistentQuery(core, conversionQueries)).byId(id);
-    if (row) await recordLook(core, row.accountId, operatorContext(core.clock), 'account');
-    const found = await gatherEvidence({ ...core, streams: core.store }, id);
-    const { bytes, size, absent } = found;
-    await writeOutputFile(async () => Readable.from(found.open()), path, OWNER_ONLY);
-    const missing = Object.fromEntries(absent);
-    output.json({ id, path, bytes, checkpoint_size: size, absent: missing });
+  await open.withOperator(async (api) => {
+    const { size, absent, content } = await api.evidence(id);
+    await writeOutputFile(async () => Readable.fromWeb(content), path, OWNER_ONLY);
+    const { size: bytes } = await stat(path);
+    output.json({ id, path, bytes, checkpoint_size: size, absent });
     output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
-    for (const [name, reason] of absent) output.note(`It has no ${name}: ${reason}`);
+    for (const [name, reason] of Object.entries(absent))
+      output.note(`It has no ${name}: ${reason}`);
   });
 };
 

@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import { PressledgerClient } from '../../client/src/client.ts';
 import { everyItem, type Page, pageQuery, pageReader } from '../../client/src/pages.ts';
-import { type Call, json, nothing, Transport } from '../../client/src/transport.ts';
+import { bodyOf, type Call, json, nothing, Transport } from '../../client/src/transport.ts';
 import { ServiceError } from '../errors/errors.ts';
+import type { HistoryEntry } from '../conversions/history.ts';
 import type { Account as AccountSchema } from '../http/resources/account.ts';
+import type { EvidenceFacts } from '../http/resources/operator-history.ts';
 import type { AccountActivity } from '../http/resources/operator-activity.ts';
 import type { ResetLink } from '../http/resources/password-reset.ts';
 import type { OpenSignUpLink } from '../http/resources/sign-up.ts';
@@ -100,6 +102,29 @@ export class OperatorApi {
     return everyItem((page) => this.#pageOf<Account>('accounts', page, 100));
   }
 
+  /**
+   * Every event about a conversion, a batch or an account, oldest first.
+   * @param subject an id, or the address of an account
+   */
+  history(subject: string, filter: Readonly<Record<string, string>>): AsyncGenerator<HistoryEntry> {
+    const list = `histories/${encodeURIComponent(subject)}`;
+    return everyItem((page) => this.#pageOf<HistoryEntry>(list, page, 100, filter));
+  }
+
+  /** The bundle of evidence of a conversion, as it comes. */
+  async evidence(
+    id: string,
+  ): Promise<EvidenceFacts & { readonly content: ReadableStream<Uint8Array> }> {
+    return await this.#send(
+      'GET',
+      `/operator/evidence/${encodeURIComponent(id)}/`,
+      async (answer) => {
+        const facts = decodeURIComponent(answer.headers.get('Pressledger-Evidence') ?? '');
+        return { ...(JSON.parse(facts) as EvidenceFacts), content: await bodyOf(answer) };
+      },
+    );
+  }
+
   /** Links that open accounts and that nobody has used, newest first. */
   signUpLinks(): AsyncGenerator<SignUpLink> {
     return everyItem((page) => this.#pageOf<SignUpLink>('sign-ups', page, 100));
@@ -111,8 +136,13 @@ export class OperatorApi {
     return total === 0 ? undefined : (await this.#pageOf<Account>('accounts', total, 1)).items[0];
   }
 
-  #pageOf<T>(list: 'accounts' | 'sign-ups', number: number, size: number): Promise<Page<T>> {
-    const { page, pageSize, query } = pageQuery({ page: number, pageSize: size }, {});
+  #pageOf<T>(
+    list: string,
+    number: number,
+    size: number,
+    filter: Readonly<Record<string, string>> = {},
+  ): Promise<Page<T>> {
+    const { page, pageSize, query } = pageQuery({ page: number, pageSize: size }, filter);
     return this.#send('GET', `/operator/${list}/?${query}`, pageReader<T>(page, pageSize));
   }
 

@@ -42,6 +42,8 @@ export const AS_OF = {
   help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',
 };
 
+export const STORE_AS_OF = { ...AS_OF, help: `${AS_OF.help}; it opens the store for that` };
+
 /** The options of every command that is a client of a service. */
 export const SERVICE_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   server: {

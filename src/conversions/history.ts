@@ -1,4 +1,5 @@
 /** Reads from the log what happened to an account and its conversions. */
+import { apiKeyQueries } from '../../projections/api-keys.ts';
 import { type EventPlace, type HistoryFilter, historyQueries } from '../../projections/history.ts';
 import { personName } from '../accounts/logins.ts';
 import { namesOf } from '../accounts/conversion-names.ts';
@@ -23,8 +24,8 @@ export interface HistoryEntry {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
-  /** With what the person who acted is called. */
-  readonly actor: Actor & { readonly name?: string };
+  /** With what the person who acted is called, and what tells their key from others. */
+  readonly actor: Actor & ActorNames;
   readonly client_address?: string;
   readonly request_id?: string;
   /** Why an operator did it. */
@@ -35,6 +36,12 @@ export interface HistoryEntry {
   readonly name?: string;
   /** The event's own fields, decrypted; without hashes of secrets, and without what was erased. */
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+interface ActorNames {
+  readonly name?: string;
+  readonly key_name?: string;
+  readonly key_prefix?: string;
 }
 
 export interface HistoryDependencies extends ReadDependencies {
@@ -90,8 +97,13 @@ export async function readHistory(
   const events = await readEvents(deps.streams, places);
   const names = await namesOf(erasable(deps), events.map(idOf));
   const persons = await personNames(deps, events);
+  const keys = await keyNames(erasable(deps), events);
   const entries = events.map((event) =>
-    entryOf(event, accountId, deps.vault, names.get(idOf(event)), persons),
+    entryOf(event, accountId, deps.vault, {
+      conversion: names.get(idOf(event)),
+      persons,
+      key: keys.get(keyOf(event)),
+    }),
   );
   const whole = await Promise.all(entries);
   return { entries: whole.map((entry) => entryFor(entry, reader)), total };
@@ -180,6 +192,14 @@ export function memberText({ name, ...actor }: HistoryEntry['actor']): string | 
   return 'role' in actor && actor.role !== undefined ? `${name} (${actor.role})` : name;
 }
 
+/** Names the party that caused an event as people know it: a key by its name and prefix, a session by its person. */
+export function actorText(actor: HistoryEntry['actor']): string {
+  const { kind, key_name: name, key_prefix: prefix } = actor;
+  if (prefix !== undefined) return `key ${name === undefined ? '' : `"${name}" `}${prefix}…`;
+  const isNamed = !('id' in actor) || actor.id === undefined || actor.name !== undefined;
+  return isNamed ? kind : `${kind} ${actor.id}`;
+}
+
 /** The person who acted, and the one whom the event is about. An invitation is not yet a person. */
 function personsOf({ type, data, metadata }: RecordedEvent) {
   const { actor } = metadata as EventMetadata;
@@ -203,15 +223,41 @@ async function personNames(
   return new Map(await Promise.all(names));
 }
 
+function keyOf({ metadata }: RecordedEvent): string | undefined {
+  const { actor } = metadata as EventMetadata;
+  return actor.kind === 'key' ? actor.id : undefined;
+}
+
+/** What tells the keys that acted from others, by their ids. */
+async function keyNames(
+  { readModel, vault }: ReturnType<typeof erasable>,
+  events: readonly RecordedEvent[],
+): Promise<ReadonlyMap<string | undefined, ActorNames>> {
+  const queries = readModel.query(apiKeyQueries);
+  const rows = [...new Set(events.map(keyOf))].map((id) => id && queries.byId(id));
+  const names = rows
+    .filter((row) => row !== undefined && row !== '')
+    .map(async (row) => {
+      const name = await vault.unseal(row.accountId, row.name);
+      return [row.id, { ...(name && { key_name: name }), key_prefix: row.prefix }] as const;
+    });
+  return new Map(await Promise.all(names));
+}
+
 const subjectText = (name: string | undefined): string =>
   name === undefined ? '' : ` The person: ${name}.`;
+
+interface EntryNames {
+  readonly conversion: string | undefined;
+  readonly persons: ReadonlyMap<string | undefined, string>;
+  readonly key: ActorNames | undefined;
+}
 
 async function entryOf(
   recorded: RecordedEvent,
   accountId: string,
   vault: Pick<Vault, 'unseal'>,
-  name: string | undefined,
-  persons: ReadonlyMap<string | undefined, string>,
+  { conversion: name, persons, key }: EntryNames,
 ): Promise<HistoryEntry> {
   const { actor: person, subject } = personsOf(recorded);
   const acted = persons.get(person);
@@ -231,7 +277,7 @@ async function entryOf(
     position: String(recorded.position),
     stream: recorded.stream,
     revision: recorded.revision,
-    actor: acted === undefined ? actor : { ...actor, name: acted },
+    actor: { ...actor, ...(acted !== undefined && { name: acted }), ...key },
     ...(clientAddress === undefined ? {} : { client_address: clientAddress }),
     ...(openedRequestId === undefined ? {} : { request_id: openedRequestId }),
     ...(openedReason === undefined ? {} : { reason: openedReason }),

@@ -26,6 +26,7 @@ import {
 import type { RouteDependencies } from './dependencies.ts';
 import { operatorContext as operatorContextOf } from './operator.ts';
 import { Reason } from './resources/operator-acts.ts';
+import { getEvidence, getHistory } from './resources/operator-history.ts';
 import { BASE_PATH } from './routes.ts';
 
 const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
@@ -172,5 +173,7 @@ export function operatorRoutes(deps: RouteDependencies): Router<RequestState> {
   router.get('/operator/erasures/:account/', bySocket(getErasure(deps)));
   router.post('/operator/erasures/:account/', bySocket(postErasure(deps)));
   router.post('/operator/people/:email/erase/', bySocket(postPersonErasure(deps)));
+  router.get('/operator/histories/:subject/', bySocket(getHistory(deps)));
+  router.get('/operator/evidence/:id/', bySocket(getEvidence(deps)));
   return router;
 }

@@ -82,6 +82,8 @@ void test('a bundle proves the events, the PDF, the request and the manifest', a
   t.match(report, 'The file was stored: 1 page, 36 bytes.');
   t.match(report, 'It lacks &#60;b&#62;a picture&#60;/b&#62;.', 'escaped, and decrypted');
   t.notMatch(report, /<script|src=|href=|url\(/, 'nothing runs, nothing is fetched');
+  t.match(report, `key "test" ${api.account.key.slice(0, 12)}…`.replaceAll('"', '&#34;'));
+  t.notMatch(report, api.account.keyId, 'no id where there is a name');
   t.match(textOf(files, 'README.txt'), 'No document is missing.');
 
   t.strictSame((await bundleOf(api, id)).zip, zip, 'the same bytes under the same checkpoint');

@@ -49,7 +49,12 @@ void test('a conversion from its request to its download', async (t) => {
   t.match(request, {
     summary: 'A PDF was requested, from HTML.',
     stream: `account-${account.id}`,
-    actor: { kind: 'key', id: account.keyId },
+    actor: {
+      kind: 'key',
+      id: account.keyId,
+      key_name: 'test',
+      key_prefix: account.key.slice(0, 12),
+    },
     client_address: '127.0.0.1',
     request_id: 'r-4711',
     correlation_id: id,

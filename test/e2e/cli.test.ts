@@ -293,7 +293,7 @@ void test('beside a running service each sees at once what the other wrote', asy
 
   await cliJson(place, ['key', 'revoke', made.id]);
   const history = await runCli(place, ['history', admin]);
-  const byKey = `${id}  (key 'cli' ${made.key.slice(0, 12)}… of ${admin} (owner), from 127.0.0.1)\n`;
+  const byKey = `${id}  (key "cli" ${made.key.slice(0, 12)}… of ${admin} (owner), from 127.0.0.1)\n`;
   t.match(history.stdout, `A PDF was requested, from HTML.  ${byKey}`, 'named after its end, too');
   await t.rejects(client.get(id), { code: 'unauthorized' }, 'revoked on the very next request');
   await refuses(

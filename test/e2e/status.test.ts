@@ -1,5 +1,5 @@
 /** `pressledger status` and `top`: what an operator sees of a service, and that looking changes nothing. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { cliJson, refuses, runCli } from '../support/cli.ts';
@@ -101,13 +101,23 @@ void test('over NATS it shows the slots that renderers announce', async (t) => {
     RENDER_CONCURRENCY: '2',
   });
   await service.start();
-  await service.client().convert({ html: '<p>one</p>' });
+  const { id } = await service.client().create({ html: '<p>one</p>' });
+  await service.client().wait(id);
   const status = await statusOf(service);
   t.match(status, { led: true, slots: { nodes: 1, total: 2, busy: 0 } });
   t.match(status.not_known.join('\n'), /other API nodes: ask each/);
   // The shell of an operator who has set none of the deployment's settings but DATA_DIR.
   const unset = { NATS_URL: '', BLOB_STORE_URL: '', MASTER_KEY: '' };
   t.match(await statusOf(service, unset), { led: true, slots: { nodes: 1, total: 2, busy: 0 } });
+  const told = await runCli(service.place, ['history', id], { env: unset });
+  t.match([told.code, told.stderr], [0, ''], 'the service reads its log');
+  t.match(
+    told.stdout,
+    /^\S+ {2}A PDF was requested, from HTML\. {2}\(key "\S.*" pk_live_\w{4}… of /m,
+  );
+  const output = join(service.place.tmpDir, 'evidence.zip');
+  const proven = await cliJson(service.place, ['evidence', id, '-o', output], { env: unset });
+  t.match(proven, { id, bytes: statSync(output).size, checkpoint_size: Number, absent: {} });
   await service.stop();
   t.match(await statusOf(service), { led: false, slots: { nodes: 0, total: 0 } });
   t.match(await statusOf(service, unset), { led: null }, 'not known without NATS_URL');

@@ -87,9 +87,3 @@ const MOST_KEYS = 100;
 export const keysQuery = answerQuery(['api-keys'], '/api/v1/api-keys/', {
   query: { page_size: MOST_KEYS },
 });
-
-/** The name of the key, if it is one of the account's and not revoked. */
-export function useKeyName(id: string | undefined): string | undefined {
-  const { data } = useQuery({ ...keysQuery, enabled: id !== undefined });
-  return data?.find((key) => key.id === id)?.name;
-}

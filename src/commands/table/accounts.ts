@@ -1,7 +1,7 @@
 /** The commands that administrate accounts and their keys. */
 import { OPTIONAL_MAILS, PLANS } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
-import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON } from '../options.ts';
+import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON, STORE_AS_OF } from '../options.ts';
 
 const TERMS = {
   plan: {
@@ -54,7 +54,7 @@ export const ACCOUNTS: readonly Command[] = [
     name: 'account list',
     summary: 'List all accounts, oldest first.',
     examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],
-    options: { 'as-of': AS_OF },
+    options: { 'as-of': STORE_AS_OF },
     run: async (...given) => (await import('../account.ts')).accountList(...given),
   },
   {
@@ -65,7 +65,7 @@ export const ACCOUNTS: readonly Command[] = [
       'account show ann@example.com --as-of 2026-11-21T08:15:30Z',
     ],
     positionals: { email: ACCOUNT },
-    options: { 'as-of': AS_OF },
+    options: { 'as-of': STORE_AS_OF },
     run: async (...given) => (await import('../account.ts')).accountShow(...given),
   },
   {
@@ -250,6 +250,7 @@ export const ACCOUNTS: readonly Command[] = [
         needed: true,
       },
     },
+    opensStore: true,
     run: async (...given) => (await import('../account-export.ts')).accountExport(...given),
   },
   {

@@ -40,6 +40,7 @@ export const LOG: readonly Command[] = [
       'as-of': { ...AS_OF, needed: true },
       output: { value: 'file', short: 'o', help: 'the file to write (default: standard output)' },
     },
+    opensStore: true,
     run: async (...given) => (await import('../state.ts')).state(...given),
   },
   {
@@ -89,12 +90,14 @@ export const LOG: readonly Command[] = [
     summary:
       'List the projections: how far each is, and whether this release defines it as it was made.',
     examples: ['projections list'],
+    opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsList(...given),
   },
   {
     name: 'projections rebuild',
     summary: 'Rebuild all read models from the event log, even beside a running service.',
     examples: ['projections rebuild'],
+    opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsRebuild(...given),
   },
   {
@@ -103,6 +106,7 @@ export const LOG: readonly Command[] = [
       'Compare the read models in use with what the event log gives, and name the rows that differ.',
     examples: ['projections verify', 'projections verify --json --limit 1000'],
     options: { limit: DIFFERENCES },
+    opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsVerify(...given),
   },
   {
@@ -110,6 +114,7 @@ export const LOG: readonly Command[] = [
     summary: 'Compare what this release would make of the event log with the read models in use.',
     examples: ['projections diff', 'projections diff --limit 100'],
     options: { limit: DIFFERENCES },
+    opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsDiff(...given),
   },
   {
@@ -129,6 +134,7 @@ export const LOG: readonly Command[] = [
         help: "verifier keys to trust instead of the log's own, or a file of them",
       },
     },
+    opensStore: true,
     run: async (...given) => (await import('../verify.ts')).verify(...given),
   },
   {
@@ -143,6 +149,7 @@ export const LOG: readonly Command[] = [
         needed: true,
       },
     },
+    opensStore: true,
     run: async (...given) => (await import('../log-copies.ts')).logExport(...given),
   },
   {
@@ -150,6 +157,7 @@ export const LOG: readonly Command[] = [
     summary: 'Bring an exported log into an empty event store: the one that the settings name.',
     examples: ['log import log.jsonl.gz'],
     positionals: { file: 'a file that log export wrote' },
+    opensStore: true,
     run: async (...given) => (await import('../log-copies.ts')).logImport(...given),
   },
   {
@@ -171,6 +179,7 @@ export const LOG: readonly Command[] = [
       },
       cancel: { help: 'take a move back, before anything was started in the new place' },
     },
+    opensStore: true,
     run: async (...given) => (await import('../move.ts')).move(...given),
   },
   {
@@ -181,6 +190,7 @@ export const LOG: readonly Command[] = [
     options: {
       recheck: { help: 'look for every document there, and copy those that are missing' },
     },
+    opensStore: true,
     run: async (...given) => (await import('../backup.ts')).backup(...given),
   },
   {
@@ -188,6 +198,7 @@ export const LOG: readonly Command[] = [
     summary: 'Write the keys of all accounts to one file, wrapped by the master key; replaces it.',
     examples: ['backup keyring /mnt/keys/keyring.jsonl'],
     positionals: { file: 'the file; the one before is replaced as a whole' },
+    opensStore: true,
     run: async (...given) => (await import('../backup.ts')).backupKeyring(...given),
   },
   {
@@ -209,6 +220,7 @@ export const LOG: readonly Command[] = [
         help: "verifier keys to trust instead of the log's own, or a file of them",
       },
     },
+    opensStore: true,
     run: async (...given) => (await import('../backup.ts')).backupVerify(...given),
   },
   {
@@ -238,6 +250,7 @@ export const LOG: readonly Command[] = [
         help: 'continue under a new name, because more may have been signed than is restored',
       },
     },
+    opensStore: true,
     run: async (...given) => (await import('../restore.ts')).restore(...given),
   },
   {
@@ -245,6 +258,7 @@ export const LOG: readonly Command[] = [
     summary:
       'Wrap the keys of all accounts with NEW_MASTER_KEY; a new master.key is made where DATA_DIR has one.',
     examples: ['keyring rewrap', 'keyring rewrap --json'],
+    opensStore: true,
     run: async (...given) => (await import('../keyring.ts')).keyringRewrap(...given),
   },
 ];

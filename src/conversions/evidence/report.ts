@@ -5,7 +5,7 @@ import { SOURCES } from '../../domain/event-summary.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
 import { htmlText } from '../../text/plain-text.ts';
 import { isoTime } from '../../time/clock.ts';
-import { type HistoryEntry, memberText } from '../history.ts';
+import { actorText, type HistoryEntry, memberText } from '../history.ts';
 import { type Absent, type DocumentName, documentNames } from './bundle.ts';
 
 type DataOf<T extends EventType> = EventOf<T>['data'] | undefined;
@@ -105,7 +105,8 @@ function outcome(facts: EvidenceFacts): Part {
 function eventItem(event: EvidenceEvent): Html {
   const { index, time, type, leaf, summary, actor, client_address: address } = event;
   const { request_id: request, stream, revision } = event;
-  const by = 'id' in actor ? `${actor.kind} ${actor.id}` : actor.kind;
+  const named = actorText(actor);
+  const by = actor.key_prefix === undefined ? named : decrypted(named);
   const member = memberText(actor);
   const person = member && [' of ', decrypted(member)];
   const from = address === undefined ? '' : [', from ', decrypted(address)];

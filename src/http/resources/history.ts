@@ -62,6 +62,12 @@ export const HistoryEntry = Closed({
           description: `What the member is called now; ${REMOVED_PERSON} if they were erased.`,
         }),
       ),
+      key_name: Type.Optional(
+        Type.String({ description: 'The name of the API key; absent if its account was erased.' }),
+      ),
+      key_prefix: Type.Optional(
+        Type.String({ description: 'The beginning of the API key, as lists of keys show it.' }),
+      ),
     },
     { description: 'Who caused it.', examples: [{ kind: 'renderer', id: 'node-1' }] },
   ),
@@ -115,7 +121,7 @@ const WHOLE_CONVERSION_ID = new RegExp(`^${CONVERSION_ID}$`);
 const WHOLE_PERSON_ID = new RegExp(`^${PERSON_ID}$`);
 const WHOLE_BATCH_ID = new RegExp(`^${BATCH_ID}$`);
 
-function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
+export function filterOf(ctx: HttpContext, issues: ValidationIssues): HistoryFilter {
   const { type, actor, person, conversion_id: conversionId, batch_id: batchId } = ctx.query;
   const knownType = EVENT_TYPES.find((each) => each === type);
   if (type !== undefined && knownType === undefined) {

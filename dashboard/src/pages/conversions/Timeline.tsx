@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useKeyName } from '../../api/people.ts';
 import { type ConversionEvent, conversionEventsQuery } from '../../api/conversions.ts';
 import { type Delivery, webhooksQuery } from '../../api/webhooks.ts';
 import { counted, formatDuration } from '../../ui/format.ts';
@@ -83,7 +82,6 @@ function MomentItem({ events, since, isDetailed }: MomentItemProps) {
   const [first] = events;
   const { type, time, summary, actor } = first;
   const last = events.at(-1) ?? first;
-  const keyName = useKeyName(actor.kind === 'key' ? actor.id : undefined);
   const receiver = useReceiver(first);
   const way = WAY[type]?.(first, receiver) ?? summary;
   const { icon, tone } = lookOf(first);
@@ -106,7 +104,7 @@ function MomentItem({ events, since, isDetailed }: MomentItemProps) {
         <p className="note">
           <time dateTime={time}>{formatTime(time)}</time>
           {isDetailed && ` · ${type}`}
-          {(isDetailed || isOfPerson) && ` · ${actorText(actor, keyName)}`}
+          {(isDetailed || isOfPerson) && ` · ${actorText(actor)}`}
         </p>
       </div>
       {isDetailed && since !== undefined && since >= 0 && (

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { useKeyName } from '../../api/people.ts';
 import type { ConversionEvent } from '../../api/conversions.ts';
 import { type Paged, pageQuery } from '../../api/client.ts';
 import { counted, formatNumber } from '../../ui/format.ts';
@@ -57,10 +56,9 @@ function Group({ group }: { readonly group: EventGroup }) {
 
 function Cause({ entry }: { readonly entry: ConversionEvent }) {
   const { actor, client_address: address, reason } = entry;
-  const name = useKeyName(actor.kind === 'key' ? actor.id : undefined);
   return (
     <div className={`named anywhere ${styles.cause}`} data-name={t('Caused by')}>
-      <span>{actorText(actor, name)}</span>
+      <span>{actorText(actor)}</span>
       {address !== undefined && <span className="note">{rich('from {address}', { address })}</span>}
       {reason !== undefined && (
         <span className="note">{rich('Reason: {bdi}', { bdi: <bdi>{reason}</bdi> })}</span>

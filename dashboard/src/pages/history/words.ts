@@ -27,21 +27,15 @@ export const ACTOR_KINDS = {
 export const memberText = ({ name, role }: Actor): string | undefined =>
   name === undefined ? undefined : `${name}${role === undefined ? '' : ` (${ROLE_NAMES[role]})`}`;
 
-/**
- * Names those who have a name that says something; the ids of others are of no use to a person.
- * @param name that of the key
- */
-export function actorText(actor: Actor, name = actor.id): string {
-  const { kind, id } = actor;
+/** Names those who have a name that says something; the ids of others are of no use to a person. */
+export function actorText(actor: Actor): string {
+  const { kind, id, key_name: name, key_prefix: prefix } = actor;
   const who = memberText(actor);
   if (kind === 'renderer' && id !== undefined)
     return t('Renderer {value}', { value: id.replace(/^renderer-/, '') });
-  if (kind === 'key' && id !== undefined) {
-    return t('The API key {name}{value}', {
-      name,
-      value: who === undefined ? '' : t(' of {who}', { who }),
-    });
-  }
+  const value = who === undefined ? '' : t(' of {who}', { who });
+  if (name !== undefined) return t('The API key “{name}”{value}', { name, value });
+  if (prefix !== undefined) return t('The API key {prefix}…{value}', { prefix, value });
   return who ?? ACTOR_KINDS[kind];
 }
 
