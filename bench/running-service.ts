@@ -19,6 +19,8 @@ export interface RunningService {
   accountKey(name: string, plan?: 'free' | 'starter' | 'pro'): Promise<string>;
   /** A client of a new account. */
   account(name: string): Promise<PressledgerClient>;
+  /** Its lines since it started, from warnings on unless LOG_LEVEL says otherwise. */
+  readonly log: () => string;
   stop(): Promise<unknown>;
 }
 
@@ -61,6 +63,7 @@ export async function startService(
     client: new PressledgerClient({ server, apiKey }),
     accountKey,
     account: async (name) => new PressledgerClient({ server, apiKey: await accountKey(name) }),
+    log: () => service.output.stderr,
     stop: () => service.stop(),
   };
 }
