@@ -375,6 +375,11 @@ export interface PdfStamp {
   opacity?: number;
   /** The pages to stamp; all if left out. */
   pages?: string;
+  /**
+   * `page` prints it on paper of the size of each page. `none` leaves it as large as it is, in the middle of the page.
+   * @default 'page'
+   */
+  fit?: 'page' | 'none';
 }
 
 /** AES with 256 bits. At least one password is needed. */

@@ -1,7 +1,13 @@
 /** The conversion options as flags of `convert`. */
 import { COLOR_SCHEMES, FORMATS, PAGE_SIZES } from '../domain/choices.ts';
 import { INVOICE_PROFILES } from '../domain/invoice-profiles.ts';
-import { CONFORMANCES, PERMISSIONS, ROTATIONS, SHORTCOMINGS } from '../domain/request-document.ts';
+import {
+  CONFORMANCES,
+  PERMISSIONS,
+  ROTATIONS,
+  SHORTCOMINGS,
+  STAMP_FITS,
+} from '../domain/request-document.ts';
 import { choiceOf, type Invocation, type OptionSpec } from './command.ts';
 import {
   attachmentIn,
@@ -154,6 +160,11 @@ const FINISHING: Flags = {
     'list',
     'the pages to stamp, such as 1,3-5; all unless given',
   ),
+  'stamp-fit': {
+    ...choice('fit', STAMP_FITS),
+    help: 'page (default): printed in the size of each page; none: in its own size',
+    path: ['pdf', 'stamp', 'fit'],
+  },
   'user-password': of(
     'pdf.encrypt.user_password',
     'password',

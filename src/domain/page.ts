@@ -46,5 +46,11 @@ export function lengthMillimetres(length: string): number {
   return Number(number) * MM_PER_UNIT[unit as keyof typeof MM_PER_UNIT];
 }
 
-/** The same in points, of which an inch has 72. */
-export const lengthPoints = (length: string): number => inches(lengthMillimetres(length)) * 72;
+const POINTS_PER_INCH = 72;
+
+/** The same in points. */
+export const lengthPoints = (length: string): number =>
+  inches(lengthMillimetres(length)) * POINTS_PER_INCH;
+
+export const pointsToMillimetres = (points: number): number =>
+  (points / POINTS_PER_INCH) * MM_PER_INCH;

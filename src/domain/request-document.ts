@@ -42,6 +42,10 @@ export const PERMISSIONS = [
   'assemble',
 ] as const;
 
+export const STAMP_FITS = ['page', 'none'] as const;
+/** What a stamp's size follows: that of each page, or nothing. */
+export type StampFit = (typeof STAMP_FITS)[number];
+
 /** A mark on pages: HTML, or a picture in the middle. Exactly one of both is there. */
 export interface Stamp {
   readonly html?: string;
@@ -51,6 +55,8 @@ export interface Stamp {
   readonly opacity?: number;
   /** All unless given. */
   readonly pages?: string;
+  /** `page` unless given. */
+  readonly fit?: StampFit;
 }
 
 /** At least one of the passwords is there. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import { type QpdfEnd, type QpdfRun, WorkFailure } from './work-plan.ts';
+import type { Size } from './page-geometry.ts';
+import { type QpdfEnd, type QpdfRun, WorkFailure, type WorkQuestion } from './work-plan.ts';
 
 const JOB_FILE = 'job.json';
 /** The exit status for an input that cannot be worked on. What starts qpdf has others. */
@@ -15,6 +16,13 @@ const STANDARD_OUTPUT = '-';
 const PDF_HEADER = '%PDF-';
 const PDF_END = '%%EOF\n';
 
+/** Without it the file would have another identifier each time. */
+export const SAME_ID = { deterministicId: '' } as const;
+/** PDF/A wants the end of each stream in a line of its own. */
+export const AS_WRITTEN = { newlineBeforeEndstream: '' } as const;
+/** A PDF with plain tables, as our own reader wants it. */
+export const PLAIN = { objectStreams: 'disable', ...SAME_ID, ...AS_WRITTEN } as const;
+
 export type Job = Readonly<Record<string, unknown>>;
 
 export class Jobs {
@@ -22,7 +30,7 @@ export class Jobs {
   readonly #port: MessagePort;
   #files = 0;
 
-  /** @param port to what runs qpdf in that folder */
+  /** @param port to what runs qpdf in that folder, and prints */
   constructor(folder: string, port: MessagePort) {
     this.#folder = folder;
     this.#port = port;
@@ -31,6 +39,18 @@ export class Jobs {
   #place(): string {
     this.#files += 1;
     return `${this.#files}.pdf`;
+  }
+
+  async #ask(question: WorkQuestion): Promise<unknown> {
+    this.#port.postMessage(question, []);
+    const [answer] = (await once(this.#port, 'message')) as [unknown];
+    return answer;
+  }
+
+  /** Has HTML printed on paper of each size. @returns the files' names */
+  async printed(html: string, papers: readonly (Size | undefined)[]): Promise<readonly string[]> {
+    const printed = (await this.#ask({ kind: 'print', html, papers })) as readonly Uint8Array[];
+    return printed.map((pdf) => this.put(pdf));
   }
 
   /** @returns the file's name for jobs */
@@ -58,8 +78,7 @@ export class Jobs {
     const run: QpdfRun = { jobFile: JOB_FILE, outputFile: this.#place() };
     const written = JSON.stringify({ ...job, outputFile: STANDARD_OUTPUT });
     writeFileSync(join(this.#folder, run.jobFile), written);
-    this.#port.postMessage(run, []);
-    const [end] = (await once(this.#port, 'message')) as [QpdfEnd];
+    const end = (await this.#ask({ kind: 'run', ...run })) as QpdfEnd;
     // It may have a password.
     this.drop(run.jobFile);
     if (end.status !== 0 && end.status !== REPAIRED) throw this.#failureOf(end, job, what);

@@ -1,4 +1,5 @@
 /** The field in which a signature can be seen: its place on a page as people see it, and the picture that it shows. */
+import { boxIn, geometryOf, type PageGeometry, shownSize, UPRIGHT } from './page-geometry.ts';
 import { inherited, pagesOf } from './page-tree.ts';
 import { PdfObjects } from './pdf-objects.ts';
 import { dictionary, MalformedPdf, Name, type PdfValue, Ref } from './values.ts';
@@ -31,37 +32,21 @@ export class FieldMisplaced extends Error {
   }
 }
 
-export interface PageGeometry {
-  /** The part of the page that is shown: left, bottom, right, top, in units of the page. */
-  readonly box: readonly [number, number, number, number];
-  /** Degrees that the page is turned by when it is shown, clockwise. */
-  readonly rotate: number;
-  /** Points of a unit of the page. */
-  readonly unit: number;
-}
-
 /** Chrome's sheets are up to half a point smaller than their names say. */
 const SLACK = 1;
 const MM_PER_POINT = 25.4 / 72;
-
-/** Turns the picture against the page, so that it stands upright when the page is shown (ISO 32000-1, 12.5.5). */
-const UPRIGHT: Readonly<Record<number, readonly number[]>> = {
-  90: [0, 1, -1, 0, 0, 0],
-  180: [-1, 0, 0, -1, 0, 0],
-  270: [0, -1, 1, 0, 0, 0],
-};
 
 /**
  * @returns the corners of the field in units of the page, and the matrix of its picture
  * @throws {FieldMisplaced} it is not within the page
  */
 export function placed(
-  { box: [left, bottom, right, top], rotate, unit }: PageGeometry,
+  geometry: PageGeometry,
   field: FieldPlace,
 ): { readonly rect: readonly number[]; readonly matrix: readonly number[] | undefined } {
-  const isTurned = rotate % 180 !== 0;
-  const [across, down] = [(right - left) * unit, (top - bottom) * unit];
-  const [width, height] = isTurned ? [down, across] : [across, down];
+  const { box, rotate, unit } = geometry;
+  const [left, bottom, right, top] = box;
+  const { width, height } = shownSize(geometry);
   const { x, y } = field;
   const [endX, endY] = [x + field.width, y + field.height];
   if (endX > width + SLACK || endY > height + SLACK) {
@@ -87,42 +72,6 @@ export function placed(
     }
   };
   return { rect: corners().map((each) => +each.toFixed(3)), matrix: UPRIGHT[rotate] };
-}
-
-const numbersIn = (objects: PdfObjects, value: PdfValue): readonly number[] =>
-  objects.list(value).map((each) => {
-    const number = objects.resolve(each);
-    return typeof number === 'number' ? number : 0;
-  });
-
-type Box = PageGeometry['box'];
-
-function boxIn(objects: PdfObjects, page: Ref, key: string): Box | undefined {
-  const [x0, y0, x1, y1] = numbersIn(objects, inherited(objects, page, key));
-  if (x0 === undefined || y0 === undefined || x1 === undefined || y1 === undefined)
-    return undefined;
-  return [Math.min(x0, x1), Math.min(y0, y1), Math.max(x0, x1), Math.max(y0, y1)];
-}
-
-/** @throws {MalformedPdf} */
-function geometryOf(objects: PdfObjects, page: Ref): PageGeometry {
-  const media = boxIn(objects, page, 'MediaBox');
-  if (media === undefined) throw new MalformedPdf('a page has no size');
-  const crop = boxIn(objects, page, 'CropBox') ?? media;
-  // What is shown is never more than the page.
-  const box: Box = [
-    Math.max(media[0], crop[0]),
-    Math.max(media[1], crop[1]),
-    Math.min(media[2], crop[2]),
-    Math.min(media[3], crop[3]),
-  ];
-  const turned = inherited(objects, page, 'Rotate');
-  const unit = objects.resolve(objects.dictionary(page).get('UserUnit'));
-  return {
-    box,
-    rotate: typeof turned === 'number' ? ((turned % 360) + 360) % 360 : 0,
-    unit: typeof unit === 'number' && unit > 0 ? unit : 1,
-  };
 }
 
 /** @throws {FieldMisplaced} the page is not there */

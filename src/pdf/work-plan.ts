@@ -1,6 +1,12 @@
 /** The work on finished PDFs, as it is handed to the thread that does it. */
-import type { Encryption, RequestDocument, Rotation } from '../domain/request-document.ts';
+import type {
+  Encryption,
+  RequestDocument,
+  Rotation,
+  StampFit,
+} from '../domain/request-document.ts';
 import type { Attachment } from './attachments.ts';
+import type { Size } from './page-geometry.ts';
 
 export interface WorkSource {
   readonly content: Uint8Array;
@@ -12,8 +18,12 @@ export type WorkStep =
   | { readonly type: 'pages'; readonly pages: string }
   /** Degrees, clockwise; all pages unless some are named. */
   | { readonly type: 'rotate'; readonly rotate: Rotation; readonly pages?: string | undefined }
-  /** The first page of another PDF, laid over pages. */
-  | { readonly type: 'stamp'; readonly stamp: Uint8Array; readonly pages?: string | undefined }
+  /** The first page of another PDF, or HTML that is printed for them, laid over pages. */
+  | {
+      readonly type: 'stamp';
+      readonly stamp: Uint8Array | PrintedStamp;
+      readonly pages?: string | undefined;
+    }
   /**
    * The first page of another PDF, laid over all pages, so that nothing in a stranger's PDF hides it: neither boxes, nor a
    * clip that its content leaves, nor annotations.
@@ -21,6 +31,22 @@ export type WorkStep =
   | { readonly type: 'watermark'; readonly stamp: Uint8Array }
   | { readonly type: 'attach'; readonly attachments: readonly Attachment[] }
   | { readonly type: 'metadata'; readonly metadata: NonNullable<RequestDocument['metadata']> };
+
+/** A stamp that is printed when the sizes of its pages are known. */
+export interface PrintedStamp {
+  readonly html: string;
+  /**
+   * `page`: it is printed on paper of the size of each page. `none`: it is printed once, and lies in the middle of each page
+   * in its own size.
+   */
+  readonly fit: StampFit;
+}
+
+/** Prints HTML on paper of each size; undefined is its own size. */
+export type PrintStamp = (
+  html: string,
+  papers: readonly (Size | undefined)[],
+) => Promise<readonly Uint8Array[]>;
 
 /** Several sources are joined first. Encryption and optimising come last. */
 export interface Work {
@@ -57,6 +83,15 @@ export interface QpdfRun {
   readonly jobFile: string;
   readonly outputFile: string;
 }
+
+/** What the thread that works on a PDF asks for; the answer to the first is a `QpdfEnd`, to the second the PDFs. */
+export type WorkQuestion =
+  | ({ readonly kind: 'run' } & QpdfRun)
+  | {
+      readonly kind: 'print';
+      readonly html: string;
+      readonly papers: readonly (Size | undefined)[];
+    };
 
 /** The end of such a run. */
 export interface QpdfEnd {

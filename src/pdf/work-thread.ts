@@ -13,13 +13,14 @@ import {
   writeBookmarks,
 } from './bookmarks.ts';
 import { dropClaims, keepDescription, setMetadata, titleOf } from './description.ts';
+import { changed, countOf, MAX_PAGES, pagesAt, pagesIn, tooManyPages } from './chosen-pages.ts';
 import { dropSignatures } from './drop-signatures.ts';
-import { carryLayers, hideAppearances, settleLayers } from './layers.ts';
-import { pageNumbers, pagesOf, rotate } from './page-tree.ts';
+import { carryLayers, settleLayers } from './layers.ts';
+import { pagesOf, rotate } from './page-tree.ts';
 import { PdfObjects, PdfTooComplex } from './pdf-objects.ts';
-import { restoreContents, settleContents } from './overlay.ts';
-import { hasLineBeforeEnd, type Job, Jobs } from './qpdf.ts';
-import { MalformedPdf, type Ref } from './values.ts';
+import { AS_WRITTEN, hasLineBeforeEnd, type Job, Jobs, PLAIN, SAME_ID } from './qpdf.ts';
+import { layWatermark, stampPages } from './stamps.ts';
+import { MalformedPdf } from './values.ts';
 import {
   type Work,
   type WorkAnswer,
@@ -29,24 +30,15 @@ import {
   type WorkStep,
 } from './work-plan.ts';
 
-/** More than a PDF of ours may have. */
-const MAX_PAGES = 10_000;
-
 export interface WorkTask {
   readonly work: Work;
   readonly folder: string;
-  /** Runs qpdf in that folder. */
+  /** Runs qpdf in that folder, and prints stamps. */
   readonly port: MessagePort;
   /** The name and version of qpdf. */
   readonly program: string;
 }
 
-/** Without it the file would have another identifier each time. */
-const SAME_ID = { deterministicId: '' } as const;
-/** PDF/A wants the end of each stream in a line of its own. */
-const AS_WRITTEN = { newlineBeforeEndstream: '' } as const;
-/** A PDF with plain tables, as our own reader wants it. */
-const PLAIN = { objectStreams: 'disable', ...SAME_ID, ...AS_WRITTEN } as const;
 const COMPACT = {
   objectStreams: 'generate',
   compressStreams: 'y',
@@ -126,9 +118,9 @@ class Workshop {
           rotate(objects, pagesAt(objects, step.pages), step.rotate);
         });
       case 'stamp':
-        return await this.#stamped(content, step);
+        return await stampPages(this.#jobs, content, step);
       case 'watermark':
-        return await this.#watermarked(content, step.stamp);
+        return await layWatermark(this.#jobs, content, step.stamp);
       case 'attach':
         return changed(content, (objects) => {
           attach(objects, step.attachments, undefined);
@@ -199,40 +191,6 @@ class Workshop {
     });
   }
 
-  async #stamped(
-    content: Buffer,
-    { stamp, pages }: Extract<WorkStep, { type: 'stamp' }>,
-  ): Promise<Buffer> {
-    const count = countOf(new PdfObjects(content));
-    const chosen = pagesIn(pages ?? `1-${count}`, count);
-    const to = chosen.map((n) => n + 1).join(',');
-    const file = this.#jobs.put(stamp);
-    const inputFile = this.#jobs.put(content);
-    const overlay = { file, from: '', repeat: '1', to };
-    const made = await this.#made({ inputFile, ...PLAIN, overlay }, inputFile, file);
-    return changed(made, (objects) => restoreContents(objects, pagesOf(objects), new Set(chosen)));
-  }
-
-  /** The content of each page becomes an object, whose state ends with it. */
-  async #watermarked(content: Buffer, stamp: Uint8Array): Promise<Buffer> {
-    const plain = changed(content, (objects) => {
-      hideAppearances(objects);
-      for (const page of pagesOf(objects)) {
-        const entries = objects.dictionary(page);
-        // What is laid over a page is fitted into its trim box.
-        for (const box of ['TrimBox', 'ArtBox', 'BleedBox']) entries.delete(box);
-        objects.set(page.number, entries);
-      }
-    });
-    const inputFile = this.#jobs.put(plain);
-    const flattened = { generateAppearances: '', flattenAnnotations: 'all' };
-    const flat = await this.#made({ inputFile, ...PLAIN, ...flattened }, inputFile);
-    const [below, file] = [this.#jobs.put(flat), this.#jobs.put(stamp)];
-    const overlay = { file, from: '', repeat: '1', to: '1-z' };
-    const made = await this.#made({ inputFile: below, ...PLAIN, overlay }, below, file);
-    return changed(made, (objects) => settleContents(objects, pagesOf(objects)));
-  }
-
   async #written(
     content: Buffer,
     encrypt: Encryption | undefined,
@@ -265,39 +223,6 @@ function encryption({ user_password, owner_password, permissions = {} }: Encrypt
       assemble: yes(assemble),
     },
   };
-}
-
-function changed(content: Buffer, change: (objects: PdfObjects) => void): Buffer {
-  const objects = new PdfObjects(content);
-  change(objects);
-  return objects.save();
-}
-
-function countOf(objects: PdfObjects): number {
-  const { length } = pagesOf(objects);
-  if (length > MAX_PAGES) throw tooManyPages(length);
-  if (length === 0) throw new WorkFailure('unreadable_pdf', 'The PDF has no pages.');
-  return length;
-}
-
-const tooManyPages = (count: number): WorkFailure =>
-  new WorkFailure('too_large', `The document has ${count} pages, of at most ${MAX_PAGES}.`);
-
-function pagesIn(ranges: string, count: number): readonly number[] {
-  const pages = pageNumbers(ranges, count);
-  if (pages !== undefined) return pages;
-  const has = count === 1 ? 'one page' : `${count} pages`;
-  throw new WorkFailure(
-    'page_range',
-    `The page range ${ranges} is not in the document: it has ${has}.`,
-  );
-}
-
-function pagesAt(objects: PdfObjects, ranges: string | undefined): readonly Ref[] {
-  const all = pagesOf(objects);
-  if (ranges === undefined) return all;
-  const chosen = new Set(pagesIn(ranges, all.length));
-  return all.filter((_, n) => chosen.has(n));
 }
 
 export default async function answer({

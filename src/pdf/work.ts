@@ -3,10 +3,11 @@ import { MessageChannel } from 'node:worker_threads';
 import { isOutOfMemory, threadFile, Threads } from '../async/threads.ts';
 import { QpdfRuns, type WorkPlace } from './qpdf-process.ts';
 import {
-  type QpdfRun,
+  type PrintStamp,
   type Work,
   type WorkAnswer,
   WorkFailure,
+  type WorkQuestion,
   type WorkResult,
 } from './work-plan.ts';
 import type { WorkTask } from './work-thread.ts';
@@ -23,8 +24,17 @@ const threads = new Threads<WorkTask, WorkAnswer>(threadFile(import.meta, 'work-
   resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
 });
 
-/** @throws {WorkFailure} */
-export async function workOnPdf(work: Work, place: WorkPlace): Promise<WorkResult> {
+const noPrinter: PrintStamp = () => Promise.reject(new Error('This work prints no stamps.'));
+
+/**
+ * @param print what it rejects with ends the work
+ * @throws {WorkFailure}
+ */
+export async function workOnPdf(
+  work: Work,
+  place: WorkPlace,
+  print: PrintStamp = noPrinter,
+): Promise<WorkResult> {
   const { deadlineMs, unneeded } = place;
   const end = new AbortController();
   const late = (): void => {
@@ -38,7 +48,7 @@ export async function workOnPdf(work: Work, place: WorkPlace): Promise<WorkResul
   unneeded?.addEventListener('abort', giveUp);
   if (unneeded?.aborted === true) giveUp();
   try {
-    const answer = await answerOf(work, place, end);
+    const answer = await answerOf(work, place, print, end);
     if (answer.kind === 'done') return answer.result;
     throw new WorkFailure(answer.fault, answer.message);
   } finally {
@@ -47,13 +57,20 @@ export async function workOnPdf(work: Work, place: WorkPlace): Promise<WorkResul
   }
 }
 
-async function answerOf(work: Work, place: WorkPlace, end: AbortController): Promise<WorkAnswer> {
+async function answerOf(
+  work: Work,
+  place: WorkPlace,
+  print: PrintStamp,
+  end: AbortController,
+): Promise<WorkAnswer> {
   const runs = await QpdfRuns.open(place);
   const { folder, qpdf } = runs;
   const { port1: asked, port2: port } = new MessageChannel();
-  asked.on('message', (run: QpdfRun) => {
-    runs.run(run).then(
-      (ended) => asked.postMessage(ended, []),
+  asked.on('message', (question: WorkQuestion) => {
+    const answered =
+      question.kind === 'run' ? runs.run(question) : print(question.html, question.papers);
+    answered.then(
+      (answer) => asked.postMessage(answer, []),
       (error: unknown) => end.abort(error),
     );
   });

@@ -64,25 +64,26 @@ export interface RenderedDocument extends PdfFile {
   readonly page: PageManifest;
 }
 
-export type RenderResult =
-  | (RenderedDocument & { readonly kind: 'completed' })
-  /** The page or its request is at fault. */
-  | {
-      readonly kind: 'failed';
-      readonly code: ConversionFailureCode;
-      /** The client's text. */
-      readonly message: string;
-      /** A JPEG of the page, if one was wanted and could be taken. */
-      readonly picture?: Uint8Array;
-    }
-  /** Browser, tab or worker died through no proven fault of the page: worth another try. */
-  | {
-      readonly kind: 'crashed';
-      /** The failure that it is when no further try follows. */
-      readonly code: 'page_crashed' | 'renderer_failed';
-      /** A text for the log. */
-      readonly message: string;
-    };
+/** The page or its request is at fault. */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly code: ConversionFailureCode;
+  /** The client's text. */
+  readonly message: string;
+  /** A JPEG of the page, if one was wanted and could be taken. */
+  readonly picture?: Uint8Array;
+}
+
+/** Browser, tab or worker died through no proven fault of the page: worth another try. */
+export interface Crashed {
+  readonly kind: 'crashed';
+  /** The failure that it is when no further try follows. */
+  readonly code: 'page_crashed' | 'renderer_failed';
+  /** A text for the log. */
+  readonly message: string;
+}
+
+export type RenderResult = (RenderedDocument & { readonly kind: 'completed' }) | Failed | Crashed;
 
 export type ChromeInfo = Pick<LaunchedChrome, 'product' | 'sandboxNote'>;
 

@@ -14,7 +14,6 @@ import { printOnOnePage, type Sheet } from './chrome/single-page.ts';
 import { surround } from './chrome/surroundings.ts';
 import { fixedTime } from './deterministic.ts';
 import type { EgressSession } from './egress/session.ts';
-import { type FinishingContext, finishPrinted } from './finishing/finish-printed.ts';
 import { pageManifest } from './manifest.ts';
 import type { RenderedDocument, RenderTask } from './messages.ts';
 import type { PdfFile } from '../pdf/finish.ts';
@@ -27,6 +26,12 @@ const HUNG_MS = 2_000;
 /** More than is kept of it. A full Chrome writes no more of it, either. */
 const MAX_TITLE_CHARACTERS = 4_096;
 
+/** A document as it was printed, before any work on its PDF. */
+export interface RenderedPage extends RenderedDocument {
+  /** False if the language that the PDF names is Chrome's own. */
+  readonly namesLanguage: boolean;
+}
+
 /**
  * Loads a document, completes it and prints it. Leaves the tab as the document left it: the owner closes or resets it.
  * @throws {PageFailure} when the page is at fault
@@ -37,11 +42,7 @@ export async function renderDocument(
   page: Page,
   { request, options, outputPath }: RenderTask,
   session: EgressSession,
-  {
-    unneeded,
-    ...beside
-  }: Pick<FinishingContext, 'stamps' | 'watermark' | 'field'> & { readonly unneeded: AbortSignal },
-): Promise<RenderedDocument> {
+): Promise<RenderedPage> {
   const { tab, deadline } = page;
   const started = performance.now();
   await surround(tab, options);
@@ -91,23 +92,15 @@ export async function renderDocument(
     page.hashes.settled(),
   ]);
   for (const image of broken) page.requests.noteBroken(image);
-  const asked = request.pdf ?? (beside.watermark && {});
-  const finished =
-    asked &&
-    (await finishPrinted(printed, asked, {
-      options,
-      namesLanguage: await answerOf(page, 'namesLanguage()', false),
-      ...beside,
-      limits: { remaining: () => deadline.remaining(), unneeded },
-    }));
-  const file = finished?.file ?? printed;
+  const namesLanguage =
+    request.pdf !== undefined && (await answerOf(page, 'namesLanguage()', false));
   const [load, ready] = [loadedAt - started, readyAt - loadedAt];
   return {
-    ...file,
-    ...finished?.reached,
+    ...printed,
     title,
     timings: { load, ready, print: performance.now() - readyAt },
-    page: pageManifest(chrome, page, file.fonts, errors, session),
+    page: pageManifest(chrome, page, printed.fonts, errors, session),
+    namesLanguage,
   };
 }
 

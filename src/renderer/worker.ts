@@ -16,9 +16,15 @@ import { fixWorld } from './deterministic.ts';
 import { workOnDocuments } from './finishing/document-work.ts';
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts';
 import type { EgressSession } from './egress/session.ts';
-import type { FinishingContext } from './finishing/finish-printed.ts';
+import {
+  type FinishingContext,
+  finishPrinted,
+  type WorkMeans,
+} from './finishing/finish-printed.ts';
 import { InstalledFonts } from './installed-fonts.ts';
 import type {
+  Crashed,
+  Failed,
   RenderResult,
   RenderTask,
   WarmUpResult,
@@ -27,9 +33,10 @@ import type {
   WorkerSettings,
   WorkerTask,
 } from './messages.ts';
-import { renderDocument } from './render.ts';
+import { type RenderedPage, renderDocument } from './render.ts';
 import { DOES_NOT_FIT, fieldOptions, fieldPage } from './finishing/signature-field.ts';
-import { STAMP_OPTIONS, stampPage, stampsOf } from './finishing/stamps.ts';
+import type { PrintStamp } from '../pdf/work-plan.ts';
+import { stampOptions } from './finishing/stamps.ts';
 import { incompleteness } from './warnings.ts';
 import { type PrintBeside, renderTest } from './finishing/watermark.ts';
 
@@ -98,7 +105,7 @@ async function take({ accountId, request, options }: RenderTask): Promise<TakenT
   return await browsers.take(accountId, needsBlank ? 'url' : 'html');
 }
 
-/** The document that is being rendered, its stamps included. The tab is that of the part of it that is in one. */
+/** The document that is being rendered, with what is printed beside it. The tab is that of the part of it that is in one. */
 interface UnderWay {
   tab: Tab | undefined;
   readonly unneeded: AbortController;
@@ -132,15 +139,28 @@ async function render(task: RenderTask, port: MessagePort): Promise<RenderResult
     port.postMessage('begun', []);
     return await renderAll(task, own);
   } catch (error) {
-    return { kind: 'crashed', code: 'renderer_failed', message: errorMessage(error) };
+    await rm(task.outputPath, { force: true });
+    return ended(error);
   } finally {
     underWay = undefined;
   }
 }
 
-/** Prints what the document needs beside its page, and then the document. */
+/** The end of a conversion that an error is. */
+function ended(error: unknown): Failed | Crashed {
+  if (error instanceof PageFailure) {
+    // It may quote what a server or the client wrote.
+    const message = plainText(error.message).slice(0, MAX_MESSAGE_LENGTH);
+    return { kind: 'failed', code: error.code, message };
+  }
+  const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
+  return { kind: 'crashed', code, message: errorMessage(error) };
+}
+
+/** Prints the document, and what it needs beside its page. */
 async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
+  const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
   const printBeside: PrintBeside = async (what, html, options) => {
     const outputPath = `${task.outputPath}.beside`;
     const request = { html };
@@ -148,43 +168,69 @@ async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult>
     const printing = { ...task, request, options, pictures: false, deadlineMs, outputPath };
     const printed = await renderOne(printing, own, { isOffline: true });
     if (printed.kind === 'failed') {
-      return { ...printed, message: `The ${what} cannot be printed. ${printed.message}` };
+      const message = `The ${what} cannot be printed. ${printed.message}`;
+      throw new PageFailure(printed.code, message);
     }
-    if (printed.kind === 'crashed') return printed;
+    if (printed.kind === 'crashed') {
+      const { code, message } = printed;
+      throw code === 'page_crashed' ? new ChromeGone(message) : new Error(message);
+    }
     const pdf = await readFile(outputPath);
     await rm(outputPath);
-    return { kind: 'beside', pdf, pages: printed.pages };
+    return { pdf, pages: printed.pages };
   };
-
-  const stamps: Uint8Array[] = [];
-  for (const stamp of stampsOf(task.request)) {
-    const printed = await printBeside('stamp', stampPage(stamp), STAMP_OPTIONS);
-    if (printed.kind !== 'beside') return printed;
-    stamps.push(printed.pdf);
-  }
+  const printStamp: PrintStamp = async (html, papers) => {
+    const printed: Uint8Array[] = [];
+    for (const paper of papers) {
+      printed.push((await printBeside('stamp', html, stampOptions(paper))).pdf);
+    }
+    return printed;
+  };
   const renderPage = async (asked: RenderTask, beside: BesidePage) =>
-    await renderOne({ ...asked, deadlineMs: deadline.remaining() }, own, { stamps, ...beside });
+    await renderFinished(asked, own, { ...beside, limits, printStamp });
   if (task.isTest === true) return await renderTest(task, printBeside, renderPage);
   const { sign } = task.request.pdf ?? {};
   if (sign?.field === undefined) return await renderPage(task, {});
   const shown = { signer: task.signer ?? '', time: new Date(), texts: sign };
   const page = fieldPage(shown, sign.field);
   const printed = await printBeside('field of the signature', page, fieldOptions(sign.field));
-  if (printed.kind !== 'beside') return printed;
-  if (printed.pages > 1) return { kind: 'failed', code: 'not_signed', message: DOES_NOT_FIT };
+  if (printed.pages > 1) throw new PageFailure('not_signed', DOES_NOT_FIT);
   const field = { ...shown, picture: printed.pdf };
   return await renderPage(task, { field });
 }
 
-type BesidePage = Partial<Pick<FinishingContext, 'stamps' | 'watermark' | 'field'>> & {
-  readonly isOffline?: boolean;
-};
+type BesidePage = Pick<FinishingContext, 'watermark' | 'field'>;
+
+/** Prints a page, gives its tab back, and does what is asked for with its PDF; or works on PDFs that are there. */
+async function renderFinished(
+  task: RenderTask,
+  own: UnderWay,
+  beside: BesidePage & WorkMeans,
+): Promise<RenderResult> {
+  const { limits, watermark } = beside;
+  const { document, pdf } = task.request;
+  if (document !== undefined) {
+    if (limits.unneeded.aborted) throw GIVEN_UP;
+    const made = await workOnDocuments(document, pdf?.sign, task.outputPath, beside);
+    return { kind: 'completed', ...made };
+  }
+  const printed = await renderOne({ ...task, deadlineMs: limits.remaining() }, own, {});
+  if (printed.kind !== 'completed') return printed;
+  const { namesLanguage, ...rendered } = printed;
+  const asked = pdf ?? (watermark && {});
+  if (asked === undefined) return rendered;
+  const started = performance.now();
+  const context = { options: task.options, namesLanguage, ...beside };
+  const { file, reached } = await finishPrinted(rendered, asked, context);
+  const print = rendered.timings.print + performance.now() - started;
+  return { ...rendered, ...file, ...reached, timings: { ...rendered.timings, print } };
+}
 
 async function renderOne(
   task: RenderTask,
   own: UnderWay,
-  { stamps = [], watermark, field, isOffline = false }: BesidePage,
-): Promise<RenderResult> {
+  { isOffline = false }: { readonly isOffline?: boolean },
+): Promise<(RenderedPage & { readonly kind: 'completed' }) | Failed | Crashed> {
   const deadline = new Deadline(task.deadlineMs);
   let taken: TakenTab | undefined;
   let session: EgressSession | undefined;
@@ -194,13 +240,6 @@ async function renderOne(
   let isCutOff = false;
   try {
     if (own.unneeded.signal.aborted) throw GIVEN_UP;
-    if (task.request.document !== undefined) {
-      const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
-      const { document, pdf } = task.request;
-      const beside = { stamps, watermark, field };
-      const made = await workOnDocuments(document, pdf?.sign, task.outputPath, beside, limits);
-      return { kind: 'completed', ...made };
-    }
     const taking = take(task);
     taken = await resultWithin(taking, deadline.remaining());
     if (taken === undefined) {
@@ -216,12 +255,9 @@ async function renderOne(
     taken.tab.begin(deadline);
     if (task.options.deterministic) await fixWorld(taken.tab, task.request, task.options);
     page = followPage(taken.tab, task.request, deadline, session);
-    const rendered = await renderDocument(browser.chrome, page, task, session, {
-      unneeded: own.unneeded.signal,
-      stamps,
-      watermark,
-      field,
-    }).finally(() => checkShared(browser));
+    const rendered = await renderDocument(browser.chrome, page, task, session).finally(() =>
+      checkShared(browser),
+    );
     reusable = !(await fonts.usedFallback(rendered.fonts));
     const incomplete = incompleteness(rendered.page, task.request.fail_on);
     if (incomplete !== undefined) throw incomplete;
@@ -234,13 +270,10 @@ async function renderOne(
     if (failure instanceof PageFailure) {
       isAtFault = true;
       isCutOff = failure.code === 'timeout' || failure.code === 'cancelled';
-      // It may quote what a server or the client wrote.
-      const message = plainText(failure.message).slice(0, MAX_MESSAGE_LENGTH);
       const picture = task.pictures && page && (await takePicture(page, failure.code));
-      return { kind: 'failed', code: failure.code, message, ...(picture && { picture }) };
+      return { ...ended(failure), ...(picture && { picture }) };
     }
-    const code = error instanceof ChromeGone ? 'page_crashed' : 'renderer_failed';
-    return { kind: 'crashed', code, message: errorMessage(error) };
+    return ended(error);
   } finally {
     own.tab = undefined;
     if (taken) {

@@ -62,6 +62,10 @@ export const Step = Closed(
       description: 'Of stamp: a picture, as pdf.stamp has it.',
     }),
     opacity: Type.Optional({ ...Stamp.properties.opacity, description: 'Of stamp: from 0 to 1.' }),
+    fit: Type.Optional({
+      ...Stamp.properties.fit,
+      description: 'Of stamp: page or none, as pdf.stamp has it.',
+    }),
     attachments: Pdf.properties.attachments,
     title,
     author,

@@ -40,7 +40,7 @@ export const STEP_FIELDS: Readonly<
   merge: { needs: [], takes: [] },
   pages: { needs: ['pages'], takes: [] },
   rotate: { needs: ['rotate'], takes: ['pages'] },
-  stamp: { needs: [], takes: ['html', 'image', 'opacity', 'pages'] },
+  stamp: { needs: [], takes: ['html', 'image', 'opacity', 'pages', 'fit'] },
   attach: { needs: ['attachments'], takes: [] },
   metadata: { needs: [], takes: METADATA },
   encrypt: { needs: [], takes: ['user_password', 'owner_password', 'permissions'] },

@@ -229,6 +229,11 @@ const WORDS: Readonly<Record<string, FieldWords>> = {
   'steps.html': { label: 'HTML', hint: 'Its first page is laid over each page.' },
   image: { label: 'Picture', hint: 'PNG, JPEG or WebP, laid over the middle.' },
   opacity: { hint: '0 cannot be seen, 1 hides what lies below.' },
+  fit: {
+    label: 'Size',
+    hint: '',
+    choices: { page: 'As large as each page', none: 'Its own size' },
+  },
   pages: { hint: 'Such as 1-3, 8. All of them if left empty.' },
   'pdf.encrypt': { hint: 'With one password, or both.', group: 'Encryption' },
   user_password: {

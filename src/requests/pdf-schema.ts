@@ -6,6 +6,7 @@ import {
   type PERMISSIONS,
   RELATIONSHIPS,
   ROTATIONS,
+  STAMP_FITS,
 } from '../domain/request-document.ts';
 import { LENGTH, LENGTH_FORM } from './page-schema.ts';
 
@@ -103,6 +104,14 @@ export const Stamp = Type.Object(
     ),
     opacity: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
     pages: Type.Optional({ ...PageRanges, description: 'The pages to stamp; all if left out.' }),
+    fit: Type.Optional(
+      Type.Enum([...STAMP_FITS], {
+        default: 'page',
+        description:
+          'page prints the stamp on paper of the size of each page, and scales it to the page if its style sheet names other paper. none leaves it as large as it is, in the middle of the page.',
+        examples: ['none'],
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A watermark or stamp on pages.' },
 );

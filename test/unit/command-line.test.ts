@@ -277,7 +277,7 @@ void test('the flags of convert are the options of the interface', (t) => {
     '--retention-seconds 60 --conformance pdfa-3u,pdfua-1 --no-conformance-required ' +
     '--attach LICENSE --attach package.json --invoice LICENSE --invoice-profile minimum ' +
     '--keep-pages 2,1 --rotate 90 --user-password u --owner-password o --deny print,copy --optimize ' +
-    '--stamp-html LICENSE --stamp-image LICENSE --stamp-opacity 0.5 --stamp-pages 1 --verify-link ' +
+    '--stamp-html LICENSE --stamp-image LICENSE --stamp-opacity 0.5 --stamp-pages 1 --stamp-fit none --verify-link ' +
     '--sign --sign-reason R --sign-location L --sign-field 12mm,1in,7cm,90px --sign-page 2';
   const options = conversionOptions(invocationOf(words(line)));
   const fields = Object.keys(ConversionRequest.properties);
@@ -352,6 +352,7 @@ void test('the flags of convert are the options of the interface', (t) => {
         image: fileInBase64('LICENSE'),
         opacity: 0.5,
         pages: '1',
+        fit: 'none',
       },
       sign: {
         reason: 'R',

@@ -19,6 +19,7 @@ const STEPS = [
   'stamp-image',
   'stamp-opacity',
   'stamp-pages',
+  'stamp-fit',
   'attach',
   'metadata',
   'user-password',

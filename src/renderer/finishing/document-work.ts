@@ -16,19 +16,18 @@ import {
   finished,
   signatureOf,
   worked,
-  type WorkLimits,
+  type WorkMeans,
 } from './finish-printed.ts';
 import type { RenderedDocument } from '../messages.ts';
+import { printedStamp } from './stamps.ts';
 import type { Work, WorkStep } from '../../pdf/work-plan.ts';
 
 const MAX_PDF_BYTES = 128 * 1024 * 1024;
 
-function stepOf(step: DocumentStep, stamps: Iterator<Uint8Array>): readonly WorkStep[] {
+function stepOf(step: DocumentStep): readonly WorkStep[] {
   switch (step.type) {
-    case 'stamp': {
-      const { value: stamp } = stamps.next();
-      return stamp === undefined ? [] : [{ type: 'stamp', stamp, pages: step.pages }];
-    }
+    case 'stamp':
+      return [{ type: 'stamp', stamp: printedStamp(step), pages: step.pages }];
     case 'pages':
     case 'rotate':
       return [step];
@@ -80,11 +79,9 @@ export async function workOnDocuments(
   { sources, steps }: DocumentWork,
   sign: SignatureTexts | undefined,
   outputPath: string,
-  { stamps, watermark, field }: Pick<FinishingContext, 'stamps' | 'watermark' | 'field'>,
-  limits: WorkLimits,
+  { watermark, field, ...means }: WorkMeans & Pick<FinishingContext, 'watermark' | 'field'>,
 ): Promise<RenderedDocument> {
   const started = performance.now();
-  const printed = stamps.values();
   const directory = dirname(outputPath);
   const last: Written = {
     encrypt: encryptionOf(steps),
@@ -97,19 +94,19 @@ export async function workOnDocuments(
       }),
       areFinished: true,
       steps: [
-        ...steps.flatMap((step) => stepOf(step, printed)),
+        ...steps.flatMap(stepOf),
         ...(watermark === undefined ? [] : [{ type: 'watermark', stamp: watermark } as const]),
       ],
       ...(sign === undefined && last),
     },
     directory,
-    limits,
+    means,
   );
   const { pages, title, repaired, signed, program } = made;
   const write = async (content: Uint8Array): Promise<Uint8Array> =>
     last.encrypt === undefined && last.optimize !== true
       ? content
-      : (await worked({ sources: [{ content }], steps: [], ...last }, directory, limits)).content;
+      : (await worked({ sources: [{ content }], steps: [], ...last }, directory, means)).content;
   const { content, signature } =
     sign === undefined
       ? { ...made, signature: undefined }

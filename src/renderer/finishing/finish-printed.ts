@@ -15,7 +15,14 @@ import type { RenderedDocument } from '../messages.ts';
 import type { PdfFile } from '../../pdf/finish.ts';
 import type { DocumentPlan, FinishedDocument } from '../../pdf/finish-document.ts';
 import { fieldPlace, type ShownSignature, shownText } from './signature-field.ts';
-import { type Work, WorkFailure, type WorkResult, type WorkStep } from '../../pdf/work-plan.ts';
+import { printedStamp } from './stamps.ts';
+import {
+  type PrintStamp,
+  type Work,
+  WorkFailure,
+  type WorkResult,
+  type WorkStep,
+} from '../../pdf/work-plan.ts';
 
 /** The document is read whole, and has some objects of the thread's memory for each of its own. */
 const MAX_PDF_BYTES = 64 * 1024 * 1024;
@@ -92,6 +99,12 @@ export interface WorkLimits {
   readonly unneeded: AbortSignal;
 }
 
+/** What work on a PDF has from the renderer. */
+export interface WorkMeans {
+  readonly limits: WorkLimits;
+  readonly printStamp: PrintStamp;
+}
+
 /**
  * @param directory for the files of the work
  * @throws {PageFailure} `unreadable_pdf`, `too_large`, `page_range`, `timeout`, `renderer_failed`
@@ -99,12 +112,13 @@ export interface WorkLimits {
 export async function worked(
   work: Work,
   directory: string,
-  limits: WorkLimits,
+  { limits, printStamp }: WorkMeans,
 ): Promise<WorkResult> {
   const { workOnPdf } = await import('../../pdf/work.ts');
   const { unneeded } = limits;
+  const place = { directory, deadlineMs: limits.remaining(), unneeded };
   try {
-    return await workOnPdf(work, { directory, deadlineMs: limits.remaining(), unneeded });
+    return await workOnPdf(work, place, printStamp);
   } catch (error) {
     throw error instanceof WorkFailure ? new PageFailure(error.fault, error.message) : error;
   }
@@ -113,15 +127,14 @@ export async function worked(
 /** Changes of the pages, which come before all else. */
 function stepsOf(
   { pages, rotate, stamp }: PdfRequest,
-  [printed]: readonly Uint8Array[],
   watermark?: Uint8Array,
 ): readonly WorkStep[] {
   return [
     ...(pages === undefined ? [] : [{ type: 'pages', pages } as const]),
     ...(rotate === undefined ? [] : [{ type: 'rotate', rotate } as const]),
-    ...(stamp === undefined || printed === undefined
+    ...(stamp === undefined
       ? []
-      : [{ type: 'stamp', stamp: printed, pages: stamp.pages } as const]),
+      : [{ type: 'stamp', stamp: printedStamp(stamp), pages: stamp.pages } as const]),
     ...(watermark === undefined ? [] : [{ type: 'stamp', stamp: watermark } as const]),
   ];
 }
@@ -157,13 +170,13 @@ export async function finishPrinted(
     const most = sizeText(MAX_PDF_BYTES);
     throw new PageFailure('too_large', `The PDF is larger than ${most}: it cannot be worked on.`);
   }
-  const { stamps, watermark, field, limits } = context;
+  const { watermark, field } = context;
   const directory = dirname(printed.path);
   let content: Buffer = await readFile(printed.path);
   let { pages } = printed;
-  const steps = stepsOf(request, stamps, watermark);
+  const steps = stepsOf(request, watermark);
   if (steps.length > 0) {
-    const changed = await worked({ sources: [{ content }], steps }, directory, limits);
+    const changed = await worked({ sources: [{ content }], steps }, directory, context);
     content = bufferOf(changed.content);
     pages = changed.pages;
   }
@@ -178,7 +191,7 @@ export async function finishPrinted(
   const { encrypt, optimize } = request;
   if (encrypt !== undefined || optimize === true) {
     const work = { sources: [{ content }], steps: [], encrypt, optimize };
-    const last = await worked(work, directory, limits);
+    const last = await worked(work, directory, context);
     content = bufferOf(last.content);
   }
   if (signature !== undefined) {
@@ -191,17 +204,14 @@ export async function finishPrinted(
   return { file: { ...printed, sha256, bytes: content.length, pages }, reached };
 }
 
-export interface FinishingContext {
+export interface FinishingContext extends WorkMeans {
   readonly options: PrintOptions;
   /** False if the language that the PDF names is Chrome's own. */
   readonly namesLanguage: boolean;
-  /** The PDF of each stamp, in their order. */
-  readonly stamps: readonly Uint8Array[];
   /** A PDF to lie over all pages, over the stamps too. */
   readonly watermark?: Uint8Array | undefined;
   /** What the signature shows on its page, where it does, and a PDF that shows it. */
   readonly field?: (ShownSignature & { readonly picture: Uint8Array }) | undefined;
-  readonly limits: WorkLimits;
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>

@@ -5,18 +5,12 @@ import type { PrintOptions } from '../../domain/event-fields.ts';
 import type { RenderResult, RenderTask } from '../messages.ts';
 import { STAMP_OPTIONS } from './stamps.ts';
 
-/** A document that is printed beside that of the request, such as a stamp. */
-interface Beside {
-  readonly kind: 'beside';
-  readonly pdf: Uint8Array;
-  readonly pages: number;
-}
-
+/** Prints a document beside that of the request, such as a stamp. It rejects where the conversion ends with that. */
 export type PrintBeside = (
   what: string,
   html: string,
   options: PrintOptions,
-) => Promise<Beside | Exclude<RenderResult, { kind: 'completed' }>>;
+) => Promise<{ readonly pdf: Uint8Array; readonly pages: number }>;
 
 /** Lines that can be read on any ground, and leave what lies below readable. */
 const MARK =
@@ -64,8 +58,8 @@ export async function renderTest(
   const what = 'watermark of a test';
   const { format } = task.options;
   if (format === 'pdf') {
-    const printed = await printBeside(what, WATERMARK_PAGE, STAMP_OPTIONS);
-    return printed.kind === 'beside' ? await renderPage(task, { watermark: printed.pdf }) : printed;
+    const { pdf: watermark } = await printBeside(what, WATERMARK_PAGE, STAMP_OPTIONS);
+    return await renderPage(task, { watermark });
   }
   const taken = await renderPage({ ...task, options: { ...task.options, format: 'png' } }, {});
   if (taken.kind !== 'completed') return taken;
@@ -75,7 +69,6 @@ export async function renderTest(
     ...PICTURE_OPTIONS,
     format,
   });
-  if (marked.kind !== 'beside') return marked;
   await writeFile(task.outputPath, marked.pdf, { flag: 'wx', mode: 0o600 });
   const sha256 = createHash('sha256').update(marked.pdf).digest('hex');
   return { ...taken, sha256, bytes: marked.pdf.length };

@@ -91,7 +91,8 @@ function lookAt(field: Pick<Field, 'label'> & Partial<Field>): void {
     if (text !== undefined) found.asked.add(text);
   }
   // Those of schemas are names: of papers, standards and formats.
-  if (['fail_on', 'media'].includes(name)) for (const each of choices) found.asked.add(each.label);
+  if (['fail_on', 'media', 'fit'].includes(name))
+    for (const each of choices) found.asked.add(each.label);
   for (const each of types.length === 0 ? fields : types) lookAt(each);
 }
 

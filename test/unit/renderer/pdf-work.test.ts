@@ -8,7 +8,7 @@ import { withMemoryOf } from '../../../src/limits/wasm-memory.ts';
 import { hasLineBeforeEnd } from '../../../src/pdf/qpdf.ts';
 import { Ref } from '../../../src/pdf/values.ts';
 import { workOnPdf } from '../../../src/pdf/work.ts';
-import { type Work, WorkFailure } from '../../../src/pdf/work-plan.ts';
+import { type PrintStamp, type Work, WorkFailure } from '../../../src/pdf/work-plan.ts';
 import { testDirectory } from '../../support/directory.ts';
 import { openPdf } from '../../support/pdf.ts';
 import { pdfOf, pdfOfObjects } from '../../support/written-pdf.ts';
@@ -231,6 +231,19 @@ void test('the work ends at its deadline, and when nobody needs it', async (t) =
   const working = workOnPdf(work, { ...place, unneeded: given.signal });
   given.abort();
   await t.rejects(working, { message: 'The conversion was cancelled.', fault: 'cancelled' });
+});
+
+void test('a stamp that cannot be printed ends the work with the reason', async (t) => {
+  const stamp = { html: 'x', fit: 'page' } as const;
+  const work = { sources: [source(pdfOf(['One']))], steps: [{ type: 'stamp', stamp } as const] };
+  const reason = new Error('The stamp cannot be printed.');
+  const asked: unknown[] = [];
+  const print: PrintStamp = (...question) => {
+    asked.push(question);
+    return Promise.reject(reason);
+  };
+  t.equal(await workOnPdf(work, place, print).catch((error: unknown) => error), reason);
+  t.strictSame(asked, [['x', [{ width: 400, height: 200 }]]]);
 });
 
 void test('the program that did the work is named as it names itself', async (t) => {

@@ -1,10 +1,7 @@
 /** The place of a signature's field on a page as it is shown, and what the field says. */
 import { test } from 'tap';
-import {
-  type FieldMisplaced,
-  type PageGeometry,
-  placed,
-} from '../../../src/pdf/signature-field.ts';
+import type { PageGeometry } from '../../../src/pdf/page-geometry.ts';
+import { type FieldMisplaced, placed } from '../../../src/pdf/signature-field.ts';
 import { fieldPage, shownText } from '../../../src/renderer/finishing/signature-field.ts';
 
 const A4: PageGeometry = { box: [0, 0, 600, 800], rotate: 0, unit: 1 };
