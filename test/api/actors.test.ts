@@ -68,7 +68,13 @@ void test('exports, the state and the log name the person, the key, the role and
     const actorOf = (type: string) => eventsOf(files).findLast((each) => each.type === type);
     const by = { ...person, name };
     t.match(actorOf('KeyCreated')?.actor, { kind: 'session', ...by });
-    t.strictSame(actorOf('ConversionRequested')?.actor, { kind: 'key', id: keyId, ...by });
+    const keyOf = { key_name: 'of Bob', key_prefix: key.slice(0, 12) };
+    t.strictSame(actorOf('ConversionRequested')?.actor, {
+      kind: 'key',
+      id: keyId,
+      ...by,
+      ...keyOf,
+    });
     const suspended = actorOf('AccountSuspended');
     t.strictSame(suspended?.actor, { kind: 'operator', id: operator.id });
     t.equal(suspended?.reason, 'Not paid.');
