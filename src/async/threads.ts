@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import type { Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { Semaphore } from './semaphore.ts';
 
 /** The task was not done: its threads were closed. */
 export class ThreadsClosed extends Error {}
@@ -40,14 +41,17 @@ export interface RunOptions<About> {
 export const threadFile = ({ filename, url }: ImportMeta, name: string): URL =>
   new URL(`${name}${extname(filename)}`, url);
 
-/** Threads that run the default export of a file, one task at a time each. */
+/** Threads that run the default export of a file, one task at a time each. Tasks begin in their order. */
 export class Threads<Task extends object, Answer, About = undefined> {
   readonly #pool: Piscina<Task, Answer>;
-  #isClosed = false;
-  /** Aborted when no thread is left for the tasks that wait: Piscina would let them wait for the next task. */
-  #waiting = new AbortController();
+  readonly #closing = new AbortController();
+  /** Piscina gets no more tasks than it may have threads: it would mix up the order of those that wait. */
+  readonly #places: Semaphore;
+  /** Aborted when no thread is left for tasks whose threads did not start: Piscina would let them wait for the next task. */
+  #starting = new AbortController();
 
   constructor(file: URL, { choose, onMessage, onEnd, onError, ...options }: ThreadsOptions<About>) {
+    this.#places = new Semaphore(options.maxThreads);
     this.#pool = new Piscina({
       filename: file.href,
       minThreads: 0,
@@ -71,15 +75,16 @@ export class Threads<Task extends object, Answer, About = undefined> {
         },
       }),
     });
-    let failure = new Error('The thread ended.');
+    let failure: Error;
     if (onMessage) this.#pool.on('message', onMessage);
     this.#pool.on('workerDestroy', ({ id }: { readonly id: number }) => {
+      failure = new Error('The thread ended.');
       // The id of a thread that has exited is unknown by now, so its owner learns who is left.
       const left = new Set(this.#pool.threads.map(({ threadId }) => threadId));
       left.delete(id);
       onEnd?.(left);
       // Its own task learns of its error first.
-      queueMicrotask(() => this.#rejectWaiting(failure));
+      queueMicrotask(() => this.#rejectStarting(failure));
     });
     this.#pool.on('error', (error: Error) => {
       failure = error;
@@ -100,28 +105,35 @@ export class Threads<Task extends object, Answer, About = undefined> {
     task: Task,
     { signal, transferList = [], about }: RunOptions<About> = {},
   ): Promise<Answer> {
-    if (this.#isClosed) throw new ThreadsClosed('The threads are closed.');
-    const waiting = this.#waiting.signal;
-    const ends = signal === undefined ? waiting : AbortSignal.any([signal, waiting]);
+    const stopping = this.#closing.signal;
+    const release = await this.#places.acquire(anyOf(signal, stopping));
+    stopping.throwIfAborted();
+    if (release === undefined) throw signal?.reason;
+    const ends = anyOf(signal, this.#starting.signal);
     try {
       const asked = about === undefined ? task : { ...task, [ABOUT]: about };
       return await this.#pool.run(asked, { signal: ends, transferList: [...transferList] });
     } catch (error) {
-      if (this.#isClosed) throw new ThreadsClosed('The threads were closed.', { cause: error });
+      if (stopping.aborted) throw new ThreadsClosed('The threads were closed.', { cause: error });
       const isAborted = ends.aborted && error instanceof Error && error.name === 'AbortError';
       throw isAborted ? ends.reason : error;
+    } finally {
+      release();
     }
   }
 
   /** Ends the threads, whatever they do. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(new ThreadsClosed('The threads are closed.'));
     await this.#pool.destroy();
   }
 
-  #rejectWaiting(reason: Error): void {
+  #rejectStarting(reason: Error): void {
     if (this.#pool.threads.length > 0) return;
-    this.#waiting.abort(reason);
-    this.#waiting = new AbortController();
+    this.#starting.abort(reason);
+    this.#starting = new AbortController();
   }
 }
+
+const anyOf = (signal: AbortSignal | undefined, ours: AbortSignal): AbortSignal =>
+  signal === undefined ? ours : AbortSignal.any([signal, ours]);

@@ -31,7 +31,7 @@ export interface FillResult {
 class TakesTooMuch extends Error {}
 
 export class TemplateThreads {
-  readonly #turns = new Turns(THREADS);
+  readonly #turns = new Turns();
   readonly #threads = new Threads<FillTask, readonly FillProblem[]>(
     threadFile(import.meta, 'fill-worker'),
     {

@@ -40,12 +40,42 @@ void test('a task that is aborted rejects with the reason, and its thread ends',
   t.equal(await run('answer'), '{}', 'the next task has another thread');
 });
 
-void test('a thread that exits takes those along that wait for it, and the next task has another', async (t) => {
+void test('a thread that exits or is ended leaves the tasks that wait to the next one', async (t) => {
   const { run } = startThreads(t);
   const exiting = run('exit');
   const waiting = run('answer');
-  await Promise.all([t.rejects(exiting, /exited with code: 3/), t.rejects(waiting)]);
-  t.equal(await run('answer'), '{}');
+  await t.rejects(exiting, /exited with code: 3/);
+  t.equal(await waiting, '{}');
+  const abort = new AbortController();
+  const spinning = run('spin', abort.signal);
+  const alsoWaiting = run('answer');
+  setTimeout(() => abort.abort(new Error('It takes too long.')), 100);
+  await t.rejects(spinning, { message: 'It takes too long.' });
+  t.equal(await alsoWaiting, '{}');
+});
+
+void test('tasks begin in their order, whether they can be aborted or not', async (t) => {
+  const { run } = startThreads(t);
+  const ended: number[] = [];
+  const order = Array.from({ length: 12 }, (_, number) => number);
+  const tasks = order.map(async (number) => {
+    await run('answer', number % 2 === 0 ? new AbortController().signal : undefined);
+    ended.push(number);
+  });
+  await Promise.all(tasks);
+  t.same(ended, order);
+});
+
+void test('a task that is aborted while it waits rejects, and the others go on', async (t) => {
+  const { run } = startThreads(t);
+  const abort = new AbortController();
+  const first = run('answer');
+  const given = run('answer', abort.signal);
+  const last = run('answer');
+  const reason = new Error('Nobody needs it.');
+  abort.abort(reason);
+  await t.rejects(given, reason);
+  t.same(await Promise.all([first, last]), ['{}', '{}']);
 });
 
 void test('a thread ends with a code once its memory is full', async (t) => {
