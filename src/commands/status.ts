@@ -1,4 +1,5 @@
 /** `status`, and a service's status as lines for people, as `top` shows them too. */
+import { isoDate } from '../domain/iso-date.ts';
 import type { ServiceStatus } from '../observe/service-status.ts';
 import { plainText } from '../text/plain-text.ts';
 import { counted, type Run } from './command.ts';
@@ -120,8 +121,8 @@ function brokenAt(columns: number, line: string): string[] {
   return [characters.slice(0, end).join(''), ...brokenAt(columns, rest)];
 }
 
-const time = (ms: number): string => new Date(ms).toISOString();
-const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : time(ms));
+const timeOrNull = (ms: number | undefined): string | null =>
+  ms === undefined ? null : isoDate(ms);
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
 function statusJson({
@@ -139,7 +140,7 @@ function statusJson({
 }: ServiceStatus): object {
   const { readModel } = log;
   return {
-    time: time(at),
+    time: isoDate(at),
     log: {
       position: log.position.toString(),
       lag_events: readModel?.lagEvents ?? null,
@@ -157,14 +158,14 @@ function statusJson({
         account: accountId,
         waiting,
         rendering,
-        oldest: time(oldestAt),
+        oldest: isoDate(oldestAt),
       })) ?? null,
     window_seconds: seconds(recent.windowMs),
     per_minute: recent.perMinute,
     failures: recent.failures,
     renderers: recent.renderers.map(({ lastSeen, ...each }) => ({
       ...each,
-      last_report: time(lastSeen),
+      last_report: isoDate(lastSeen),
     })),
     backups: {
       keyring_copied_at: timeOrNull(backups.keyringCopiedAt),

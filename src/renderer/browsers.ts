@@ -27,7 +27,7 @@ export interface Browser {
   readonly memory: ChromeMemory;
   /** @see sharedProcesses */
   shared: readonly number[];
-  /** The processor time of these when a document took its tab. */
+  /** The processor time that these had taken when the last document took its tab. */
   ticksBefore: number;
   /** By `performance.now()`. */
   readonly startedAt: number;
@@ -75,7 +75,7 @@ export function checkShared({ chrome, shared }: Browser): void {
 const sharedTicks = ({ shared }: Browser): number =>
   shared.reduce((sum, pid) => sum + cpuTicks(pid), 0);
 
-/** True if the shared processes worked so much for the last document that they may not have ended: most need 0 to 70 ms. */
+/** True if the shared processes worked so much for the last document that they may work still. Most need 0 to 70 ms for one. */
 export const mayBeBusy = (browser: Browser): boolean =>
   sharedTicks(browser) - browser.ticksBefore >= MUCH_TICKS;
 

@@ -21,7 +21,7 @@ import type { PdfFile } from '../pdf/finish.ts';
 /** A step of a page that takes longer may wait for frames. Those of most pages do not, and each frame has its price. */
 const UNHURRIED_MS = 500;
 const ANSWER_CAP_MS = 500;
-/** A page that was ready before this has not waited for a frame that never ends. */
+/** The wait for a frame that never ends takes longer than this, so a page that was ready sooner is not looked at. */
 const HUNG_MS = 2_000;
 /** More than is kept of it. A full Chrome writes no more of it, either. */
 const MAX_TITLE_CHARACTERS = 4_096;

@@ -30,23 +30,24 @@ export function processIds(): string[] {
   }
 }
 
-/** A field of a process's `stat`, numbered as in proc(5), or undefined where it is gone or there is no /proc. */
-function statField(pid: number | string, number: number): string | undefined {
+/** Fields of a process's `stat`, numbered as in proc(5); none if it is gone or there is no /proc. */
+function statFields(pid: number | string, ...numbers: number[]): (string | undefined)[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in parentheses may itself contain spaces and parentheses; field 3 is the first after it.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[number - 3];
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return numbers.map((number) => fields[number - 3]);
   } catch {
-    return undefined;
+    return [];
   }
 }
 
 /** In clock ticks since boot. */
-const startTime = (pid: number): string | undefined => statField(pid, 22);
+const startTime = (pid: number): string | undefined => statFields(pid, 22)[0];
 
 /** True once a process has ended. Where there is /proc, also before its parent has asked for its status. */
 export function hasEnded(pid: number): boolean {
-  if (statField(pid, 3) === 'Z') return true;
+  if (statFields(pid, 3)[0] === 'Z') return true;
   try {
     process.kill(pid, 0);
     return false;
@@ -57,9 +58,9 @@ export function hasEnded(pid: number): boolean {
 
 /** The processor time that a process has taken, in clock ticks, of which Linux has 100 in a second. */
 export const cpuTicks = (pid: number): number =>
-  Number(statField(pid, 14) ?? 0) + Number(statField(pid, 15) ?? 0);
+  statFields(pid, 14, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 
-export const processGroup = (pid: string): number => Number(statField(pid, 5));
+export const processGroup = (pid: string): number => Number(statFields(pid, 5)[0]);
 
 /** Ends a process group that this node started. A group that is gone already is fine. */
 export function killGroup(pid: number): void {
