@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { findChrome, FULL_CHROME_COST, isHeadlessShell } from '../src/renderer/browser/find.ts';
 import { tryChrome } from '../src/renderer/trial.ts';
 import { FONT_PACKAGES, installPackages, mayInstall, notInstalled } from './apt.mjs';
+import { notBrought, noteNotBrought } from './not-brought.mjs';
 import { bringPackages } from './npm.mjs';
 import { SetupError, say, step } from './progress.mjs';
 import { exclusively, run } from './run.mjs';
@@ -52,9 +53,12 @@ async function find(root) {
 
 /** @typedef {NonNullable<Awaited<ReturnType<typeof find>>>} Found */
 
-/** @param {Found | undefined} chrome @returns {boolean} that nothing better is to be brought */
-const isSettled = (chrome) =>
-  chrome !== undefined && (chrome.source === 'CHROME_PATH' || isHeadlessShell(chrome.path));
+/** @param {Found} chrome */
+const isLastResort = ({ path, source }) => source !== 'CHROME_PATH' && !isHeadlessShell(path);
+
+/** @param {string} root of the clone @param {Found | undefined} chrome @returns {boolean} that nothing better is to be brought */
+const isSettled = (root, chrome) =>
+  chrome !== undefined && (!isLastResort(chrome) || notBrought(root).includes(SYSTEM_PACKAGE));
 
 /** @param {string} said by a program */
 const firstLine = (said) => said.split('\n').find((line) => line !== '') ?? 'it gives no reason';
@@ -113,7 +117,8 @@ async function bringShell(root) {
 }
 
 /** @param {Found} chrome @throws {SetupError} it does not print */
-async function report({ path, source }) {
+async function report(chrome) {
+  const { path, source } = chrome;
   try {
     const { product } = await tryChrome(path);
     say(`${product} prints (${path})`);
@@ -126,24 +131,28 @@ async function report({ path, source }) {
         `${SYSTEM_PACKAGE} (as root: apt-get install ${SYSTEM_PACKAGE}) or set CHROME_PATH`,
     );
   }
-  if (!isHeadlessShell(path)) say(FULL_CHROME_COST);
+  if (isLastResort(chrome)) say(`${FULL_CHROME_COST}. npm run setup tries again to bring one`);
+  else if (!isHeadlessShell(path)) say(FULL_CHROME_COST);
 }
 
 /** @param {string} root of the clone @throws {SetupError} there is no Chrome that prints */
 export async function bringChrome(root) {
-  const wanted = async () => [
-    ...(isSettled(await find(root)) ? [] : [SYSTEM_PACKAGE]),
-    ...(await notInstalled(FONT_PACKAGES)),
-  ];
+  const wanted = async () => {
+    const fonts = await notInstalled(FONT_PACKAGES);
+    return [
+      ...(isSettled(root, await find(root)) ? [] : [SYSTEM_PACKAGE]),
+      ...fonts.filter((name) => !notBrought(root).includes(name)),
+    ];
+  };
   if (mayInstall() && (await wanted()).length > 0) {
     await exclusively(root, async () => {
       const packages = await wanted();
       if (packages.length > 0) await installPackages(packages);
     });
   }
-  if (!isSettled(await find(root))) {
+  if (!isSettled(root, await find(root))) {
     await exclusively(root, async () => {
-      if (!isSettled(await find(root))) await bringShell(root);
+      if (!isSettled(root, await find(root))) await bringShell(root);
     });
   }
   const chrome = await find(root);
@@ -154,6 +163,10 @@ export async function bringChrome(root) {
   }
   await report(chrome);
   const fonts = await notInstalled(FONT_PACKAGES);
+  noteNotBrought(root, [
+    ...(isLastResort(chrome) ? [SYSTEM_PACKAGE] : []),
+    ...(mayInstall() ? fonts : []),
+  ]);
   if (fonts.length > 0) {
     say(`some scripts may have no font here; as root: apt-get install ${fonts.join(' ')}`);
   }

@@ -1,5 +1,5 @@
 /**
- * Sets a clone up: `node setup/main.mjs [start|test|long|interop|build|check|crash]`. Plain JavaScript without
+ * Sets a clone up: `node setup/main.mjs [start|setup|test|long|interop|build|check|crash]`. Plain JavaScript without
  * dependencies, for Node 20 or later. What is there already is not touched.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bringDashboard } from './dashboard.mjs';
 import { bringNode, isTooOld } from './node.mjs';
+import { forgetNotBrought } from './not-brought.mjs';
 import { bringPackages, refuseIncomplete } from './npm.mjs';
 import { SetupError, say } from './progress.mjs';
 
@@ -33,7 +34,7 @@ async function bringPages(purpose, dev) {
   try {
     await bringDashboard(root, { dev });
   } catch (error) {
-    if (purpose !== 'start' || !(error instanceof SetupError)) throw error;
+    if (dev || !(error instanceof SetupError)) throw error;
     say(`${error.message}\nThe service starts without its pages; the next start tries again.`);
   }
 }
@@ -45,7 +46,8 @@ async function setUp(purpose) {
     return spawnSync(node, [script, purpose], { stdio: 'inherit' }).status ?? 1;
   }
   if (purpose === 'crash') return refuseIncomplete(root);
-  const dev = purpose !== 'start';
+  if (purpose !== 'start') forgetNotBrought(root);
+  const dev = purpose !== 'start' && purpose !== 'setup';
   await Promise.all([bringService(purpose, dev), bringPages(purpose, dev)]);
   if (purpose === 'test' || purpose === 'long' || purpose === 'interop') {
     const { bringTestPrograms } = await import('./test-programs.mjs');

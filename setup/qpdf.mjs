@@ -1,6 +1,7 @@
 /** The program that works on PDFs: one that is installed, else the system's package where the set-up may install it. */
 import { installPackages, mayInstall } from './apt.mjs';
 import { isInstalled } from './installed.mjs';
+import { notBrought, noteNotBrought } from './not-brought.mjs';
 import { say } from './progress.mjs';
 import { exclusively, run } from './run.mjs';
 
@@ -11,12 +12,14 @@ const FAILING = 'work on PDFs (POST /documents/, stamps, encryption) fails';
 
 /** The service starts without it. @param {string} root of the clone */
 export async function bringQpdf(root) {
-  if (mayInstall() && !isInstalled(PACKAGE)) {
+  const isSettled = () => isInstalled(PACKAGE) || notBrought(root).includes(PACKAGE);
+  if (mayInstall() && !isSettled()) {
     await exclusively(root, async () => {
-      if (!isInstalled(PACKAGE)) await installPackages([PACKAGE]);
+      if (!isSettled()) await installPackages([PACKAGE]);
     });
   }
   if (!isInstalled(PACKAGE)) {
+    if (mayInstall()) noteNotBrought(root, [PACKAGE]);
     say(`${FAILING} for want of ${PACKAGE}; as root: apt-get install ${PACKAGE}`);
     return;
   }

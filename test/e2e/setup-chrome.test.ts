@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { zipSync } from 'fflate';
 import { type Test, test } from 'tap';
+import { forgetNotBrought } from '../../setup/not-brought.mjs';
 import { noFullChrome } from '../support/full-chrome.ts';
 import { noOwnMounts } from '../support/own-mounts.ts';
 import { createPlace, type Place } from '../support/place.ts';
@@ -24,7 +25,6 @@ const skip = noOwnMounts || noFullChrome || noDownloader || noShell;
 
 // As a user who may install nothing, on a machine that has a full Chrome and no headless shell.
 const WITHOUT_SHELL = `set -e
-mkdir "$HIDDEN"
 mount --bind /usr/lib/chromium "$HIDDEN"
 mount -t tmpfs none /usr/lib/chromium
 if [ -e /usr/bin/chromium-headless-shell ]; then mount --bind /dev/null /usr/bin/chromium-headless-shell; fi
@@ -37,8 +37,8 @@ exec unshare --user --map-user=1000 --map-group=1000 "$@"`;
 /** Where the folder of the installed Chromes is in that machine. */
 const hiddenIn = ({ dataDir }: Place): string => join(dirname(dataDir), 'hidden');
 
-/** @returns what the set-up says of Chrome in a clone, and the folder of that clone */
-async function bringChrome(place: Place, mirror: string) {
+/** @returns its folder */
+function makeClone(place: Place): string {
   const clone = dirname(place.dataDir);
   for (const folder of ['setup/chrome', DOWNLOADER]) {
     for (const file of ['package.json', 'package-lock.json']) {
@@ -49,6 +49,12 @@ async function bringChrome(place: Place, mirror: string) {
   symlinkSync(join(ROOT, DOWNLOADER, 'node_modules'), join(clone, DOWNLOADER, 'node_modules'));
   cpSync(join(ROOT, 'package-lock.json'), join(clone, 'package-lock.json'));
   mkdirSync(place.tmpDir, { recursive: true });
+  mkdirSync(hiddenIn(place));
+  return clone;
+}
+
+/** @returns what the set-up says of Chrome in a clone */
+async function bringChrome(place: Place, mirror: string, clone: string) {
   const script = `import { bringChrome } from ${JSON.stringify(join(ROOT, 'setup/chrome.mjs'))};
     try { await bringChrome(${JSON.stringify(clone)}); }
     catch (error) { process.stderr.write(error.message); process.exitCode = 1; }`;
@@ -71,7 +77,7 @@ async function bringChrome(place: Place, mirror: string) {
     said += text;
   });
   const [code] = await once(child, 'close');
-  return { said, code, clone };
+  return { said, code };
 }
 
 /** A mirror of Chrome for Testing with one version, whose shell is a script that becomes the installed one. */
@@ -102,7 +108,8 @@ async function startMirror(
 void test('a headless shell is downloaded beside a full Chrome', { skip }, async (t) => {
   const place = createPlace(t);
   const { origin, asked } = await startMirror(t, place);
-  const { said, code, clone } = await bringChrome(place, origin);
+  const clone = makeClone(place);
+  const { said, code } = await bringChrome(place, origin, clone);
   t.equal(code, 0, said);
   t.strictSame(asked, [
     '/last-known-good-versions.json',
@@ -116,10 +123,20 @@ void test('a headless shell is downloaded beside a full Chrome', { skip }, async
 
 void test('a full Chrome is the last resort, and said to cost more', { skip }, async (t) => {
   const place = createPlace(t);
-  const { origin } = await startMirror(t, place, 404);
-  const { said, code } = await bringChrome(place, origin);
+  const { origin, asked } = await startMirror(t, place, 404);
+  const clone = makeClone(place);
+  const { said, code } = await bringChrome(place, origin, clone);
   t.equal(code, 0, said);
   t.match(said, /no headless shell can be downloaded: .*404/);
   t.match(said, /prints \(\/usr\/lib\/chromium\/chromium\)/);
   t.match(said, /It is a full Chrome, which takes about 290 MB more memory/);
+  const before = asked.length;
+  const again = await bringChrome(place, origin, clone);
+  t.equal(again.code, 0, again.said);
+  t.equal(asked.length, before, 'the next start waits for no network');
+  t.match(again.said, /It is a full Chrome, .* npm run setup tries again to bring one/);
+  t.notMatch(again.said, '…', 'nor for anything else');
+  forgetNotBrought(clone);
+  await bringChrome(place, origin, clone);
+  t.ok(asked.length > before, 'the set-up tries again');
 });

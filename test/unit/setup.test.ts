@@ -6,6 +6,8 @@ import { test } from 'tap';
 import { inspect, type LockedPackage, lacking } from '../../setup/locked.mjs';
 import { isTooOld } from '../../setup/node.mjs';
 import { explain, refuseIncomplete } from '../../setup/npm.mjs';
+import { mayInstall } from '../../setup/apt.mjs';
+import { forgetNotBrought } from '../../setup/not-brought.mjs';
 import { exclusively } from '../../setup/run.mjs';
 import { lacks } from '../support/lacks.ts';
 
@@ -108,27 +110,54 @@ void test('of two set-ups in one folder the second waits', async (t) => {
   t.same(order, ['this', 'other']);
 });
 
+/** @returns what the set-up says of qpdf, with the programs in the folder alone */
+async function bringQpdf(folder: string): Promise<string> {
+  const bring = `import { bringQpdf } from '${join(import.meta.dirname, '../../setup/qpdf.mjs')}';
+    await bringQpdf('${folder}');`;
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', bring],
+    { env: { PATH: folder } },
+  );
+  return stdout + stderr;
+}
+
+async function writeProgram(path: string, script: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+}
+
+const QPDF_FAILS = 'set-up: work on PDFs (POST /documents/, stamps, encryption) fails';
+
 void test('a qpdf that is old or broken is said to be so', async (t) => {
   const folder = t.testdir();
   const said = async (script: string): Promise<string> => {
-    await writeFile(join(folder, 'qpdf'), `#!/bin/sh\n${script}\n`);
-    await chmod(join(folder, 'qpdf'), 0o755);
-    const bring = `import { bringQpdf } from '${join(import.meta.dirname, '../../setup/qpdf.mjs')}';
-      await bringQpdf('${folder}');`;
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      ['--input-type=module', '--eval', bring],
-      { env: { PATH: folder } },
-    );
-    return stdout + stderr;
+    await writeProgram(join(folder, 'qpdf'), script);
+    return await bringQpdf(folder);
   };
-  const fails = 'set-up: work on PDFs (POST /documents/, stamps, encryption) fails because qpdf';
   t.equal(
     await said('echo qpdf version 10.6.3'),
-    `${fails} is version 10.6.3: install version 11 or later\n`,
+    `${QPDF_FAILS} because qpdf is version 10.6.3: install version 11 or later\n`,
   );
-  t.equal(await said('exit 127'), `${fails} does not run: install it again\n`);
+  t.equal(await said('exit 127'), `${QPDF_FAILS} because qpdf does not run: install it again\n`);
   t.equal(await said('echo qpdf version 12.2.0'), '');
+});
+
+const mayNot = !mayInstall() && 'the set-up may install no packages here';
+void test('what cannot be installed is not tried at each start', { skip: mayNot }, async (t) => {
+  const folder = t.testdir({ setup: {}, 'package-lock.json': '{}' });
+  const calls = join(folder, 'calls');
+  await writeProgram(join(folder, 'apt-get'), `echo "$@" >> '${calls}'; exit 100`);
+  await writeProgram(join(folder, 'apt-cache'), 'echo "qpdf | 12.2.0"');
+  const lackingLine = `${QPDF_FAILS} for want of qpdf; as root: apt-get install qpdf\n`;
+  t.match(await bringQpdf(folder), lackingLine);
+  const tried = await readFile(calls, 'utf8');
+  t.match(tried, / update\n.* install /);
+  t.equal(await bringQpdf(folder), lackingLine);
+  t.equal(await readFile(calls, 'utf8'), tried);
+  forgetNotBrought(folder);
+  await bringQpdf(folder);
+  t.equal(await readFile(calls, 'utf8'), tried + tried, 'the set-up tries again');
 });
 
 void test('a test is skipped if what it needs does not work, and says why', (t) => {
