@@ -148,6 +148,19 @@ void test('waits go by the clock of the page, however long', async (t) => {
   for (const [first, second] of [delayed, selected]) t.equal(first.sha256, second.sha256);
 });
 
+void test('nor do they end sooner for a page that is busy for longer than scripts may run ahead', async (t) => {
+  // The work of some seconds, in real time.
+  const html = `<p>x</p><script>
+    const work = () => { for (let i = 0; i < 7e8; i += 1); };
+    for (let ms = 300; ms < 3000; ms += 200) setTimeout(work, ms);
+    setTimeout(() => document.body.append('three seconds'), 3000);
+  </script>`;
+  const request = { html, wait_for: { delay_ms: 3_500 } };
+  const result = await one.render(request, { deterministic: true }, 90_000);
+  if (result.kind !== 'completed') throw new Error(result.message);
+  t.match((await openPdf(result.path)).text, 'three seconds');
+});
+
 void test('a page of a server, with frames of another site', async (t) => {
   const chance =
     '<script>document.write(Math.random(), " ", Date.now(), " ", document.lastModified)</script>';

@@ -138,11 +138,13 @@ export class RunAhead {
 
   /** Lets so much time pass for a document whose clock would else stand: all that is due comes, and each answer. */
   async waitAll(ms: number): Promise<void> {
-    const { requests } = this.#page;
+    const { requests, deadline } = this.#page;
     for (let left = ms; left > 0; left -= SHORT_STEP_MS) {
       if (requests.busy) await this.#untilAnswered();
       const by = Math.min(left, SHORT_STEP_MS);
-      await this.#ask({ by, frameEvery: COARSE_FRAME_MS, isLast: false, all: true });
+      const order: Advance = { by, frameEvery: COARSE_FRAME_MS, isLast: false, all: true };
+      // On a busy machine the clock would stand for the rest of a long wait if this had the limit of running ahead.
+      await this.#ask(order, deadline.remaining());
     }
     if (requests.busy) await this.#untilAnswered();
   }
@@ -172,10 +174,13 @@ export class RunAhead {
     return Math.max(0, this.#end - performance.now());
   }
 
-  /** Sets all clocks ahead, if there is an order, and resolves when what was due has come. */
-  async #ask(order: Advance | null): Promise<ClockState> {
+  /**
+   * Sets all clocks ahead, if there is an order, and resolves when what was due has come.
+   * @param within milliseconds of real time that it may take
+   */
+  async #ask(order: Advance | null, within = this.#realTime): Promise<ClockState> {
     const { tab, worlds } = this.#page;
-    const asked = JSON.stringify(order && { ...order, within: this.#realTime });
+    const asked = JSON.stringify(order && { ...order, within });
     const answers = await worlds.askAll<ClockState>(`clock('${tab.clockChannel}', ${asked})`);
     return answers.map((answer) => ({ ...NOTHING, ...answer })).reduce(both);
   }
