@@ -39,6 +39,13 @@ module.exports = {
       from: { path: '^(client|src|projections)/', pathNot: '^src/async/threads\\.ts$' },
       to: { path: 'node_modules/piscina/' },
     },
+    {
+      name: 'chrome-library',
+      comment: 'Chrome is started in one way.',
+      severity: 'error',
+      from: { path: '^(client|src|projections)/', pathNot: '^src/renderer/browser/launch\\.ts$' },
+      to: { path: 'node_modules/chrome-launcher/' },
+    },
     only(
       'domain-is-pure',
       '^src/domain/',

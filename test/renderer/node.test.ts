@@ -191,7 +191,7 @@ void test('a stop requeues what waits for a blob store that is away', async (t) 
 
 void test('a Chrome that is missing or will not start is one clear error', async (t) => {
   const directory = testDirectory(t, {
-    chrome: '#!/bin/sh\necho "cannot open display" >&2\nexit 3\n',
+    chrome: '#!/bin/sh\necho "install the snap"\necho "cannot open display" >&2\nexit 3\n',
   });
   const absent = startNode(t, { chromePath: '/nowhere/chrome' }, directory);
   await t.rejects(absent, { message: /no program .*\/nowhere\/chrome.*CHROME_PATH/ });
@@ -199,7 +199,9 @@ void test('a Chrome that is missing or will not start is one clear error', async
   const path = join(directory, 'chrome');
   await chmod(path, 0o755);
   const broken = startNode(t, { chromePath: path }, directory);
-  await t.rejects(broken, { message: /did not start.*status 3.*cannot open display/ });
+  await t.rejects(broken, {
+    message: /did not start.*status 3.*cannot open display.*install the snap/,
+  });
   t.same(await readdir(join(directory, 'tmp')), [], 'nothing is left behind');
 });
 

@@ -36,6 +36,9 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   plain: [imports('src/async/with-timeout.ts', 'src/time/clock.ts', typeOnly)],
   'thread-library': [imports('src/renderer/pool.ts', 'node_modules/piscina/dist/main.js')],
+  'chrome-library': [
+    imports('src/renderer/trial.ts', 'node_modules/chrome-launcher/dist/index.js'),
+  ],
   'domain-is-pure': [
     imports('src/domain/account.ts', 'src/time/clock.ts'),
     imports('src/domain/account.ts', 'client/src/types.ts', typeOnly),

@@ -1,9 +1,10 @@
 /** Starts one Chrome with a profile of its own, in a process group of its own. */
-import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { spawn, type SpawnOptions, spawnSync } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { Launcher } from 'chrome-launcher';
 import { resultWithin } from '../../async/with-timeout.ts';
 import { Cgroup, removeCgroup } from './cgroup.ts';
 import { Connection, type Result } from './connection.ts';
@@ -14,7 +15,8 @@ import { crashFolder, killGroup, recordProcess, removeProfile } from './processe
 
 const START_TIMEOUT_MS = 20_000;
 const END_TIMEOUT_MS = 2_000;
-const OUTPUT_FILE = 'chrome-output.log';
+/** chrome-launcher's names for what Chrome writes to its standard error and output. */
+const OUTPUT_FILES = ['chrome-err.log', 'chrome-out.log'];
 const OUTPUT_LINES = 8;
 
 export interface LaunchOptions {
@@ -89,7 +91,8 @@ function isUsable(command: string, args: readonly string[]): boolean {
 
 /** Chrome's own words, without time stamps and without the complaints that mean nothing. */
 async function chromeComplaint(profile: string): Promise<string> {
-  const text = await readFile(join(profile, OUTPUT_FILE), 'utf8').catch(() => '');
+  const texts = OUTPUT_FILES.map((name) => readFile(join(profile, name), 'utf8').catch(() => ''));
+  const text = (await Promise.all(texts)).join('\n');
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/vaapi|dbus/.test(line));
   return lines.slice(0, OUTPUT_LINES).join(' | ');
 }
@@ -101,51 +104,70 @@ interface Started {
   readonly ended: Promise<string>;
 }
 
-/** Starts the process: its output goes to a file in the profile, descriptors 3 and 4 are pipes to us. */
-function spawnChrome(
+/** Starts the process: its output goes to files in the profile, descriptors 3 and 4 are pipes to us. */
+async function spawnChrome(
   { path, maxProcessBytes }: LaunchOptions,
   flags: readonly string[],
   profile: string,
   cgroup: Cgroup | undefined,
-): Started {
+): Promise<Started> {
   // Chrome logs what pages write to their console, and that must not be kept: its log goes to a folder that does
   // not exist. It must not go to /dev/null: Chrome deletes the file that it finds and makes a new one. A headless
   // shell reads the flag, any other Chrome the environment.
   const logFile = join(profile, 'no-such-folder', 'log');
-  const own = [
-    '--remote-debugging-pipe',
-    `--enable-logging=${logFile}`,
-    `--user-data-dir=${profile}`,
-    'about:blank',
-  ];
-  const around = wrappers(maxProcessBytes, cgroup);
-  const [command = path, ...args] = [...around, path, ...flags, ...own];
-  const output = openSync(join(profile, OUTPUT_FILE), 'a', 0o600);
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  // chrome-launcher calls this once. It does not bound, record or follow what it starts.
+  const spawned: { pid?: number | undefined } = {};
+  const spawnBounded = ((chrome: string, args: readonly string[], options: SpawnOptions) => {
+    const [command = chrome, ...rest] = [...wrappers(maxProcessBytes, cgroup), chrome, ...args];
+    try {
+      const child = spawn(command, rest, options);
+      child.once('error', (error) => end(error.message));
+      child.once('exit', (code, signal) => end(`it ended with ${signal ?? `status ${code}`}`));
+      spawned.pid = child.pid;
+      if (child.pid === undefined) throw new Error('it cannot be run');
+      recordProcess(child.pid, profile, cgroup?.path);
+      child.unref();
+      return child;
+    } finally {
+      // Chrome has a descriptor of its own. chrome-launcher would never close ours.
+      const [, , errors] = options.stdio ?? [];
+      if (typeof errors === 'number') closeSync(errors);
+    }
+  }) as typeof spawn;
+  const launcher = new Launcher(
+    {
+      chromePath: path,
+      ignoreDefaultFlags: true,
+      chromeFlags: [
+        ...flags,
+        '--remote-debugging-pipe',
+        `--enable-logging=${logFile}`,
+        `--user-data-dir=${profile}`,
+      ],
+      // Below WSL it would give a Windows path as the profile of a Chrome for Linux.
+      userDataDir: false,
+      envVars: chromeEnvironment(profile, logFile),
+    },
+    { spawn: spawnBounded },
+  );
+  launcher.userDataDir = profile;
   try {
-    const child = spawn(command, args, {
-      detached: true,
-      stdio: ['ignore', output, output, 'pipe', 'pipe'],
-      env: chromeEnvironment(profile, logFile),
-    });
-    const ended = new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(error.message));
-      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? `status ${code}`}`));
-    });
-    const { pid } = child;
-    if (pid === undefined) throw new Error('it cannot be run');
-    const [, , , commands, messages] = child.stdio;
-    if (!(commands instanceof Writable && messages instanceof Readable)) {
+    await launcher.launch();
+    const { incoming: messages, outgoing: commands } = launcher.remoteDebuggingPipes ?? {};
+    const { pid } = spawned;
+    if (pid === undefined || !(commands instanceof Writable && messages instanceof Readable)) {
       throw new TypeError('it has no pipes');
     }
-    child.unref();
-    return {
-      pid,
-      connection: new Connection(commands, messages, flags.includes(FRAMES_ON_COMMAND)),
-      ended,
-    };
+    const connection = new Connection(commands, messages, flags.includes(FRAMES_ON_COMMAND));
+    return { pid, connection, ended };
+  } catch (error) {
+    // It runs already where the disk is full: it could not be recorded.
+    if (spawned.pid !== undefined) killGroup(spawned.pid);
+    throw error;
   } finally {
-    // Chrome has a descriptor of its own. Ours would stay open as long as the service runs.
-    closeSync(output);
+    // Closes the file of Chrome's standard output. The profile stays.
+    launcher.destroyTmp();
   }
 }
 
@@ -180,9 +202,8 @@ async function attempt(options: LaunchOptions, sandboxNote?: string): Promise<La
   };
   let ending: Promise<void> | undefined;
   try {
-    started = spawnChrome(options, flags, profile, cgroup);
+    started = await spawnChrome(options, flags, profile, cgroup);
     const { pid, connection } = started;
-    recordProcess(pid, profile, cgroup?.path);
     const { product, revision } = await askVersion(started);
     return {
       pid,
