@@ -191,7 +191,7 @@ export async function drain(
     jobs.push(delivery.job);
   };
   const consumer = startRenderer(queue, 1, handle, manner);
-  await eventually(`${count} jobs`, () => jobs.length >= count || undefined, 20_000);
+  await eventually(`${count} jobs`, () => jobs.length >= count || undefined, 60_000);
   await consumer.stop();
   return jobs;
 }
