@@ -17,6 +17,7 @@ import { consistentQuery, type ReadDependencies } from '../read-model/consistent
 import { sendToAccount } from './accounts.ts';
 import { erasePersonOf } from './erase-people.ts';
 import { forgetInvitation } from './members.ts';
+import { sendEnding } from './operators.ts';
 
 export interface ErasureDependencies extends ExpiryDependencies, ReadDependencies {
   readonly vault: Pick<Vault, 'erase'>;
@@ -24,16 +25,15 @@ export interface ErasureDependencies extends ExpiryDependencies, ReadDependencie
 
 /**
  * Ends the account with its keys and sessions. `completeErasure` does the rest.
- * @throws {ServiceError} `forbidden` where a hold is in force, `not_found`
+ * @throws {ServiceError} `forbidden` if a hold is in force, or nobody else could act as an operator; `not_found`
  */
 export async function beginErasure(
-  { actors }: Pick<ErasureDependencies, 'actors'>,
+  deps: Pick<ErasureDependencies, 'actors'> & ReadDependencies,
   accountId: string,
   context: CommandContext,
 ): Promise<void> {
   const now = context.metadata.time;
-  const command = { type: 'EraseAccount', accountId, now } as const;
-  await sendToAccount({ actors }, command, context);
+  await sendEnding(deps, { type: 'EraseAccount', accountId, now }, context);
 }
 
 /** Destroys the data key of a certificate that signs no more. Two processes may do so at the same time. */

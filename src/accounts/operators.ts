@@ -1,4 +1,4 @@
-/** Keeps the service an operator who can act, whoever is suspended or removed at the same time. */
+/** Keeps the service an operator who can act, whoever is suspended, removed or erased at the same time. */
 import { accountQueries } from '../../projections/accounts.ts';
 import { orThrow } from '../actors/command-context.ts';
 import type { CommandContext } from '../actors/system.ts';
@@ -15,18 +15,48 @@ import { type AccountDependencies, sendToAccount } from './accounts.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors'> & ReadDependencies;
 
+/** A command after which the account does not act as an operator, if it did before. */
+type EndingCommand = Extract<
+  AccountCommand,
+  { readonly type: 'SuspendAccount' | 'RevokeOperator' | 'EraseAccount' | 'RemoveMember' }
+>;
+
 /**
- * Decides that an account is not to act as an operator any more.
- * @throws {ServiceError} `forbidden` if nobody else could
+ * Sends the command. An operator is set aside first: of two who end each other at the same time, one is decided first.
+ * @throws {ServiceError} `forbidden` if nobody else could act as an operator; what the account refuses
  */
-export async function setOperatorAside(
+export async function sendEnding(
+  deps: Dependencies,
+  command: EndingCommand,
+  context: CommandContext,
+) {
+  const { accountId } = command;
+  const { state } = await deps.actors.read(accountAggregate, accountId);
+  if (!state.isOperator) return await sendToAccount(deps, command, context);
+  // What the account refuses sets nobody aside.
+  const decision = accountAggregate.decider.decide(command, state);
+  if ('rejected' in decision) {
+    return orThrow<AccountState, AccountEvent>({ accepted: false, rejection: decision });
+  }
+  const others = await otherOperators(deps, accountId);
+  const aside = { type: 'SetOperatorAside', accountId, others } as const;
+  orThrow(await deps.actors.send(operatorsAggregate, OPERATORS_ID, aside, context));
+  const outcome = await deps.actors.send(accountAggregate, accountId, command, context);
+  if (!outcome.accepted) await restoreOperator(deps, accountId, context);
+  return orThrow(outcome);
+}
+
+/** Makes the account an operator, or ends that. @throws {ServiceError} as `sendEnding` */
+export async function changeOperator(
   deps: Dependencies,
   accountId: string,
+  isOperator: boolean,
   context: CommandContext,
 ): Promise<void> {
-  const others = await otherOperators(deps, accountId);
-  const command = { type: 'SetOperatorAside', accountId, others } as const;
-  orThrow(await deps.actors.send(operatorsAggregate, OPERATORS_ID, command, context));
+  if (!isOperator)
+    return void (await sendEnding(deps, { type: 'RevokeOperator', accountId }, context));
+  await sendToAccount(deps, { type: 'GrantOperator', accountId }, context);
+  await restoreOperator(deps, accountId, context);
 }
 
 /** Counts the account among the operators again, if it was set aside. */
@@ -62,17 +92,7 @@ export async function removeFromAccount(
   context: CommandContext,
 ) {
   const { accountId, personId } = command;
-  const { state } = await deps.actors.read(accountAggregate, accountId);
-  if (!state.isOperator || personId !== founderOf(accountId)) {
-    return await sendToAccount(deps, command, context);
-  }
-  // A removal that the account refuses sets nobody aside.
-  const decision = accountAggregate.decider.decide(command, state);
-  if ('rejected' in decision) {
-    return orThrow<AccountState, AccountEvent>({ accepted: false, rejection: decision });
-  }
-  await setOperatorAside(deps, accountId, context);
-  const outcome = await deps.actors.send(accountAggregate, accountId, command, context);
-  if (!outcome.accepted) await restoreOperator(deps, accountId, context);
-  return orThrow(outcome);
+  return personId === founderOf(accountId)
+    ? await sendEnding(deps, command, context)
+    : await sendToAccount(deps, command, context);
 }

@@ -1,12 +1,11 @@
 /** Suspending accounts and resuming them, and what their people are told meanwhile. */
 import type { CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import { accountAggregate } from '../domain/account.ts';
 import type { Standing } from '../domain/standing.ts';
 import { ServiceError } from '../errors/errors.ts';
 import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import { type AccountDependencies, sendToAccount } from './accounts.ts';
-import { restoreOperator, setOperatorAside } from './operators.ts';
+import { restoreOperator, sendEnding } from './operators.ts';
 
 const refusalText = (reason: string): string =>
   `The account is suspended. The reason that the operator of the service gave: ${reason}`;
@@ -36,10 +35,8 @@ export async function suspendAccount(
   reason: string,
   context: CommandContext,
 ) {
-  const { state } = await deps.actors.read(accountAggregate, accountId);
-  if (state.isOperator) await setOperatorAside(deps, accountId, context);
   const { time: now } = context.metadata;
-  return await sendToAccount(deps, { type: 'SuspendAccount', accountId, reason, now }, context);
+  return await sendEnding(deps, { type: 'SuspendAccount', accountId, reason, now }, context);
 }
 
 /** @throws {ServiceError} `not_found` where it is not suspended */

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from './command.ts';
 import { neededReason, onAccount, reasonIn, reasonQuery } from './on-account.ts';
-import { type Details, ofAccount } from './operator-api.ts';
+import { type Details, ofAccount, type Proven } from './operator-api.ts';
 import { ask } from './output.ts';
 import { isPressledgerError } from './service.ts';
 
@@ -200,8 +200,9 @@ export const accountErase: Run = async ({ positionals: [given = ''], values }, c
     const account = encodeURIComponent(given);
     const { id, email, state } = await api.get<Erasure>(`/operator/erasures/${account}/`);
     if (state === 'open' && values['yes'] !== true) await confirm(email);
-    await api.post(`/operator/erasures/${id}/`).catch((error: unknown) => {
+    await api.post(`/operator/erasures/${id}/`).catch(async (error: unknown) => {
       if (!isPressledgerError(error, 'forbidden')) throw error;
+      if ((await api.get<Details>(ofAccount(id))).hold === null) throw error;
       const release = copyableCommand(api.dataDir, 'account', 'hold', email, '--release');
       throw new Error(`${error.message} Release it with \`${release}\`.`);
     });
@@ -232,12 +233,12 @@ export const accountProve: Run = async (invocation, { open, output }) => {
   const asked = { email, ...neededReason(invocation, which) };
   await open.withOperator(async (api) => {
     const changed = other === undefined ? {} : { new_email: other };
-    const proven = await api.post<object>('/operator/addresses/prove/', { ...asked, ...changed });
+    const proven = await api.post<Proven>('/operator/addresses/prove/', { ...asked, ...changed });
     output.json(proven);
     output.line(
-      other === undefined
-        ? `The address ${email} is proven. What was there before has ended: an owner invites the person again.`
-        : `The person signs in with ${other} from now on, and all their sessions have ended.`,
+      proven.is_first
+        ? `The address ${proven.email} is proven. What was there before has ended: an owner invites the person again.`
+        : `The person signs in with ${proven.email} from now on, and all their sessions have ended.`,
     );
   });
 };

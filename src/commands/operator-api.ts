@@ -11,6 +11,7 @@ import type { EvidenceFacts } from '../http/resources/operator-history.ts';
 import type { AccountActivity } from '../http/resources/operator-activity.ts';
 import type { ResetLink } from '../http/resources/password-reset.ts';
 import type { OpenSignUpLink } from '../http/resources/sign-up.ts';
+import type { ProvenAddress } from '../http/resources/address-proofs.ts';
 import type { AccountDetails } from '../http/resources/operator-accounts.api.ts';
 
 /** An account as `GET /operator/accounts/` lists it. */
@@ -18,6 +19,7 @@ export type Account = Static<typeof AccountSchema>;
 
 export type Details = Static<typeof AccountDetails>;
 export type Activity = Static<typeof AccountActivity>;
+export type Proven = Static<typeof ProvenAddress>;
 export type Link = Static<typeof ResetLink>;
 /** A link as `GET /operator/sign-ups/` lists it. */
 export type SignUpLink = Static<typeof OpenSignUpLink>;

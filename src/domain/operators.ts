@@ -1,6 +1,6 @@
 /**
- * The operators of the service who were suspended, or whose founder was removed: one stream, so that two who suspend each
- * other at the same time are decided one after the other.
+ * The operators of the service who were suspended, revoked or erased, or whose founder was removed: one stream, so that two
+ * who suspend each other at the same time are decided one after the other.
  */
 import type { AggregateType, Decider } from './decider.ts';
 import type { EventOf } from './events.ts';
@@ -11,7 +11,7 @@ export const OPERATORS_ID = '';
 export type OperatorsEvent = EventOf<'OperatorSetAside' | 'OperatorRestored'>;
 
 export interface OperatorsState {
-  /** Accounts that were decided to act no more, and were not resumed or joined by their founder since. */
+  /** Accounts that were decided to act no more, and were not resumed, granted or joined by their founder since. */
   readonly setAside: readonly string[];
 }
 

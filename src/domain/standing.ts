@@ -91,7 +91,8 @@ export type StandingCommand = { readonly accountId: string } & (
   | { readonly type: 'ChangePlan'; readonly plan: Plan }
   | { readonly type: 'ChangeRetention'; readonly retentionSeconds?: number }
   | { readonly type: 'ChangeLowCredits'; readonly below?: number }
-  | { readonly type: 'GrantOperator' | 'RevokeOperator' }
+  | { readonly type: 'GrantOperator' }
+  | { readonly type: 'RevokeOperator' }
   | { readonly type: 'PlaceHold'; readonly until?: number; readonly now: number }
   | { readonly type: 'ReleaseHold'; readonly now: number }
   | { readonly type: 'SuspendAccount'; readonly reason: string; readonly now: number }

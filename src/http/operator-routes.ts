@@ -5,9 +5,10 @@
 import Router from '@koa/router';
 import Type from 'typebox';
 import { assertOpen } from '../accounts/account-details.ts';
-import { findHolder, recordLook, sendToAccount } from '../accounts/accounts.ts';
+import { findHolder, recordLook } from '../accounts/accounts.ts';
 import { erasePerson } from '../accounts/erase-people.ts';
 import { beginErasure, completeErasure } from '../accounts/erasure.ts';
+import { changeOperator } from '../accounts/operators.ts';
 import { loginByAddress, setPassword } from '../accounts/password-reset.ts';
 import { operatorContext } from '../actors/command-context.ts';
 import { accountAggregate } from '../domain/account.ts';
@@ -61,12 +62,8 @@ function postOperator(deps: RouteDependencies): HttpMiddleware {
   return async (ctx) => {
     const { operator, reason } = await deps.bodies.readSmall(ctx, deps.config, checkOperator);
     const accountId = await openAccountOf(ctx, deps);
-    const type = operator ? 'GrantOperator' : 'RevokeOperator';
-    await sendToAccount(
-      deps,
-      { type, accountId },
-      await operatorContextOf(ctx, deps, accountId, reason),
-    );
+    const context = await operatorContextOf(ctx, deps, accountId, reason);
+    await changeOperator(deps, accountId, operator, context);
     ctx.body = { operator };
   };
 }

@@ -141,6 +141,36 @@ void test('of two operators who are suspended at once, one stays', async (t) => 
   }
 });
 
+void test('the last operator is neither revoked nor erased, also of two at once', async (t) => {
+  const api = await startApi(t);
+  const [one, other] = [await api.newAccount(), await api.newAccount()];
+  const post = async (path: string, body?: object) => {
+    const url = `http://localhost${BASE}/operator/${path}`;
+    const headers = { 'Content-Type': 'application/json' };
+    return await api.fetchAsOperator(url, {
+      method: 'POST',
+      ...(body && { headers, body: JSON.stringify(body) }),
+    });
+  };
+  const make = (id: string, operator: boolean) => post(`accounts/${id}/operator/`, { operator });
+  t.equal((await make(one.id, true)).status, 200);
+  for (const answer of [await make(one.id, false), await post(`erasures/${one.id}/`)]) {
+    t.match(
+      [answer.status, await answer.json()],
+      [403, { message: /last operator of the service/ }],
+    );
+  }
+  t.equal((await make(other.id, true)).status, 200);
+  for (let round = 0; round < 3; round += 1) {
+    const [first, second] = await Promise.all([one, other].map(({ id }) => make(id, false)));
+    t.strictSame([first?.status, second?.status].toSorted(), [200, 403], `round ${round}`);
+    const revoked = first?.status === 200 ? one : other;
+    t.equal((await make(revoked.id, true)).status, 200, 'and it counts again');
+  }
+  const erased = await Promise.all([one, other].map(({ id }) => post(`erasures/${id}/`)));
+  t.strictSame(erased.map(({ status }) => status).toSorted(), [200, 403]);
+});
+
 void test('nobody suspends themself or the last operator', async (t) => {
   const api = await startApi(t);
   const operator = await newOperator(api);

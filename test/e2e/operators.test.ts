@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { test } from 'tap';
-import { cliJson } from '../support/cli.ts';
+import { cliJson, refuses } from '../support/cli.ts';
 import { startService } from '../support/service.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -92,6 +92,10 @@ void test('the first account looks after the service, once its password is chang
     readdirSync(join(service.place.dataDir, 'keyring')).some((name) => name.endsWith('.erased'));
   while (!stored()) await setTimeout(50);
   t.pass('the process that leads has destroyed its key');
+  await refuses(t, service.place, ['account', 'operator', email, '--revoke'], 1, /last operator/);
+  await refuses(t, service.place, ['account', 'erase', email, '--yes'], 1, /an operator first\.$/m);
+  await cliJson(service.place, ['account', 'create', 'other@example.com']);
+  await cliJson(service.place, ['account', 'operator', 'other@example.com', '--grant']);
   await cliJson(service.place, ['account', 'operator', email, '--revoke']);
   t.equal((await status()).status, 403);
   await service.restart();

@@ -28,7 +28,7 @@ export async function firstAccount(api: Api) {
   return { id, email, key };
 }
 
-/** Does what `account operator` does. */
+/** Makes an account an operator or not, also the last one that there is. */
 export async function setOperator(api: Api, accountId: string, isOperator: boolean): Promise<void> {
   const type = isOperator ? 'GrantOperator' : 'RevokeOperator';
   await sendToAccount(api, { type, accountId }, api.context());

@@ -28,6 +28,10 @@ export const ProvenAddress = Closed({
   id: Text(PERSON, 'The person.'),
   email: Text('ann@example.com', 'The address that the person signs in with.'),
   proven: Flag('Always true.', true),
+  is_first: Flag(
+    'true if nobody had proven an address of the person before: what was there has ended, and an owner invites them again.',
+    false,
+  ),
 });
 
 const check = compile(AddressProofRequest);
@@ -65,6 +69,11 @@ export const postAddressProof: Endpoint = {
     const contextFor = (owner: string) => operatorContext(ctx, deps, owner, reason);
     if (other === undefined) await vouchFor(deps, login, contextFor);
     else await changeEmailFor(deps, login, other, contextFor);
-    ctx.body = { id: login.personId, email: (other ?? email).trim(), proven: true };
+    ctx.body = {
+      id: login.personId,
+      email: (other ?? email).trim(),
+      proven: true,
+      is_first: !login.isProven,
+    };
   },
 };

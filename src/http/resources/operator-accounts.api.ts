@@ -286,7 +286,7 @@ export const postErasureDoc: OperationDoc = {
     validation_error: WRONG_PASSWORD,
     forbidden: {
       ...NOT_AN_OPERATOR,
-      when: `${NOT_AN_OPERATOR.when} Or the account is your own or under a hold.`,
+      when: `${NOT_AN_OPERATOR.when} Or the account is your own, the last operator who can act, or under a hold.`,
     },
   },
 };

@@ -48,7 +48,7 @@ export const passwords = ({ account, showSecret }: AtAccount): Part => {
         effect: t(
           'Make sure who is asking. A link that was made before ends. The present password stays valid until the link is used, which ends all sessions.',
         ),
-        action: t('Make the link'),
+        action: t('Create link'),
         isMild: true,
         send: async (textOf, reason) => {
           const body = aboutPerson(textOf, reason);
@@ -103,8 +103,14 @@ export const passwords = ({ account, showSecret }: AtAccount): Part => {
             ...aboutPerson(textOf, reason),
             ...(other !== '' && { new_email: other }),
           };
-          const { email } = await dataOf(api.POST('/api/v1/operator/addresses/prove/', { body }));
-          return t('The address {email} is proven.', { email });
+          const sent = api.POST('/api/v1/operator/addresses/prove/', { body });
+          const { email, is_first: isFirst } = await dataOf(sent);
+          return isFirst
+            ? t(
+                'The address {email} is proven. What was there before has ended: an owner invites the person again.',
+                { email },
+              )
+            : t('The address {email} is proven.', { email });
         },
       },
     ],
