@@ -14,7 +14,7 @@ import { consistentQuery } from '../read-model/consistent-query.ts';
 import { newPersonId, tokenHashOf } from '../time/ids.ts';
 import { sendToAccount } from './accounts.ts';
 import { sendProof } from './address-proofs.ts';
-import { findLogin, type Login } from './logins.ts';
+import { findLogin, type Login, loginOf } from './logins.ts';
 import { countMail } from './mail-budget.ts';
 import { memberOf, nameOfPerson, registerPerson } from './members.ts';
 import { restoreOperator } from './operators.ts';
@@ -177,7 +177,9 @@ export async function acceptInvitation(
   const personId = await personFor(deps, invitation, request, contextFor);
   const context = await contextFor({ kind: 'account', id: accountId, person: personId, role });
   const now = context.metadata.time;
-  await sendToAccount(deps, { type: 'JoinAccount', accountId, personId, tokenHash, now }, context);
+  const isProven = (await loginOf(deps, personId))?.isProven === true;
+  const join = { type: 'JoinAccount', accountId, personId, isProven, tokenHash, now } as const;
+  await sendToAccount(deps, join, context);
   // The founder of an operator's account, back in it, acts for it again.
   if (personId === founderOf(accountId)) await restoreOperator(deps, accountId, context);
   if (personId !== invitation.id) await deps.vault.erase(invitation.id);
@@ -212,9 +214,7 @@ async function personFor(
   const chosen = { ...request, name, password };
   if (login === undefined) return await registered(deps, invitation, chosen, contextFor);
   if (!isProven && byMail) return await proveByLink(deps, invitation, chosen, login, contextFor);
-  const personId = await proven(deps, { ...request, email, password });
-  if (!isProven) await assertFormerMember(deps, invitation, personId);
-  return personId;
+  return await proven(deps, { ...request, email, password });
 }
 
 /** @throws {ServiceError} `unauthorized`, `rate_limit_exceeded` */
@@ -225,16 +225,6 @@ async function proven(deps: SignInDependencies, request: SignInRequest): Promise
     'unauthorized',
     'The password is wrong. This address signs in to the service already: give the password that it has. If it has none, sign in first, and open the link again.',
   );
-}
-
-/** @throws {ServiceError} `forbidden`: without a proof, a handed-over link opens no further account */
-async function assertFormerMember(
-  { actors }: SignInDependencies,
-  { accountId }: Invitation,
-  personId: string,
-): Promise<void> {
-  const { state } = await actors.read(accountAggregate, accountId);
-  if (!state.former[personId]) throw new ServiceError('forbidden', UNPROVEN_ADDRESS);
 }
 
 /** Gives the person what they choose now, in place of all that was there before the address was proven. */

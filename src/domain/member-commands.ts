@@ -40,6 +40,8 @@ export type MembersCommand = By &
     | {
         readonly type: 'JoinAccount';
         readonly personId: string;
+        /** Something proves that the address is the person's. */
+        readonly isProven: boolean;
         readonly tokenHash: string;
         readonly now: number;
       }

@@ -2,6 +2,7 @@
  * The people of an account: who belongs to it, and as what. Decided in the account's stream, so that an account keeps an
  * owner whoever removes whom at the same time.
  */
+import { UNPROVEN_ADDRESS } from './address-proof.ts';
 import type { Decision, Rejection } from './decider.ts';
 import type { EventOf } from './events.ts';
 import type { SignInRequirement } from './choices.ts';
@@ -216,13 +217,17 @@ export function decideOnPeople(state: People, command: MembersCommand): Decision
       return [{ type: 'InvitationRevoked', data: { accountId, personId } }];
     }
     case 'JoinAccount': {
-      const { personId, tokenHash, now } = command;
+      const { personId, isProven, tokenHash, now } = command;
       const invitation = openInvitation(state, tokenHash, now);
       if (invitation === undefined) return NO_INVITATION;
       if (state.members[personId] !== undefined) {
         return refused('invitation', 'You are a member of this account already.');
       }
       const { id, role, documents } = invitation;
+      // Without a proof, a handed-over link lets in only whoever it makes a person, and who was here before.
+      if (!isProven && personId !== id && !state.former[personId]) {
+        return { rejected: 'forbidden', message: UNPROVEN_ADDRESS };
+      }
       const joined = { accountId, personId, invitation: id, role, ...withDocuments(documents) };
       return [{ type: 'MemberJoined', data: joined }];
     }

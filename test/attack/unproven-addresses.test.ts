@@ -224,3 +224,23 @@ void test('a handed-over link opens no further account to who is not proven', as
   t.equal((await accept(api, token, {}, taken.headers)).status, 403, 'with the session');
   t.equal((await accept(api, token)).status, 403, 'with the password');
 });
+
+void test('of two handed-over links to one address, used at once, one opens an account', async (t) => {
+  const { api, company, mallory } = await open(t, { SMTP_URL: '' });
+  const owner = await bearerOf(api, company.email);
+  for (const name of ['one', 'two', 'three']) {
+    const address = `${name}@example.com`;
+    const tokens = [
+      await invite(api, owner, address, 'owner'),
+      await invite(api, mallory.headers, address, 'member'),
+    ];
+    const answers = await Promise.all(tokens.map((token) => accept(api, token)));
+    const [won, lost] = answers.map(({ status }) => status).toSorted();
+    // 401: the other one has the address and no password yet.
+    t.ok(won === 200 && (lost === 401 || lost === 403), `${name}: ${won}, ${lost}`);
+    const { body } = await api.call('GET', `${BASE}/account/person/`, {
+      headers: await bearerOf(api, address),
+    });
+    t.equal((body['accounts'] as readonly object[]).length, 1);
+  }
+});

@@ -179,3 +179,44 @@ void test('a membership that ends with the first proof does not keep the person 
   given(t, account, opened, joined, gone).when(end).thenRejected('forbidden');
   t.end();
 });
+
+void test('without a proof, a handed-over link lets in only its own person and former members', (t) => {
+  const ID = accountId(1);
+  const opened: AccountEvent = {
+    type: 'AccountOpened',
+    data: { accountId: ID, email: 'v1.e', passwordHash: 'v1.p', plan: 'free' },
+  };
+  const invitation = personId(3);
+  const invited: AccountEvent = {
+    type: 'MemberInvited',
+    data: {
+      accountId: ID,
+      personId: invitation,
+      tokenHash: sha256(8),
+      email: 'v1.e',
+      role: 'member',
+      invitedAt: NOW,
+      expiresAt: NOW + 1,
+    },
+  };
+  const join = (who: string, isProven: boolean) =>
+    ({
+      type: 'JoinAccount',
+      accountId: ID,
+      personId: who,
+      isProven,
+      tokenHash: sha256(8),
+      now: NOW,
+    }) as const;
+  const joined = (who: string): AccountEvent => ({
+    type: 'MemberJoined',
+    data: { accountId: ID, personId: who, invitation, role: 'member' },
+  });
+  const left: AccountEvent = { type: 'MemberRemoved', data: PLACE };
+  given(t, account, opened, invited).when(join(BOB, false)).thenRejected('forbidden');
+  given(t, account, opened, invited).when(join(BOB, true)).thenEvents(joined(BOB));
+  given(t, account, opened, invited).when(join(invitation, false)).thenEvents(joined(invitation));
+  const before: AccountEvent = { type: 'MemberJoined', data: { ...PLACE, role: 'member' } };
+  given(t, account, opened, before, left, invited).when(join(BOB, false)).thenEvents(joined(BOB));
+  t.end();
+});

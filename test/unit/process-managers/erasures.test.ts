@@ -351,7 +351,7 @@ void test('the keys of erased people and ended invitations are destroyed by the 
   await tellPerson(erased, { type: 'ErasePerson', personId: erased });
   await append({ type: 'RevokeInvitation', ...account, personId: revoked });
   await append({ type: 'RevokeInvitation', ...account, personId: registered });
-  const joining = { personId: personId(6), tokenHash: sha256(1), now: NOW };
+  const joining = { personId: personId(6), isProven: true, tokenHash: sha256(1), now: NOW };
   await append({ type: 'JoinAccount', ...account, ...joining });
   await before.caughtUp();
   const away = { ...before.vault, erase: () => Promise.reject(new Error('away')) };
