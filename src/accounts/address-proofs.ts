@@ -2,18 +2,15 @@
  * The first proof of an address, which drops all that the person had before it: somebody else may have made it. The
  * memberships end first, so that a proof which is cut off leaves none of them behind it.
  */
-import { peopleQueries } from '../../projections/people.ts';
 import { firstCommand, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
-import { accountAggregate } from '../domain/account.ts';
-import { removalRefused } from '../domain/members.ts';
 import type { PersonCommand } from '../domain/person-commands.ts';
 import { personAggregate } from '../domain/person.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
-import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
+import type { ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Login } from './logins.ts';
-import { forgetRevoked } from './members.ts';
+import { endPerson, leaveAccounts, leavingRefused } from './members.ts';
 
 interface Dependencies extends ReadDependencies {
   readonly actors: ActorSystem;
@@ -51,31 +48,18 @@ const NEEDED =
   'Nobody has proven the address of this person, who is the only owner of an account. An operator of the service can make somebody else an owner of it first.';
 
 /** True for the only owner of an account: it would have none after a first proof. */
-export async function isNeeded(
+export const isNeeded = async (
   deps: Pick<Dependencies, 'actors'> & ReadDependencies,
   personId: string,
-): Promise<boolean> {
-  for (const { accountId } of (await consistentQuery(deps, peopleQueries)).memberships(personId)) {
-    const { state } = await deps.actors.read(accountAggregate, accountId);
-    if (removalRefused(state, personId) !== undefined) return true;
-  }
-  return false;
-}
+): Promise<boolean> => (await leavingRefused(deps, personId)) !== undefined;
 
 async function endMemberships(
   deps: Dependencies,
   personId: string,
   contextFor: ContextFor,
 ): Promise<number> {
-  const memberships = (await consistentQuery(deps, peopleQueries)).memberships(personId);
   if (await isNeeded(deps, personId)) throw new ServiceError('forbidden', NEEDED);
-  for (const { accountId } of memberships) {
-    const context = await contextFor(accountId);
-    const command = { type: 'RemoveMember', accountId, personId, unproven: true } as const;
-    const outcome = await deps.actors.send(accountAggregate, accountId, command, context);
-    await forgetRevoked(deps, orThrow(outcome).events, context);
-  }
-  return memberships.length;
+  return (await leaveAccounts(deps, personId, { unproven: true }, contextFor)).length;
 }
 
 /**
@@ -89,9 +73,7 @@ export async function giveUpAddress(
 ): Promise<void> {
   const service = async () => firstCommand(context.metadata.time, { kind: 'service' });
   await endMemberships(deps, personId, service);
-  const command = { type: 'ErasePerson', personId, unproven: true } as const;
-  orThrow(await deps.actors.send(personAggregate, personId, command, context));
-  await deps.vault.erase(personId);
+  await endPerson(deps, personId, { unproven: true }, context);
 }
 
 /**

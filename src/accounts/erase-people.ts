@@ -4,14 +4,12 @@ import { firstCommand, orThrow } from '../actors/command-context.ts';
 import type { ActorSystem, CommandContext } from '../actors/system.ts';
 import type { Vault } from '../documents/keys/vault.ts';
 import { accountAggregate } from '../domain/account.ts';
-import { founderOf, removalRefused } from '../domain/members.ts';
+import { founderOf } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import { consistentQuery, type ReadDependencies } from '../read-model/consistent-query.ts';
 import type { Clock } from '../time/clock.ts';
 import { endSignUp } from './sign-up.ts';
-import { membershipsOf } from './logins.ts';
-import { endPerson, forgetRevoked } from './members.ts';
-import { removeFromAccount } from './operators.ts';
+import { endPerson, forgetRevoked, leaveAccounts, leavingRefused } from './members.ts';
 
 const LAST_MOMENT_MS = 60 * 60 * 1000;
 
@@ -47,7 +45,7 @@ export async function erasePersonOf(
     const outcome = await deps.actors.send(accountAggregate, other, command, own);
     if (outcome.accepted) await forgetRevoked(deps, outcome.events, own);
   }
-  await endPerson(deps, personId, accountId, context);
+  await endPerson(deps, personId, { accountId }, context);
 }
 
 /**
@@ -61,20 +59,12 @@ export async function erasePerson(
   personId: string,
   context: CommandContext,
 ): Promise<void> {
-  // First the account that they founded: if nobody else is an operator, they stay in the others.
-  const memberships = await membershipsOf(deps, personId);
-  for (const { accountId } of memberships) {
-    const { state } = await deps.actors.read(accountAggregate, accountId);
-    const rejection = removalRefused(state, personId);
-    if (rejection !== undefined) orThrow({ accepted: false, rejection });
-  }
-  for (const { accountId } of memberships) {
-    const command = { type: 'RemoveMember', accountId, personId } as const;
-    const own = causedByItself(context, `${context.commandId}/${accountId}`);
-    const { events } = await removeFromAccount(deps, command, own);
-    await forgetRevoked(deps, events, own);
-  }
-  await endPerson(deps, personId, memberships.at(-1)?.accountId, context);
+  const rejection = await leavingRefused(deps, personId);
+  if (rejection !== undefined) orThrow({ accepted: false, rejection });
+  const contextFor = async (accountId: string) =>
+    causedByItself(context, `${context.commandId}/${accountId}`);
+  const left = await leaveAccounts(deps, personId, {}, contextFor);
+  await endPerson(deps, personId, { accountId: left.at(-1)?.accountId }, context);
 }
 
 /**

@@ -7,7 +7,8 @@ import type { Vault } from '../documents/keys/vault.ts';
 import { type AccountEvent, accountAggregate } from '../domain/account.ts';
 import { emailAggregate } from '../domain/email.ts';
 import type { Role } from '../domain/member-events.ts';
-import { founderOf } from '../domain/members.ts';
+import type { Rejection } from '../domain/decider.ts';
+import { founderOf, removalRefused } from '../domain/members.ts';
 import { personAggregate } from '../domain/person.ts';
 import type { PersonCommand } from '../domain/person-commands.ts';
 import { fieldError, ServiceError } from '../errors/errors.ts';
@@ -15,7 +16,7 @@ import { consistentQuery, type ReadDependencies } from '../read-model/consistent
 import { plainText } from '../text/plain-text.ts';
 import { isoTime } from '../time/clock.ts';
 import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
-import { personName, personTexts, type TextReaders } from './logins.ts';
+import { membershipsOf, personName, personTexts, type TextReaders } from './logins.ts';
 import { removeFromAccount } from './operators.ts';
 import { apiKeyRecord, type Opener } from './records.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
@@ -145,7 +146,7 @@ export async function forgetInvitation(
   const { state } = await deps.actors.read(personAggregate, personId);
   if (state.status !== 'registered') await deps.vault.erase(personId);
   else if ((await consistentQuery(deps, peopleQueries)).memberships(personId).length === 0) {
-    await endPerson(deps, personId, undefined, context);
+    await endPerson(deps, personId, {}, context);
   }
 }
 
@@ -174,19 +175,56 @@ export async function registerPerson(
   return false;
 }
 
+/** Says why the person cannot leave all accounts, if so: one of them would be left without an owner. */
+export async function leavingRefused(
+  deps: Pick<Forgetting, 'actors'> & ReadDependencies,
+  personId: string,
+): Promise<Rejection | undefined> {
+  for (const { accountId } of await membershipsOf(deps, personId)) {
+    const { state } = await deps.actors.read(accountAggregate, accountId);
+    const rejection = removalRefused(state, personId);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
+}
+
+/**
+ * Ends all memberships of the person, first that of the account that they founded: if nobody else is an operator, they stay
+ * in the others.
+ * @param why `unproven`: the first proof of the address ends them
+ * @throws {ServiceError} `forbidden` if an account would be left without an owner, or the service without an operator
+ */
+export async function leaveAccounts(
+  deps: Forgetting,
+  personId: string,
+  why: { readonly unproven?: true },
+  contextFor: (accountId: string) => Promise<CommandContext>,
+): Promise<readonly MemberRow[]> {
+  const memberships = await membershipsOf(deps, personId);
+  for (const { accountId } of memberships) {
+    const command = { type: 'RemoveMember', accountId, personId, ...why } as const;
+    const context = await contextFor(accountId);
+    const { events } = await removeFromAccount(deps, command, context);
+    await forgetRevoked(deps, events, context);
+  }
+  return memberships;
+}
+
 /**
  * Ends a person, whose key is destroyed.
- * @param accountId the account whose history has the event
+ * @param why `accountId`: the account whose history has the event; `unproven`: only if nobody has proven their address
+ * @throws {ServiceError} `forbidden` if it is proven
  * @throws {KeyringUnavailable}
  */
 export async function endPerson(
   { actors, vault }: Pick<Forgetting, 'actors' | 'vault'>,
   personId: string,
-  accountId: string | undefined,
+  why: { readonly accountId?: string | undefined; readonly unproven?: true },
   context: CommandContext,
 ): Promise<void> {
+  const { accountId, ...rest } = why;
   const where = accountId === undefined ? {} : { accountId };
-  const command = { type: 'ErasePerson', personId, ...where } as const;
+  const command = { type: 'ErasePerson', personId, ...where, ...rest } as const;
   orThrow(await actors.send(personAggregate, personId, command, context));
   await vault.erase(personId);
 }

@@ -23,7 +23,10 @@ export class TemplateTime {
   readonly #budget: ReturnType<Budgets['get']>;
   readonly #clock: Clock;
   readonly #used = new Map<string, Used>();
-  /** What an account has used is known when its jobs before have ended. */
+  /**
+   * One job of each account at a time, so that nobody keeps all threads busy alone. What an account has used is known when
+   * its jobs before have ended.
+   */
   readonly #turns = new Turns();
 
   constructor(threads: Pick<TemplateThreads, 'fill'>, budgets: Budgets, clock: Clock) {
@@ -53,7 +56,7 @@ export class TemplateTime {
   ): Promise<FillResult> {
     return await this.#turns.run(accountId, async () => {
       this.#assertLeft(accountId);
-      const result = await this.#threads.fill(accountId, job);
+      const result = await this.#threads.fill(job);
       if (!isFree(result)) this.#add(accountId, result.ms);
       return result;
     });

@@ -1,10 +1,8 @@
 /**
- * The threads that fill templates. One that takes too long or too much memory is ended, and all others go on. Accounts
- * take turns, with one job of each at a time: nobody keeps all threads busy alone.
+ * The threads that fill templates. One that takes too long or too much memory is ended, and all others go on.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { isOutOfMemory, threadFile, Threads } from '../async/threads.ts';
-import { Turns } from '../async/turns.ts';
 import type { Filled, FillJob, FillProblem, FillReport, FillTask } from './messages.ts';
 
 const THREADS = 2;
@@ -31,7 +29,6 @@ export interface FillResult {
 class TakesTooMuch extends Error {}
 
 export class TemplateThreads {
-  readonly #turns = new Turns();
   readonly #threads = new Threads<FillTask, readonly FillProblem[]>(
     threadFile(import.meta, 'fill-worker'),
     {
@@ -45,16 +42,7 @@ export class TemplateThreads {
   );
 
   /** @throws {ThreadsClosed} */
-  async fill(accountId: string, job: FillJob): Promise<FillResult> {
-    return await this.#turns.run(accountId, () => this.#run(job));
-  }
-
-  /** Takes no more jobs. Those under way are ended. */
-  async close(): Promise<void> {
-    await this.#threads.close();
-  }
-
-  async #run(job: FillJob): Promise<FillResult> {
+  async fill(job: FillJob): Promise<FillResult> {
     const filled: Filled[] = [];
     const { port1: reports, port2 } = new MessageChannel();
     const abort = new AbortController();
@@ -85,6 +73,11 @@ export class TemplateThreads {
       clearTimeout(whole);
       reports.close();
     }
+  }
+
+  /** Takes no more jobs. Those under way are ended. */
+  async close(): Promise<void> {
+    await this.#threads.close();
   }
 }
 

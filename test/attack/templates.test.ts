@@ -7,8 +7,8 @@ import { BASE, startApi } from '../support/api.ts';
 const threadsOf = (t: { teardown(end: () => Promise<void>): void }) => {
   const threads = new TemplateThreads();
   t.teardown(() => threads.close());
-  return (html: string, job: Partial<FillJob> = {}, accountId = 'mallory') =>
-    threads.fill(accountId, {
+  return (html: string, job: Partial<FillJob> = {}) =>
+    threads.fill({
       texts: { html },
       data: ['{}'],
       maxBytes: 2_000,
