@@ -53,7 +53,7 @@ export async function startService(
     const email = `${name}@example.com`;
     const account = ['account', 'create', '--email', email, '--credits', MANY, '--plan', plan];
     await cliJson(place, account);
-    const made = await cliJson(place, ['key', 'create', email, '--name', 'bench']);
+    const made = await cliJson(place, ['account', 'create-key', email, '--name', 'bench']);
     return (made as { readonly key: string }).key;
   };
   return {

@@ -33,7 +33,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const { command, invocation, wantsJson } = parsed;
   running = command;
-  const output = createOutput(wantsJson);
+  const output = createOutput(wantsJson, invocation.values['header'] === true);
   const client = readClientConfig(process.env);
   try {
     await command.run(invocation, { open, output, client, outputMode: 0o666 & ~usersUmask });

@@ -245,7 +245,7 @@ function noKey(dataDir: string): string {
     `\`${copyableCommand(dataDir, ...args)}\``;
   return (
     `the first account has no API key: ${command('account', 'list')} names it, ` +
-    `${command('key', 'create', 'EMAIL', '--name', 'NAME')} makes a key and ${command('account', 'password', 'EMAIL')} a password`
+    `${command('account', 'create-key', 'EMAIL', '--name', 'NAME')} makes a key and ${command('account', 'password', 'EMAIL')} a password`
   );
 }
 

@@ -6,8 +6,7 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander';
-import { type Config, ConfigError } from '../config/config.ts';
-import { type Role, SETTINGS } from '../config/settings.ts';
+import { ConfigError } from '../config/config.ts';
 import { errorLine, errorMessage } from '../errors/error-message.ts';
 import { ServiceError } from '../errors/errors.ts';
 import { suggest } from '../text/suggest.ts';
@@ -18,6 +17,7 @@ import {
   type OptionSpec,
   UsageError,
 } from './command.ts';
+import { belowOptions } from './help.ts';
 import { isPressledgerError } from './service.ts';
 
 export type ParsedArgs =
@@ -50,7 +50,8 @@ export function seeHelp(name: string): string {
 }
 
 /** @throws {UsageError} */
-export function parseLine(args: readonly string[], commands: readonly Command[]): ParsedArgs {
+export function parseLine(typed: readonly string[], commands: readonly Command[]): ParsedArgs {
+  const args = renamed(typed, commands);
   let parsed: ParsedArgs | undefined;
   const program = buildProgram(commands, (run) => {
     parsed = run;
@@ -68,6 +69,14 @@ export function parseLine(args: readonly string[], commands: readonly Command[])
   return parsed;
 }
 
+/** The same with the name that a command has now in place of the one that it had before. */
+function renamed(args: readonly string[], commands: readonly Command[]): readonly string[] {
+  const isTyped = (word: string, at: number): boolean => args[at] === word;
+  const command = commands.find(({ formerly }) => formerly?.split(' ').every(isTyped));
+  if (command?.formerly === undefined) return args;
+  return [...command.name.split(' '), ...args.slice(command.formerly.split(' ').length)];
+}
+
 /** @throws {UsageError} the words name neither a command nor a group of them */
 function helpAbout(
   program: Commander,
@@ -82,38 +91,8 @@ function helpAbout(
     about = next ?? about;
   }
   const command = commands.find(({ name }) => name === nameOf(about));
-  const text = about.helpInformation() + (command ? more(about, command) : OVERVIEW);
+  const text = about.helpInformation() + (command ? belowOptions(about, command) : OVERVIEW);
   return { type: 'help', text: text.trimEnd() };
-}
-
-/** The part of a command's help below its options. */
-function more(about: Commander, { role, examples, section: listed }: Command): string {
-  const helper = about.createHelp();
-  helper.prepareContext({ helpWidth: about.configureOutput().getOutHelpWidth?.() ?? 80 });
-  const section = (title: string, rows: readonly (readonly [string, string])[]): string => {
-    const width = Math.max(0, ...rows.map(([name]) => name.length));
-    const lines = rows.map(([name, text]) => helper.formatItem(name, width, text, helper));
-    return lines.length === 0 ? '' : ['', `${title}:`, ...lines, ''].join('\n');
-  };
-  const title = 'Settings (environment variables; PRESSLEDGER_PORT counts before PORT, and so on)';
-  return (
-    section(
-      'Examples',
-      examples.map((line) => [`pressledger ${line}`, '']),
-    ) +
-    (role === undefined ? '' : section(title, settingsOf(role))) +
-    (listed?.note === undefined ? '' : `\n${helper.boxWrap(listed.note, helper.helpWidth ?? 80)}\n`)
-  );
-}
-
-/** The settings that a role reads: each name, with its meaning and default. */
-export function settingsOf(role: Role): readonly (readonly [name: string, text: string])[] {
-  const keys = Object.keys(SETTINGS) as readonly (keyof Config)[];
-  return keys.flatMap((key) => {
-    const { name, about, unset, roles, default: defaultOf } = SETTINGS[key];
-    if (roles && !roles.includes(role)) return [];
-    return [[name, `${about} (default ${unset ?? String(defaultOf())})`] as const];
-  });
 }
 
 /** The command's name as typed after `pressledger`. */

@@ -28,8 +28,8 @@ export interface Output {
   /** One line of a human-readable answer; not printed with `--json`. */
   line(text: string): void;
   /**
-   * The rows of an answer: in columns below their heads on a terminal, separated by tabs and without
-   * heads elsewhere; not printed with `--json`.
+   * The rows of an answer: in columns below their heads on a terminal; elsewhere separated by tabs, with heads only if
+   * `--header` asks for them; not printed with `--json`.
    * @param ifNone the message on standard error where there is no row
    */
   table(heads: readonly string[], rows: readonly (readonly Cell[])[], ifNone?: string): void;
@@ -48,6 +48,8 @@ export interface Command {
   /** The name as it is typed, for example `account create`. */
   readonly name: string;
   readonly summary: string;
+  /** The name that it had before, which still works. */
+  readonly formerly?: string;
   /** The part of the help that lists it, as the registry sets it. */
   readonly section?: Section;
   /** It runs until it is stopped, and logs all that LOG_LEVEL asks for; others only what is wrong. */
@@ -149,9 +151,9 @@ export async function assertFile(path: string): Promise<void> {
   if (stats?.isFile() !== true) throw new UsageError(`There is no file ${path}.`);
 }
 
-/** `1 page`, `2 pages`. */
+/** `1 page`, `2,000 pages`. */
 export const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? '' : 's'}`;
+  `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
 /** Seconds as `--json` prints them. */
 export const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;

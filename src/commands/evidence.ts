@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
 import { errorMessage } from '../errors/error-message.ts';
-import { assertFile, type Run, requiredOption, UsageError } from './command.ts';
+import { assertFile, counted, type Run, requiredOption, UsageError } from './command.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';
 
@@ -16,7 +16,9 @@ export const evidence: Run = async (invocation, { open, output }) => {
     await writeOutputFile(async () => Readable.fromWeb(content), path, OWNER_ONLY);
     const { size: bytes } = await stat(path);
     output.json({ id, path, bytes, checkpoint_size: size, absent });
-    output.line(`The evidence of ${id} is in ${path}, under a checkpoint of ${size} events.`);
+    output.line(
+      `The evidence of ${id} is in ${path}, under a checkpoint of ${counted(size, 'event')}.`,
+    );
     for (const [name, reason] of Object.entries(absent))
       output.note(`It has no ${name}: ${reason}`);
   });

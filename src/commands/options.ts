@@ -42,6 +42,11 @@ export const AS_OF = {
   help: 'as it was then: an ISO 8601 time with its offset, or a position of the log',
 };
 
+/** The option of every command that prints a list. */
+export const HEADER: OptionSpec = {
+  help: 'name the columns also in a pipe or a file; on a terminal they always have names',
+};
+
 export const STORE_AS_OF = { ...AS_OF, help: `${AS_OF.help}; it opens the store for that` };
 
 /** The options of every command that is a client of a service. */

@@ -19,6 +19,7 @@ export function writeFailure(text: string): void {
 const timeText = (time: Date): string => time.toISOString().replace('T', ' ').replace(/\.\d+/, '');
 
 function textOf(cell: Cell, forPeople: boolean): string {
+  if (typeof cell === 'number' && forPeople) return cell.toLocaleString('en-US');
   if (cell instanceof Date) return forPeople ? timeText(cell) : cell.toISOString();
   return cell === null || cell === undefined ? (forPeople ? '-' : '') : plainText(String(cell));
 }
@@ -49,8 +50,11 @@ function write(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** @param wantsJson one JSON document on standard output, and nothing else there */
-export function createOutput(wantsJson: boolean): Output & { end(): void } {
+/**
+ * @param wantsJson one JSON document on standard output, and nothing else there
+ * @param wantsHeads the names of columns also where standard output is not a terminal
+ */
+export function createOutput(wantsJson: boolean, wantsHeads = false): Output & { end(): void } {
   const onTerminal = process.stderr.isTTY;
   let ticker: NodeJS.Timeout | undefined;
   let shown = false;
@@ -83,7 +87,9 @@ export function createOutput(wantsJson: boolean): Output & { end(): void } {
       }
       const lines = process.stdout.isTTY
         ? inColumns(heads, rows)
-        : rows.map((row) => row.map((cell) => textOf(cell, false)).join('\t'));
+        : [...(wantsHeads && heads.length > 0 ? [heads] : []), ...rows].map((row) =>
+            row.map((cell) => textOf(cell, false)).join('\t'),
+          );
       for (const line of lines) write(line);
     },
     json: (value) => {

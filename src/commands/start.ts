@@ -53,7 +53,7 @@ const whereItIs = ({ publicUrl, dataDir }: RunningService): readonly string[] =>
 ];
 
 const anotherSecret = (dataDir: string, email: string): readonly string[] => [
-  `  Another API key:   ${copyableCommand(dataDir, 'key', 'create', email, '--name', 'NAME')}`,
+  `  Another API key:   ${copyableCommand(dataDir, 'account', 'create-key', email, '--name', 'NAME')}`,
   `  Another password:  ${copyableCommand(dataDir, 'account', 'password', email)}`,
 ];
 

@@ -88,7 +88,9 @@ function mailLines({ mail, at }: ServiceStatus): readonly string[] {
 export function statusLines(status: ServiceStatus): readonly string[] {
   const { position, readModel } = status.log;
   const lag =
-    readModel === undefined ? '?' : `${readModel.lagEvents} events, ${duration(readModel.lagMs)}`;
+    readModel === undefined
+      ? '?'
+      : `${counted(readModel.lagEvents, 'event')}, ${duration(readModel.lagMs)}`;
   return [
     ...nodes(status),
     `Log         position ${position}, read models behind by ${lag}`,

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Difference, mustBearSignature } from '../../verifier/verify-evidence.mjs';
-import { assertFile, type CommandContext, type Run, textOption } from './command.ts';
+import { assertFile, type CommandContext, counted, type Run, textOption } from './command.ts';
 import { findServiceUnlessAccount, type ProvenEvent } from './service.ts';
 
 type Answer =
@@ -86,7 +86,9 @@ export const verifyPdf: Run = async (invocation, context) => {
   const { id, created_at, completed_at } = answer.conversion;
   context.output.line(`${path} is the PDF of ${id}.`);
   context.output.line(`  requested ${created_at}, completed ${completed_at}`);
-  context.output.line(`  proved by ${answer.entries.length} events of the log; sha256 ${sha256}`);
+  context.output.line(
+    `  proved by ${counted(answer.entries.length, 'event')} of the log; sha256 ${sha256}`,
+  );
   if (signature === undefined) return;
   const { level, certificate } = signature;
   context.output.line(

@@ -10,7 +10,7 @@ import { refusedCode, refusedSignIn, refusedUnknownSignIn } from './refused-sign
 import { addressChangeText, addressOfferText } from './sign-in-address.ts';
 
 const counted = (count: number, what: string, plural = `${what}s`): string =>
-  `${count} ${count === 1 ? what : plural}`;
+  `${count.toLocaleString('en-US')} ${count === 1 ? what : plural}`;
 /** Words for a size, such as `45.2 kB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return counted(bytes, 'byte');

@@ -81,7 +81,7 @@ void test('finished PDFs are worked on', async (t) => {
     await page.getByRole('link', { name: 'Receipt 4711.pdf' }).click();
     await page.getByText('More', { exact: true }).click();
     await page.getByRole('link', { name: 'Use in a new document' }).click();
-    await page.getByText('Receipt 4711.pdf is added.').waitFor();
+    await page.getByText('“Receipt 4711.pdf” is added.').waitFor();
     sub.strictSame(await names(page), ['cover.pdf', 'report.pdf', 'Receipt 4711.pdf'], 'once');
     await button(page, 'Add one made here').click();
     await page.getByRole('searchbox', { name: 'Search' }).fill('poster');
@@ -182,7 +182,7 @@ void test('finished PDFs are worked on', async (t) => {
     await button(page, 'Remove Split into parts').click();
     await rm(join(folder, REPORT.name));
     await button(page, 'Make the PDF').click();
-    await page.getByText('The browser cannot read report.pdf.').waitFor();
+    await page.getByText('The browser cannot read “report.pdf”.').waitFor();
   });
 
   await t.test('a damaged PDF fails with its reason', async (sub) => {

@@ -96,7 +96,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
       .waitFor();
     await addresses.fill('127.0.0.1, 203.0.113.0/24');
     await dialog.getByRole('button', { name: 'Create a key' }).click();
-    const shown = page.getByRole('dialog', { name: 'The key the shop' });
+    const shown = page.getByRole('dialog', { name: 'The key “the shop”' });
     const shop = await shown.locator('pre').innerText();
     await button(page, 'I have copied the key').click();
     const text = await page.getByRole('row', { name: /the shop/ }).innerText();

@@ -71,7 +71,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
     await page.getByLabel('Name').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('the shop');
     await page.keyboard.press('Enter');
-    const shown = page.getByRole('dialog', { name: 'The key the shop' });
+    const shown = page.getByRole('dialog', { name: 'The key “the shop”' });
     key = await shown.locator('pre').innerText();
     await press(page, 'I have copied the key');
     await shown.waitFor({ state: 'detached' });
@@ -172,7 +172,7 @@ void test('from signing in to a PDF that is proved', async (t) => {
     await press(page, 'Revoke the shop');
     await page.getByRole('dialog').waitFor();
     await press(page, 'Revoke the key');
-    await page.getByText('The key the shop is revoked.').waitFor();
+    await page.getByText('The key “the shop” is revoked.').waitFor();
     sub.equal((await convert(key)).status, 401);
     await press(page, 'Sign out');
     await page.waitForURL('**/sign-in');

@@ -72,6 +72,9 @@ void test('accounts, credits, plans and keys without a service', async (t) => {
   const listing = await runCli(place, ['key', 'list', ANN]);
   t.match(listing.stdout, /\t5\/min, 1 credit\/month\t10\.0\.0\.0\/8\tbound\n/);
   await cliJson(place, ['key', 'revoke', (bound as { id: string }).id]);
+  const piped = await runCli(place, ['account', 'keys', ANN, '--header']);
+  t.match(piped.stdout, /^ID\tPREFIX\tCREATED\t.*\tNAME\nkey_/, 'columns are named on request');
+  t.match((await runCli(place, ['account', 'keys', ANN])).stdout, /^key_/);
   await cliJson(place, ['key', 'revoke', key.id]);
   t.strictSame(await cliJson(place, ['key', 'list', ANN]), []);
   await refuses(t, place, ['key', 'revoke', key.id], 1, /no such API key/);

@@ -21,6 +21,20 @@ void test('what the first start prints works when pasted', async (t) => {
   t.equal(converted.stdout + converted.stderr, '');
   const pdf = await openPdf(readFileSync(join(cwd, 'hello.pdf')));
   t.match(pdf.text, /Hello from Pressledger/);
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    readonly info: { readonly description: string };
+  };
+  const [, sample = ''] = /^[^#]*```sh\n(.*?)```/s.exec(document.info.description) ?? [];
+  const env = { ...service.place.env, PRESSLEDGER_API_KEY: apiKey };
+  const sampled = await runCommand(
+    '/bin/sh',
+    ['-c', sample.replace('hello.pdf', 'sample.pdf')],
+    env,
+    '',
+    cwd,
+  );
+  t.equal(sampled.code, 0, `the sample at the beginning of the reference: ${sampled.stderr}`);
+  t.match((await openPdf(readFileSync(join(cwd, 'sample.pdf')))).text, /Hello/);
   const unusable = convert.replace('"html":', '"wait_for":{"selector":":::"},"html":');
   const failed = await runCommand('/bin/sh', ['-c', unusable], service.place.env, '', cwd);
   t.equal(failed.code, 22, 'a failure has a status of its own');
@@ -42,7 +56,7 @@ void test('what the first start prints works when pasted', async (t) => {
   t.match(stdout, `Pressledger is ready at ${service.url}\n`);
   t.match(stdout, `${service.url}/docs\n`);
   t.match(stdout, `${cwd}\n`);
-  t.match(stdout, 'bin/pressledger key create EMAIL --name NAME\n');
+  t.match(stdout, 'bin/pressledger account create-key EMAIL --name NAME\n');
   t.notMatch(stdout, /Sign-in|pk_live_/, 'shown once');
   t.match(await service.stop(), { code: 0, signal: null });
   t.strictSame(await service.leftovers(), []);
@@ -112,7 +126,7 @@ void test('where the first sign-in was lost, the start says how to make another'
     ((await cliJson(place, args)) as { password: string }).password;
   const lost = await passwordOf('account', 'create', '--email', email);
   await service.start();
-  t.match(service.output.stderr, /no API key: .*key create EMAIL.*account password EMAIL/);
+  t.match(service.output.stderr, /no API key: .*account create-key EMAIL.*account password EMAIL/);
   const password = await passwordOf('account', 'password', email);
   const signIn = async (tried: string): Promise<number> => {
     const answer = await fetch(`${service.url}/api/v1/auth/jwt/create/`, {

@@ -41,7 +41,7 @@ void test('wrong usage is told before a store is opened', async (t) => {
     ['proj', /no command 'proj'\. Did you mean 'projections'\?/],
     [
       'account',
-      /needs one of create, invite, invitations, uninvite, list, show, password, reset-link, remove-second-factor, prove, activity, sign-out, operator, hold, suspend, resume, retention, public-name, low-credits, mails, export, erase\. See 'pressledger account --help'/,
+      /needs one of create, invite, invitations, uninvite, list, show, password, reset-link, remove-second-factor, prove, activity, sign-out, operator, hold, suspend, resume, retention, public-name, low-credits, mails, export, erase, create-key, keys, revoke-key\. See 'pressledger account --help'/,
     ],
     ['plan', /'plan' needs set\./],
     ['account frob', /no command 'account frob'\. See 'pressledger account --help'/],
@@ -405,10 +405,22 @@ void test('the list of commands cuts no summary at a comma, and says whose keys 
   }
   t.equal(listed('move'), 'Move the log, its documents and keys to other places');
   t.match(listed('history'), /oldest first$/);
+  for (const name of ['create-key', 'keys', 'revoke-key']) {
+    t.match(listed(`account ${name}`), / any account on this machine/);
+  }
   for (const verb of ['create', 'list', 'revoke']) {
-    t.match(listed(`key ${verb}`), / any account on this machine/);
     t.match(listed(`keys ${verb}`), / your own account at a service/);
   }
+  t.end();
+});
+
+void test('a command that has another name now still goes by the former one', (t) => {
+  const former = { 'key list a@b': 'account keys', 'key revoke key_1': 'account revoke-key' };
+  for (const [line, name] of Object.entries(former)) {
+    t.match(parseLine(line.split(' '), allCommands), { command: { name } });
+    t.notOk(allCommands.some((each) => line.startsWith(`${each.name} `)));
+  }
+  t.match(parseLine(['key', 'list', 'a@b'], allCommands), { invocation: { positionals: ['a@b'] } });
   t.end();
 });
 
@@ -430,7 +442,6 @@ void test('help of a group names its commands and no other', (t) => {
       'account',
       'credits',
       'plan',
-      'key',
       'members',
       'tlog',
       'projections',

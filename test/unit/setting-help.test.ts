@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { settingsOf } from '../../src/commands/cli.ts';
+import { allCommands } from '../../src/commands/all.ts';
+import { parseLine } from '../../src/commands/cli.ts';
+import { settingsOf } from '../../src/commands/help.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { type Role, SETTINGS } from '../../src/config/settings.ts';
 
@@ -43,6 +45,17 @@ void test('each has its meaning and its default in one line', (t) => {
     if (told && key !== 'dataDir') t.ok(line.endsWith(`(default ${value})`), name);
   }
   t.match(lines.get('PORT'), 'default 8080');
+  t.end();
+});
+
+void test('help lists those that nobody needs to touch apart', (t) => {
+  const parsed = parseLine(['start', '--help'], allCommands);
+  const [usual = '', limits = ''] = parsed.type === 'help' ? parsed.text.split('\nLimits (') : [];
+  for (const name of ['PORT', 'RETENTION_SECONDS']) t.match(usual, `  ${name} `);
+  for (const name of ['MAX_VALIDATIONS', 'MAX_QUEUED']) {
+    t.match(limits, `  ${name} `);
+    t.notMatch(usual, `  ${name} `);
+  }
   t.end();
 });
 

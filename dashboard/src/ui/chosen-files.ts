@@ -22,7 +22,7 @@ export async function contentOf(file: File, bytes = file.size): Promise<Uint8Arr
   } catch {
     throw new Error(
       t(
-        'The browser cannot read {name}. It may have been moved or changed since it was chosen, or be too large. Choose it again.',
+        'The browser cannot read “{name}”. It may have been moved or changed since it was chosen, or be too large. Choose it again.',
         { name: file.name },
       ),
     );

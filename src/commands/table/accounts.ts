@@ -1,7 +1,7 @@
 /** The commands that administrate accounts and their keys. */
 import { OPTIONAL_MAILS, PLANS } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
-import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON, STORE_AS_OF } from '../options.ts';
+import { ACCOUNT, AS_OF, KEY_BOUNDS, KEY_NAME, REASON, STORE_AS_OF, HEADER } from '../options.ts';
 
 const TERMS = {
   plan: {
@@ -41,6 +41,7 @@ export const ACCOUNTS: readonly Command[] = [
     name: 'account invitations',
     summary: 'List the links that open accounts and that nobody has used.',
     examples: ['account invitations'],
+    options: { header: HEADER },
     run: async (...given) => (await import('../account-links.ts')).accountInvitations(...given),
   },
   {
@@ -54,7 +55,7 @@ export const ACCOUNTS: readonly Command[] = [
     name: 'account list',
     summary: 'List all accounts, oldest first.',
     examples: ['account list', 'account list --as-of 2026-11-21T08:15:30Z'],
-    options: { 'as-of': STORE_AS_OF },
+    options: { header: HEADER, 'as-of': STORE_AS_OF },
     run: async (...given) => (await import('../account.ts')).accountList(...given),
   },
   {
@@ -117,7 +118,7 @@ export const ACCOUNTS: readonly Command[] = [
     summary: 'Show the keys, the use and the failures of an account; the look is recorded.',
     positionals: { email: ACCOUNT },
     examples: ["account activity ann@example.com --reason 'She says that nothing works.'"],
-    options: { reason: REASON },
+    options: { header: HEADER, reason: REASON },
     run: async (...given) => (await import('../account.ts')).accountActivity(...given),
   },
   {
@@ -286,29 +287,35 @@ export const ACCOUNTS: readonly Command[] = [
     run: async (...given) => (await import('../account.ts')).planSet(...given),
   },
   {
-    name: 'key create',
+    name: 'account create-key',
+    formerly: 'key create',
     summary: 'Create an API key for any account on this machine; the full key is shown only now.',
-    examples: ["key create ann@example.com --name 'build server'"],
+    examples: ["account create-key ann@example.com --name 'build server'"],
     positionals: { email: ACCOUNT },
     options: { name: KEY_NAME, ...KEY_BOUNDS },
     run: async (...given) => (await import('../keys.ts')).keyCreate(...given),
   },
   {
-    name: 'key list',
+    name: 'account keys',
+    formerly: 'key list',
     summary: 'List the valid API keys of any account on this machine, newest first.',
-    examples: ['key list ann@example.com', 'key list ann@example.com --as-of 2026-11-21T08:15:30Z'],
+    examples: [
+      'account keys ann@example.com',
+      'account keys ann@example.com --as-of 2026-11-21T08:15:30Z',
+    ],
     positionals: { email: ACCOUNT },
-    options: { 'as-of': AS_OF },
+    options: { header: HEADER, 'as-of': AS_OF },
     run: async (...given) => (await import('../keys.ts')).keyList(...given),
   },
   {
-    name: 'key revoke',
+    name: 'account revoke-key',
+    formerly: 'key revoke',
     summary: 'Revoke an API key of any account on this machine. This cannot be undone.',
     examples: [
-      'key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k',
-      "key revoke key_01jd3v3p8z6s2q4w9x7y5t1r0k --reason 'It was published.'",
+      'account revoke-key key_01jd3v3p8z6s2q4w9x7y5t1r0k',
+      "account revoke-key key_01jd3v3p8z6s2q4w9x7y5t1r0k --reason 'It was published.'",
     ],
-    positionals: { id: "the key's id, as 'key list' shows it" },
+    positionals: { id: "the key's id, as 'account keys' shows it" },
     options: { reason: REASON },
     run: async (...given) => (await import('../keys.ts')).keyRevoke(...given),
   },

@@ -1,6 +1,6 @@
 /** The commands for batches of an account at a service. */
 import type { Command } from '../command.ts';
-import { LIMIT, SERVICE_OPTIONS } from '../options.ts';
+import { LIMIT, SERVICE_OPTIONS, HEADER } from '../options.ts';
 
 const ID = { id: "the batch's id, as 'batches list' shows it" };
 const BATCH = 'batch_06f3k8r1v2w9x4y5z6a7b8c9d0';
@@ -10,7 +10,7 @@ export const BATCHES: readonly Command[] = [
     name: 'batches list',
     summary: 'List the batches of your account, newest first.',
     examples: ['batches list'],
-    options: { limit: LIMIT, ...SERVICE_OPTIONS },
+    options: { header: HEADER, limit: LIMIT, ...SERVICE_OPTIONS },
     run: async (...given) => (await import('../batches.ts')).batchesList(...given),
   },
   {

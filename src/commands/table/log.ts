@@ -1,7 +1,7 @@
 /** The commands that read, check and copy the log, its documents and keys. */
 import { SUMMARIES } from '../../domain/event-summary.ts';
 import type { Command } from '../command.ts';
-import { AS_OF } from '../options.ts';
+import { AS_OF, HEADER } from '../options.ts';
 
 /** Without their schemas, which take a tenth of a second to load. */
 const EVENT_TYPES = Object.keys(SUMMARIES);
@@ -90,6 +90,7 @@ export const LOG: readonly Command[] = [
     summary:
       'List the projections: how far each is, and whether this release defines it as it was made.',
     examples: ['projections list'],
+    options: { header: HEADER },
     opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsList(...given),
   },
@@ -105,7 +106,7 @@ export const LOG: readonly Command[] = [
     summary:
       'Compare the read models in use with what the event log gives, and name the rows that differ.',
     examples: ['projections verify', 'projections verify --json --limit 1000'],
-    options: { limit: DIFFERENCES },
+    options: { header: HEADER, limit: DIFFERENCES },
     opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsVerify(...given),
   },
@@ -113,7 +114,7 @@ export const LOG: readonly Command[] = [
     name: 'projections diff',
     summary: 'Compare what this release would make of the event log with the read models in use.',
     examples: ['projections diff', 'projections diff --limit 100'],
-    options: { limit: DIFFERENCES },
+    options: { header: HEADER, limit: DIFFERENCES },
     opensStore: true,
     run: async (...given) => (await import('../projections.ts')).projectionsDiff(...given),
   },

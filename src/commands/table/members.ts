@@ -1,7 +1,7 @@
 /** The commands that manage the people of accounts. */
 import { ROLES } from '../../domain/choices.ts';
 import type { Command } from '../command.ts';
-import { ACCOUNT } from '../options.ts';
+import { ACCOUNT, HEADER } from '../options.ts';
 
 const ROLE = { value: 'role', help: ROLES.join(', '), choices: ROLES };
 const DOCUMENTS = { help: 'an auditor may read documents' };
@@ -13,14 +13,15 @@ export const MEMBERS: readonly Command[] = [
     name: 'members list',
     summary: 'List the people of any account on this machine, and the invitations that are open.',
     examples: ['members list ann@example.com'],
-    positionals: { email: ACCOUNT },
+    positionals: { account: ACCOUNT },
+    options: { header: HEADER },
     run: async (...given) => (await import('../members.ts')).membersList(...given),
   },
   {
     name: 'members invite',
     summary: 'Make a link by which a person joins the account. A service with mail sends it, too.',
     examples: ['members invite ann@example.com bob@example.com --role auditor --documents'],
-    positionals: { email: ACCOUNT, address: 'the address of the person' },
+    positionals: { account: ACCOUNT, address: 'the address of the person to invite' },
     options: { role: { ...ROLE, needed: true }, documents: DOCUMENTS },
     run: async (...given) => (await import('../members.ts')).membersInvite(...given),
   },
@@ -31,7 +32,7 @@ export const MEMBERS: readonly Command[] = [
       `members change ann@example.com ${ONE} --role owner`,
       `members change ann@example.com ${ONE} --no-documents`,
     ],
-    positionals: { email: ACCOUNT, id: ID },
+    positionals: { account: ACCOUNT, id: ID },
     options: {
       role: ROLE,
       documents: DOCUMENTS,
@@ -44,7 +45,7 @@ export const MEMBERS: readonly Command[] = [
     summary:
       'Remove a member, whose sessions and keys of the account end, or revoke an invitation.',
     examples: [`members remove ann@example.com ${ONE}`],
-    positionals: { email: ACCOUNT, id: ID },
+    positionals: { account: ACCOUNT, id: ID },
     run: async (...given) => (await import('../members.ts')).membersRemove(...given),
   },
   {

@@ -1,6 +1,6 @@
 /** The commands for templates of an account at a service. */
 import type { Command } from '../command.ts';
-import { LIMIT, SERVICE_OPTIONS } from '../options.ts';
+import { LIMIT, SERVICE_OPTIONS, HEADER } from '../options.ts';
 
 const TEMPLATE = { id: "the template's id, as 'templates list' shows it" };
 const ONE = 'tmpl_01jd3v3p8z6s2q4w9x7y5t1r0k';
@@ -10,7 +10,7 @@ export const TEMPLATES: readonly Command[] = [
     name: 'templates list',
     summary: 'List the templates of your account, newest first.',
     examples: ['templates list'],
-    options: { limit: LIMIT, ...SERVICE_OPTIONS },
+    options: { header: HEADER, limit: LIMIT, ...SERVICE_OPTIONS },
     run: async (...given) => (await import('../templates.ts')).templatesList(...given),
   },
   {
@@ -19,6 +19,7 @@ export const TEMPLATES: readonly Command[] = [
     examples: [`templates show ${ONE}`, `templates show ${ONE} --version 3`],
     positionals: TEMPLATE,
     options: {
+      header: HEADER,
       version: { value: 'number', help: 'print this version; with --json all that it holds' },
       ...SERVICE_OPTIONS,
     },

@@ -9,6 +9,7 @@ import {
   SOURCES,
   STATUSES,
   ORDERS,
+  HEADER,
 } from '../options.ts';
 
 const ID = { id: "the conversion's id, as 'conversions list' shows it" };
@@ -24,6 +25,7 @@ export const USE: readonly Command[] = [
       'conversions list --as-of 2026-11-21T08:15:30Z',
     ],
     options: {
+      header: HEADER,
       q: { value: 'words', help: 'words of the name, title, URL, reference or tags, or an id' },
       status: { value: 'status', help: STATUSES.join(', '), choices: STATUSES },
       reference: { value: 'text', help: 'the whole reference' },
@@ -151,7 +153,7 @@ export const USE: readonly Command[] = [
     name: 'usage',
     summary: 'Show your plan and credits, the ledger, and the requests left this minute.',
     examples: ['usage', 'usage --limit 100 --json', 'usage --as-of 2026-11-21T08:15:30Z'],
-    options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
+    options: { header: HEADER, limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
     run: async (...given) => (await import('../usage.ts')).usage(...given),
   },
   {
@@ -173,7 +175,7 @@ export const USE: readonly Command[] = [
     name: 'keys list',
     summary: 'List the valid API keys of your own account at a service, newest first.',
     examples: ['keys list'],
-    options: { limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
+    options: { header: HEADER, limit: LIMIT, 'as-of': AS_OF, ...SERVICE_OPTIONS },
     run: async (...given) => (await import('../keys.ts')).keysList(...given),
   },
   {

@@ -1,7 +1,7 @@
 /** The commands for webhooks of an account at a service. */
 import { DELIVERY_STATUSES } from '../../domain/choices.ts';
 import type { Command, OptionSpec } from '../command.ts';
-import { LIMIT, SERVICE_OPTIONS } from '../options.ts';
+import { LIMIT, SERVICE_OPTIONS, HEADER } from '../options.ts';
 
 const ENDPOINT = { id: "the endpoint's id, as 'webhooks list' shows it" };
 const WEBHOOK = 'webhook_01jd3v3p8z6s2q4w9x7y5t1r0k';
@@ -17,7 +17,7 @@ export const WEBHOOKS: readonly Command[] = [
     name: 'webhooks list',
     summary: 'List the webhook endpoints of your account, newest first.',
     examples: ['webhooks list'],
-    options: { limit: LIMIT, ...SERVICE_OPTIONS },
+    options: { header: HEADER, limit: LIMIT, ...SERVICE_OPTIONS },
     run: async (...given) => (await import('../webhooks.ts')).webhooksList(...given),
   },
   {
@@ -86,6 +86,7 @@ export const WEBHOOKS: readonly Command[] = [
     positionals: { id: 'the id of a delivery' },
     optionalPositionals: 1,
     options: {
+      header: HEADER,
       webhook: { value: 'id', help: 'only those to this endpoint' },
       conversion: { value: 'id', help: 'only those about this conversion' },
       status: { value: 'status', help: DELIVERY_STATUSES.join(', '), choices: DELIVERY_STATUSES },

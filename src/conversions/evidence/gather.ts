@@ -3,12 +3,15 @@
  * can be checked without the service. `verifier/verify-evidence.mjs` says what each file must agree with.
  */
 import { checkpointQueries } from '../../../projections/checkpoints.ts';
+import { templateQueries } from '../../../projections/templates.ts';
+import { personTexts } from '../../accounts/logins.ts';
 import { decryptBlob, openContent, openingOf, readContent } from '../../documents/decryption.ts';
 import { hmacKey } from '../../documents/encryption.ts';
 import { unlessErased, type Vault } from '../../documents/keys/vault.ts';
 import { BlobNotFound, type BlobStore } from '../../documents/port.ts';
 import type { BlobRef } from '../../domain/event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from '../../domain/events.ts';
+import { founderOf } from '../../domain/members.ts';
 import type { RequestDocument } from '../../domain/request-document.ts';
 import { decodeEvent } from '../../event-store/codec.ts';
 import type { RecordedEvent } from '../../event-store/port.ts';
@@ -116,6 +119,13 @@ export async function gatherEvidence(
     root,
     conversionId,
     accountId,
+    names: {
+      conversion: history.entries
+        .map(({ name }) => name)
+        .find((name) => name !== undefined && name !== conversionId),
+      account: (await personTexts(deps, founderOf(accountId))).email,
+      template: await templateName(deps, requested.template?.id),
+    },
     requested,
     completed: dataOf(events, 'ConversionCompleted'),
     failed: dataOf(events, 'ConversionFailed'),
@@ -142,6 +152,14 @@ export async function gatherEvidence(
   const all = files.set('contents.txt', fileOf(list));
   const isDelivered = found.has(document);
   return { bytes: zipBytes(all), open: () => zipOf(all), size, absent, isDelivered };
+}
+
+async function templateName(
+  { readModel, vault }: Pick<EvidenceDependencies, 'readModel' | 'vault'>,
+  id: string | undefined,
+): Promise<string | undefined> {
+  const row = id === undefined ? undefined : readModel.query(templateQueries).byId(id);
+  return row && (await unlessErased(vault.unseal(row.accountId, row.name)));
 }
 
 function dataOf<T extends EventType>(

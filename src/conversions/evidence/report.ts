@@ -17,6 +17,12 @@ export interface EvidenceFacts {
   readonly root: Buffer;
   readonly conversionId: string;
   readonly accountId: string;
+  /** What people call the conversion, its account and its template, as far as there are names. */
+  readonly names: {
+    readonly conversion: string | undefined;
+    readonly account: string | undefined;
+    readonly template: string | undefined;
+  };
   readonly requested: EventOf<'ConversionRequested'>['data'];
   readonly completed: DataOf<'ConversionCompleted'>;
   readonly failed: DataOf<'ConversionFailed'>;
@@ -55,6 +61,12 @@ const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Html => (
 /** A text that only the service could decrypt: the log has it sealed, so the bundle cannot prove it. */
 const decrypted = (text: string): Html => html`<span class="decrypted">${text}<sup>†</sup></span>`;
 
+const number = (value: number): string => value.toLocaleString('en-US');
+
+/** Names a thing as people know it, with the id that the events have. */
+const named = (name: string | undefined, id: string): Part =>
+  name === undefined ? code(id) : [decrypted(name), ' ', code(id)];
+
 /** Empty without a value. */
 const row = (name: string, value: Part): Part =>
   value === undefined ? undefined : html`<dt>${name}</dt><dd>${value}</dd>`;
@@ -86,7 +98,7 @@ function outcome(facts: EvidenceFacts): Part {
     const { pages, pdf, completedAt, renderer, chrome } = completed;
     return [
       row('Outcome', 'Completed'),
-      row('PDF', `${pages} ${pages === 1 ? 'page' : 'pages'}, ${pdf.bytes} bytes`),
+      row('PDF', `${number(pages)} ${pages === 1 ? 'page' : 'pages'}, ${number(pdf.bytes)} bytes`),
       row('SHA-256 of the PDF', code(pdf.sha256)),
       row('Completed', isoTime(completedAt)),
       row('Rendered by', `${renderer}, ${chrome}`),
@@ -105,8 +117,8 @@ function outcome(facts: EvidenceFacts): Part {
 function eventItem(event: EvidenceEvent): Html {
   const { index, time, type, leaf, summary, actor, client_address: address } = event;
   const { request_id: request, stream, revision } = event;
-  const named = actorText(actor);
-  const by = actor.key_prefix === undefined ? named : decrypted(named);
+  const party = actorText(actor);
+  const by = actor.key_prefix === undefined ? party : decrypted(party);
   const member = memberText(actor);
   const person = member && [' of ', decrypted(member)];
   const from = address === undefined ? '' : [', from ', decrypted(address)];
@@ -132,8 +144,18 @@ function documentRow(name: DocumentName, n: number, absent: Absent): Html {
 }
 
 export function reportHtml(facts: EvidenceFacts): string {
-  const { conversionId, accountId, requested, origin, size, root, cosigners, absent, events } =
-    facts;
+  const {
+    conversionId,
+    accountId,
+    names,
+    requested,
+    origin,
+    size,
+    root,
+    cosigners,
+    absent,
+    events,
+  } = facts;
   const text = (name: string, field: string): Part => {
     const opened = sealedText(facts, field);
     return row(name, opened === undefined ? undefined : decrypted(opened));
@@ -154,7 +176,7 @@ export function reportHtml(facts: EvidenceFacts): string {
 <body>
 <header>
 <p class="kind">Evidence of a conversion</p>
-<h1>${conversionId}</h1>
+<h1>${names.conversion === undefined ? conversionId : decrypted(names.conversion)}</h1>
 <p>What happened to this document, as the event log ${origin} holds it. The events are proved by the log’s signed
 checkpoint; <code>README.txt</code> says how to check that without the service.</p>
 </header>
@@ -162,15 +184,16 @@ checkpoint; <code>README.txt</code> says how to check that without the service.<
 <h2>The conversion</h2>
 <dl>
 ${outcome(facts)}
+${row('Conversion', code(conversionId))}
 ${row('Requested', `${isoTime(requested.requestedAt)}, from ${SOURCES[requested.source]}`)}
-${requested.template && row('Template', `${requested.template.id}, version ${requested.template.version}`)}
+${requested.template && row('Template', [named(names.template, requested.template.id), `, version ${requested.template.version}`])}
 ${text('SHA-256 of its data', 'templateData')}
 ${text('File name', 'filename')}
 ${text('Reference', 'reference')}
 ${tags.map(([name, value]) => row(`Tag ${name}`, decrypted(value)))}
 ${text('Address', 'address')}
 ${text('Title of the page', 'title')}
-${row('Account', code(accountId))}
+${row('Account', named(names.account, accountId))}
 ${row('Options', options.join(', '))}
 </dl>
 </section>
@@ -216,7 +239,7 @@ body { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem; color: var(--in
   font: 15px/1.5 system-ui, "Segoe UI", "Liberation Sans", Arial, sans-serif; }
 header { border-bottom: 3px solid var(--ink); margin-bottom: 1.5rem; }
 .kind { margin: 0; color: var(--mark); font-weight: 600; letter-spacing: .04em; text-transform: uppercase; font-size: .8rem; }
-h1 { margin: .1rem 0 .6rem; font: 600 1.5rem/1.3 ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
+h1 { margin: .1rem 0 .6rem; font-size: 1.5rem; line-height: 1.3; overflow-wrap: anywhere; }
 h2 { margin: 2rem 0 .6rem; font-size: 1.1rem; }
 h3 { margin: .1rem 0; font-size: 1rem; font-weight: 600; }
 code { font: .87em ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }

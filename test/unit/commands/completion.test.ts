@@ -29,7 +29,16 @@ function run(shell: string, script: string, cwd?: string): readonly string[] {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-const GROUPS = ['login', 'conversions', 'keys', 'usage', 'account', 'completion', 'convert', 'key'];
+const GROUPS = [
+  'login',
+  'conversions',
+  'keys',
+  'usage',
+  'account',
+  'completion',
+  'convert',
+  'keyring',
+];
 const ACCOUNT = allCommands
   .filter(({ name }) => name.startsWith('account '))
   .map(({ name }) => name.slice('account '.length));
@@ -51,12 +60,12 @@ void test('bash completes commands, options and values', needs('bash'), async (t
   t.equal(new Set(first).size, first.length, 'each once');
   for (const word of ACCOUNT) t.ok(complete('account ').includes(word), word);
   t.strictSame(complete('acc'), ['account']);
-  t.strictSame(complete('account c'), ['create']);
+  t.strictSame(complete('account c'), ['create', 'create-key']);
   t.strictSame(complete('account create --pl'), ['--plan']);
   t.strictSame(complete('account create a@b --plan '), ['free', 'starter', 'pro']);
   t.strictSame(complete('plan set a@b p'), ['pro']);
   t.strictSame(complete('help acc'), ['account']);
-  t.strictSame(complete('help account c'), ['create']);
+  t.strictSame(complete('help account c'), ['create', 'create-key']);
   t.strictSame(complete('conversions list --status c'), ['completed']);
   t.strictSame(complete('convert x.html --page-size A'), ['A4', 'A3', 'A5']);
   t.strictSame(complete('convert x.html -o '), [], 'the names of files are left to bash');
@@ -99,7 +108,7 @@ void test('fish completes commands, options and values', needs('fish'), async (t
   t.strictSame(complete('account create --pl'), ['--plan']);
   t.strictSame(complete('account create a@b --plan ').toSorted(), ['free', 'pro', 'starter']);
   t.strictSame(complete('plan set a@b p'), ['pro']);
-  t.strictSame(complete('help account c'), ['create']);
+  t.strictSame(complete('help account c'), ['create', 'create-key']);
   t.ok(complete('convert x.html -o ').includes('completion.test.ts'), 'and the names of files');
   t.notOk(complete('').includes('completion.test.ts'), 'but not in place of a command');
 });

@@ -189,7 +189,7 @@ async function rename(textOf: TextOf): Promise<string> {
   const body = { name: textOf('name') };
   const { name } = await dataOf(api.PATCH('/api/v1/account/person/', { body }));
   await queryClient.invalidateQueries({ queryKey: PERSON });
-  return t('Your name is {name} now.', { name });
+  return t('Your name is “{name}” now.', { name });
 }
 
 /** Signs in to another account. The password is asked for: whoever finds this page open must not get there. */

@@ -60,7 +60,7 @@ function Add() {
       onConfirm={async (textOf) => {
         const { name } = await addPasskey(textOf('name'), await proofOf(textOf));
         await refresh();
-        return t('The passkey {name} is added.', { name });
+        return t('The passkey “{name}” is added.', { name });
       }}
     >
       <TextField
@@ -82,12 +82,12 @@ function Rename({ passkey }: { readonly passkey: Passkey }) {
       small
       text={t('Rename')}
       aria-label={t('Rename {name}', { name: passkey.name })}
-      title={t('Rename the passkey {name}', { name: passkey.name })}
+      title={t('Rename the passkey “{name}”', { name: passkey.name })}
       actionLook="primary"
       onConfirm={async (textOf) => {
         const { name } = await renamePasskey(passkey, textOf('name'));
         await refresh();
-        return t('The passkey is called {name} now.', { name });
+        return t('The passkey is called “{name}” now.', { name });
       }}
     >
       <TextField label={t('Name')} name="name" defaultValue={passkey.name} isRequired autoFocus />
@@ -103,12 +103,12 @@ function Remove({ passkey }: { readonly passkey: Passkey }) {
       small
       text={t('Remove')}
       aria-label={t('Remove {name}', { name })}
-      title={t('Remove the passkey {name}?', { name })}
+      title={t('Remove the passkey “{name}”?', { name })}
       action={t('Remove the passkey')}
       onConfirm={async (textOf) => {
         await removePasskey(passkey, await proofOf(textOf));
         await refresh();
-        return t('The passkey {name} is removed.', { name });
+        return t('The passkey “{name}” is removed.', { name });
       }}
     >
       {t(

@@ -84,7 +84,7 @@ export function PublicNameSection() {
           ),
           send: async (textOf) => {
             const { name } = await dataOf(api.PUT(NAME_PATH, { body: { name: textOf('name') } }));
-            return t('People who check a PDF see the name {name}.', { name });
+            return t('People who check a PDF see the name “{name}”.', { name });
           },
         },
       ]}
@@ -113,7 +113,7 @@ async function setCertificate(textOf: TextOf, fileOf: FileOf): Promise<string> {
   if (file === undefined) throw new Error(t('No file is chosen. Choose the PKCS#12 file.'));
   if (file.size > LARGEST) {
     throw new Error(
-      t('{name} is too large for a PKCS#12 file of one certificate. Choose another.', {
+      t('“{name}” is too large for a PKCS#12 file of one certificate. Choose another.', {
         name: file.name,
       }),
     );

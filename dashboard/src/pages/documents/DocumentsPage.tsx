@@ -211,7 +211,7 @@ function Taken({ fields, onAdd, onLoad }: TakenProps) {
   useTaken(add, isUsable ? data : undefined, (conversion) => {
     const source = sourceOf(conversion);
     onAdd([source]);
-    announce(t('{name} is added.', { name: source.name }));
+    announce(t('“{name}” is added.', { name: source.name }));
   });
   useTaken(from, earlier.data?.document && earlier.data, (request) => {
     onLoad(draftOf(fields, request));

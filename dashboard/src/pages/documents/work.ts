@@ -48,7 +48,7 @@ export async function sourcesOf(
       if (kind === 'pdf') sources.push(newItem({ file, name, bytes: size }));
       else
         problems.push(
-          t('{name} {value}. Choose a PDF.', {
+          t('“{name}” {value}. Choose a PDF.', {
             name,
             value: kind === 'empty' ? t('is empty') : t('is not a PDF'),
           }),

@@ -190,7 +190,7 @@ function ofKey(key: ApiKey, now: number): Concern[] {
       id,
       tone: 'warning',
       icon: 'key',
-      title: t('The key {name} {title}', { name, title: concern.title }),
+      title: t('The key “{name}” {title}', { name, title: concern.title }),
       text: <p>{rich('{text} It begins with {code} and was made on {time}.', made)}</p>,
       action: (
         <ButtonLink to="/keys" small>

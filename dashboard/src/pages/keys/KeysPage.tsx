@@ -15,7 +15,7 @@ const forgetKeys = () => queryClient.invalidateQueries({ queryKey: keysQuery.que
 
 async function revoke({ id, name }: ApiKey): Promise<string> {
   await dataOf(api.DELETE('/api/v1/api-keys/{id}/', { params: { path: { id } } }));
-  return t('The key {name} is revoked.', { name });
+  return t('The key “{name}” is revoked.', { name });
 }
 
 const COLUMNS: readonly Column<ApiKey>[] = [
@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
         icon="trash"
         text={t('Revoke')}
         aria-label={t('Revoke {name}', { name: key.name })}
-        title={t('Revoke the key {name}?', { name: key.name })}
+        title={t('Revoke the key “{name}”?', { name: key.name })}
         action={t('Revoke the key')}
         onConfirm={() => revoke(key)}
         // A refusal may say that it was revoked elsewhere: then the list must not go on showing it.
@@ -179,7 +179,7 @@ function CreateKeyForm({ onClose, showSecret }: CreateKeyFormProps) {
     };
     const { name, key } = await dataOf(api.POST('/api/v1/api-keys/', { body }));
     showSecret({
-      title: t('The key {name}', { name }),
+      title: t('The key “{name}”', { name }),
       secret: key,
       what: t('key'),
       children: t('Copy the key now and keep it where secrets are kept.'),

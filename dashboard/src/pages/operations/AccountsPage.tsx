@@ -237,7 +237,7 @@ function OpeningForm({ onClose, showSecret }: OpeningFormProps) {
   };
   return (
     <SendForm
-      action={isInvited ? t('Make the link') : t('Open the account')}
+      action={isInvited ? t('Invite') : t('Open the account')}
       onCancel={onClose}
       onSend={open}
     >

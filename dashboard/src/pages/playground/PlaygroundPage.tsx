@@ -73,7 +73,12 @@ function Playground({ account, fields }: PlaygroundProps) {
         </>
       }
       undo={undo}
-      source={<SourceFields {...{ number, draft, fields, change, replace, errors }} />}
+      source={
+        <SourceFields
+          {...{ number, draft, fields, change, replace, errors }}
+          isOperator={account.operator}
+        />
+      }
       fields={fields.filter((field) => goesWith(field, source))}
       values={options}
       onChange={(next) =>
@@ -136,9 +141,19 @@ interface SourceFieldsProps {
   readonly replace: (draft: Partial<Draft>) => void;
   readonly change: (part: Partial<Draft>) => void;
   readonly errors: FieldErrors;
+  /** The account acts for the service. */
+  readonly isOperator: boolean;
 }
 
-function SourceFields({ draft, number, fields, change, replace, errors }: SourceFieldsProps) {
+function SourceFields({
+  draft,
+  number,
+  fields,
+  change,
+  replace,
+  errors,
+  isOperator,
+}: SourceFieldsProps) {
   const htmlError = draft.source === 'html' ? errorWithin(errors, 'html') : undefined;
   const begin = async (name: StartName) => replace((await import('./starts.ts')).startOf(name));
   return (
@@ -178,7 +193,7 @@ function SourceFields({ draft, number, fields, change, replace, errors }: Source
               <TextField
                 label="URL"
                 hint={
-                  location.hostname === 'localhost'
+                  isOperator && location.hostname === 'localhost'
                     ? t(
                         'The address of the page to print. For pages of this machine, start the service with ALLOW_PRIVATE_NETWORK=true.',
                       )
