@@ -16,7 +16,7 @@ async function createKey(t: Test, page: Page): Promise<string> {
   await dialog.getByLabel('Name').fill('<b>build</b> server');
   t.strictSame(await inspectState(page, 'keys-create'), []);
   await dialog.getByRole('button', { name: 'Create a key' }).click();
-  const shown = page.getByRole('dialog', { name: 'The key <b>build</b> server' });
+  const shown = page.getByRole('dialog', { name: 'The key “<b>build</b> server”' });
   const key = await shown.locator('pre').innerText();
   t.match(key, /^pk_live_[0-9A-Za-z]{24}$/);
   t.strictSame(await inspectState(page, 'keys-created'), []);
@@ -125,7 +125,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
         : route.continue(),
     );
     await button(page, 'Revoke the key').click();
-    await page.getByText('The key <b>build</b> server is revoked.').waitFor();
+    await page.getByText('The key “<b>build</b> server” is revoked.').waitFor();
     sub.equal(await status(key), 401);
     await page.getByText('This could not be renewed and may be out of date.').waitFor();
     await page.getByRole('row', { name: /<b>build<\/b> server/ }).waitFor();
