@@ -68,7 +68,7 @@ void test('finished PDFs are worked on', async (t) => {
   await t.test('files are added, and what is not a PDF is named', async (sub) => {
     const notes = { ...pdf('notes.txt', Buffer.from('text')), mimeType: 'text/plain' };
     await choose(page, COVER, notes);
-    await page.getByText('notes.txt is not a PDF.').waitFor();
+    await page.getByText('“notes.txt” is not a PDF.').waitFor();
     const path = join(folder, REPORT.name);
     await writeFile(path, REPORT.buffer);
     await dropFiles(page, 'Drop PDFs here', [path]);
