@@ -152,7 +152,7 @@ void test('signing in, a key made and revoked, and signing out', async (t) => {
     await section.getByText('This is not a PKCS#12 file (.p12 or .pfx).').waitFor();
     sub.strictSame(await inspectState(page, 'account-certificate-refused'), []);
     await choose(Buffer.alloc(50_000), P12_PASSWORD);
-    await section.getByText('ada.p12 is too large for a PKCS#12 file').waitFor();
+    await section.getByText('“ada.p12” is too large for a PKCS#12 file').waitFor();
     await choose(p12, 'not the password');
     await section.getByText('The password does not open the file.').waitFor();
     await choose(p12, P12_PASSWORD);
