@@ -19,7 +19,7 @@ const isPaid = ({ filled, problems }: FillResult): boolean =>
   problems.length === 0 && filled.every((each) => 'texts' in each);
 
 export class TemplateTime {
-  readonly #threads: Pick<TemplateThreads, 'fill'>;
+  readonly #threads: Pick<TemplateThreads, 'run'>;
   readonly #budget: ReturnType<Budgets['get']>;
   readonly #clock: Clock;
   readonly #used = new Map<string, Used>();
@@ -29,7 +29,7 @@ export class TemplateTime {
    */
   readonly #turns = new Turns();
 
-  constructor(threads: Pick<TemplateThreads, 'fill'>, budgets: Budgets, clock: Clock) {
+  constructor(threads: Pick<TemplateThreads, 'run'>, budgets: Budgets, clock: Clock) {
     this.#threads = threads;
     this.#budget = budgets.get('maxAccountTemplateMs');
     this.#clock = clock;
@@ -56,7 +56,7 @@ export class TemplateTime {
   ): Promise<FillResult> {
     return await this.#turns.run(accountId, async () => {
       this.#assertLeft(accountId);
-      const result = await this.#threads.fill(job);
+      const result = await this.#threads.run(job);
       if (!isFree(result)) this.#add(accountId, result.ms);
       return result;
     });

@@ -42,7 +42,7 @@ export class TemplateThreads {
   );
 
   /** @throws {ThreadsClosed} */
-  async fill(job: FillJob): Promise<FillResult> {
+  async run(job: FillJob): Promise<FillResult> {
     const filled: Filled[] = [];
     const { port1: reports, port2 } = new MessageChannel();
     const abort = new AbortController();

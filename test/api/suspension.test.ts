@@ -163,12 +163,12 @@ void test('the last operator is neither revoked nor erased, also of two at once'
   t.equal((await make(other.id, true)).status, 200);
   for (let round = 0; round < 3; round += 1) {
     const [first, second] = await Promise.all([one, other].map(({ id }) => make(id, false)));
-    t.strictSame([first?.status, second?.status].toSorted(), [200, 403], `round ${round}`);
+    t.strictSame(new Set([first?.status, second?.status]), new Set([200, 403]), `round ${round}`);
     const revoked = first?.status === 200 ? one : other;
     t.equal((await make(revoked.id, true)).status, 200, 'and it counts again');
   }
   const erased = await Promise.all([one, other].map(({ id }) => post(`erasures/${id}/`)));
-  t.strictSame(erased.map(({ status }) => status).toSorted(), [200, 403]);
+  t.strictSame(new Set(erased.map(({ status }) => status)), new Set([200, 403]));
 });
 
 void test('nobody suspends themself or the last operator', async (t) => {

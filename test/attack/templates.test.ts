@@ -8,7 +8,7 @@ const threadsOf = (t: { teardown(end: () => Promise<void>): void }) => {
   const threads = new TemplateThreads();
   t.teardown(() => threads.close());
   return (html: string, job: Partial<FillJob> = {}) =>
-    threads.fill({
+    threads.run({
       texts: { html },
       data: ['{}'],
       maxBytes: 2_000,

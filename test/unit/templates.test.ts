@@ -40,7 +40,7 @@ void test('each template to begin with is filled with its data, which fits its s
   >;
   for (const [name, { schema, data }] of Object.entries(all)) {
     const html = readFileSync(new URL(`${name}.html`, SAMPLES), 'utf8');
-    const { filled, problems } = await threads.fill({
+    const { filled, problems } = await threads.run({
       texts: { html },
       schema: JSON.stringify(schema),
       data: [JSON.stringify(data), '{}'],
