@@ -72,8 +72,8 @@ function renewals(log: readonly LogEvent[], { monthly }: PeoplePromises): readon
   return [...twice, ...never.map((each) => `${each} got no credits of a month`)];
 }
 
-/** The mails that events make due. */
-function dueMails(log: readonly LogEvent[]): ReadonlyMap<string, string> {
+/** The mails that events make due by a moment, in milliseconds since the epoch. */
+function dueMails(log: readonly LogEvent[], now: number): ReadonlyMap<string, string> {
   const due = new Map<string, string>();
   for (const { id, facts } of all(log, 'PasswordResetOffered')) {
     const person = founderOf(facts.accountId);
@@ -82,7 +82,7 @@ function dueMails(log: readonly LogEvent[]): ReadonlyMap<string, string> {
   for (const { id, facts } of all(log, 'KeyCreated')) {
     const since = (facts.expiresAt ?? 0) - KEY_WARNING_MS;
     const person = facts.createdBy ?? founderOf(facts.accountId);
-    if (since > facts.createdAt && since < Date.now()) {
+    if (since > facts.createdAt && since < now) {
       due.set(mailIdOf(id, 'key_expiring', person), 'the end of a key');
     }
   }
@@ -97,6 +97,7 @@ function mailsMissing(
   site: Site,
   log: readonly LogEvent[],
   { resets }: PeoplePromises,
+  now: number,
 ): readonly string[] {
   const come = new Set(site.people.mails.map(({ mail }) => mail.messageId));
   const sent = new Set(all(log, 'MailSent').map(({ facts }) => facts.mailId));
@@ -105,7 +106,7 @@ function mailsMissing(
       .filter(({ facts }) => facts.nextAt === undefined)
       .map(({ facts }) => facts.mailId),
   );
-  const problems = [...dueMails(log)].flatMap(([id, what]) =>
+  const problems = [...dueMails(log, now)].flatMap(([id, what]) =>
     sent.has(id) || failed.has(id) ? [] : [`${id}, of ${what}, was not sent`],
   );
   for (const id of sent) if (!come.has(`<${id}@example.com>`)) problems.push(`${id} has not come`);
@@ -122,11 +123,11 @@ function mailsMissing(
   ].toSorted((a, b) => a.position - b.position)) {
     if (type === 'PasswordResetAnswered') open.delete(facts.address);
     // One that was asked for while the clock was ahead waits until then.
-    else if ('askedAt' in facts && facts.askedAt < Date.now())
+    else if ('askedAt' in facts && facts.askedAt < now)
       open.set(facts.address, facts.askedAt);
   }
   // The mail of a link whose time was over by the clock of its node, or that is asked for later by it, is excused.
-  const later = all(log, 'PasswordResetAsked').filter(({ facts }) => facts.askedAt > Date.now());
+  const later = all(log, 'PasswordResetAsked').filter(({ facts }) => facts.askedAt > now);
   const unmailed = resets.filter(
     (email) => !site.people.mails.some(({ mail, to }) => to.includes(email) && isReset(mail)),
   );
@@ -172,9 +173,11 @@ async function letsInRemoved(site: Site, { removed }: PeoplePromises): Promise<r
 
 /** @returns what does not hold of people after a round */
 export async function checkPeople(site: Site, people: PeoplePromises): Promise<readonly string[]> {
+  // What becomes due while this looks is not late yet.
+  const now = Date.now();
   const late = async () => {
     const log = await site.log();
-    return [...mailsMissing(site, log, people), ...renewals(log, people)];
+    return [...mailsMissing(site, log, people, now), ...renewals(log, people)];
   };
   const isDone = async () => ((await late()).length === 0 ? true : undefined);
   await eventually('mails and renewals', isDone, MAILED_WITHIN_MS).catch(() => {});
