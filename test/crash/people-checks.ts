@@ -123,8 +123,7 @@ function mailsMissing(
   ].toSorted((a, b) => a.position - b.position)) {
     if (type === 'PasswordResetAnswered') open.delete(facts.address);
     // One that was asked for while the clock was ahead waits until then.
-    else if ('askedAt' in facts && facts.askedAt < now)
-      open.set(facts.address, facts.askedAt);
+    else if ('askedAt' in facts && facts.askedAt < now) open.set(facts.address, facts.askedAt);
   }
   // The mail of a link whose time was over by the clock of its node, or that is asked for later by it, is excused.
   const later = all(log, 'PasswordResetAsked').filter(({ facts }) => facts.askedAt > now);
