@@ -1,6 +1,6 @@
 /**
  * A start without read models: seconds and processor time until they have the whole log, on SQLite and, where
- * EVENTSTORE_TEST_URL names an event store server, on that server, and the transactions that it took.
+ * EVENTSTORE_TEST_URL names an event store server, on that server.
  * `node bench/first-start.ts [events, default 60000]`
  */
 import { randomUUID } from 'node:crypto';
@@ -25,10 +25,6 @@ async function measure(name: string, directory: string, store: EventStore): Prom
     projections: allProjections,
   });
   const runner = new ProjectionRunner({ store, readModel });
-  let transactions = 0;
-  runner.onCommit(() => {
-    transactions += 1;
-  });
   const head = await store.head();
   const [began, spent] = [performance.now(), process.cpuUsage()];
   runner.start();
@@ -36,9 +32,7 @@ async function measure(name: string, directory: string, store: EventStore): Prom
   const seconds = (performance.now() - began) / 1_000;
   const { user, system } = process.cpuUsage(spent);
   const processor = (user + system) / 1_000_000;
-  print(
-    `${name.padEnd(6)} ${seconds.toFixed(1)} s, processor ${processor.toFixed(1)} s, ${transactions} transactions`,
-  );
+  print(`${name.padEnd(6)} ${seconds.toFixed(1)} s, processor ${processor.toFixed(1)} s`);
   await runner.stop();
   readModel.close();
 }

@@ -62,8 +62,6 @@ CREATE TABLE conversions (
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX conversions_by_id ON conversions (id);
-CREATE INDEX conversions_by_status ON conversions (account_id, status, number);
-CREATE INDEX conversions_by_pdf ON conversions (pdf ->> '$.sha256', account_id) WHERE pdf IS NOT NULL;
 CREATE TABLE conversion_totals (
   account_id TEXT PRIMARY KEY,
   total INTEGER NOT NULL,
@@ -76,6 +74,10 @@ CREATE TABLE conversion_failures (
   PRIMARY KEY (account_id, block)
 ) STRICT, WITHOUT ROWID;`;
 
+const indices = `
+CREATE INDEX conversions_by_status ON conversions (account_id, status, number);
+CREATE INDEX conversions_by_pdf ON conversions (pdf ->> '$.sha256', account_id) WHERE pdf IS NOT NULL;`;
+
 const orNull = (value: object | undefined): string | null =>
   value === undefined ? null : JSON.stringify(value);
 
@@ -84,6 +86,7 @@ export const conversions: Projection = {
   version: 20,
   tables: ['conversions', 'conversion_totals', 'conversion_failures'],
   ddl,
+  indices,
   handlers(db) {
     const count = countingOf(db, 'conversion_totals');
     const countInBlock = db.prepare(

@@ -26,15 +26,17 @@ CREATE TABLE history (
   time INTEGER NOT NULL,
   PRIMARY KEY (account_id, number)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX history_by_type ON history (account_id, type, number, actor_kind, actor);
-CREATE INDEX history_by_actor ON history (account_id, actor_kind, number, actor);
-CREATE INDEX history_by_person ON history (account_id, person, number) WHERE person IS NOT NULL;
-CREATE INDEX history_by_subject ON history (subject_id, number) WHERE subject_id IS NOT NULL;
 CREATE TABLE history_totals (
   account_id TEXT PRIMARY KEY,
   total INTEGER NOT NULL,
   time INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;`;
+
+const indices = `
+CREATE INDEX history_by_type ON history (account_id, type, number, actor_kind, actor);
+CREATE INDEX history_by_actor ON history (account_id, actor_kind, number, actor);
+CREATE INDEX history_by_person ON history (account_id, person, number) WHERE person IS NOT NULL;
+CREATE INDEX history_by_subject ON history (subject_id, number) WHERE subject_id IS NOT NULL;`;
 
 /** The actor's kind, with its id where it has one: `key:key_…`, `operator`. */
 function actorText({ actor }: EventMetadata): string {
@@ -46,6 +48,7 @@ export const history: Projection = {
   version: 6,
   tables: ['history', 'history_totals'],
   ddl,
+  indices,
   handlers(db) {
     const book = countingOf(db, 'history_totals');
     const insert = db.prepare(

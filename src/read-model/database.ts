@@ -41,7 +41,7 @@ export interface ReadModelOptions {
   readonly directory: string;
   readonly projections: readonly Projection[];
   /** Makes what holds each generation against what is known of the log. */
-  readonly guardOf?: (db: Database) => TableGuard;
+  readonly guardOf?: ((db: Database) => TableGuard) | undefined;
   /** Logs that a generation is rebuilt. */
   readonly logger?: Logger;
 }
@@ -49,6 +49,7 @@ export interface ReadModelOptions {
 export class ReadModel implements ReadModelOptions {
   readonly directory: string;
   readonly projections: readonly Projection[];
+  readonly guardOf: ReadModelOptions['guardOf'];
   readonly #options: ReadModelOptions;
   readonly #listeners = new Set<() => void>();
   #opened: Opened;
@@ -57,6 +58,7 @@ export class ReadModel implements ReadModelOptions {
   constructor(options: ReadModelOptions) {
     this.directory = options.directory;
     this.projections = options.projections;
+    this.guardOf = options.guardOf;
     this.#options = options;
     exclusively(options.directory, () => sweep(options.directory));
     this.#opened = open(options);

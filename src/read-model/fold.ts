@@ -6,7 +6,7 @@ import { BatchWriter, type TableGuard } from './batch-writer.ts';
 import type { Projection } from './projection.ts';
 import { install } from './schema.ts';
 
-/** Events read and applied at once: one transaction. */
+/** Events read and applied at once, unless asked otherwise: one transaction. */
 const BATCH = 5_000;
 const CACHE_KIB = 64 * 1024;
 
@@ -16,6 +16,8 @@ export interface FoldOptions {
   /** Says whether to apply an event; asked of each, in the order of the log. */
   readonly belongs?: (event: RecordedEvent) => boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Events read and applied at once. */
+  readonly batch?: number | undefined;
   /** @param position of the last event read @param events that were read so far, by all calls */
   readonly onProgress?: (position: bigint, events: number) => void;
 }
@@ -27,13 +29,12 @@ export class Fold {
   #position = 0n;
   #events = 0;
 
-  /** @param db an empty database, which the caller closes */
+  /** @param db an empty database, where the tables were installed and which the caller closes */
   constructor(
     db: Database,
     projections: readonly Projection[],
     guardOf?: (db: Database) => TableGuard,
   ) {
-    install(db, projections);
     this.db = db;
     this.#projections = projections;
     this.#writer = new BatchWriter(db, projections, guardOf?.(db));
@@ -44,6 +45,7 @@ export class Fold {
     const db = new Sqlite(place === 'memory' ? ':memory:' : '');
     db.pragma('journal_mode = OFF');
     db.pragma(`cache_size = -${CACHE_KIB}`);
+    install(db, projections);
     return new Fold(db, projections);
   }
 
@@ -58,12 +60,12 @@ export class Fold {
    */
   async readOn(
     store: Pick<EventStore, 'readAll'>,
-    { upTo, belongs, signal, onProgress }: FoldOptions = {},
+    { upTo, belongs, signal, batch = BATCH, onProgress }: FoldOptions = {},
   ): Promise<void> {
     for (;;) {
       if (upTo !== undefined && this.#position >= upTo) return;
       signal?.throwIfAborted();
-      const read = await store.readAll({ after: this.#position, limit: BATCH });
+      const read = await store.readAll({ after: this.#position, limit: batch });
       const events = upTo === undefined ? read : read.filter(({ position }) => position <= upTo);
       const last = events.at(-1);
       if (last === undefined) break;
@@ -72,7 +74,7 @@ export class Fold {
       this.#events += events.length;
       onProgress?.(last.position, this.#events);
       // The end, for now; in one turn of the event loop nothing is added before a take-over.
-      if (events.length < BATCH) break;
+      if (events.length < batch) break;
       await setImmediate();
     }
     if (upTo === undefined) this.#writer.guard?.checkEnd();

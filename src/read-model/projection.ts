@@ -16,6 +16,11 @@ export interface Projection {
   readonly tables: readonly string[];
   /** The DDL that creates them. */
   readonly ddl: string;
+  /**
+   * The DDL of indices that no handler uses. A new generation gets them when it holds the log: kept up from the first event,
+   * they are hit at random, and a build takes a third longer.
+   */
+  readonly indices?: string;
   /** Prepares its statements once and returns what to do with each type of event it cares about. */
   handlers(db: Database): Readonly<Record<string, (event: RecordedEvent) => void>>;
   /** The same for every event, whatever its type, as the store holds it: not upcast. */

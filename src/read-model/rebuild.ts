@@ -17,7 +17,7 @@ import {
   removeDatabase,
   sweep,
 } from './generations.ts';
-import { checkpointsOf, FORMAT, formatOf, SUPERSEDED } from './schema.ts';
+import { addIndices, checkpointsOf, FORMAT, formatOf, install, SUPERSEDED } from './schema.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -43,6 +43,8 @@ export interface RebuildOptions {
   readonly store: EventStore;
   readonly onProgress?: (progress: RebuildProgress) => void;
   readonly signal?: AbortSignal;
+  /** Events applied in one turn of the event loop. */
+  readonly batch?: number;
 }
 
 /**
@@ -50,10 +52,11 @@ export interface RebuildOptions {
  * @throws {LogDiffers} the same
  */
 export async function rebuildReadModel(options: RebuildOptions): Promise<RebuildResult> {
-  const { directory } = options.readModel;
+  const { directory, projections } = options.readModel;
   return await withBuilding(options, async (building, path) => {
     await building.readOn();
     const { db } = building.fold;
+    addIndices(db, projections);
     makeDurable(db);
     do await building.readOn();
     while (!exclusively(directory, () => takeOver(directory, path, db)));
@@ -73,6 +76,7 @@ export async function withBuilding<T>(
     return openForBuilding(path);
   });
   try {
+    install(db, projections, { indices: false });
     return await use(buildingOf(options, new Fold(db, projections, guardOf)), path);
   } finally {
     db.close();
@@ -103,7 +107,7 @@ export interface Building {
   result(): RebuildResult;
 }
 
-function buildingOf({ store, signal, onProgress }: RebuildOptions, fold: Fold): Building {
+function buildingOf({ store, signal, batch, onProgress }: RebuildOptions, fold: Fold): Building {
   const startedAt = performance.now();
   const result = () => ({ events: fold.events, seconds: (performance.now() - startedAt) / 1000 });
   const report = (position: bigint, end: bigint): void => {
@@ -117,7 +121,8 @@ function buildingOf({ store, signal, onProgress }: RebuildOptions, fold: Fold): 
     result,
     async readOn(upTo) {
       const end = upTo ?? (await store.head());
-      await fold.readOn(store, { upTo, signal, onProgress: (position) => report(position, end) });
+      const told = (position: bigint): void => report(position, end);
+      await fold.readOn(store, { upTo, signal, batch, onProgress: told });
     },
   };
 }

@@ -11,6 +11,7 @@ import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
 import { isDamage } from './generations.ts';
 import { placeOf } from './last-event.ts';
+import { rebuildReadModel } from './rebuild.ts';
 
 type Listener = (events: readonly RecordedEvent[]) => void;
 
@@ -45,6 +46,10 @@ export class ProjectionRunner {
   #faltered = false;
   #subscription: Subscription | undefined;
   #pulling: Promise<void> | undefined;
+  /** The log was read to its end. */
+  #hasRead = false;
+  /** The position that was reached in a generation that is not in use yet. */
+  #building: bigint | undefined;
   #endReopening = (): void => {};
 
   constructor({ store, readModel, logger }: ProjectionRunnerOptions) {
@@ -75,6 +80,11 @@ export class ProjectionRunner {
   /** Every projection holds all events up to this position. */
   checkpoint(): bigint {
     return this.#readModel.writer().checkpoint();
+  }
+
+  /** The position of the last event that was read, also while a first generation is built. */
+  progress(): bigint {
+    return this.#building ?? this.#readModel.reached();
   }
 
   /**
@@ -194,8 +204,10 @@ export class ProjectionRunner {
       const writer = this.#readModel.writer();
       const after = writer.checkpoint();
       const events = await this.#store.readAll({ after, limit: PULL_BATCH });
-      if (events.length > 0) this.#apply(after, events);
+      if (events.length === PULL_BATCH && this.#isAtFirst()) await this.#build();
+      else if (events.length > 0) this.#apply(after, events);
       if (events.length < PULL_BATCH) {
+        this.#hasRead = true;
         // Another generation may not have reached the end.
         if (this.#readModel.writer() === writer) writer.guard?.checkEnd();
         return;
@@ -203,6 +215,32 @@ export class ProjectionRunner {
       if (this.#stop.signal.aborted) return;
       // A long catch-up must not keep the event loop from everyone else.
       await setImmediate();
+    }
+  }
+
+  /** True where the generation in use is empty and nobody has heard of a commit. */
+  #isAtFirst(): boolean {
+    return !this.#hasRead && this.#readModel.lastEvent() === undefined;
+  }
+
+  /** Builds a generation in the place of an empty one, in less time than it takes to fill that. */
+  async #build(): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      await rebuildReadModel({
+        readModel: this.#readModel,
+        store: this.#store,
+        signal,
+        batch: PULL_BATCH,
+        onProgress: ({ position }) => {
+          this.#building = position;
+        },
+      });
+      this.#readModel.refresh();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#building = undefined;
     }
   }
 

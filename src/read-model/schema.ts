@@ -35,8 +35,8 @@ export interface Checkpoint {
 }
 
 /** The definition that a projection's tables were made by: when it changes, they are rebuilt. */
-export function definitionOf({ version, ddl }: Projection): string {
-  return `${version}\n${ddl}`;
+export function definitionOf({ version, ddl, indices = '' }: Projection): string {
+  return `${version}\n${ddl}${indices}`;
 }
 
 export function checkpointsOf(db: Database): () => readonly Checkpoint[] {
@@ -61,8 +61,15 @@ export function formatOf(db: Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Makes the tables of each projection that is new or was made by another definition; the rest stand. */
-export function install(db: Database, projections: readonly Projection[]): void {
+/**
+ * Makes the tables of each projection that is new or was made by another definition; the rest stand.
+ * @param options `indices`: false leaves out those that wait for `addIndices`
+ */
+export function install(
+  db: Database,
+  projections: readonly Projection[],
+  { indices } = { indices: true },
+): void {
   const installing = db.transaction(() => {
     db.exec(DDL);
     db.pragma(`user_version = ${FORMAT}`);
@@ -71,11 +78,17 @@ export function install(db: Database, projections: readonly Projection[]): void 
     for (const projection of changed(db, projections)) {
       for (const table of projection.tables) db.exec(`DROP TABLE IF EXISTS ${table}`);
       db.exec(projection.ddl);
+      if (indices) db.exec(projection.indices ?? '');
       forget.run(projection.name);
       begin.run(projection.name, definitionOf(projection));
     }
   });
   if (formatOf(db) !== FORMAT || changed(db, projections).length > 0) installing.immediate();
+}
+
+/** Adds what `install` has left out. */
+export function addIndices(db: Database, projections: readonly Projection[]): void {
+  for (const { indices = '' } of projections) db.exec(indices);
 }
 
 function changed(db: Database, projections: readonly Projection[]): readonly Projection[] {

@@ -258,14 +258,14 @@ async function serveLog(
 const BUILD_LINE_MS = 5_000;
 
 /** The catch-up of the read models with the log, before the API answers from them. */
-function buildOf({ logger, readModel, signer, store }: Core): {
+function buildOf({ logger, runner, signer, store }: Core): {
   readonly missing: () => readonly string[];
   readonly run: () => Promise<void>;
 } {
   let head = 0n;
   let isBuilt = false;
   const state = (): string => {
-    const share = head === 0n ? 0 : Number((100n * readModel.reached()) / head);
+    const share = head === 0n ? 0 : Number((100n * runner.progress()) / head);
     return `the read models are being built (${Math.min(share, 100)} %)`;
   };
   return {

@@ -8,6 +8,7 @@ import {
   historyQueries,
   MAX_FILTERED_EVENTS,
 } from '../../projections/history.ts';
+import { install } from '../../src/read-model/schema.ts';
 import { BASE, refusal, startApi } from '../support/api.ts';
 import { eventually } from '../support/deadline.ts';
 import { accountId, batchId, conversionId, NOW } from '../support/samples.ts';
@@ -15,7 +16,7 @@ import { accountId, batchId, conversionId, NOW } from '../support/samples.ts';
 /** The ways in which SQLite finds the rows of a page, by its own account. */
 function plansOf(filter: HistoryFilter): readonly string[] {
   const db = new Database(':memory:');
-  db.exec(history.ddl + batches.ddl);
+  install(db, [history, batches]);
   const account = accountId(1);
   db.prepare('INSERT INTO history_totals VALUES (?, ?, ?)').run(account, 200_000, NOW);
   const asked = new Set<string>();

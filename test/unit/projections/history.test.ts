@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { type HistoryFilter, history, historyQueries } from '../../../projections/history.ts';
 import type { EventType } from '../../../src/domain/events.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
+import { install } from '../../../src/read-model/schema.ts';
 import { accountId, conversionId, keyId, NOW } from '../../support/samples.ts';
 
 const TYPES: readonly EventType[] = ['ConversionRequested', 'ConversionCompleted', 'KeyUsed'];
@@ -40,7 +41,7 @@ const some = <T>(...values: readonly T[]): readonly (T | undefined)[] => [undefi
 void test('each filter, and all of them together, finds what it should', (t) => {
   const db = new Database(':memory:');
   t.teardown(() => db.close());
-  db.exec(history.ddl);
+  install(db, [history]);
   const handlers = history.handlers(db);
   for (const { n, type, actor, conversion, account } of EVENTS) {
     const data = { accountId: account, ...(conversion && { conversionId: conversion }) };

@@ -4,6 +4,7 @@ import { test } from 'tap';
 import type { ConversionStatus } from '../../../projections/conversion-pages.ts';
 import { conversionQueries, conversions } from '../../../projections/conversions.ts';
 import type { RecordedEvent } from '../../../src/event-store/port.ts';
+import { install } from '../../../src/read-model/schema.ts';
 import { completion, failure, request, type Step, start } from '../../support/history.ts';
 import { accountId, conversionId, NOW } from '../../support/samples.ts';
 
@@ -32,7 +33,7 @@ function stepsOf(n: number, status: ConversionStatus): Step[] {
 /** The account's conversions, projected, and what each statement of their queries was asked with. */
 function projected(statusAt = statusOf) {
   const db = new Database(':memory:');
-  db.exec(conversions.ddl);
+  install(db, [conversions]);
   const handlers = conversions.handlers(db);
   db.transaction(() => {
     for (let n = 1; n <= CONVERSIONS; n += 1) {
@@ -185,7 +186,7 @@ void test('a late page is found without counting the unfinished once more', (t) 
 
 void test('a period is found among times that stand still, run back or leave gaps', (t) => {
   const db = new Database(':memory:');
-  db.exec(conversions.ddl);
+  install(db, [conversions]);
   const handlers = conversions.handlers(db);
   for (let n = 1; n <= 500; n += 1) {
     const requestedAt = NOW + 1_000 * Math.floor(n / 40) + (n % 7) + (n > 300 ? 10 ** 9 : 0);

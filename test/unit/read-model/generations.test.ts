@@ -1,13 +1,17 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { test } from 'tap';
 import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { ledger } from '../../../projections/ledger.ts';
+import type { ReadAllOptions } from '../../../src/event-store/port.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { type RebuildProgress, rebuildReadModel } from '../../../src/read-model/rebuild.ts';
 import { compareGenerations } from '../../support/compare-generations.ts';
+import { eventually } from '../../support/deadline.ts';
+import { FaultyStore } from '../../support/faulty-store.ts';
 import { history, opening, request } from '../../support/history.ts';
 import { write } from '../../support/log.ts';
 import { openNode, openProjected } from '../../support/projected.ts';
@@ -53,6 +57,49 @@ void test('a replay equals the live run, row for row', async (t) => {
     [],
     'deleted and rebuilt',
   );
+});
+
+/** What a database is made of, by the definitions that SQLite stores. */
+function definitions(path: string): readonly unknown[] {
+  const db = new Sqlite(path, { readonly: true });
+  try {
+    return db.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all();
+  } finally {
+    db.close();
+  }
+}
+
+void test('a first build that is cut off leaves nothing behind, and the next one is whole', async (t) => {
+  const { log, directory, runner } = openProjected(t);
+  await runner.waitFor(await write(log, [opening(1, 100_000)]));
+  const requests = Array.from({ length: 1_200 }, (_, n) => request(n + 1, 1));
+  const head = await write(log, requests);
+  await runner.waitFor(head);
+
+  const started = join(log.directory, 'started');
+  const gate = Promise.withResolvers<void>();
+  class Halting extends FaultyStore {
+    override async readAll(options: ReadAllOptions = {}) {
+      if ((options.after ?? 0n) > 0n) await gate.promise;
+      return await super.readAll(options);
+    }
+  }
+  const node = openNode(t, started, new Halting(log.store));
+  node.runner.start();
+  await eventually('a page of the log', () => node.runner.progress() >= 1_000n || undefined);
+  t.equal(node.runner.checkpoint(), 0n, 'the generation in use is empty meanwhile');
+  t.equal(databases(started).length, 2);
+  const stopped = node.runner.stop();
+  gate.resolve();
+  await stopped;
+  t.equal(node.runner.checkpoint(), 0n);
+  t.strictSame(databases(started), ['g1.db']);
+
+  const next = openNode(t, started, log.store);
+  await next.runner.waitFor(head);
+  t.strictSame(databases(started), ['g2.db']);
+  t.strictSame(compareGenerations(current(directory), current(started), allProjections), []);
+  t.strictSame(definitions(current(started)), definitions(current(directory)));
 });
 
 void test('a rebuild beside a running service: it goes over and loses nothing', async (t) => {
