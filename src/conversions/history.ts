@@ -53,7 +53,10 @@ export interface HistoryDependencies extends ReadDependencies {
 export interface Reader {
   /** What a receiver answered may repeat what it was sent, with a link to the PDF. */
   readonly mayReadDocuments: boolean;
-  /** The person whose requests alone show the query of their webhook_url, which may hold a secret; absent: all do. */
+  /**
+   * A person who may not change endpoints: only this person's requests show the query of their webhook_url, which may hold a
+   * secret, and no endpoint shows that of its address. Absent: all do.
+   */
   readonly queriesOf?: string;
 }
 
@@ -111,7 +114,7 @@ export async function readHistory(
 
 /** Leaves out what the reader may not see. */
 function entryFor(entry: HistoryEntry, { mayReadDocuments, queriesOf }: Reader): HistoryEntry {
-  const { answer, webhookUrl, ...data } = entry.data;
+  const { answer, webhookUrl, url, ...data } = entry.data;
   // Who asks once more has not written the request.
   const isRepeat = (data['retryOf'] ?? data['rerenderOf']) !== undefined;
   const maker = 'person' in entry.actor && !isRepeat ? entry.actor.person : undefined;
@@ -124,6 +127,8 @@ function entryFor(entry: HistoryEntry, { mayReadDocuments, queriesOf }: Reader):
       ...(typeof webhookUrl === 'string' && {
         webhookUrl: seesQuery ? webhookUrl : withoutQuery(webhookUrl),
       }),
+      // That of an endpoint.
+      ...(typeof url === 'string' && { url: queriesOf === undefined ? url : withoutQuery(url) }),
     },
   };
 }

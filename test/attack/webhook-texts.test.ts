@@ -80,3 +80,35 @@ void test('answers and addresses of webhooks are shown to those whom they are fo
     }
   }
 });
+
+void test('only those who may change an endpoint see the query of its address', async (t) => {
+  const receiver = await startReceiver(t);
+  receiver.answerWith((response) => response.writeHead(200).end());
+  const { api, account, callAs } = await startWebhookApi(t);
+  const owner = await bearerOf(api, account.email);
+  const member = await joined(api, owner, 'm@example.com', 'member');
+  const auditor = await joined(api, owner, 'a@example.com', 'auditor', { documents: true });
+  const made = await callAs('POST', '/webhooks/', { url: `${receiver.url}?${SECRET}` });
+  t.match(made.body, { url: `${receiver.url}?${SECRET}` });
+  const id = String(made.body['id']);
+  await callAs('PATCH', `/webhooks/${id}/`, { url: `${receiver.url}?again&${SECRET}` });
+  await callAs('POST', `/webhooks/${id}/test/`);
+  await receiver.count(1);
+  t.equal(receiver.received[0]?.path, `/hook?again&${SECRET}`, 'it is sent to the whole address');
+  const paths = [
+    '/webhooks/',
+    `/webhooks/${id}/`,
+    '/webhooks/deliveries/',
+    '/account/events/?page_size=100',
+  ];
+  for (const path of paths) {
+    const read = async (headers: Readonly<Record<string, string>>) =>
+      (await api.call('GET', BASE + path, { headers })).text;
+    t.match(await read(owner), SECRET, path);
+    for (const { headers } of [member, auditor]) {
+      const seen = await read(headers);
+      t.ok(seen.includes(`"${receiver.url}"`), `${path}: ${seen}`);
+      t.notMatch(seen, SECRET, path);
+    }
+  }
+});

@@ -40,7 +40,7 @@ export const WebhookDelivery = Closed({
   url: Type.Optional(
     Text(
       URL,
-      'Where it goes; a webhook_url without its query for auditors, and for members who did not write the request. Absent where the endpoint was deleted.',
+      'Where it goes. Auditors, and members but for a webhook_url of their own requests, see it without its query. Absent where the endpoint was deleted.',
     ),
   ),
   tries: Count('The number of tries so far.', 1),

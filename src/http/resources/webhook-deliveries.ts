@@ -50,7 +50,8 @@ async function deliveryBodies(
         webhookId === undefined ? url : readModel.query(webhookQueries).byId(webhookId)?.url;
       const opened = sealed && (await vault.unseal(accountId, sealed));
       const isWhole =
-        queriesOf === undefined || webhookId !== undefined || makerOf(deps, subject) === queriesOf;
+        queriesOf === undefined ||
+        (webhookId === undefined && makerOf(deps, subject) === queriesOf);
       const shown = isWhole ? opened : opened && withoutQuery(opened);
       return deliveryRecord(row, shown, names.get(subject));
     }),

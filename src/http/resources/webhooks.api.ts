@@ -54,7 +54,7 @@ const Secret = Text(
 /** One item of `GET /webhooks/`. */
 export const Webhook = Closed({
   id: Text(WEBHOOK),
-  url: WebhookUrl,
+  url: Text(URL, 'Where deliveries are sent; without its query for members and auditors.'),
   description: Type.Optional(Description),
   types: Types,
   enabled: Flag('false where it is switched off.', true),

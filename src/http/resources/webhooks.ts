@@ -11,6 +11,7 @@ import {
   type WebhookSettings,
   webhookOf,
 } from '../../accounts/webhooks.ts';
+import { withoutQuery } from '../../conversions/history.ts';
 import { WEBHOOK_TYPES } from '../../domain/choices.ts';
 import { WEBHOOK_ID } from '../../domain/ids.ts';
 import { ServiceError } from '../../errors/errors.ts';
@@ -19,7 +20,7 @@ import { compile, type ValidationIssues, validated } from '../../requests/valida
 import { checkWebhookUrl, type WebhookUrlRules } from '../../requests/webhooks.ts';
 import { plainText } from '../../text/plain-text.ts';
 import { isoTime, timeIn } from '../../time/clock.ts';
-import { callerOf, commandContext, type HttpContext, pathParameter } from '../context.ts';
+import { callerOf, commandContext, type HttpContext, pathParameter, readerOf } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { checkQuery, pageOf, sendPage } from '../pagination.ts';
@@ -78,7 +79,12 @@ function checkedSettings<Settings extends WebhookSettings>(
   return { ...settings, url: checkWebhookUrl(issues, 'url', url, rules) };
 }
 
-const recordOf = ({ vault }: RouteDependencies, row: WebhookRow) => webhookRecord(vault, row);
+/** Those who may not change endpoints see addresses without their query, which may hold a secret. */
+async function recordOf(ctx: HttpContext, { vault }: RouteDependencies, row: WebhookRow) {
+  const record = await webhookRecord(vault, row);
+  const isWhole = readerOf(ctx).queriesOf === undefined;
+  return isWhole ? record : { ...record, url: withoutQuery(record.url) };
+}
 
 export const listWebhooks: Endpoint = {
   doc: listWebhooksDoc,
@@ -87,7 +93,7 @@ export const listWebhooks: Endpoint = {
     const page = validated((issues) => pageOf(ctx, issues));
     const queries = await consistentQuery(deps, webhookQueries, ctx.state.asOf);
     const { rows, total } = queries.page(accountId, page);
-    const records = await Promise.all(rows.map((row) => recordOf(deps, row)));
+    const records = await Promise.all(rows.map((row) => recordOf(ctx, deps, row)));
     sendPage(ctx, deps.publicUrl, page, total, records);
   },
 };
@@ -104,7 +110,7 @@ export const postWebhook: Endpoint = {
     const context = await commandContext(ctx, deps);
     const { row, secret } = await createWebhook(deps, accountId, { ...settings, types }, context);
     ctx.status = 201;
-    ctx.body = { ...(await recordOf(deps, row)), secret };
+    ctx.body = { ...(await recordOf(ctx, deps, row)), secret };
   },
 };
 
@@ -113,6 +119,7 @@ export const getWebhook: Endpoint = {
   handler: (deps) => async (ctx) => {
     const { accountId } = callerOf(ctx);
     ctx.body = await recordOf(
+      ctx,
       deps,
       await webhookOf(deps, accountId, webhookIdOf(ctx), ctx.state.asOf),
     );
@@ -128,7 +135,11 @@ export const patchWebhook: Endpoint = {
       checkedSettings(issues, checkChange(body, issues), urlRules(ctx, deps)),
     );
     const context = await commandContext(ctx, deps);
-    ctx.body = await recordOf(deps, await changeWebhook(deps, accountId, id, settings, context));
+    ctx.body = await recordOf(
+      ctx,
+      deps,
+      await changeWebhook(deps, accountId, id, settings, context),
+    );
   },
 };
 
@@ -147,7 +158,7 @@ export const rotateWebhook: Endpoint = {
     const { accountId } = callerOf(ctx);
     const id = webhookIdOf(ctx);
     const secret = await rotateSecret(deps, accountId, id, await commandContext(ctx, deps));
-    const record = await recordOf(deps, await webhookOf(deps, accountId, id));
+    const record = await recordOf(ctx, deps, await webhookOf(deps, accountId, id));
     ctx.body = { ...record, secret };
   },
 };
