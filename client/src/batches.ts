@@ -1,6 +1,6 @@
 /** Batches: many conversions that are accepted together, and followed together. */
 import type { ConversionOptions, PrintOptions, TemplateSource } from './conversion-options.ts';
-import type { CallOptions, CreateOptions } from './options.ts';
+import { type CallOptions, type ConvertOptions, testedPath } from './options.ts';
 import { everyItem, type Page, type PageQuery } from './pages.ts';
 import type { Requests } from './requests.ts';
 
@@ -53,12 +53,13 @@ export class Batches {
    */
   create(
     requests: readonly BatchItem[],
-    { idempotencyKey, signal, ...common }: BatchOptions & CreateOptions = {},
+    { idempotencyKey, test, signal, ...common }: BatchOptions & ConvertOptions = {},
   ): Promise<Batch> {
     const key = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const repeatable = idempotencyKey !== undefined;
     const body = { requests, ...common };
-    return this.#requests.json('POST', '/batches/', { body, headers: key, repeatable, signal });
+    const path = testedPath('/batches/', test);
+    return this.#requests.json('POST', path, { body, headers: key, repeatable, signal });
   }
 
   /** Retrieves a batch as it is now, or as soon as it has ended within `waitSeconds` (at most 30). */

@@ -14,6 +14,7 @@ import {
   LONGEST_WAIT_SECONDS,
   randomKey,
   sha256Of,
+  testedPath,
   type WaitOptions,
   withDefaults,
   withMoment,
@@ -232,7 +233,7 @@ export class PressledgerClient {
   }
 
   /** Asks for a new conversion of the request of one that has ended, while it is stored. Repeated as `create` is. */
-  retry(id: string, options: CreateOptions = {}): Promise<AcceptedConversion> {
+  retry(id: string, options: ConvertOptions = {}): Promise<AcceptedConversion> {
     return this.#onceMore(id, 'retry', options);
   }
 
@@ -240,16 +241,16 @@ export class PressledgerClient {
    * Renders the request of a completed conversion again: the new one's `rerender` says if its PDF is equal. Repeated as
    * `create` is.
    */
-  rerender(id: string, options: CreateOptions = {}): Promise<AcceptedConversion> {
+  rerender(id: string, options: ConvertOptions = {}): Promise<AcceptedConversion> {
     return this.#onceMore(id, 'rerender', options);
   }
 
   #onceMore(
     id: string,
     act: 'retry' | 'rerender',
-    { idempotencyKey, signal }: CreateOptions,
+    { idempotencyKey, test, signal }: ConvertOptions,
   ): Promise<AcceptedConversion> {
-    const path = `/conversions/${encodeURIComponent(id)}/${act}/`;
+    const path = testedPath(`/conversions/${encodeURIComponent(id)}/${act}/`, test);
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const repeatable = idempotencyKey !== undefined;
     return this.#json({ method: 'POST', path, headers, repeatable, signal });
@@ -402,11 +403,11 @@ export class PressledgerClient {
 
   #create<T extends AcceptedConversion | EndedConversion>(
     body: ConversionOptions,
-    { test = false, signal }: ConvertOptions,
+    { test, signal }: ConvertOptions,
     headers: Readonly<Record<string, string>>,
   ): Promise<T> {
     const repeatable = 'Idempotency-Key' in headers;
-    const path = test ? '/pdf/?test=true' : '/pdf/';
+    const path = testedPath('/pdf/', test);
     return this.#json({ method: 'POST', path, body, headers, repeatable, signal });
   }
 

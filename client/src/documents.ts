@@ -7,7 +7,7 @@ import type {
   PdfOptions,
   PdfStamp,
 } from './conversion-options.ts';
-import type { CreateOptions } from './options.ts';
+import { type ConvertOptions, testedPath } from './options.ts';
 import type { Requests } from './requests.ts';
 import type { AcceptedConversion } from './types.ts';
 
@@ -56,7 +56,7 @@ export class Documents {
   create(
     sources: readonly DocumentSource[],
     steps: readonly DocumentStep[] = [],
-    options: DocumentOptions & CreateOptions = {},
+    options: DocumentOptions & ConvertOptions = {},
   ): Promise<AcceptedConversion> {
     return this.#post({ sources, steps }, options);
   }
@@ -69,18 +69,19 @@ export class Documents {
     sources: readonly DocumentSource[],
     parts: readonly string[],
     steps: readonly DocumentStep[] = [],
-    options: DocumentOptions & CreateOptions = {},
+    options: DocumentOptions & ConvertOptions = {},
   ): Promise<Batch> {
     return this.#post({ sources, steps: [...steps, { type: 'split', parts }] }, options);
   }
 
   #post<T>(
     work: object,
-    { idempotencyKey, signal, ...named }: DocumentOptions & CreateOptions,
+    { idempotencyKey, test, signal, ...named }: DocumentOptions & ConvertOptions,
   ): Promise<T> {
     const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
     const repeatable = idempotencyKey !== undefined;
     const body = { ...work, ...named };
-    return this.#requests.json('POST', '/documents/', { body, headers, repeatable, signal });
+    const path = testedPath('/documents/', test);
+    return this.#requests.json('POST', path, { body, headers, repeatable, signal });
   }
 }

@@ -87,6 +87,10 @@ export interface ConvertOptions extends CreateOptions {
   readonly test?: boolean | undefined;
 }
 
+/** A path with what asks for a test. */
+export const testedPath = (path: string, test: boolean | undefined): string =>
+  test === true ? `${path}?test=true` : path;
+
 /**
  * The address of a service, with the scheme that was left out: a key goes unencrypted to this machine only.
  * @param server may be missing where a program in JavaScript read it from its environment

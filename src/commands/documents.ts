@@ -39,7 +39,7 @@ const ID = new RegExp(`^${CONVERSION_ID}$`);
 interface Work {
   readonly sources: readonly DocumentSource[];
   readonly steps: readonly DocumentStep[];
-  readonly options: DocumentOptions;
+  readonly options: DocumentOptions & { readonly test?: boolean };
 }
 
 /** @throws {UsageError} there are neither one password nor as many as sources */
@@ -108,7 +108,9 @@ function stepsOf(invocation: Invocation): Omit<Work, 'sources'> {
   if (metadata !== undefined) steps.push({ type: 'metadata', ...metadata });
   if (encrypt !== undefined) steps.push({ type: 'encrypt', ...encrypt });
   if (optimize === true) steps.push({ type: 'optimize' });
-  return { steps, options: { ...options, ...(sign !== undefined && { pdf: { sign } }) } };
+  const test = invocation.values['test'] === true;
+  const asked = { ...options, ...(sign !== undefined && { pdf: { sign } }) };
+  return { steps, options: { ...asked, ...(test && { test }) } };
 }
 
 /** What has become of a part, as `--json` prints it. */

@@ -10,6 +10,11 @@ export const STATUSES = ['pending', 'processing', 'completed', 'failed'] as cons
 export const ORDERS = ['newest', 'oldest'] as const;
 export const SOURCES = ['html', 'url', 'document'] as const;
 
+/** Of what asks for conversions. */
+export const TEST_OPTION: OptionSpec = {
+  help: 'a test: it costs nothing, has a watermark and is deleted after a day',
+};
+
 /** The help of <email> in every command that takes it. */
 export const ACCOUNT = "the account's sign-in address";
 export const KEY_NAME = { value: 'name', help: 'a label for the key', needed: true };

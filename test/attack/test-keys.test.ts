@@ -1,6 +1,7 @@
 /** Test keys are kept with less care than others: one that leaks must not reach what is not a test. */
 import { test } from 'tap';
 import { type Api, BASE, startApi } from '../support/api.ts';
+import { pdfOf } from '../support/written-pdf.ts';
 
 const PDF = Buffer.from('%PDF-1.7\n%%EOF\n');
 const HTML = { html: '<p>secret</p>', reference: 'order-4711' };
@@ -129,4 +130,33 @@ void test('an Idempotency-Key of a test is not that of another request', async (
   t.equal(await post(key, '/pdf/'), live);
   const batch = { requests: [HTML] };
   t.not(await post(tester, '/batches/', batch), await post(key, '/batches/', batch));
+});
+
+void test('test=true makes a test by each route that asks for conversions', async (t) => {
+  const api = await startApi(t);
+  const { accountId, key, made, ask } = await start(api);
+  const first = await made(key, '/pdf/', HTML);
+  await api.complete(accountId, first, PDF);
+  const document = { sources: [{ file: pdfOf(['x']).toString('base64') }] };
+  const split = { ...document, steps: [{ type: 'split', parts: ['1', '1'] }] };
+  const routes: readonly (readonly [path: string, body?: object])[] = [
+    ['/pdf/', HTML],
+    ['/documents/', document],
+    ['/documents/', split],
+    ['/batches/', { requests: [HTML] }],
+    [`/conversions/${first}/retry/`],
+    [`/conversions/${first}/rerender/`],
+  ];
+  const credits = async () => (await ask(key, 'GET', '/account/')).body['credits'];
+  const before = await credits();
+  for (const [path, body] of routes) {
+    const wrong = await ask(key, 'POST', `${path}?test=yes`, body);
+    t.match(wrong.body, { details: { test: ['Must be true or false.'] } }, path);
+    const asked = await ask(key, 'POST', `${path}?test=true`, body);
+    t.equal(asked.status, 202, `${path}: ${asked.text}`);
+    const id = String(asked.body['id']);
+    const kind = id.startsWith('batch_') ? 'batches' : 'conversions';
+    t.match((await ask(key, 'GET', `/${kind}/${id}/`)).body, { test: true }, path);
+  }
+  t.equal(await credits(), before, 'no credit is taken');
 });

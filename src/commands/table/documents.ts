@@ -2,7 +2,7 @@
 import { ROTATIONS } from '../../domain/request-document.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { CONVERT_FLAGS } from '../convert-options.ts';
-import { SERVICE_OPTIONS } from '../options.ts';
+import { SERVICE_OPTIONS, TEST_OPTION } from '../options.ts';
 
 const below = (
   heading: string,
@@ -80,6 +80,7 @@ export const DOCUMENTS: readonly Command[] = [
         help: 'opens sources that are encrypted: one for all, or one for each in their order',
         many: true,
       },
+      test: TEST_OPTION,
       ...below('Steps, done in this order:', named(STEPS)),
       ...below('What is made:', named(MARKS)),
       ...SERVICE_OPTIONS,

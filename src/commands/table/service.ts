@@ -2,7 +2,7 @@
 
 import type { Command } from '../command.ts';
 import { CONVERT_FLAGS } from '../convert-options.ts';
-import { DEFAULT_SERVER, ROLES, SERVICE_OPTIONS } from '../options.ts';
+import { DEFAULT_SERVER, ROLES, SERVICE_OPTIONS, TEST_OPTION } from '../options.ts';
 
 export const RUN: readonly Command[] = [
   {
@@ -92,7 +92,7 @@ export const CONVERT: readonly Command[] = [
         value: 'dir',
         help: "the folder whose files go with the HTML (default: the HTML file's own)",
       },
-      test: { help: 'a test: it costs nothing, has a watermark and is deleted after a day' },
+      test: TEST_OPTION,
       strict: {
         help: 'exit with 1 and write no PDF if a resource could not be loaded',
       },

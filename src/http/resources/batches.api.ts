@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { BATCH_ID } from '../../domain/ids.ts';
 import { BatchRequest } from '../../requests/batch.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
+import { testParameter } from '../test-query.ts';
 import {
   BATCH,
   Closed,
@@ -78,7 +79,10 @@ export const createBatchDoc: OperationDoc = {
   summary: 'Create a batch',
   description:
     'Accepts up to 1000 conversions in one request: all of them, or none if one is invalid or the credits do not suffice. It counts as one request of the rate limit. Each conversion is one like those of `POST /pdf/`, with a record, a credit and a history of its own. A field beside `requests` is the default of each request that does not have it. The whole body has at most the bytes that the service accepts for one request.',
-  parameters: [idempotencyKeyParameter('gets the same response, and no further credit is taken')],
+  parameters: [
+    idempotencyKeyParameter('gets the same response, and no further credit is taken'),
+    testParameter,
+  ],
   body: {
     schema: BatchRequest,
     examples: {

@@ -22,6 +22,7 @@ import type { HoldBytes } from '../middleware/body.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
+import { readTestQuery } from '../test-query.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
 import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
 import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
@@ -86,6 +87,7 @@ export const createBatch: Endpoint = {
   doc: createBatchDoc,
   handler: (deps) => async (ctx) => {
     await countAgainstPlan(deps, ctx);
+    readTestQuery(ctx);
     assertRoom(ctx, deps);
     await deps.bounds.admit();
     const requested = await deps.bodies.read(

@@ -1,10 +1,10 @@
-import Type from 'typebox';
 import { ConversionRequest } from '../../requests/schema.ts';
 import { AS_OF, WRONG_MOMENT } from '../as-of.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
-import { inHeader, inQuery, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
+import { inHeader, type OperationDoc, type ParameterDoc } from '../openapi/operation.ts';
 import { PAGE_PARAMETERS, pageOfItems } from '../pagination.ts';
+import { testParameter } from '../test-query.ts';
 import { MAX_WAIT_SECONDS } from '../waiting.ts';
 import { CONVERSION_FILTER_PARAMETERS } from './conversion-filter.ts';
 import {
@@ -59,12 +59,7 @@ export const createConversionDoc: OperationDoc = {
     prefer(
       'With Accept: application/pdf, the response is the PDF itself. If the conversion takes longer, the response is 202 and the conversion goes on.',
     ),
-    inQuery(
-      'test',
-      'Makes a test, as with a key for tests: it costs no credit, has a watermark and is deleted after a day at most. false unless given.',
-      // The reference page sends the first where a person chooses none.
-      Type.Enum(['false', 'true']),
-    ),
+    testParameter,
   ],
   body: {
     schema: ConversionRequest,

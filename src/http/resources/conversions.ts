@@ -11,7 +11,7 @@ import {
   type AcceptedConversion,
   requestConversion,
 } from '../../conversions/request-conversion.ts';
-import { type ErrorCode, fieldError, ServiceError } from '../../errors/errors.ts';
+import { type ErrorCode, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
 import { validated } from '../../requests/validation.ts';
@@ -31,6 +31,7 @@ import { parseRequest, wholeRequest } from '../conversion-request.ts';
 import { recordLookOfAll } from '../operator.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
+import { readTestQuery } from '../test-query.ts';
 import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
 import { createConversionDoc, getConversionDoc, getConversionFileDoc } from './conversions.api.ts';
@@ -183,19 +184,13 @@ export async function answerRequested(
   ctx.body = { id: conversionId, status: 'pending', created_at: isoTime(requestedAt) };
 }
 
-/** @throws {ServiceError} `validation_error` */
-function isTestAsked({ query: { test = 'false' } }: HttpContext): boolean {
-  if (test === 'true' || test === 'false') return test === 'true';
-  throw fieldError('test', 'Must be true or false.');
-}
-
 export const createConversion: Endpoint = {
   doc: createConversionDoc,
   handler: (deps) => {
     const untilEnded = createUntilEnded(deps);
     return async (ctx) => {
       await countAgainstPlan(deps, ctx);
-      ctx.state.isTest = isTestAsked(ctx);
+      readTestQuery(ctx);
       assertRoom(ctx, deps);
       await deps.bounds.admit();
       const requested = await deps.bodies.read(

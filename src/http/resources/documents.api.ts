@@ -3,6 +3,7 @@ import { CONVERSION_STATUSES } from '../../../projections/conversion-pages.ts';
 import { BATCH_ID, CONVERSION_ID } from '../../domain/ids.ts';
 import { DocumentRequest } from '../../requests/documents-schema.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
+import { testParameter } from '../test-query.ts';
 import { JSON_OR_FORM } from '../middleware/body.ts';
 import { BATCH, Closed, CONVERSION, example, Text } from '../openapi/fields.ts';
 import type { OperationDoc } from '../openapi/operation.ts';
@@ -71,6 +72,7 @@ export const createDocumentDoc: OperationDoc = {
   parameters: [
     idempotencyKeyParameter('gets the same response, and no further credit is taken'),
     prefer('With Accept: application/pdf, the response is the PDF itself.'),
+    testParameter,
   ],
   body: {
     schema: DocumentRequest,

@@ -24,6 +24,7 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
+import { readTestQuery } from '../test-query.ts';
 import { createUntilEnded } from '../waiting.ts';
 import { answerBatch } from './batches.ts';
 import { countBytes, orGone } from './conversion-documents.ts';
@@ -227,6 +228,7 @@ export const createDocument: Endpoint = {
     const untilEnded = createUntilEnded(deps);
     return async (ctx) => {
       await countAgainstPlan(deps, ctx);
+      readTestQuery(ctx);
       assertRoom(ctx, deps);
       await deps.bounds.admit();
       const accepted = await deps.bodies.read(

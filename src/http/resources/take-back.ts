@@ -9,6 +9,7 @@ import { validated } from '../../requests/validation.ts';
 import { commandContext, type HttpContext, keyTermsOf, pathParameter } from '../context.ts';
 import type { RouteDependencies } from '../dependencies.ts';
 import { idempotencyKeyParameter } from '../idempotency-key.ts';
+import { readTestQuery, testParameter } from '../test-query.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint, OperationDoc } from '../openapi/operation.ts';
 import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
@@ -94,6 +95,7 @@ const askOnceMore = (
     parameters: [
       idempotencyKeyParameter('gets the same response, and no further credit is taken'),
       prefer('With Accept: application/pdf, the response is the PDF itself.'),
+      testParameter,
     ],
     answers: { ...REQUESTED, 200: { ...REQUESTED[200], examples: ended } },
     errors: {
@@ -118,6 +120,7 @@ const askOnceMore = (
     const untilEnded = createUntilEnded(deps);
     return async (ctx) => {
       await countAgainstPlan(deps, ctx);
+      readTestQuery(ctx);
       await answerRequested(ctx, deps, untilEnded, await requestOnceMore(ctx, deps, act));
     };
   },
