@@ -66,7 +66,7 @@ const Invoice = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Makes the PDF an electronic invoice (Factur-X, ZUGFeRD): the XML lies within it, and it conforms to PDF/A-3b unless another level of part 3 is asked for.',
+      'Makes the PDF an electronic invoice (Factur-X, ZUGFeRD): the XML lies within it, and it conforms to PDF/A-3b unless another level of part 3 is asked for. The XML is not checked against the schema and the rules of its profile: use a validator.',
   },
 );
 
