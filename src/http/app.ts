@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { LookBacks, limitsOf, operatorLimits } from '../conversions/look-back.ts';
 import { ConversionSearches } from '../conversions/search.ts';
+import { FailedWork } from '../conversions/failed-work.ts';
 import { TemplateTime } from '../conversions/template-time.ts';
 import { Thumbnails } from '../conversions/thumbnails.ts';
 import { TemplateThreads } from '../templates/threads.ts';
@@ -167,6 +168,12 @@ function templatesOf({ budgets, clock }: HttpDependencies, closing: AbortSignal)
   return new TemplateTime(threads, budgets, clock);
 }
 
+function failedWorkOf(deps: HttpDependencies, closing: AbortSignal): FailedWork {
+  const failedWork = new FailedWork(deps);
+  closing.addEventListener('abort', () => failedWork.close(), { once: true });
+  return failedWork;
+}
+
 export function createApp(given: HttpDependencies): ApiApp {
   const deps = { ...given, store: { head: coalescedHead(given.store) } };
   const credentials = new Credentials(deps);
@@ -204,6 +211,7 @@ export function createApp(given: HttpDependencies): ApiApp {
     searches: searchesOf(deps, closing.signal),
     thumbnails,
     templates: templatesOf(deps, closing.signal),
+    failedWork: failedWorkOf(deps, closing.signal),
     operatorLookBacks: new LookBacks(deps, operatorLimits()),
     closing: closing.signal,
     findCaller: (ctx) => credentials.callerOf(ctx),

@@ -5,6 +5,7 @@ import type { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import type { LookBacks } from '../conversions/look-back.ts';
 import type { ConversionSearches } from '../conversions/search.ts';
+import type { FailedWork } from '../conversions/failed-work.ts';
 import type { TemplateTime } from '../conversions/template-time.ts';
 import type { Thumbnails } from '../conversions/thumbnails.ts';
 import type { Vault } from '../documents/keys/vault.ts';
@@ -121,6 +122,7 @@ export interface RouteDependencies extends HttpDependencies {
   readonly searches: ConversionSearches;
   readonly thumbnails: Thumbnails;
   readonly templates: TemplateTime;
+  readonly failedWork: FailedWork;
   /** Those of the command line, which take as long as they take. */
   readonly operatorLookBacks: LookBacks;
 }

@@ -122,6 +122,13 @@ export const BUDGETS = {
     1e9,
     'milliseconds a minute that templates of an account which fail, and previews, may take',
   ),
+  maxAccountFailedWorkMs: bound(
+    'api',
+    'MAX_ACCOUNT_FAILED_WORK_MS',
+    30_000,
+    1e9,
+    'milliseconds a minute that work on PDFs of an account which fails may take',
+  ),
   maxStreams: bound('api', 'MAX_STREAMS', 1000, 1e6, 'streams of conversions that are open'),
   maxAccountStreams: bound(
     'api',

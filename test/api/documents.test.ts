@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { test } from 'tap';
 import { readContent } from '../../src/documents/decryption.ts';
+import { conversionAggregate } from '../../src/domain/conversion.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
 import { decodeEvent } from '../../src/event-store/codec.ts';
@@ -277,6 +278,47 @@ void test('conversions of the account are sources while their PDF is there', asy
   const [repeated] = await requested(api, accountId);
   t.strictSame(repeated?.stored, request?.stored, 'a retry needs the sources no more');
   t.equal(repeated?.data.sources, request?.data.sources);
+});
+
+void test('work that fails or is cancelled has its time, of each account', async (t) => {
+  const api = await startApi(t, { env: { MAX_ACCOUNT_FAILED_WORK_MS: '10000' } });
+  const [mallory, ada] = [await api.newAccount(), await api.newAccount()];
+  const body = { sources: [{ file: base64(ONE) }] };
+  const ask = async (key: string, sent: object = body, headers = {}) =>
+    await post(api, key, sent, headers);
+  const endAfter = async (
+    ms: number,
+    { id: accountId, key }: typeof ada,
+    end: (id: string) => Promise<unknown>,
+    headers = {},
+  ): Promise<void> => {
+    const conversionId = String((await ask(key, body, headers)).body['id']);
+    const by = { renderer: 'test', delivery: 'one', at: api.clock.now() };
+    const command = { type: 'StartConversion', accountId, conversionId, ...by } as const;
+    await api.actors.send(conversionAggregate, conversionId, command, api.context());
+    api.clock.time += ms;
+    await end(conversionId);
+  };
+  const fail =
+    ({ id }: typeof ada, code?: 'renderer_failed') =>
+    async (conversionId: string) =>
+      await api.fail(id, conversionId, 'x', code);
+  await endAfter(30_000, ada, fail(ada, 'renderer_failed'));
+  t.equal((await ask(ada.key)).status, 202, 'faults of the renderer are not theirs');
+  const cancel = async (id: string) =>
+    await api.call('DELETE', `${BASE}/conversions/${id}/`, { key: mallory.key });
+  await endAfter(6_000, mallory, cancel, { 'Idempotency-Key': 'k' });
+  await endAfter(6_000, mallory, fail(mallory));
+  const refused = await ask(mallory.key);
+  t.match(refusal(refused), { status: 429, error: 'rate_limit_exceeded' });
+  t.match(refused.body, { message: /^Conversions of PDFs that failed .* 10 s a minute/ });
+  const seconds = Number(refused.headers.get('retry-after'));
+  t.ok(seconds >= 1 && seconds <= 12, `${seconds} s`);
+  const again = await ask(mallory.key, body, { 'Idempotency-Key': 'k' });
+  t.equal(again.status, 202, 'what was accepted stays so');
+  t.equal((await ask(ada.key)).status, 202, 'others have their own');
+  api.clock.time += seconds * 1000;
+  t.equal((await ask(mallory.key)).status, 202);
 });
 
 const pagesOf = (pages: string) => [

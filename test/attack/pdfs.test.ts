@@ -1,11 +1,12 @@
 /** PDFs that mean harm: work on each ends within its bounds, with words, and so does its picture. */
-import { deflateSync } from 'node:zlib';
+import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import { pino } from 'pino';
 import tap, { test } from 'tap';
 import { Thumbnails } from '../../src/conversions/thumbnails.ts';
 import { WorkFailure, type WorkStep } from '../../src/pdf/work-plan.ts';
 import { workOnPdf } from '../../src/pdf/work.ts';
 import { testDirectory } from '../support/directory.ts';
+import { startService } from '../support/service.ts';
 import { pdfOf, pdfOfObjects } from '../support/written-pdf.ts';
 
 const MIB = 2 ** 20;
@@ -138,4 +139,52 @@ void test('the picture of such a PDF is bounded, too, and the next one is drawn'
     t.ok(taken < 2 * MOST_BYTES, `${name}: ${Math.round(taken / MIB)} MiB`);
   }
   t.ok(await thumbnails.firstPage('ada', pdfOf(['x'])), 'others get theirs');
+});
+
+/** A content of many GiB, packed three times, in some hundred bytes: qpdf inflates it as long as it may. */
+function endless(): Buffer {
+  const block = Buffer.alloc(16 * MIB, 32);
+  const whole = { level: 9, finishFlush: constants.Z_FULL_FLUSH } as const;
+  const again = deflateRawSync(block, whole);
+  const many = Array.from({ length: 1_000 }, () => again);
+  const twice = deflateSync(Buffer.concat([deflateSync(block, whole), ...many]), { level: 9 });
+  const filters = '/Filter[/FlateDecode/FlateDecode/FlateDecode]';
+  return pageOf(stream(filters, deflateSync(twice, { level: 9 })));
+}
+
+void test('work that fails late does so for a part of each minute only', async (t) => {
+  const service = await startService(t, {
+    RENDER_TIMEOUT_MS: '4000',
+    MAX_ACCOUNT_FAILED_WORK_MS: '3000',
+  });
+  const headers = { 'X-API-Key': service.firstStart.apiKey, 'Content-Type': 'application/json' };
+  const post = async (path: string, body?: object) => {
+    const sent = { headers: { ...headers, Prefer: 'wait=30' }, method: 'POST' };
+    const answer = await fetch(`${service.url}/api/v1${path}`, {
+      ...sent,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const record = (await answer.json()) as Readonly<Record<string, unknown>>;
+    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), record };
+  };
+  const file = endless();
+  t.ok(file.length < 2_000, `${file.length} bytes`);
+  const work = { sources: [{ file: file.toString('base64') }] };
+  const first = await post('/documents/', work);
+  t.match(first, { status: 200, record: { status: 'failed', failure_code: 'timeout' } });
+  const good = { sources: [{ file: pdfOf(['x']).toString('base64') }] };
+  const id = String(first.record['id']);
+  for (const refused of [
+    await post('/documents/', good),
+    await post(`/conversions/${id}/retry/`),
+  ]) {
+    t.match(refused, {
+      status: 429,
+      record: { error: 'rate_limit_exceeded', message: /^Conversions of PDFs that failed/ },
+    });
+    const seconds = Number(refused.retryAfter);
+    t.ok(seconds > 5 && seconds < 120, `${seconds} s`);
+  }
+  const printed = await post('/pdf/', { html: '<p>x' });
+  t.match(printed, { status: 200, record: { status: 'completed' } }, 'all else goes on');
 });

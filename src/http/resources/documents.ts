@@ -209,6 +209,7 @@ async function request(
       ? { kind: 'parts', batch: { batchId: conversionId, requestedAt } }
       : { kind: 'one', conversion: earlier };
   }
+  deps.failedWork.assertLeft(accountId);
   const sources = await readSources(ctx, deps, checked.sources);
   if (checked.parts !== undefined) {
     return { kind: 'parts', batch: await requestParts(ctx, deps, checked, sources, key) };

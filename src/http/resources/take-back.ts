@@ -68,6 +68,7 @@ async function requestOnceMore(
   const message = `${goneText('request', row)} ${SEND_AGAIN}`;
   await assertInRetention(deps, row, message);
   const { requested } = await findRequest(deps, row, ctx.state.asOf);
+  if (requested.source === 'document') deps.failedWork.assertLeft(accountId);
   const { bytes } = requested.request;
   assertRoom(ctx, deps, bytes, row);
   await deps.bounds.admit();
@@ -103,7 +104,7 @@ const askOnceMore = (
         'The account has no credits left, or the API key has used all of its own for this month.',
       ...failed,
       rate_limit_exceeded:
-        'The rate limit was exceeded, or the documents of the account use all of its storage.',
+        'The rate limit was exceeded; the documents of the account use all of its storage; or it is work on PDFs, and such work that failed has taken all the time of a minute that it may.',
       validation_error: {
         when: 'The Idempotency-Key is invalid; or the PDF is to be signed or to have a link to the page for checking it, and now nothing can be signed or that page is not offered.',
         message: 'Idempotency-Key: Must be 1 to 255 printable ASCII characters.',
