@@ -37,6 +37,8 @@ export interface RunOptions<About> {
   readonly about?: About;
 }
 
+const { NODE_COMPILE_CACHE } = process.env;
+
 /** A file beside its caller, and of its kind: TypeScript in a clone, JavaScript in an installed package. */
 export const threadFile = ({ filename, url }: ImportMeta, name: string): URL =>
   new URL(`${name}${extname(filename)}`, url);
@@ -59,8 +61,9 @@ export class Threads<Task extends object, Answer, About = undefined> {
       // They would block an idle thread's event loop, and with it the pipe to Chrome.
       atomics: 'disabled',
       recordTiming: false,
-      // Threads see no setting, such as a key, and no flag of ours, such as one that opens a debugger.
-      env: {},
+      // Threads see no setting, such as a key, and no flag of ours, such as one that opens a debugger. Without the folder of
+      // compiled modules a thread takes 100 ms more of processor time to start.
+      env: NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE },
       execArgv: [],
       ...options,
       ...(choose && {
