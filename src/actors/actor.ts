@@ -51,7 +51,7 @@ export class Actor<State, Command, Event extends DomainEvent> {
     type: AggregateType<State, Command, Event>,
     stream: string,
     store: EventStore,
-    snapshots: SnapshotCache,
+    snapshots: SnapshotCache | undefined,
     limits: Limits,
     report: ActorReport,
   ) {

@@ -1,6 +1,6 @@
 /** A node's cache of actor states: when they are saved, and the file that holds them. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { SnapshotCodec } from '../domain/decider.ts';
@@ -38,12 +38,12 @@ interface Stored {
 /** Decides when one stream's state is saved in the node's cache, and in which form. */
 export class Snapshotter<State> {
   readonly #codec: SnapshotCodec<State>;
-  readonly #cache: SnapshotCache;
+  readonly #cache: SnapshotCache | undefined;
   readonly #stream: string;
   #revision = -1;
   #lastCostMs = 0;
 
-  constructor(codec: SnapshotCodec<State>, cache: SnapshotCache, stream: string) {
+  constructor(codec: SnapshotCodec<State>, cache: SnapshotCache | undefined, stream: string) {
     this.#codec = codec;
     this.#cache = cache;
     this.#stream = stream;
@@ -52,7 +52,7 @@ export class Snapshotter<State> {
   /** The cached state, not yet checked against the stream; absent also where it cannot be read. */
   read(): Omit<Version<State>, 'position'> | undefined {
     const began = performance.now();
-    const found = this.#cache.get(this.#stream, this.#codec.version);
+    const found = this.#cache?.get(this.#stream, this.#codec.version);
     if (found === undefined) return undefined;
     try {
       const { eventId, state } = JSON.parse(found.json) as Stored;
@@ -71,6 +71,7 @@ export class Snapshotter<State> {
 
   /** @param every fewest events since the last snapshot */
   isDue(revision: number, every: number): boolean {
+    if (this.#cache === undefined) return false;
     return revision - this.#revision >= Math.max(every, this.#lastCostMs * EVENTS_PER_MS);
   }
 
@@ -81,7 +82,7 @@ export class Snapshotter<State> {
     this.#revision = revision;
     const stored: Stored = { eventId, state: this.#codec.encode(state) };
     const json = JSON.stringify(stored);
-    this.#cache.put(this.#stream, this.#codec.version, revision, json);
+    this.#cache?.put(this.#stream, this.#codec.version, revision, json);
     this.#lastCostMs = performance.now() - began;
   }
 }
@@ -93,33 +94,36 @@ const DDL = `CREATE TABLE IF NOT EXISTS snapshots (
   stream TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
   revision INTEGER NOT NULL,
-  checksum INTEGER NOT NULL,
+  mac BLOB NOT NULL,
   json TEXT NOT NULL
 ) WITHOUT ROWID`;
 
 interface Row extends Snapshot {
-  readonly checksum: number;
+  readonly mac: Buffer;
 }
 
 interface Open {
   readonly db: Database;
   readonly get: Statement<[string, number], Row>;
-  readonly put: Statement<[string, number, number, number, string]>;
+  readonly put: Statement<[string, number, number, Buffer, string]>;
 }
 
 const DAMAGE = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_ERROR', 'SQLITE_CANTOPEN']);
 
 /**
- * Snapshots in a file of the node that may be lost at any time. It is not synced, so a power cut may
- * damage it: each row carries a checksum, and a damaged file is deleted and replaced.
+ * Snapshots in a file of the node that may be lost at any time. It is not synced, so a power cut may damage it: a
+ * damaged file is deleted and replaced. Each row carries a MAC, so a state that this deployment did not write is not used.
  */
 export class SqliteSnapshots implements SnapshotCache {
   readonly #path: string;
+  readonly #key: Buffer;
   readonly #log: Logger | undefined;
   #open: Open | undefined;
 
-  constructor(path: string, log?: Logger) {
+  /** @param key of the MACs, which only this deployment has */
+  constructor(path: string, key: Buffer, log?: Logger) {
     this.#path = path;
+    this.#key = key;
     this.#log = log;
     try {
       this.#open = open(path);
@@ -132,19 +136,26 @@ export class SqliteSnapshots implements SnapshotCache {
     const row = this.#attempt(({ get }) => get.get(stream, version));
     if (row === undefined) return undefined;
     const { revision, json } = row;
-    return row.checksum === checksum(stream, version, revision, json)
-      ? { revision, json }
-      : undefined;
+    const mac = this.#mac(stream, version, revision, json);
+    const isOurs = mac.length === row.mac.length && timingSafeEqual(mac, row.mac);
+    return isOurs ? { revision, json } : undefined;
   }
 
   put(stream: string, version: number, revision: number, json: string): void {
-    const sum = checksum(stream, version, revision, json);
-    this.#attempt(({ put }) => put.run(stream, version, revision, sum, json));
+    const mac = this.#mac(stream, version, revision, json);
+    this.#attempt(({ put }) => put.run(stream, version, revision, mac, json));
   }
 
   close(): void {
     this.#open?.db.close();
     this.#open = undefined;
+  }
+
+  #mac(stream: string, version: number, revision: number, json: string): Buffer {
+    return createHmac('sha256', this.#key)
+      .update(`${stream}/${version}/${revision}/`)
+      .update(json)
+      .digest();
   }
 
   #attempt<Result>(use: (open: Open) => Result): Result | undefined {
@@ -179,19 +190,13 @@ function open(path: string): Open {
     db.exec(DDL);
     return {
       db,
-      get: db.prepare(
-        'SELECT revision, checksum, json FROM snapshots WHERE stream = ? AND version = ?',
-      ),
+      get: db.prepare('SELECT revision, mac, json FROM snapshots WHERE stream = ? AND version = ?'),
       put: db.prepare('REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)'),
     };
   } catch (error) {
     db.close();
     throw error;
   }
-}
-
-function checksum(stream: string, version: number, revision: number, json: string): number {
-  return crc32(json, crc32(`${stream}/${version}/${revision}/`));
 }
 
 function isDamage(error: unknown): boolean {

@@ -15,7 +15,8 @@ const SAME_USE_MS = 100;
 
 export interface ActorSystemOptions {
   readonly store: EventStore;
-  readonly snapshots: SnapshotCache;
+  /** Without any, each stream is read from its beginning. */
+  readonly snapshots?: SnapshotCache;
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
   /** Logs states that could not be saved. */
@@ -34,7 +35,7 @@ interface Resident {
 /** All actors of a process: one per stream in use, made when needed and let go when idle. */
 export class ActorSystem {
   readonly #store: EventStore;
-  readonly #snapshots: SnapshotCache;
+  readonly #snapshots: SnapshotCache | undefined;
   readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #log: Logger | undefined;

@@ -18,6 +18,13 @@ export async function lookAgain<Found>(
   }
 }
 
+/** The first event after a position that the log is known to go beyond; undefined if it does not. */
+export const findNext = (
+  store: Pick<EventStore, 'readAll'>,
+  after: bigint,
+): Promise<RecordedEvent | undefined> =>
+  lookAgain(async () => (await store.readAll({ after, limit: 1 }))[0]);
+
 /** The event with that id at that revision; undefined if the log does not have it there. */
 export function findEvent(
   store: Pick<EventStore, 'readStream'>,

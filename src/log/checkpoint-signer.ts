@@ -154,7 +154,7 @@ export class CheckpointSigner {
     const { size } = hashes;
     if (last !== undefined) guard.compare(hashes, last);
     const newest = readModel.query(checkpointQueries).newest();
-    if (newest !== undefined) guard.compare(hashes, newest);
+    if (newest !== undefined) guard.compare(hashes, { ...newest, place: 'the newest in the log' });
     const { origin, generation } = log;
     const root = rootHash(hashes, size);
     const note = signNote(checkpointText({ origin, size, root }), signersOf(log, signingKey));

@@ -30,6 +30,8 @@ export type Outcome = 'applied' | 'gap' | 'superseded';
 export interface TableGuard {
   /** Looks after each batch, before it is stored, and when the generation is opened. @throws {LogDiffers} */
   check(): void;
+  /** True while the tables lack events that the log is known to have. */
+  isBehind(): boolean;
   /** Looks when the log has been read to its end. @throws {LogDiffers} */
   checkEnd(): void;
 }

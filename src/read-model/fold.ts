@@ -1,6 +1,7 @@
 /** Tables that are folded from the log: a new generation of the read model, or what answers a question and is not kept. */
 import { setImmediate } from 'node:timers/promises';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { findNext } from '../event-store/look-again.ts';
 import type { EventStore, RecordedEvent } from '../event-store/port.ts';
 import { BatchWriter, type TableGuard } from './batch-writer.ts';
 import type { Projection } from './projection.ts';
@@ -68,16 +69,23 @@ export class Fold {
       const read = await store.readAll({ after: this.#position, limit: batch });
       const events = upTo === undefined ? read : read.filter(({ position }) => position <= upTo);
       const last = events.at(-1);
-      if (last === undefined) break;
-      this.apply(belongs === undefined ? events : events.filter(belongs));
-      this.#position = last.position;
-      this.#events += events.length;
-      onProgress?.(last.position, this.#events);
+      if (last !== undefined) {
+        this.apply(belongs === undefined ? events : events.filter(belongs));
+        this.#position = last.position;
+        this.#events += events.length;
+        onProgress?.(last.position, this.#events);
+      }
       // The end, for now; in one turn of the event loop nothing is added before a take-over.
-      if (events.length < batch) break;
+      if (events.length < batch && !(upTo === undefined && (await this.#goesOn(store)))) break;
       await setImmediate();
     }
     if (upTo === undefined) this.#writer.guard?.checkEnd();
+  }
+
+  /** A member of a cluster may lack for a moment what was signed. */
+  async #goesOn(store: Pick<EventStore, 'readAll'>): Promise<boolean> {
+    if (this.#writer.guard?.isBehind() !== true) return false;
+    return (await findNext(store, this.#position)) !== undefined;
   }
 
   /**

@@ -7,6 +7,7 @@ import {
   type RecordedEvent,
   type Subscription,
 } from '../event-store/port.ts';
+import { findNext } from '../event-store/look-again.ts';
 import { ProjectionFailed } from './batch-writer.ts';
 import type { ReadModel } from './database.ts';
 import { isDamage } from './generations.ts';
@@ -209,8 +210,10 @@ export class ProjectionRunner {
       if (events.length < PULL_BATCH) {
         this.#hasRead = true;
         // Another generation may not have reached the end.
-        if (this.#readModel.writer() === writer) writer.guard?.checkEnd();
-        return;
+        if (this.#readModel.writer() !== writer) return;
+        if (writer.guard?.isBehind() !== true) return writer.guard?.checkEnd();
+        const next = await findNext(this.#store, writer.checkpoint());
+        if (next === undefined) return writer.guard.checkEnd();
       }
       if (this.#stop.signal.aborted) return;
       // A long catch-up must not keep the event loop from everyone else.

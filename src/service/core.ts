@@ -9,12 +9,13 @@ import { Passwords } from '../accounts/passwords.ts';
 import { SqliteSnapshots } from '../actors/snapshots.ts';
 import type { Config } from '../config/config.ts';
 import { LogDiffers } from '../event-store/port.ts';
-import { signingPurpose } from '../documents/keys/master-key.ts';
+import { deriveKey, signingPurpose } from '../documents/keys/master-key.ts';
 import { createVault } from '../documents/keys/vault.ts';
 import { type BoundCheck, Bounds, diskBound, memoryBound, queueBound } from '../limits/bounds.ts';
 import { Budgets } from '../limits/budgets.ts';
 import type { RateLimiter } from '../limits/rate-limiter/port.ts';
 import { CheckpointSigner } from '../log/checkpoint-signer.ts';
+import { comparedStore } from '../log/compared-store.ts';
 import { LogGuard } from '../log/log-guard.ts';
 import { checkKeyring, type Documents, type Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
@@ -72,9 +73,11 @@ export async function openCore(
 ): Promise<Core> {
   const seal = await openSeal(config);
   const adapters = await openAdapters(config, logger, { create, metrics, tracing });
-  const { store, blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
-  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
+  const { blobs, keyring, masterKey, keyFor, queues, openRateLimiter } = adapters;
+  const snapshotKey = deriveKey(masterKey, 'actor snapshots', 32);
+  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), snapshotKey, logger);
   const guard = new LogGuard(openLastCheckpoint(config.dataDir));
+  const store = comparedStore(adapters.store, guard);
   const onDifference = (error: LogDiffers): void => guard.report(error);
   const actors = createActors({ store, snapshots, log: logger, onDifference }, tracing);
   const projected = readModelOf(config, logger, guard);
@@ -85,6 +88,7 @@ export async function openCore(
     if (log !== undefined) await guard.learn(decides, log, signingKey);
     const opened = await openReadModel(projected, store);
     try {
+      store.compareWith(() => opened.query(logTreeQueries));
       await guard.checkEvents(opened.query(logTreeQueries), store);
       return opened;
     } catch (error) {
@@ -144,7 +148,8 @@ export async function openCore(
       return [...(await adapters.unhealthyReasons()), ...behind];
     },
     caughtUp: async () => runner.waitFor(await store.head()),
-    rebuildReadModel: (onProgress) => rebuildReadModel({ readModel: projected, store, onProgress }),
+    rebuildReadModel: (onProgress) =>
+      rebuildReadModel({ readModel: projected, store: adapters.store, onProgress }),
     close: async () => {
       await actors.close();
       await runner.stop();

@@ -1,6 +1,5 @@
 /** Opens the event store of the settings. */
 import { join } from 'node:path';
-import { SqliteSnapshots } from '../actors/snapshots.ts';
 import { ActorSystem } from '../actors/system.ts';
 import type { Config } from '../config/config.ts';
 import { copyableCommand } from '../config/copyable-command.ts';
@@ -51,14 +50,12 @@ export async function openEventStore(
   return opened;
 }
 
-/** The actors on a store, beside no service: with the snapshots of the data directory. */
+/** The actors on a store, beside no service. */
 export function openActors(
-  { config, logger, openings }: StoreSurroundings,
+  { logger, openings }: StoreSurroundings,
   store: EventStore,
 ): ActorSystem {
-  const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), logger);
-  openings.add({ close: async () => snapshots.close() });
-  const actors = new ActorSystem({ store, snapshots, log: logger });
+  const actors = new ActorSystem({ store, log: logger });
   openings.add({ close: () => actors.close() });
   return actors;
 }

@@ -9,6 +9,7 @@ import type { LeaderTask } from '../leader/election.ts';
 import { openLog } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Tracing } from '../observe/tracing/port.ts';
+import { signNewest } from '../process-managers/checkpoints.ts';
 import { isDamage } from '../read-model/generations.ts';
 import { systemClock } from '../time/clock.ts';
 import { openRendererAdapters } from './adapters.ts';
@@ -242,6 +243,7 @@ async function serveLog(
         stopChecking();
         await api.stop(hurry);
         await stopWork(hurry);
+        if (!core.guard.hasDiffered && hurry?.aborted !== true) await signNewest(core);
         await core.close();
         logger.info('stopped');
       },

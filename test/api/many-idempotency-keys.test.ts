@@ -120,7 +120,7 @@ void test('100,000 live keys', async (t) => {
   const dir = testDirectory(t);
   const database = openEmbeddedDatabase(join(dir, 'store.db'));
   const store = new SqliteEventStore(database);
-  const snapshots = new SqliteSnapshots(join(dir, 'snapshots.db'));
+  const snapshots = new SqliteSnapshots(join(dir, 'snapshots.db'), Buffer.alloc(32));
   t.teardown(async () => {
     snapshots.close();
     await store.close();

@@ -26,6 +26,7 @@ const removeReadModels = ({ dataDir }: Place): void =>
 async function stoppedService(
   t: Test,
   afterCheckpoint: (place: Place) => Promise<void> = async () => {},
+  end: (service: Service) => Promise<unknown> = (service) => service.stop(),
 ): Promise<Stopped> {
   const port = String(await freePort());
   const service = createService(t, { PORT: port, CHECKPOINT_SECONDS: '3600' });
@@ -38,7 +39,7 @@ async function stoppedService(
   };
   await cliJson(place, ['tlog', 'checkpoint']);
   await afterCheckpoint(place);
-  await service.stop();
+  await end(service);
   return { service, origin: `http://127.0.0.1:${port}`, apiKey: key };
 }
 
@@ -124,12 +125,46 @@ void test('a changed event, and read models that are gone', async (t) => {
   );
 });
 
-void test('a log that lost its newest events, which no checkpoint covers', async (t) => {
-  const stopped = await stoppedService(t, async (place) => {
-    await cliJson(place, ['credits', 'grant', EMAIL, '1']);
-    // The read models have it.
-    await cliJson(place, ['account', 'list']);
+void test('a changed event, and read models that stay', async (t) => {
+  const stopped = await stoppedService(t);
+  const { service, origin, apiKey } = stopped;
+  forgeCredits(service.place, 4711, 9999);
+  await service.start();
+  const headers = { 'X-API-Key': apiKey, 'Content-Type': 'application/json' };
+  const body = '{"html":"<p>x</p>"}';
+  const print = () => fetch(`${origin}/api/v1/pdf/`, { headers, method: 'POST', body });
+  const refused = await print();
+  t.equal(refused.status, 503);
+  t.notMatch(await refused.text(), /9999|14710/);
+  const line = /^The log's event at position \d+ \(revision \d+ of account-.*audit\.md/;
+  await eventually('the line', () => {
+    const lines = service.output.stderr.split('\n').filter((each) => line.test(messageOf(each)));
+    return lines.length === 1 ? true : undefined;
   });
+  for (const path of ['/readyz', '/api/v1/account/', '/api/v1/conversions/']) {
+    t.equal((await fetch(origin + path, { headers })).status, 503, path);
+  }
+  t.equal((await print()).status, 503);
+  await commandsSay(t, stopped, line);
+  t.notMatch(service.output.stderr + service.output.stdout, /\\n {4}at |"stack"/, 'no stack');
+  t.match(await service.stop(), { code: 0 });
+
+  forgeCredits(service.place, 9999, 4711);
+  await service.start();
+  t.equal((await service.client(apiKey).account()).credits, 4811, 'nothing was debited');
+  t.equal((await print()).status, 202);
+});
+
+void test('a log that lost its newest events, which no checkpoint covers', async (t) => {
+  const stopped = await stoppedService(
+    t,
+    async (place) => {
+      await cliJson(place, ['credits', 'grant', EMAIL, '1']);
+      // The read models have it.
+      await cliJson(place, ['account', 'list']);
+    },
+    (service) => service.kill(),
+  );
   const { place } = stopped.service;
   cutOff(place, 1);
   await answersNothing(t, stopped, /^The log lacks revision \d+ of account-\S+ .*audit\.md/);
@@ -141,4 +176,16 @@ void test('a log that lost its newest events, which no checkpoint covers', async
     4811,
     'its operator decided',
   );
+});
+
+void test('a stop signs a checkpoint of the newest events, so that they cannot be cut off', async (t) => {
+  const stopped = await stoppedService(t, async (place) => {
+    await cliJson(place, ['credits', 'grant', EMAIL, '1']);
+  });
+  const { place } = stopped.service;
+  removeReadModels(place);
+  // The event of the checkpoint, and the grant.
+  cutOff(place, 2);
+  const line = /^The log holds \d+ events, and this node has signed or seen a checkpoint of \d+ /;
+  await answersNothing(t, stopped, line);
 });

@@ -154,43 +154,49 @@ for (const [fault, spoil] of Object.entries(WRONG)) {
   });
 }
 
+const KEY = Buffer.alloc(32, 1);
+
 void test('the file of snapshots: kept, of one version, checked, and disposable', async (t) => {
   const path = join(testDirectory(t), 'snapshots.db');
-  const first = new SqliteSnapshots(path);
+  const first = new SqliteSnapshots(path, KEY);
   first.put('s', 1, 41, '"old"');
   first.put('s', 1, 42, '"new"');
   first.close();
 
-  const second = new SqliteSnapshots(path);
+  const second = new SqliteSnapshots(path, KEY);
   t.strictSame(second.get('s', 1), { revision: 42, json: '"new"' });
   t.equal(second.get('s', 2), undefined, 'another codec version');
   t.equal(second.get('other', 1), undefined);
   const db = new Sqlite(path);
   db.exec(`UPDATE snapshots SET json = '"forged"'`);
   db.close();
-  t.equal(second.get('s', 1), undefined, 'its checksum does not fit');
+  t.equal(second.get('s', 1), undefined, 'its MAC does not fit');
+  const forger = new SqliteSnapshots(path, Buffer.alloc(32, 2));
+  forger.put('s', 1, 43, '"forged"');
+  forger.close();
+  t.equal(second.get('s', 1), undefined, 'another deployment has written it');
   second.close();
   second.put('s', 1, 43, '""');
   t.equal(second.get('s', 1), undefined, 'closed: nothing, without an error');
 
   writeFileSync(path, 'this is not a database, though its name says so. '.repeat(200));
-  const third = new SqliteSnapshots(path);
+  const third = new SqliteSnapshots(path, KEY);
   t.equal(third.get('s', 1), undefined);
   third.put('s', 1, 44, '"new"');
   t.strictSame(third.get('s', 1), { revision: 44, json: '"new"' });
   third.close();
 
-  const nowhere = new SqliteSnapshots(join(t.testdirName, 'no', 'such', 'directory.db'));
+  const nowhere = new SqliteSnapshots(join(t.testdirName, 'no', 'such', 'directory.db'), KEY);
   nowhere.put('s', 1, 1, '""');
   t.equal(nowhere.get('s', 1), undefined, 'no file can be made: no snapshots, no error');
 });
 
 void test('a file that is damaged while in use is replaced', async (t) => {
   const path = join(testDirectory(t), 'snapshots.db');
-  const filled = new SqliteSnapshots(path);
+  const filled = new SqliteSnapshots(path, KEY);
   for (let n = 0; n < 200; n += 1) filled.put(`s${n}`, 1, n, JSON.stringify('x'.repeat(2_000)));
   filled.close();
-  const cache = new SqliteSnapshots(path);
+  const cache = new SqliteSnapshots(path, KEY);
   writeFileSync(path, Buffer.alloc(100 * 4096, 0x5a));
   for (let n = 0; n < 200; n += 1) t.equal(cache.get(`s${n}`, 1), undefined);
   cache.put('s', 1, 1, '"new"');
