@@ -9,7 +9,7 @@ const only = (name, from, to, comment) => ({
 
 /** Files that know nothing of the service, and do one small thing for many parts of it. */
 const PLAIN =
-  '^src/((async|text)/|(documents/ownership|errors/error-message|limits/(bounds|budgets|wasm-memory)|observe/log-throttle)\\.ts$)';
+  '^src/((async|text)/|(documents/ownership|errors/error-message|limits/(bounds|budgets|wasm-memory)|observe/(log-throttle|outage))\\.ts$)';
 
 /** What may be asked of the service, whoever asks: the API or the command line. */
 const USE_CASES =

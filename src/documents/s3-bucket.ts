@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { errorMessage } from '../errors/error-message.ts';
+import { isTold, markTold, type Outage } from '../observe/outage.ts';
 import { ObjectsUnavailable, withIdleLimit } from './objects.ts';
 import type { S3Credentials, S3Location } from './s3-location.ts';
 
@@ -55,7 +56,12 @@ export class S3Bucket {
   readonly client: S3Client;
   readonly location: S3Location;
 
-  constructor(location: S3Location, credentials: S3Credentials, limits: S3Limits = S3_LIMITS) {
+  constructor(
+    location: S3Location,
+    credentials: S3Credentials,
+    limits: S3Limits = S3_LIMITS,
+    outage?: Outage,
+  ) {
     this.location = location;
     this.client = new S3Client({
       region: location.region,
@@ -73,6 +79,26 @@ export class S3Bucket {
       responseChecksumValidation: 'WHEN_REQUIRED',
       expectContinueHeader: false,
     });
+    if (outage !== undefined) this.#watch(outage);
+  }
+
+  /** Around all tries of a request. What the server refuses is an answer. */
+  #watch(outage: Outage): void {
+    this.client.middlewareStack.add(
+      (next) => async (args) => {
+        try {
+          const answered = await next(args);
+          outage.worked();
+          return answered;
+        } catch (error) {
+          const { status } = answerOf(error);
+          if (status > 0 && status < 500) outage.worked();
+          else if (error instanceof Error) outage.failed(error);
+          throw error;
+        }
+      },
+      { step: 'initialize', name: 'outage' },
+    );
   }
 
   close(): void {
@@ -93,6 +119,9 @@ export function answerOf(error: unknown): { readonly status: number; readonly co
 export function unavailable(what: string, error: unknown): ObjectsUnavailable {
   if (error instanceof ObjectsUnavailable) return error;
   const { status, code } = answerOf(error);
-  if (status > 0) return new ObjectsUnavailable(`${what} was answered with ${status} ${code}.`);
+  if (status > 0) {
+    const answered = new ObjectsUnavailable(`${what} was answered with ${status} ${code}.`);
+    return isTold(error) ? markTold(answered) : answered;
+  }
   return new ObjectsUnavailable(`${what} failed: ${errorMessage(error)}.`, { cause: error });
 }

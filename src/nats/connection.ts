@@ -4,6 +4,7 @@ import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import { withTimeout } from '../async/with-timeout.ts';
 import { errorMessage } from '../errors/error-message.ts';
+import { markTold } from '../observe/outage.ts';
 import { type NatsAddress, parseNatsUrl } from './address.ts';
 
 export interface NatsLink {
@@ -169,7 +170,9 @@ function follow(
   const isUp = (): boolean => up && !connection.isClosed();
   const whileUp = async <T>(work: Promise<T>): Promise<T> => {
     const { promise: lost, reject } = Promise.withResolvers<never>();
-    const forget = onDisconnect(() => reject(new Error('The connection to NATS was lost.')));
+    const forget = onDisconnect(() =>
+      reject(markTold(new Error('The connection to NATS was lost.'))),
+    );
     try {
       return await Promise.race([work, lost]);
     } finally {
@@ -189,7 +192,7 @@ function follow(
     onDisconnect,
     whileUp,
     ifUp: async (work) => {
-      if (!isUp()) throw new Error('NATS is away.');
+      if (!isUp()) throw markTold(new Error('NATS is away.'));
       return await whileUp(work());
     },
     close: async () => {

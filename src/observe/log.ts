@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { plainJson, plainText } from '../text/plain-text.ts';
+import { isTold } from './outage.ts';
 
 export type { Logger };
 
@@ -41,6 +42,17 @@ export function readableLine(json: string): string {
   ].join('\n');
 }
 
+const DEBUG = 20;
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+
+/** An outage has two lines of its own. A line for each error of it would hide everything else. */
+export const logUnlessTold: LogMethod = function (args, log, level) {
+  const { err } = Object(args[0]) as { readonly err?: unknown };
+  if (level > DEBUG && isTold(err)) this.debug(...args);
+  else log.apply(this, args);
+};
+
 let second = 0;
 let upToSecond = '';
 
@@ -70,7 +82,7 @@ export function createLogger(level: Config['logLevel'], lineFields?: () => objec
       base: null,
       timestamp: isoTime,
       ...(lineFields && { mixin: lineFields }),
-      hooks: { streamWrite: terminal ? readableLine : plainJson },
+      hooks: { logMethod: logUnlessTold, streamWrite: terminal ? readableLine : plainJson },
     },
     destination,
   );

@@ -27,6 +27,7 @@ import type { Budgets } from '../limits/budgets.ts';
 import type { Documents, Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { LogThrottle } from '../observe/log-throttle.ts';
+import { isTold } from '../observe/outage.ts';
 import type { CompletedOutcome, FailedOutcome, RenderReport } from '../render-queue/messages.ts';
 import type { Consumer, RenderQueue } from '../render-queue/port.ts';
 
@@ -203,10 +204,12 @@ export function startOutcomes(deps: Recorder): Consumer {
   const unknownConversions = new LogThrottle();
   const putOff = new LogThrottle();
   // One line reports an outage. Each report comes again and again while it lasts.
-  const logPutOff = (about: object, error: unknown, message: string): void =>
+  const logPutOff = (about: object, error: unknown, message: string): void => {
+    if (isTold(error)) return;
     putOff.log((suppressed) =>
       logger.warn({ ...about, reason: errorReason(error), suppressed }, message),
     );
+  };
   const isErased = async (accountId: string): Promise<boolean> =>
     (await deps.actors.read(accountAggregate, accountId)).state.status === 'erased';
   return queue.onReport(async (report) => {

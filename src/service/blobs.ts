@@ -108,7 +108,7 @@ async function openNatsObjects(nats: NatsLink | undefined) {
  * @throws {ConfigError}
  */
 export async function openS3(
-  { config, openings }: Pick<Surroundings, 'config' | 'openings'>,
+  { config, logger, openings }: Pick<Surroundings, 'config' | 'logger' | 'openings'>,
   url: string,
   folder: string,
   name = 'BLOB_STORE_URL',
@@ -123,9 +123,12 @@ export async function openS3(
     accessKeyId: needed('AWS_ACCESS_KEY_ID', awsAccessKeyId),
     secretAccessKey: needed('AWS_SECRET_ACCESS_KEY', awsSecretAccessKey),
   };
+  const location = parseS3Url(url, name);
   const bucket = new S3Bucket(
-    parseS3Url(url, name),
+    location,
     token === undefined ? credentials : { ...credentials, sessionToken: token },
+    undefined,
+    openings.outage(`the bucket ${location.bucket}`, logger),
   );
   openings.add({ close: async () => bucket.close() });
   return new S3Objects(bucket, folder, name);

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { BoundCheck } from '../limits/bounds.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import type { Logger } from '../observe/log.ts';
+import { Outage } from '../observe/outage.ts';
 import { connect, type NatsSide } from './nats.ts';
 
 export interface Opening {
@@ -17,9 +18,17 @@ export interface Opening {
 /** What was opened so far. It is checked together and closed in the reverse order. */
 export class Openings {
   readonly #openings: Opening[] = [];
+  readonly #outages = new Map<string, Outage>();
 
   add(opening: Opening): void {
     this.#openings.push(opening);
+  }
+
+  /** One for each server, whatever uses it. @param server its name in lines, such as `the event store` */
+  outage(server: string, logger: Logger): Outage {
+    const known = this.#outages.get(server) ?? new Outage(server, logger);
+    this.#outages.set(server, known);
+    return known;
   }
 
   get bounds(): readonly BoundCheck[] {

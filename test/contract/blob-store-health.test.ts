@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { readConfig } from '../../src/config/config.ts';
 import { NatsObjects } from '../../src/documents/nats-objects.ts';
@@ -10,6 +11,8 @@ import type { Objects } from '../../src/documents/objects.ts';
 import { ObjectBlobStore } from '../../src/documents/remote.ts';
 import { S3Bucket } from '../../src/documents/s3-bucket.ts';
 import { S3Objects } from '../../src/documents/s3-objects.ts';
+import { logUnlessTold } from '../../src/observe/log.ts';
+import { Outage } from '../../src/observe/outage.ts';
 import { openBlobs } from '../../src/service/blobs.ts';
 import { Openings } from '../../src/service/open.ts';
 import { newConversionId } from '../../src/time/ids.ts';
@@ -99,6 +102,35 @@ void test('S3: what its server says is told, without our own names', async (t) =
   server.fault = undefined;
   await onceUsable(blobs);
   t.equal(server.objects.size, 0);
+});
+
+void test('S3: a server that falls silent is told by one line, and its return by one', async (t) => {
+  const server = await startS3Server(t);
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push((JSON.parse(line) as { msg: string }).msg);
+  const logger = pino({ level: 'info', hooks: { logMethod: logUnlessTold } }, { write });
+  const outage = new Outage('the bucket', logger, 300);
+  const limits = { tries: 2, idleMs: 200 };
+  const client = new S3Bucket(server.location, s3Credentials, limits, outage);
+  t.teardown(() => client.close());
+  const blobs = new ObjectBlobStore(new S3Objects(client, 'blobs/'));
+  await store(blobs, 10);
+  for (const fault of [() => true, answer(503, 'SlowDown', 'PUT')]) {
+    server.fault = fault;
+    for (let n = 0; n < 3; n += 1) {
+      await store(blobs, 10).catch((err: unknown) => logger.error({ err }, 'not stored'));
+    }
+  }
+  server.fault = answer(403, 'AccessDenied', 'PUT');
+  await store(blobs, 10).catch((err: unknown) => logger.error({ err }, 'refused'));
+  server.fault = undefined;
+  await store(blobs, 10);
+  await eventually('the end', () => (lines.length > 2 ? true : undefined));
+  t.strictSame(lines, [
+    'the bucket does not answer as it should: it is tried again',
+    'refused',
+    'the bucket answers again',
+  ]);
 });
 
 void test('a write is not tried by each probe, nor for more than it must show', async (t) => {

@@ -43,6 +43,7 @@ void test(
       {
         readStream: (...args) => server.readStream(...args),
         recordedEvent: (event) => server.recordedEvent(event),
+        failed: (error) => server.failed(error),
         subscribe: (after) => {
           const feed = server.subscribe(after);
           drop = () => void feed.unsubscribe();

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { KurrentDbClient } from '../../src/event-store/kurrentdb/client.ts';
 import { parseConnectionString } from '../../src/event-store/kurrentdb/connection-string.ts';
+import { eventually } from '../support/deadline.ts';
 import { newEvents } from '../support/events.ts';
 import { listening } from '../support/listener.ts';
 
@@ -36,28 +37,40 @@ function gossipOf(port: number): Buffer {
   return Buffer.concat([head, members]);
 }
 
-/** A node that says that it leads, and answers no other call. */
-async function lonelyLeader(t: Test): Promise<number> {
+interface TestNode {
+  readonly port: number;
+  /** Its answer to who leads; undefined: none. */
+  leader: number | undefined;
+  /** Calls that came, by whether they asked that. */
+  readonly calls: { gossip: number; other: number };
+}
+
+/** A node that says who leads, and answers no other call. */
+async function startNode(t: Test): Promise<TestNode> {
   const server = createHttp2Server();
   const port = await listening(t, server);
+  const node: TestNode = { port, leader: port, calls: { gossip: 0, other: 0 } };
   server.on('stream', (stream, headers) => {
     stream.on('error', () => stream.destroy());
-    if (!String(headers[':path']).includes('gossip')) return;
+    const isGossip = String(headers[':path']).includes('gossip');
+    node.calls[isGossip ? 'gossip' : 'other'] += 1;
+    const { leader } = node;
+    if (!isGossip || leader === undefined) return;
     stream.respond(
       { ':status': 200, 'content-type': 'application/grpc' },
       { waitForTrailers: true },
     );
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    stream.end(gossipOf(port));
+    stream.end(gossipOf(leader));
   });
-  return port;
+  return node;
 }
 
 // An error that nobody awaits fails the test, as it would end the service.
 void test('a leader that is found after its connection was given up ends nothing', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => socket.destroy()));
   const silentPort = await listening(t, silent);
-  const leader = await lonelyLeader(t);
+  const { port: leader } = await startNode(t);
   // The driver asks its hosts in random order. It waits for one that is silent for longer than an append may take.
   const url = `esdb://127.0.0.1:${silentPort},127.0.0.1:${leader}?tls=false&gossipTimeout=5`;
   const clients = Array.from(
@@ -71,4 +84,23 @@ void test('a leader that is found after its connection was given up ends nothing
   // By now each driver has found the leader.
   await Promise.allSettled(clients.map((client) => client.readStream('a-1', 0, 1)));
   await Promise.all(clients.map((client) => client.close()));
+});
+
+void test('after a reconnect the node that was silent is asked last', async (t) => {
+  const nodes = await Promise.all([startNode(t), startNode(t), startNode(t)]);
+  const [silent, next] = nodes;
+  for (const node of nodes) node.leader = silent.port;
+  const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const to = parseConnectionString(`esdb://${hosts}?tls=false`);
+  const clients = Array.from({ length: 8 }, () => new KurrentDbClient(to, silentLogger));
+  t.teardown(() => Promise.all(clients.map((client) => client.close())));
+  const reads = clients.map((client) => client.readStream('a-1', 0, 1));
+  const failures = Promise.allSettled(reads);
+  await eventually('calls at the leader', () => silent.calls.other === 8 || undefined);
+  // It answers nothing from now on, and the others have chosen another.
+  for (const node of nodes) node.leader = node === silent ? undefined : next.port;
+  silent.calls.gossip = 0;
+  await eventually('calls at the next leader', () => next.calls.other === 8 || undefined);
+  t.equal(silent.calls.gossip, 0);
+  await failures;
 });

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type Test, test } from 'tap';
 import { freePort } from '../support/free-port.ts';
+import { startHttpsServer } from '../support/https.ts';
 import { connectForGood, startNatsServer } from '../support/nats-server.ts';
 import type { Place } from '../support/place.ts';
 import { createService, RendererProcess, type Service } from '../support/service.ts';
@@ -65,6 +66,8 @@ void test('a first start that fails leaves nothing behind, whatever is wrong', a
   writeFileSync(file, '');
   const taken = String(await takenPort(t));
   const nobody = await freePort();
+  const unknown = await startHttpsServer((_, response) => response.end());
+  t.teardown(() => unknown.close());
   const remote = { BLOB_STORE_URL: 'nats:', MASTER_KEY: KEY };
   const s3 = {
     BLOB_STORE_URL: `s3://bucket?region=x&endpoint=http://127.0.0.1:${nobody}`,
@@ -91,6 +94,12 @@ void test('a first start that fails leaves nothing behind, whatever is wrong', a
       'no event store',
       { EVENT_STORE_URL: `esdb://127.0.0.1:${nobody}?tls=false` },
       [/ EVENT_STORE_URL/],
+    ],
+    [
+      // Node has a warning of its own for the address.
+      'an event store with an unknown certificate',
+      { EVENT_STORE_URL: `esdb://127.0.0.1:${unknown.port}` },
+      [/ certificate that is not trusted/],
     ],
     [
       'a data directory in a file',

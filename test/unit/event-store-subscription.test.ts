@@ -55,7 +55,12 @@ class OneATurn extends EventEmitter implements DriverSubscription {
 
 void test('events that come one in a turn are handed over together', async (t) => {
   const driver = new OneATurn();
-  const log = { subscribe: () => driver, recordedEvent, readStream: async () => [] };
+  const log = {
+    subscribe: () => driver,
+    recordedEvent,
+    readStream: async () => [],
+    failed: <E extends Error>(error: E) => error,
+  };
   const batches: number[] = [];
   const seen: string[] = [];
   const handle = (events: readonly RecordedEvent[]): void => {

@@ -12,6 +12,7 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Logger } from 'pino';
+import { Outage } from '../../observe/outage.ts';
 import {
   type AppendResult,
   AppendTooLarge,
@@ -73,8 +74,11 @@ export class KurrentDbClient {
   /** Copies alone are appended by it. */
   readonly #openInOrder: () => Connection;
   #inOrder: Connection | undefined;
+  readonly #outage: Outage;
+  #closed = false;
 
   constructor(to: ConnectionString, logger: Logger) {
+    this.#outage = new Outage('the event store', logger);
     this.#namespace = to.namespace;
     this.#ours = to.namespace === '' ? /^[^$.][^.]*$/ : new RegExp(`^${to.namespace}\\.`);
     this.#connection = new Connection(to, logger);
@@ -126,6 +130,7 @@ export class KurrentDbClient {
         }),
         cancel: endsItself,
       }));
+      this.#outage.worked();
       return { revision: Number(nextExpectedRevision), position: placeOf(position) };
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) {
@@ -140,9 +145,9 @@ export class KurrentDbClient {
           error,
         );
       }
-      throw new EventStoreUnavailable('The event store did not confirm an append.', {
-        cause: error,
-      });
+      throw this.failed(
+        new EventStoreUnavailable('The event store did not confirm an append.', { cause: error }),
+      );
     }
   }
 
@@ -214,7 +219,13 @@ export class KurrentDbClient {
     return this.#subscribe(this.#connection.driver, after);
   }
 
+  /** Counts a failure as one of an outage, and returns it. */
+  failed<E extends Error>(error: E): E {
+    return this.#closed ? error : this.#outage.failed(error);
+  }
+
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all([this.#connection.close(), this.#inOrder?.close()]);
   }
 
@@ -304,9 +315,13 @@ export class KurrentDbClient {
 
   async #call<T>(start: (driver: Driver) => Call<T>): Promise<T> {
     try {
-      return await this.#connection.read(start);
+      const answer = await this.#connection.read(start);
+      this.#outage.worked();
+      return answer;
     } catch (error) {
-      throw new EventStoreUnavailable('The event store could not be read.', { cause: error });
+      throw this.failed(
+        new EventStoreUnavailable('The event store could not be read.', { cause: error }),
+      );
     }
   }
 }

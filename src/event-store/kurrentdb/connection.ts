@@ -14,7 +14,7 @@ import type { ConnectionString } from './connection-string.ts';
 
 /** Longest that a call may take; the driver itself sets no limit to reads. */
 export const CALL_MS = 4_000;
-/** Longest that a read may take with its wait for a slot and its second try. */
+/** Longest that a read may take with its waits for a slot and a leader, and its second try. */
 const READ_MS = 8_000;
 /** A server lets a connection have so many calls at once, often 100; the driver hides that more wait. */
 const READS_AT_ONCE = 64;
@@ -48,9 +48,18 @@ export class Driver extends EventStoreDBClient {
   /** The time of the last answer, by `performance.now()`. */
   answeredAt = 0;
   ended = false;
+  /** The node that it is connected to, `host:port`; undefined before the first call. */
+  node: string | undefined;
 
-  /** @param inOrder appends share one stream, which the server takes in its order */
-  static connect({ hosts, discover, ...rest }: ConnectionString, inOrder: boolean): Driver {
+  /**
+   * @param inOrder appends share one stream, which the server takes in its order
+   * @param silent a node that has not answered, `host:port`: it is asked last who leads
+   */
+  static connect(
+    { hosts, discover, ...rest }: ConnectionString,
+    inOrder: boolean,
+    silent?: string,
+  ): Driver {
     const { tls, verify, certificates, user } = rest;
     const keepAliveInterval = Driver.#ownInterval(rest.settings);
     const settings = { gossipTimeout: GOSSIP_SECONDS, ...rest.settings, keepAliveInterval };
@@ -63,15 +72,17 @@ export class Driver extends EventStoreDBClient {
     const driver = discover
       ? new Driver({ ...settings, discover: first }, credentials, user)
       : hosts.length > 1
-        ? new Driver({ ...settings, endpoints: [...hosts] }, credentials, user)
+        ? new Driver({ ...settings, endpoints: askedLast(hosts, silent) }, credentials, user)
         : new Driver({ ...settings, endpoint: first }, credentials, user);
     const { execute, handleError: reconnect } = driver;
     // Where the connection ended while the driver looked for the leader, it would send on the closed channel, inside a
     // promise that nobody awaits: that would end the process.
     driver.execute = (Client, name, action) =>
       execute(Client, name, async (client) => {
-        const state: number = client.getChannel().getConnectivityState(false);
+        const channel = client.getChannel();
+        const state: number = channel.getConnectivityState(false);
         if (state === SHUTDOWN) throw new Error('The connection was closed.');
+        driver.node = channel.getTarget().replace(/^dns:/, '');
         return await action(client);
       });
     // Nobody awaits it, and it rejects while no node of a cluster answers: that would end the process.
@@ -140,13 +151,18 @@ export class Connection {
 
   /**
    * Waits for a leader where a node refuses because it does not lead: then nothing was stored.
+   * @param withinMs the longest wait for an answer @param end of all waits, by `performance.now()`
    * @throws {Error} the driver's, or that there was no answer in time
    */
-  async call<T>(start: (driver: Driver) => Call<T>, withinMs = CALL_MS): Promise<T> {
-    const until = performance.now() + ELECTION_MS;
+  async call<T>(
+    start: (driver: Driver) => Call<T>,
+    withinMs = CALL_MS,
+    end = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
+    const until = Math.min(performance.now() + ELECTION_MS, end - ELECTION_LOOK_MS);
     for (;;) {
       try {
-        return await this.#try(start, withinMs);
+        return await this.#try(start, Math.min(withinMs, Math.ceil(end - performance.now())));
       } catch (error) {
         if (!isNotLed(error) || performance.now() >= until) throw error;
         await delay(ELECTION_LOOK_MS);
@@ -185,12 +201,12 @@ export class Connection {
   async read<T>(start: (driver: Driver) => Call<T>): Promise<T> {
     const end = performance.now() + READ_MS;
     const leave = await this.#slots.acquire();
-    const left = (): number => Math.min(CALL_MS, Math.ceil(end - performance.now()));
+    const isOver = (): boolean => performance.now() >= end;
     try {
-      if (left() <= 0) throw new NoAnswer(READ_MS);
-      return await this.call(start, left()).catch((error: unknown) => {
-        if (this.#closed || !isRetried(error) || left() <= 0) throw error;
-        return this.call(start, left());
+      if (isOver()) throw new NoAnswer(READ_MS);
+      return await this.call(start, CALL_MS, end).catch((error: unknown) => {
+        if (this.#closed || !isRetried(error) || isOver()) throw error;
+        return this.call(start, CALL_MS, end);
       });
     } finally {
       leave();
@@ -204,9 +220,23 @@ export class Connection {
 
   #replace(driver: Driver): void {
     if (this.#driver !== driver || this.#closed) return;
-    this.#logger.warn('the event store does not answer: reconnecting');
-    this.#driver = Driver.connect(this.#to, this.#inOrder);
+    this.#logger.debug('the event store does not answer: reconnecting');
+    this.#driver = Driver.connect(this.#to, this.#inOrder, driver.node);
   }
+}
+
+type Host = ConnectionString['hosts'][number];
+
+/**
+ * The hosts as the driver asks them who leads: it shuffles them at each look. At the first one the silent host is left out,
+ * unless it is the only one, because waiting for it would take a second.
+ */
+function askedLast(hosts: readonly Host[], silent: string | undefined): Host[] {
+  const others = hosts.filter(({ address, port }) => `${address}:${port}` !== silent);
+  const looks = [others.length > 0 ? others : hosts].values();
+  const endpoints = [...hosts];
+  endpoints[Symbol.iterator] = () => (looks.next().value ?? hosts).values();
+  return endpoints;
 }
 
 /** gRPC's status CANCELLED, with the text that it has for calls that this side ended. */

@@ -14,7 +14,7 @@ const BATCH = 500;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5_000;
 
-type Log = Pick<KurrentDbClient, 'subscribe' | 'recordedEvent' | 'readStream'>;
+type Log = Pick<KurrentDbClient, 'subscribe' | 'recordedEvent' | 'readStream' | 'failed'>;
 
 /** One subscription of the driver, until it drops. The server sends no more than is taken. */
 class Feed {
@@ -112,7 +112,10 @@ export class KurrentDbSubscription implements Subscription {
       const dropped = await this.#follow();
       if (signal.aborted) return;
       const retryMs = this.#retryMs * (0.5 + Math.random() / 2);
-      this.#logger.warn({ err: dropped, retryMs }, 'the subscription dropped and will be resumed');
+      // One that is resumed at once is nobody's concern.
+      const error = dropped instanceof Error ? dropped : new Error(String(dropped));
+      const err = this.#retryMs > FIRST_RETRY_MS ? this.#log.failed(error) : error;
+      this.#logger.debug({ err, retryMs }, 'the subscription dropped and will be resumed');
       await delay(retryMs, undefined, { signal }).catch(() => {});
       this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
     }

@@ -5,6 +5,7 @@ import { errorLine, errorReason } from '../../errors/error-message.ts';
 import { ServiceError } from '../../errors/errors.ts';
 import { EventStoreUnavailable } from '../../event-store/port.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
+import { isTold } from '../../observe/outage.ts';
 import { type HttpContext, type HttpMiddleware, isByOperatorSocket } from '../context.ts';
 
 const STORE_RETRY_SECONDS = 5;
@@ -78,7 +79,8 @@ export const errors: HttpMiddleware = async (ctx, next) => {
       const { log, loggedPath: path } = ctx.state;
       // An outage is not our fault. A stack for each request of an outage would hide everything else.
       if (error.code === 'service_unavailable') {
-        log.warn({ reason: errorReason(error.cause), path }, 'A request was put off.');
+        const level = isTold(error.cause) ? 'debug' : 'warn';
+        log[level]({ reason: errorReason(error.cause), path }, 'A request was put off.');
       } else {
         log.error({ err: error.cause, path }, 'A request failed.');
       }
