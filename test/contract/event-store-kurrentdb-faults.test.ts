@@ -1,5 +1,6 @@
 /** What breaks between the service and its event store server, and what must hold all the same. */
 import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import { ActorSystem } from '../../src/actors/system.ts';
 import { accountAggregate } from '../../src/domain/account.ts';
@@ -10,6 +11,8 @@ import {
   type NewEvent,
   VersionConflict,
 } from '../../src/event-store/port.ts';
+import { openKurrentDb } from '../../src/event-store/kurrentdb/store.ts';
+import { logUnlessTold } from '../../src/observe/log.ts';
 import { grant, noSnapshots, OPEN, sentBy } from '../support/actors.ts';
 import { BreakableWire } from '../support/breakable-wire.ts';
 import { eventually } from '../support/deadline.ts';
@@ -124,6 +127,37 @@ faultTest('a server that is away, and back', async (t, { wire, store }) => {
   t.equal(appended.revision, 1);
   t.equal(await store.head(), appended.position);
   t.equal((await store.readStream('a-1')).length, 2);
+});
+
+void test('an outage is two lines, however many calls fail', needsEventStoreServer, async (t) => {
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push((JSON.parse(line) as { msg: string }).msg);
+  const logger = pino({ level: 'info', hooks: { logMethod: logUnlessTold } }, { write });
+  const wire = new BreakableWire(serverPlace());
+  await wire.open();
+  const url = emptyLogUrl(`test_${randomUUID().replaceAll('-', '')}`, wire.place);
+  const store = await openKurrentDb(url, { logger });
+  t.teardown(async () => {
+    await store.close();
+    await wire.close();
+  });
+  await store.append('a-1', newEvents(1), 'no-stream');
+  const { subscription, until } = follow(store, 0n);
+  await until(1);
+  await wire.close();
+  const ask = () => store.head().catch((err: unknown) => logger.error({ err }, 'not read'));
+  const end = performance.now() + 3_000;
+  while (performance.now() < end) await ask();
+  await wire.open();
+  await eventually('the end', async () => {
+    await ask();
+    return lines.length > 1 || undefined;
+  });
+  t.strictSame(lines, [
+    'the event store does not answer as it should: it is tried again',
+    'the event store answers again',
+  ]);
+  await subscription.stop();
 });
 
 faultTest('a connection that falls silent is given up', async (t, { wire, store }) => {
