@@ -20,7 +20,6 @@ import {
   verifiedBy,
   verifierKey,
 } from '../transparency-log/signed-note.ts';
-import type { ComparedStore } from './compared-store.ts';
 import type { OpenedLog } from './log-origin.ts';
 
 /** The checkpoint that this node signed or saw last, kept outside the log and its copies. */
@@ -103,11 +102,12 @@ export class LogGuard {
 
   /**
    * Has the events at the newest checkpoint, and at half of it, compared: another log is noticed before it is used.
+   * @param store compares what it reads
    * @throws {LogDiffers} @throws {EventStoreUnavailable}
    */
   async checkEvents(
     { hashes, positionOf }: LogTreeQueries,
-    store: Pick<ComparedStore, 'readAll'>,
+    store: Pick<EventStore, 'readAll'>,
   ): Promise<void> {
     const size = Math.min(this.#newestKnown()?.size ?? 0, hashes.size);
     if (size === 0) return;

@@ -37,23 +37,38 @@ function gossipOf(port: number): Buffer {
   return Buffer.concat([head, members]);
 }
 
+const NOT_READY = {
+  ':status': 200,
+  'content-type': 'application/grpc',
+  'grpc-status': '14',
+  'grpc-message': 'Server Is Not Ready',
+};
+
 interface TestNode {
   readonly port: number;
   /** Its answer to who leads; undefined: none. */
   leader: number | undefined;
   /** Calls that came, by whether they asked that. */
   readonly calls: { gossip: number; other: number };
+  /** True for another call that is refused, as by a node that knows of no leader. */
+  refuses: () => boolean;
 }
 
 /** A node that says who leads, and answers no other call. */
 async function startNode(t: Test): Promise<TestNode> {
   const server = createHttp2Server();
   const port = await listening(t, server);
-  const node: TestNode = { port, leader: port, calls: { gossip: 0, other: 0 } };
+  const node: TestNode = {
+    port,
+    leader: port,
+    calls: { gossip: 0, other: 0 },
+    refuses: () => false,
+  };
   server.on('stream', (stream, headers) => {
     stream.on('error', () => stream.destroy());
     const isGossip = String(headers[':path']).includes('gossip');
     node.calls[isGossip ? 'gossip' : 'other'] += 1;
+    if (!isGossip && node.refuses()) stream.respond(NOT_READY, { endStream: true });
     const { leader } = node;
     if (!isGossip || leader === undefined) return;
     stream.respond(
@@ -103,4 +118,27 @@ void test('after a reconnect the node that was silent is asked last', async (t) 
   await eventually('calls at the next leader', () => next.calls.other === 8 || undefined);
   t.equal(silent.calls.gossip, 0);
   await failures;
+});
+
+void test('a read that waits for a leader and for an answer, twice, ends within its limit', async (t) => {
+  const node = await startNode(t);
+  const begun = performance.now();
+  let refusingFrom = begun;
+  let silentFrom: number | undefined;
+  node.refuses = () => {
+    const now = performance.now();
+    if (silentFrom !== undefined && now - silentFrom > 3_500) {
+      refusingFrom = now;
+      silentFrom = undefined;
+    }
+    if (now - refusingFrom < 1_700) return true;
+    silentFrom ??= now;
+    return false;
+  };
+  const to = parseConnectionString(`esdb://127.0.0.1:${node.port}?tls=false`);
+  const client = new KurrentDbClient(to, silentLogger);
+  t.teardown(() => client.close());
+  await t.rejects(client.readStream('a-1', 0, 1), { name: 'EventStoreUnavailable' });
+  const ms = performance.now() - begun;
+  t.ok(ms > 7_000 && ms < 9_000, `${ms} ms`);
 });

@@ -1,4 +1,3 @@
-import { UnavailableError } from '@eventstore/db-client';
 import { pino } from 'pino';
 import { test } from 'tap';
 import { type Call, Connection } from '../../src/event-store/kurrentdb/connection.ts';
@@ -31,33 +30,3 @@ for (const { title, others, isKept } of [
     t.equal(connection.driver === driver, isKept);
   });
 }
-
-/** What a node answers that knows of no leader, as far as the connection looks at it. */
-const notReady = (): UnavailableError =>
-  Object.assign(Object.create(UnavailableError.prototype) as UnavailableError, {
-    message: 'Server Is Not Ready',
-  });
-
-void test('a read that waits for leaders and for answers ends within its limit', async (t) => {
-  const to = parseConnectionString('esdb://127.0.0.1:1?tls=false');
-  const connection = new Connection(to, pino({ level: 'silent' }));
-  t.teardown(() => connection.close());
-  const begun = performance.now();
-  let since = begun;
-  const start = (): Call<never> => {
-    if (performance.now() - since < 1_800) {
-      return { result: Promise.reject(notReady()), cancel: () => {} };
-    }
-    const { result, cancel } = unanswered();
-    return {
-      result,
-      cancel: () => {
-        since = performance.now();
-        cancel();
-      },
-    };
-  };
-  await t.rejects(connection.read(start), /No answer within/);
-  const ms = performance.now() - begun;
-  t.ok(ms > 7_000 && ms < 9_000, `${ms} ms`);
-});
