@@ -25,7 +25,7 @@ export function comparedStore(store: EventStore, guard: Pick<LogGuard, 'refuse'>
   let tree: (() => LogTreeQueries) | undefined;
   let early: RecordedEvent[] = [];
 
-  /** Events that the tree does not have yet are nobody's past. */
+  /** @param leaf undefined: the tree has none there */
   const compare = (event: RecordedEvent, leaf: Leaf | undefined): void => {
     const { position, revision, stream } = event;
     const isSame = leaf?.position === position && leaf.hash.equals(leafHash(canonicalEvent(event)));
@@ -34,6 +34,7 @@ export function comparedStore(store: EventStore, guard: Pick<LogGuard, 'refuse'>
       `The log's event at position ${position} (revision ${revision} of ${stream}) is not the one that the read models were made of.`,
     );
   };
+  /** Leaves out events that the read models do not have yet. */
   const compareAll = (events: readonly RecordedEvent[], { head, leafAt }: LogTreeQueries): void => {
     if (events.length === 0) return;
     const end = head();
@@ -81,7 +82,7 @@ export function comparedStore(store: EventStore, guard: Pick<LogGuard, 'refuse'>
         return undefined;
       });
       compareAll(events, tree());
-      // In the tree's time, and not in the tree.
+      // What the tree does not have comes after it.
       for (const event of events) {
         if (event.revision > last && event.position <= end) compare(event, undefined);
       }
