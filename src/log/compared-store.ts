@@ -12,16 +12,29 @@ import type { LogGuard } from './log-guard.ts';
 /** As the port says. */
 const DEFAULT_LIMIT = 1_000;
 
+/** The event that differed last, kept outside the log: the next start looks at it again before it is ready. */
+export interface Suspect {
+  read(): EventPlace | undefined;
+  keep(place: EventPlace): void;
+  forget(): void;
+}
+
+type EventPlace = Pick<RecordedEvent, 'stream' | 'revision'>;
+
 export interface ComparedStore extends EventStore {
   /**
-   * Compares from now on, and what was read before the read models were open.
-   * @param tree of the generation in use @throws {LogDiffers}
+   * Compares from now on, what was read before the read models were open, and the event that differed last.
+   * @param tree of the generation in use @throws {LogDiffers} @throws {EventStoreUnavailable}
    */
-  compareWith(tree: () => LogTreeQueries): void;
+  compareWith(tree: () => LogTreeQueries): Promise<void>;
 }
 
 /** Its reads throw {@link LogDiffers} where the log is not the one that the read models were made of. */
-export function comparedStore(store: EventStore, guard: Pick<LogGuard, 'refuse'>): ComparedStore {
+export function comparedStore(
+  store: EventStore,
+  guard: Pick<LogGuard, 'refuse'>,
+  suspect: Suspect,
+): ComparedStore {
   let tree: (() => LogTreeQueries) | undefined;
   let early: RecordedEvent[] = [];
 
@@ -30,6 +43,7 @@ export function comparedStore(store: EventStore, guard: Pick<LogGuard, 'refuse'>
     const { position, revision, stream } = event;
     const isSame = leaf?.position === position && leaf.hash.equals(leafHash(canonicalEvent(event)));
     if (isSame) return;
+    suspect.keep({ stream, revision });
     guard.refuse(
       `The log's event at position ${position} (revision ${revision} of ${stream}) is not the one that the read models were made of.`,
     );
@@ -45,59 +59,74 @@ export function comparedStore(store: EventStore, guard: Pick<LogGuard, 'refuse'>
     early.push(...events);
     return events;
   };
-  /** A member of a cluster may lack events for a moment. */
+  /**
+   * A member of a cluster may lack events for a moment.
+   * @param missing the first event that must be among those, or its position
+   */
   const unlessMissing = async (
     read: () => Promise<readonly RecordedEvent[]>,
-    missing: (events: readonly RecordedEvent[]) => string | undefined,
+    missing: (events: readonly RecordedEvent[]) => EventPlace | bigint | undefined,
   ): Promise<readonly RecordedEvent[]> => {
-    let lacks: string | undefined;
+    let found: readonly RecordedEvent[] = [];
     const events = await lookAgain(async () => {
-      const found = await read();
-      lacks = missing(found);
-      return lacks === undefined ? found : undefined;
+      found = await read();
+      return missing(found) === undefined ? found : undefined;
     });
     if (events !== undefined) return events;
+    const lacks = missing(found);
+    if (typeof lacks === 'object') suspect.keep(lacks);
+    const what =
+      typeof lacks === 'object'
+        ? `revision ${lacks.revision} of ${lacks.stream}`
+        : `position ${lacks}`;
     return guard.refuse(
-      `The log lacks ${lacks}, which the read models were made of: it was removed, or an older copy of the log was put back.`,
+      `The log lacks ${what}, which the read models were made of: it was removed, or an older copy of the log was put back.`,
     );
   };
 
+  const readStream: EventStore['readStream'] = async (
+    stream,
+    { from = 0, limit = DEFAULT_LIMIT } = {},
+  ) => {
+    const read = () => store.readStream(stream, { from, limit });
+    if (tree === undefined) return await readEarly(read);
+    // As of before the read: what is appended meanwhile may be in the one or the other.
+    const { head, lastRevision } = tree();
+    const [end, last] = [head(), lastRevision(stream)];
+    const expected = Math.min(limit, last - from + 1);
+    const events = await unlessMissing(read, (found) => {
+      for (let at = 0; at < expected; at += 1) {
+        const revision = from + at;
+        if (found[at]?.revision !== revision) return { stream, revision };
+      }
+      return undefined;
+    });
+    compareAll(events, tree());
+    // What the tree does not have comes after it.
+    for (const event of events) {
+      if (event.revision > last && event.position <= end) compare(event, undefined);
+    }
+    return events;
+  };
+
   return {
-    compareWith(given) {
+    async compareWith(given) {
       tree = given;
       compareAll(early, tree());
       early = [];
+      const place = suspect.read();
+      if (place === undefined) return;
+      await readStream(place.stream, { from: place.revision, limit: 1 });
+      suspect.forget();
     },
-    async readStream(stream, { from = 0, limit = DEFAULT_LIMIT } = {}) {
-      const read = () => store.readStream(stream, { from, limit });
-      if (tree === undefined) return await readEarly(read);
-      // As of before the read: what is appended meanwhile may be in the one or the other.
-      const { head, lastRevision } = tree();
-      const [end, last] = [head(), lastRevision(stream)];
-      const expected = Math.min(limit, last - from + 1);
-      const events = await unlessMissing(read, (found) => {
-        for (let at = 0; at < expected; at += 1) {
-          if (found[at]?.revision !== from + at) return `revision ${from + at} of ${stream}`;
-        }
-        return undefined;
-      });
-      compareAll(events, tree());
-      // What the tree does not have comes after it.
-      for (const event of events) {
-        if (event.revision > last && event.position <= end) compare(event, undefined);
-      }
-      return events;
-    },
+    readStream,
     async readAll({ after = 0n, limit = DEFAULT_LIMIT } = {}) {
       const read = () => store.readAll({ after, limit });
       if (tree === undefined) return await readEarly(read);
       const known = tree();
       if (after >= known.head()) return await read();
       const expected = known.leavesAfter(after, limit);
-      const events = await unlessMissing(read, ({ length }) => {
-        const lacking = expected[length];
-        return lacking && `its event at position ${lacking.position}`;
-      });
+      const events = await unlessMissing(read, ({ length }) => expected[length]?.position);
       for (const [at, leaf] of expected.entries()) {
         const event = events[at];
         if (event !== undefined) compare(event, leaf);

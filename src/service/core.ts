@@ -30,7 +30,7 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import type { Identity } from '../signing/identity.ts';
 import { ed25519Key } from '../transparency-log/signed-note.ts';
 import { openAdapters } from './adapters.ts';
-import { openLastCheckpoint, readModelOf } from './log.ts';
+import { openLastCheckpoint, openSuspect, readModelOf } from './log.ts';
 import type { RenderQueues } from './nats.ts';
 import { createActors, type Observers } from './observe.ts';
 import { openSeal } from './seal.ts';
@@ -77,7 +77,7 @@ export async function openCore(
   const snapshotKey = deriveKey(masterKey, 'actor snapshots', 32);
   const snapshots = new SqliteSnapshots(join(config.dataDir, 'snapshots.db'), snapshotKey, logger);
   const guard = new LogGuard(openLastCheckpoint(config.dataDir));
-  const store = comparedStore(adapters.store, guard);
+  const store = comparedStore(adapters.store, guard, openSuspect(config.dataDir));
   const onDifference = (error: LogDiffers): void => guard.report(error);
   const actors = createActors({ store, snapshots, log: logger, onDifference }, tracing);
   const projected = readModelOf(config, logger, guard);
@@ -88,7 +88,7 @@ export async function openCore(
     if (log !== undefined) await guard.learn(decides, log, signingKey);
     const opened = await openReadModel(projected, store);
     try {
-      store.compareWith(() => opened.query(logTreeQueries));
+      await store.compareWith(() => opened.query(logTreeQueries));
       await guard.checkEvents(opened.query(logTreeQueries), store);
       return opened;
     } catch (error) {

@@ -1,5 +1,5 @@
 /** The log as commands read it without changing anything, and what lies beside it in the data directory. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
@@ -13,6 +13,7 @@ import {
 import { isAbandoned } from '../documents/writer.ts';
 import type { CopyableEventStore } from '../event-store/port.ts';
 import { hiddenFault } from '../event-store/sqlite/read.ts';
+import type { Suspect } from '../log/compared-store.ts';
 import { type LastCheckpoint, LogGuard } from '../log/log-guard.ts';
 import type { StoredLog } from '../log/verify-log.ts';
 import type { Logger } from '../observe/log.ts';
@@ -149,6 +150,20 @@ export function openLastCheckpoint(dataDir: string): LastCheckpoint {
   makeDirectory(dirname(last.path));
   removeTemporary(last.path, isAbandoned);
   return last;
+}
+
+/** The event of the log that differed last, beside the last checkpoint. */
+export function openSuspect(dataDir: string): Suspect {
+  const path = join(dirname(lastCheckpointPath(dataDir)), 'suspect');
+  return {
+    read() {
+      const text = readIfThere(path);
+      return text === undefined ? undefined : (JSON.parse(text) as ReturnType<Suspect['read']>);
+    },
+    keep: ({ stream, revision }) =>
+      writeFileSync(path, JSON.stringify({ stream, revision }), { flush: true }),
+    forget: () => rmSync(path, { force: true }),
+  };
 }
 
 function lastCheckpointOf(dataDir: string): LastCheckpoint {

@@ -148,6 +148,8 @@ void test('a changed event, and read models that stay', async (t) => {
   await commandsSay(t, stopped, line);
   t.notMatch(service.output.stderr + service.output.stdout, /\\n {4}at |"stack"/, 'no stack');
   t.match(await service.stop(), { code: 0 });
+  await answersNothing(t, stopped, line);
+  t.match(await service.stop(), { code: 0 });
 
   forgeCredits(service.place, 9999, 4711);
   await service.start();

@@ -13,7 +13,7 @@ import { openReadModel, ReadModel } from '../../src/read-model/database.ts';
 import { currentGeneration } from '../../src/read-model/generations.ts';
 import { rebuildReadModel } from '../../src/read-model/rebuild.ts';
 import { ProjectionRunner } from '../../src/read-model/runner.ts';
-import { openLastCheckpoint } from '../../src/service/log.ts';
+import { openLastCheckpoint, openSuspect } from '../../src/service/log.ts';
 import { FaultyStore } from '../support/faulty-store.ts';
 import { history } from '../support/history.ts';
 import { openLog, write } from '../support/log.ts';
@@ -150,8 +150,8 @@ void test('an opening compares the events at the checkpoint and at half of it', 
   t.teardown(() => readModel.close());
   const check = async () => {
     const guard = guardIn(directory);
-    const compared = comparedStore(store, guard);
-    compared.compareWith(() => readModel.query(logTreeQueries));
+    const compared = comparedStore(store, guard, openSuspect(directory));
+    await compared.compareWith(() => readModel.query(logTreeQueries));
     await guard.checkEvents(readModel.query(logTreeQueries), compared);
   };
   await check();
