@@ -74,15 +74,18 @@ export class Driver extends EventStoreDBClient {
       : hosts.length > 1
         ? new Driver({ ...settings, endpoints: askedLast(hosts, silent) }, credentials, user)
         : new Driver({ ...settings, endpoint: first }, credentials, user);
-    const { execute, handleError: reconnect } = driver;
+    const { execute, getChannel, handleError: reconnect } = driver;
+    driver.getChannel = async () => {
+      const channel = await getChannel();
+      driver.node = channel.getTarget().replace(/^dns:/, '');
+      return channel;
+    };
     // Where the connection ended while the driver looked for the leader, it would send on the closed channel, inside a
     // promise that nobody awaits: that would end the process.
     driver.execute = (Client, name, action) =>
       execute(Client, name, async (client) => {
-        const channel = client.getChannel();
-        const state: number = channel.getConnectivityState(false);
+        const state: number = client.getChannel().getConnectivityState(false);
         if (state === SHUTDOWN) throw new Error('The connection was closed.');
-        driver.node = channel.getTarget().replace(/^dns:/, '');
         return await action(client);
       });
     // Nobody awaits it, and it rejects while no node of a cluster answers: that would end the process.
