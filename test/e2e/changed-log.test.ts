@@ -75,8 +75,10 @@ async function answersNothing(
     t.match(JSON.parse(text), { error: 'service_unavailable', message: /operator/ });
     t.notMatch(text, /9999|4711/);
   }
-  const lines = service.output.stderr.split('\n').filter((each) => line.test(messageOf(each)));
-  t.equal(lines.length, 1, 'one line');
+  const lines = () =>
+    service.output.stderr.split('\n').filter((each) => line.test(messageOf(each)));
+  await eventually('the line', () => lines().length > 0 || undefined);
+  t.equal(lines().length, 1, 'one line');
   t.notMatch(service.output.stderr + service.output.stdout, /\\n {4}at |"stack"/, 'no stack');
   t.notMatch(service.output.stdout, /is ready at/);
 }
