@@ -19,7 +19,6 @@ CREATE TABLE log_leaves (
   position INTEGER NOT NULL,
   hash BLOB NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX log_leaves_by_position ON log_leaves (position);
 CREATE TABLE log_subtrees (
   level INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -31,6 +30,8 @@ CREATE TABLE log_streams (
   revision INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;`;
 
+const indices = 'CREATE UNIQUE INDEX log_leaves_by_position ON log_leaves (position);';
+
 const SIZE = 'SELECT coalesce(max(number) + 1, 0) FROM log_leaves';
 
 export const logTree: Projection = {
@@ -38,6 +39,7 @@ export const logTree: Projection = {
   version: 2,
   tables: ['log_leaves', 'log_subtrees', 'log_streams'],
   ddl,
+  indices,
   handlers: () => ({}),
   everyEvent(db) {
     const { hashes } = logTreeQueries(db);
