@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { VerifyProgress } from '../log/verify-log.ts';
 import { plainJson, plainText } from '../text/plain-text.ts';
-import { type Cell, counted, type Output } from './command.ts';
+import { type Cell, counted, numberText, type Output } from './command.ts';
 
 const TICK_MS = 1000;
 
@@ -19,7 +19,7 @@ export function writeFailure(text: string): void {
 const timeText = (time: Date): string => time.toISOString().replace('T', ' ').replace(/\.\d+/, '');
 
 function textOf(cell: Cell, forPeople: boolean): string {
-  if (typeof cell === 'number' && forPeople) return cell.toLocaleString('en-US');
+  if (typeof cell === 'number' && forPeople) return numberText(cell);
   if (cell instanceof Date) return forPeople ? timeText(cell) : cell.toISOString();
   return cell === null || cell === undefined ? (forPeople ? '-' : '') : plainText(String(cell));
 }
@@ -141,7 +141,7 @@ export function progressOn(output: Output): (progress: VerifyProgress) => void {
 /** @param what each thing is, in the singular */
 export function countOn(output: Output, what: string): (done: number, total: number) => void {
   const tell = seldom(output);
-  return (done, total) => tell(() => `${done} of ${counted(total, what)}`);
+  return (done, total) => tell(() => `${numberText(done)} of ${counted(total, what)}`);
 }
 
 /** The progress of reading the log. */
@@ -154,7 +154,7 @@ export function eventsRead(progress: {
   const { done, total, isEstimate = false, perSecond } = progress;
   const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
   const rate = Math.round(perSecond);
-  return `${done} of ${isEstimate ? 'about ' : ''}${counted(total, 'event')} (${percent} %), ${rate} a second`;
+  return `${numberText(done)} of ${isEstimate ? 'about ' : ''}${counted(total, 'event')} (${percent} %), ${rate} a second`;
 }
 
 /**

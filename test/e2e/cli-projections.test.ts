@@ -34,7 +34,7 @@ void test('beside a running service: what is in use is listed and verified', asy
   }
   const told = await runCli(place, ['projections', 'verify']);
   t.match(told, { code: 0, stdout: /^\d+ tables with \d+ rows compared: no difference\.\n$/ });
-  t.match(told.stderr, /^\d+ of \d+ events \(100 %\), \d+ a second$/m);
+  t.match(told.stderr, /^[\d,]+ of [\d,]+ events \(100 %\), \d+ a second$/m);
 
   change(
     place,
