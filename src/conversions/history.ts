@@ -202,7 +202,8 @@ export function actorText(actor: HistoryEntry['actor']): string {
   const { kind, key_name: name, key_prefix: prefix } = actor;
   if (prefix !== undefined) return `key ${name === undefined ? '' : `"${name}" `}${prefix}…`;
   const isNamed = !('id' in actor) || actor.id === undefined || actor.name !== undefined;
-  return isNamed ? kind : `${kind} ${actor.id}`;
+  // A renderer that was given no name has one that begins with its kind.
+  return isNamed ? kind : `${kind} ${actor.id.replace(/^renderer-/, '')}`;
 }
 
 /** The person who acted, and the one whom the event is about. An invitation is not yet a person. */

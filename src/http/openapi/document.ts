@@ -227,8 +227,11 @@ export function describe(config: Config, publicUrl: string): string {
 Pressledger converts HTML and web pages to PDF. A conversion is asynchronous: create it with \`POST /api/v1/pdf/\`, retrieve it until its \`status\` is \`completed\` or \`failed\`, and download the PDF from its \`file_url\`. This request waits for the PDF and saves it:
 
 \`\`\`sh
-curl -fsS ${publicUrl}/api/v1/pdf/ -H "X-API-Key: $PRESSLEDGER_API_KEY" \\
-  -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' \\
+curl -fsS ${publicUrl}/api/v1/pdf/ \\
+  -H "X-API-Key: $PRESSLEDGER_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -H 'Prefer: wait=30' \\
+  -H 'Accept: application/pdf' \\
   -d '{"html": "<h1>Hello</h1>"}' -o hello.pdf
 \`\`\`
 
