@@ -61,7 +61,7 @@ function creating(invocation: Invocation, { output }: CommandContext): Use {
   return async (client) => {
     const made = await client.createKey(name, bounds);
     output.json(made);
-    output.line(`Created ${made.id}, '${made.name}'.`);
+    output.line(`Created ${made.id}, "${made.name}".`);
     output.line(`Key (shown only now): ${made.key}`);
   };
 }

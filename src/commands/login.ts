@@ -108,7 +108,7 @@ export const login: Run = async (invocation, { client: { server: named, loginFil
     });
   }
   output.json({ server, email, key_id: made.key_id ?? null, file: loginFile });
-  const what = made.key_id === undefined ? 'The API key' : `A new API key, '${name}',`;
+  const what = made.key_id === undefined ? 'The API key' : `A new API key, "${name}",`;
   output.line(`Signed in to ${server} as ${email}. ${what} is kept in ${loginFile}.`);
 };
 

@@ -114,7 +114,7 @@ export const templatesSave: Run = async (invocation, context) => {
     ? client.templates.create(name ?? '', content)
     : client.templates.save(id, content));
   context.output.json(saved);
-  context.output.line(`Saved version ${saved.version} of ${saved.id}, '${saved.name}'.`);
+  context.output.line(`Saved version ${saved.version} of ${saved.id}, "${saved.name}".`);
 };
 
 export const templatesRename: Run = async (invocation, context) => {
@@ -122,7 +122,7 @@ export const templatesRename: Run = async (invocation, context) => {
   const [id = '', name = ''] = invocation.positionals;
   const renamed = await client.templates.rename(id, name);
   context.output.json(renamed);
-  context.output.line(`${renamed.id} is called '${renamed.name}'.`);
+  context.output.line(`${renamed.id} is called "${renamed.name}".`);
 };
 
 export const templatesDelete: Run = async (invocation, context) => {
