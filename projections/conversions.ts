@@ -188,7 +188,7 @@ export interface ConversionRow {
   readonly tags?: string;
   /** The host and path of its URL. Sealed. */
   readonly address?: string;
-  /** The title of the page, once it is printed. Sealed. */
+  /** The title of the page, else its first heading or words, once it is printed. Sealed. */
   readonly title?: string;
   /** The encrypted PDF; only when completed. It is not to be had any more once `expired`. */
   readonly document?: BlobRef;

@@ -33,7 +33,7 @@ export interface ConversionNames {
   reference?: string;
   /** The tags of the request, if it gave any. */
   tags?: Record<string, string>;
-  /** The title of the page when it was printed, if it had one. It is there where `name` is. */
+  /** The title of the page when it was printed; else its first heading or words. It is there where `name` is. */
   title?: string;
   /** The template that the HTML was made of, if the request named one. */
   template?: {

@@ -70,7 +70,7 @@ function welcome({ publicUrl, dataDir }: RunningService, first: FirstAccount): r
     `  More credits:      ${copyableCommand(dataDir, 'credits', 'grant', email, '1000')}`,
     `  For each customer: ${copyableCommand(dataDir, 'account', 'create', 'EMAIL')}`,
     '  Make a PDF, hello.pdf:',
-    `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>"}' -o hello.pdf`,
+    `    curl -fsS ${publicUrl}/api/v1/pdf/ -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -H 'Prefer: wait=30' -H 'Accept: application/pdf' -d '{"html":"<h1>Hello from Pressledger</h1>","filename":"Hello"}' -o hello.pdf`,
   ];
 }
 

@@ -130,7 +130,7 @@ export type SignatureFacts = Static<typeof SignatureFacts>;
 export const PdfFacts = Type.Object({
   /** Texts for the client, about what the page lacked: a JSON array of strings. */
   warnings: Type.Optional(Sealed),
-  /** The title of the page. */
+  /** The title of the page; where it has none, its first heading or words. */
   title: Type.Optional(Sealed),
   /** What the PDF conforms to, of what was asked for. */
   conformance: Type.Optional(Conformances),

@@ -131,7 +131,7 @@ const Completed = exactly({
   ),
   /** The signature of the PDF, as the service said when it made it. */
   signature: Type.Optional(SignatureFacts),
-  /** The title of the page, in one line; absent where it has none. */
+  /** The title of the page, else its first heading or words, in one line; absent where it has none. */
   title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TITLE_CHARACTERS })),
 });
 const Failed = exactly({

@@ -52,7 +52,7 @@ export type WorkerTask =
 export interface RenderedDocument extends PdfFile {
   /** Milliseconds of each phase. */
   readonly timings: { readonly load: number; readonly ready: number; readonly print: number };
-  /** The title that the page had when it was printed, as it is; empty if it had none. */
+  /** The title that the page had when it was printed, else its first heading or words; empty if it had none of them. */
   readonly title: string;
   /** What the PDF conforms to, of what was asked for; undefined where nothing was. */
   readonly conformance?: readonly Conformance[];

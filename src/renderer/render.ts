@@ -25,6 +25,10 @@ const ANSWER_CAP_MS = 500;
 const HUNG_MS = 2_000;
 /** More than is kept of it. A full Chrome writes no more of it, either. */
 const MAX_TITLE_CHARACTERS = 4_096;
+/** What takes the place of a title is a name, not a text. */
+const MAX_NAME_CHARACTERS = 100;
+const TITLE = `title(${MAX_TITLE_CHARACTERS})`;
+const NAME = `shownName(${MAX_NAME_CHARACTERS})`;
 
 /** A document as it was printed, before any work on its PDF. */
 export interface RenderedPage extends RenderedDocument {
@@ -69,9 +73,9 @@ export async function renderDocument(
     await printPage(tab, options, templates, sheet).catch((cause: unknown) => {
       throw framed && cause instanceof TabCrashed ? crashedOnTemplates(cause) : cause;
     });
-  const askTitle = () => answerOf(page, `title(${MAX_TITLE_CHARACTERS})`, '');
+  const askTitle = () => answerOf<string | undefined>(page, TITLE, undefined);
   // No question reaches a page while it is printed.
-  const pageTitle = chrome.isShell ? undefined : await askTitle();
+  const pageTitle = chrome.isShell ? undefined : ((await askTitle()) ?? '');
   const save = async (stream: string): Promise<PdfFile> =>
     await savePrinted(tab, { request, options, pageTitle, outputPath, fixedTime: dated }, stream);
   const { format } = options;
@@ -97,7 +101,7 @@ export async function renderDocument(
   const [load, ready] = [loadedAt - started, readyAt - loadedAt];
   return {
     ...printed,
-    title,
+    title: title?.trim() === '' ? await answerOf(page, NAME, '') : (title ?? ''),
     timings: { load, ready, print: performance.now() - readyAt },
     page: pageManifest(chrome, page, printed.fonts, errors, session),
     namesLanguage,

@@ -94,7 +94,7 @@ void test('the command line is a client of a running service', async (whole) => 
       new RegExp(
         `^${invoice}\tcompleted\t[^\t]+Z\t2\t[0-9.]+ kB\tInvoice 4320\\.pdf\t\n` +
           `${failed}\tfailed\t[^\t]+Z\t\t\t\t.+\n` +
-          `${done}\tcompleted\t[^\t]+Z\t2\t[0-9.]+ kB\t\t\n$`,
+          `${done}\tcompleted\t[^\t]+Z\t2\t[0-9.]+ kB\tSigned in\t\n$`,
       ),
     );
     const listed = await ask(
@@ -378,7 +378,7 @@ void test('the command line is a client of a running service', async (whole) => 
     t.match(told.stdout, new RegExp(`The batch ${id} of 2 PDFs was requested\\. .*\\n`));
     t.match(told.stdout, `The batch ${id} ended: 2 completed, 0 failed.`);
     t.match(told.stdout, /Try 1 to deliver batch\.ended to webhook_/);
-    t.match(told.stdout, /in the batch batch_\w+\.  conv_\w+ Two\.pdf/);
+    t.match(told.stdout, /in the batch batch_\w+\.  conv_\w+ "Two\.pdf"/);
     t.match(await runCli(service.place, ['history', 'batch_none']), {
       code: 1,
       stderr: /There is no batch batch_none/,

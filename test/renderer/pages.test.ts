@@ -25,6 +25,8 @@ const server = createServer((request, response) => {
   seen.push({ url, headers: request.headers });
   const html = 'text/html; charset=utf-8';
   if (url === '/titled') respond(response, 200, html, '<title>of a URL</title><p>x</p>');
+  else if (url === '/untitled?token=secret') respond(response, 200, html, '<h1>A heading</h1>');
+  else if (url === '/blank?token=secret') respond(response, 200, html, '<img>');
   else if (url === '/page') respond(response, 200, html, '<p>a page</p>');
   else if (url === '/with-image') respond(response, 200, html, '<p>here</p><img src="/endless">');
   else if (url === '/endless') held.push(response);
@@ -71,7 +73,7 @@ const script = (text: string): string => `<title>a</title><p>x</p><script>${text
 void test('the title is that of the page when it was printed', async (t) => {
   const titles: readonly [html: string, title: string][] = [
     ['<title> Invoice\n 4711 </title><p>x</p>', 'Invoice 4711'],
-    ['<p>none</p>', ''],
+    ['', ''],
     [script('document.title = "later"; setTimeout(() => { document.title += "!" }, 50)'), 'later!'],
     ['<title>covered</title><img name="title"><form name="title"></form>', 'covered'],
     [script('Object.defineProperty(document, "title", { get() { throw 1 } })'), 'a'],
@@ -88,6 +90,50 @@ void test('the title is that of the page when it was printed', async (t) => {
   }
   const url = await renderer.render({ url: `${origin}/titled` });
   t.match(url, { kind: 'completed', title: 'of a URL' });
+});
+
+/** Text for screen readers alone, as style sheets of many sites hide it. */
+const CLIPPED = 'position:absolute;width:1px;height:1px;overflow:hidden';
+const long = (word: string): string => `${word} `.repeat(60);
+
+void test('a page without a title is named by what it shows', async (t) => {
+  const names: readonly [html: string, name: string][] = [
+    ['<p>Dear Ann</p><h2>Invoice\n <b>4711</b></h2><h1>Later</h1>', 'Invoice 4711'],
+    ['<title> </title><h1>Report</h1>', 'Report'],
+    ['<h1 style="display:none">Hidden</h1><h1><img></h1><h3>Shown</h3>', 'Shown'],
+    [
+      '<style>@media print { .m { display: none } }</style><h1 class=m>Menu</h1><h2>Text</h2>',
+      'Text',
+    ],
+    ['<h1 style="text-transform:uppercase">offer</h1>', 'OFFER'],
+    ['<div role=heading>Role</div>', 'Role'],
+    [
+      `<a style="${CLIPPED}">Skip to content</a><p>Dear <b>A</b>nn,</p><p>thank you`,
+      'Dear Ann, thank you',
+    ],
+    [
+      '<p style="visibility:hidden">a</p><p style="opacity:0">b</p><p style="margin-left:-9999px">c</p><p>d',
+      'd',
+    ],
+    ['plain <i>words</i> alone', 'plain words alone'],
+    [`<h1>${long('heading')}</h1>`, `${'heading '.repeat(12).trim()}…`],
+    [`<p>${long('word').repeat(100)}`, `${'word '.repeat(19).trim()}…`],
+    [`<h1>${'🂡'.repeat(80)}</h1>`, `${'🂡'.repeat(49)}…`],
+    ['<form><input name=parentElement><input name=innerText><h1>Form</h1></form>', 'Form'],
+    ['<x-a><template shadowrootmode=open><h1>In the shadow</h1></template></x-a>', 'In the shadow'],
+    ['<svg width=99 height=20><text y=15>Drawn</text></svg>', 'Drawn'],
+  ];
+  for (const [html, name] of names) {
+    const result = await renderer.render({ html });
+    t.equal(result.kind === 'completed' && result.title, name, html.slice(0, 200));
+  }
+  for (const [path, name] of [
+    ['untitled', 'A heading'],
+    ['blank', ''],
+  ] as const) {
+    const result = await renderer.render({ url: `${origin}/${path}?token=secret` });
+    t.equal(result.kind === 'completed' && result.title, name, 'no address becomes a name');
+  }
 });
 
 void test('what is no page fails and says why', async (t) => {

@@ -72,7 +72,7 @@ export const Conversion = Closed({
   title: Type.Optional(
     Text(
       'Invoice',
-      'The title of the page when it was printed, if it had one. It is there where name is.',
+      'The title of the page when it was printed. If it had none, its first heading, else its first words. It is there where name is.',
       { minLength: 1 },
     ),
   ),

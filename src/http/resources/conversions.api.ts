@@ -64,7 +64,7 @@ export const createConversionDoc: OperationDoc = {
   body: {
     schema: ConversionRequest,
     form: 'The page as a part named files with the file name index.html, header_html and footer_html as header.html and footer.html if wanted, and the files that it refers to by relative URLs as further parts named files, with these as file names: curl names a file without its folders, so say files=@img/logo.png;filename=img/logo.png. Each other field of ConversionRequest is a part of its name, a list or object as JSON.',
-    sample: HTML,
+    sample: { ...HTML, filename: 'Invoice 4711' },
     examples: {
       html: HTML,
       files: {

@@ -1,4 +1,7 @@
-/** A world in each frame of a document that the page's scripts cannot reach, with the functions of `in-page/settle.js`. */
+/**
+ * A world in each frame of a document that the page's scripts cannot reach, with the functions of `in-page/settle.js` and
+ * `in-page/shown-name.js`.
+ */
 import { readFileSync } from 'node:fs';
 import { CommandRefused } from '../browser/connection.ts';
 import type { Frame, Tab } from './tab.ts';
@@ -6,7 +9,9 @@ import type { Frame, Tab } from './tab.ts';
 /** The most frames that are asked; the clocks of the others go as real time does. */
 const MAX_FRAMES = 20;
 
-const SETTLE = readFileSync(new URL('in-page/settle.js', import.meta.url), 'utf8');
+const SETTLE = ['in-page/settle.js', 'in-page/shown-name.js']
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('\n');
 
 interface World extends Frame {
   /** One promise, so that those who ask at the same time share one world; undefined before the frame's first question. */

@@ -340,6 +340,6 @@
   };
 
   const asked = { complete, lacking, dated, has, title, namesLanguage, style, extent };
-  const settle = { clock, frames, screens, scroll, rest, finish, ...asked };
+  const settle = { clock, frames, screens, scroll, rest, finish, ...asked, own, find, scopes };
   Object.assign(globalThis, { settle });
 })();
