@@ -15,7 +15,7 @@ import { tokenHashOf } from '../time/ids.ts';
 import { addressHmac, reserveAddress, sendToAccount } from './accounts.ts';
 import { sendProof } from './address-proofs.ts';
 import { type Login, loginOf, openMemberships } from './logins.ts';
-import { countMail, MAIL_BUDGET } from './mail-budget.ts';
+import { countMail, MAIL_BUDGET, recordMail } from './mail-budget.ts';
 import { assertAllowed } from './rate-limits.ts';
 import type { SignInDependencies } from './sign-in-tries.ts';
 
@@ -77,9 +77,11 @@ export async function askForEmail(
   const email = await otherAddress(deps, login, given, 'email');
   const asked = await deps.rateLimiter.consume(`email-change:${login.personId}`, ASKED);
   assertAllowed(asked, TOO_MANY, deps.clock);
-  const mailed = await countMail(deps, 'email_change', { email, accountId });
-  assertAllowed(mailed, TOO_MANY, deps.clock);
-  await offerLink(deps, login, { email, accountId }, true, await context());
+  const mail = { kind: 'email_change', email, accountId } as const;
+  assertAllowed(await countMail(deps, mail), TOO_MANY, deps.clock);
+  await recordMail(deps, mail, async () =>
+    offerLink(deps, login, { email, accountId }, true, await context()),
+  );
 }
 
 /**

@@ -15,7 +15,7 @@ import { newPersonId, tokenHashOf } from '../time/ids.ts';
 import { sendToAccount } from './accounts.ts';
 import { sendProof } from './address-proofs.ts';
 import { findLogin, type Login, loginOf } from './logins.ts';
-import { countMail } from './mail-budget.ts';
+import { countMail, recordMail } from './mail-budget.ts';
 import { memberOf, nameOfPerson, registerPerson } from './members.ts';
 import { restoreOperator } from './operators.ts';
 import { checkPassword } from './passwords.ts';
@@ -78,10 +78,30 @@ export async function inviteMember(
   if (login !== undefined && !byMail && !login.isProven && !state.former[login.personId]) {
     throw fieldError('email', UNPROVEN_ADDRESS);
   }
-  if (byMail) {
-    const status = await countMail(deps, 'invitation', { email, accountId });
-    assertAllowed(status, 'There were too many invitations by mail.', deps.clock);
-  }
+  const invite = () => offerInvitation(deps, accountId, { email, byMail, ...right }, by, context);
+  if (!byMail) return await invite();
+  const mail = { kind: 'invitation', email, accountId } as const;
+  const status = await countMail(deps, mail);
+  assertAllowed(status, 'There were too many invitations by mail.', deps.clock);
+  return await recordMail(deps, mail, invite);
+}
+
+async function offerInvitation(
+  deps: SignInDependencies,
+  accountId: string,
+  {
+    email,
+    byMail,
+    ...right
+  }: {
+    readonly email: string;
+    readonly role: Role;
+    readonly documents?: boolean;
+    readonly byMail: boolean;
+  },
+  by: string | undefined,
+  context: CommandContext,
+): Promise<{ readonly row: MemberRow; readonly token?: string }> {
   const now = context.metadata.time;
   const personId = newPersonId(now);
   await deps.vault.makeKey(personId);

@@ -6,15 +6,47 @@ import { type AccountDependencies, addressHmac } from './accounts.ts';
 /** Of each kind of mail, in a quarter of an hour: invitations must not keep away the link that sets a password. */
 export const MAIL_BUDGET = { windowMs: 15 * 60 * 1000, ofAccount: 20, toAddress: 2 } as const;
 
-/** Counts a mail that somebody asks for. Without an account, a stranger does. */
-export async function countMail(
-  { rateLimiter, ...deps }: Pick<AccountDependencies, 'addressKey'> & { rateLimiter: RateLimiter },
-  kind: MailKind,
-  { email, accountId }: { readonly email: string; readonly accountId?: string },
-): Promise<RateLimitStatus> {
-  const { windowMs, ofAccount, toAddress } = MAIL_BUDGET;
-  const to = `mail:${kind}:to:${addressHmac(deps, email)}`;
-  const status = await rateLimiter.consume(to, { windowMs, limit: toAddress });
-  if (!status.allowed || accountId === undefined) return status;
-  return await rateLimiter.consume(`mail:${kind}:of:${accountId}`, { windowMs, limit: ofAccount });
+type Dependencies = Pick<AccountDependencies, 'addressKey'> & { readonly rateLimiter: RateLimiter };
+
+interface AskedMail {
+  readonly kind: MailKind;
+  readonly email: string;
+  /** Absent where a stranger asks. */
+  readonly accountId?: string;
+}
+
+const { windowMs, ofAccount, toAddress } = MAIL_BUDGET;
+const toRate = { windowMs, limit: toAddress };
+const ofRate = { windowMs, limit: ofAccount };
+
+const keysOf = (deps: Dependencies, { kind, email, accountId }: AskedMail) => ({
+  to: `mail:${kind}:to:${addressHmac(deps, email)}`,
+  of: accountId === undefined ? undefined : `mail:${kind}:of:${accountId}`,
+});
+
+/** Counts a mail that somebody asks for. */
+export async function countMail(deps: Dependencies, asked: AskedMail): Promise<RateLimitStatus> {
+  const { to, of } = keysOf(deps, asked);
+  const status = await deps.rateLimiter.consume(to, toRate);
+  if (!status.allowed || of === undefined) return status;
+  return await deps.rateLimiter.consume(of, ofRate);
+}
+
+/**
+ * Records a mail that was counted. One that could not be recorded is not sent, so that the next try must not find the budget
+ * used up.
+ */
+export async function recordMail<T>(
+  deps: Dependencies,
+  asked: AskedMail,
+  record: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await record();
+  } catch (error) {
+    const { to, of } = keysOf(deps, asked);
+    await deps.rateLimiter.refund(to, toRate);
+    if (of !== undefined) await deps.rateLimiter.refund(of, ofRate);
+    throw error;
+  }
 }

@@ -18,7 +18,7 @@ import { randomAlphanumeric, tokenHashOf } from '../time/ids.ts';
 import { type AccountDependencies, addressHmac, sendToAccount } from './accounts.ts';
 import { isNeeded, sendProof } from './address-proofs.ts';
 import { findLogin, type Login, loginOf, loginOfAddress, openMemberships } from './logins.ts';
-import { countMail } from './mail-budget.ts';
+import { countMail, recordMail } from './mail-budget.ts';
 import { type Asker, checkPassword } from './passwords.ts';
 
 type Dependencies = Pick<AccountDependencies, 'actors' | 'vault' | 'passwords'> & ReadDependencies;
@@ -112,9 +112,10 @@ export async function askForReset(
   email: string,
   now: number,
 ): Promise<string | undefined> {
-  if (!(await countMail(deps, 'password_reset', { email })).allowed) return undefined;
+  const asked = { kind: 'password_reset', email } as const;
+  if (!(await countMail(deps, asked)).allowed) return undefined;
   const address = addressHmac(deps, email);
-  await sendAsk(deps, 'AskReset', address, now);
+  await recordMail(deps, asked, () => sendAsk(deps, 'AskReset', address, now));
   return address;
 }
 

@@ -10,6 +10,7 @@ import { mailQueries } from '../../projections/mail-queries.ts';
 import { GIVEN_UP_AFTER_MS } from '../../src/domain/mail.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { startPasswordResets } from '../../src/process-managers/password-resets.ts';
+import { EventStoreUnavailable } from '../../src/event-store/port.ts';
 import { webhooksAggregate } from '../../src/domain/webhooks.ts';
 import { type Api, BASE, PASSWORD, startApi } from '../support/api.ts';
 import { eraseAccount } from '../support/erase-account.ts';
@@ -129,6 +130,31 @@ void test('invitations to an address do not keep away the mail that sets a passw
   await mailNumber(5);
   t.equal((await invite(api, ada.headers, eve.email)).status, 201);
   t.match((await mailNumber(6)).mail.subject, /^You are invited/);
+});
+
+void test('what could not be recorded uses up no mails', async (t) => {
+  let isAway = true;
+  const { api, mailNumber } = await startMailApi(t, {}, ({ actors }) => ({
+    actors: Object.assign(Object.create(actors) as ActorSystem, {
+      read: (...of: Parameters<ActorSystem['read']>) => actors.read(...of),
+      send: async (...of: Parameters<ActorSystem['send']>) => {
+        const { type } = of[2] as { readonly type: string };
+        const asks = type === 'AskReset' || type === 'InviteMember';
+        if (isAway && asks) throw new EventStoreUnavailable('away');
+        return await actors.send(...of);
+      },
+    }),
+  }));
+  const owner = await ownerOf(api);
+  const ask = async () => [
+    (await api.call('POST', FORGOTTEN, { body: { email: owner.email } })).status,
+    (await invite(api, owner.headers, 'a@b.example')).status,
+  ];
+  for (let n = 0; n < 3; n += 1) t.same(await ask(), [503, 503]);
+  isAway = false;
+  t.same(await ask(), [202, 201]);
+  const sent = [await mailNumber(1), await mailNumber(2)];
+  t.same(sent.flatMap(({ to }) => to).toSorted(), ['a@b.example', owner.email].toSorted());
 });
 
 void test('a mail that is put off is sent later, and one that is refused never', async (t) => {

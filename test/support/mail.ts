@@ -4,7 +4,7 @@ import { pageLinks } from '../../src/http/page-links.ts';
 import { parseSmtpUrl } from '../../src/mail/address.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
 import { startMails } from '../../src/process-managers/mails.ts';
-import { type Api, startApi } from './api.ts';
+import { type Api, type ApiOptions, startApi } from './api.ts';
 import { eventually } from './deadline.ts';
 import { MAIL_FROM, type ReceivedMail, startMailServer } from './mail-server.ts';
 
@@ -18,10 +18,14 @@ export function startMailing(t: Pick<Test, 'teardown'>, api: Api, url: string) {
   return mails;
 }
 
-export async function startMailApi(t: Test, env: Readonly<Record<string, string>> = {}) {
+export async function startMailApi(
+  t: Test,
+  env: Readonly<Record<string, string>> = {},
+  replace?: ApiOptions['replace'],
+) {
   const server = await startMailServer(t);
   const settings = { SMTP_URL: server.url, MAIL_FROM: MAIL_FROM.address };
-  const api = await startApi(t, { env: { ...settings, ...env } });
+  const api = await startApi(t, { env: { ...settings, ...env }, ...(replace && { replace }) });
   const sender = startMailing(t, api, server.url);
   return { ...mailTools(api, server.received), api, server, sender };
 }
