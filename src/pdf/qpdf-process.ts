@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdtemp, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -19,6 +19,8 @@ const MAX_WRITTEN_BYTES = 512 * 1024 * 1024;
 const MAX_SAID_CHARACTERS = 4_000;
 const VERSION_MS = 10_000;
 const RM_RETRIES = 5;
+/** Nobody's, where accounts are numbered as systemd does (https://systemd.io/UIDS-GIDS/): it owns no file and no process. */
+const NOBODY = 60_999;
 /** The first version with jobs as JSON in the form of today. */
 const OLDEST_MAJOR = 11;
 
@@ -28,6 +30,8 @@ export interface Qpdf {
   readonly product: string;
   /** The commands that bound it, with their paths; each becomes the next, with its process id. */
   readonly bounds: readonly string[];
+  /** True if it runs as nobody, since the service is root. */
+  readonly isOther: boolean;
 }
 
 /** The folder and the time of some work. */
@@ -70,6 +74,36 @@ async function findBounds(): Promise<readonly string[]> {
   return [setpriv, '--no-new-privs', '--pdeathsig', 'KILL', prlimit, '--core=0'];
 }
 
+/** The same as nobody, without a right of root's. */
+const asNobody = ([setpriv = '', ...others]: readonly string[]): readonly string[] => [
+  setpriv,
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  '--clear-groups',
+  '--inh-caps=-all',
+  '--bounding-set=-all',
+  ...others,
+];
+
+const answers = (command: readonly string[]): Promise<{ readonly stdout: string }> => {
+  const [program = '', ...args] = command;
+  return promisify(execFile)(program, [...args, '--version'], { env: {}, timeout: VERSION_MS });
+};
+
+/** A container may keep root from becoming somebody else, and others from the program. */
+async function bounded(path: string): Promise<Pick<Qpdf, 'bounds' | 'isOther'>> {
+  const bounds = await findBounds();
+  const other = asNobody(bounds);
+  const isRoot = bounds.length > 0 && process.getuid?.() === 0;
+  const isOther =
+    isRoot &&
+    (await answers([...other, path]).then(
+      () => true,
+      () => false,
+    ));
+  return { bounds: isOther ? other : bounds, isOther };
+}
+
 let found: Promise<Qpdf> | undefined;
 
 /**
@@ -87,8 +121,7 @@ export function findQpdf(): Promise<Qpdf> {
 async function lookForQpdf(): Promise<Qpdf> {
   const path = await placeOf('qpdf');
   if (path === undefined) throw new Error(`qpdf is not here: ${INSTALL}`);
-  const asked = promisify(execFile)(path, ['--version'], { env: {}, timeout: VERSION_MS });
-  const { stdout } = await asked.catch((cause: unknown) => {
+  const { stdout } = await answers([path]).catch((cause: unknown) => {
     throw new Error(`qpdf at ${path} does not run: ${INSTALL} again`, { cause });
   });
   const [, version = '', major] = /^qpdf version ((\d+)\.\S+)/.exec(stdout) ?? [];
@@ -97,7 +130,7 @@ async function lookForQpdf(): Promise<Qpdf> {
       `qpdf at ${path} is version ${version}, and ${OLDEST_MAJOR} is the oldest that is used: install a newer one`,
     );
   }
-  return { path, product: `qpdf/${version}`, bounds: await findBounds() };
+  return { path, product: `qpdf/${version}`, ...(await bounded(path)) };
 }
 
 /** The runs of one work, one after the other, in a folder of its own. */
@@ -120,7 +153,10 @@ export class QpdfRuns {
       const message = `This renderer cannot work on PDFs: ${cause.message}. Ask the operator of the service to do so.`;
       throw new WorkFailure('renderer_failed', message, { cause });
     });
-    return new QpdfRuns(qpdf, await mkdtemp(join(directory, 'pdf-')), deadlineMs);
+    const folder = await mkdtemp(join(directory, 'pdf-'));
+    // It may open the files that it is told of.
+    if (qpdf.isOther) await chmod(folder, 0o711);
+    return new QpdfRuns(qpdf, folder, deadlineMs);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Jobs of qpdf as the thread that works on a PDF asks for them: files in the folder of the work, and what went wrong, in words. */
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import type { Size } from './page-geometry.ts';
@@ -41,6 +41,13 @@ export class Jobs {
     return `${this.#files}.pdf`;
   }
 
+  #write(name: string, content: Uint8Array | string): void {
+    const path = join(this.#folder, name);
+    writeFileSync(path, content);
+    // Whatever the umask: qpdf may run as another user. Its folder keeps others out.
+    chmodSync(path, 0o644);
+  }
+
   async #ask(question: WorkQuestion): Promise<unknown> {
     this.#port.postMessage(question, []);
     const [answer] = (await once(this.#port, 'message')) as [unknown];
@@ -56,7 +63,7 @@ export class Jobs {
   /** @returns the file's name for jobs */
   put(content: Uint8Array): string {
     const place = this.#place();
-    writeFileSync(join(this.#folder, place), content);
+    this.#write(place, content);
     return place;
   }
 
@@ -77,7 +84,7 @@ export class Jobs {
   ): Promise<{ readonly content: Buffer; readonly isRepaired: boolean }> {
     const run: QpdfRun = { jobFile: JOB_FILE, outputFile: this.#place() };
     const written = JSON.stringify({ ...job, outputFile: STANDARD_OUTPUT });
-    writeFileSync(join(this.#folder, run.jobFile), written);
+    this.#write(run.jobFile, written);
     const end = (await this.#ask({ kind: 'run', ...run })) as QpdfEnd;
     // It may have a password.
     this.drop(run.jobFile);

@@ -1,15 +1,22 @@
 /** How qpdf is run: a program in its place tells what it was given. This file's process has a PATH of its own. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import Database from 'better-sqlite3';
 import tap, { test } from 'tap';
 import { workOnPdf } from '../../../src/pdf/work.ts';
 import { eventually } from '../../support/deadline.ts';
@@ -17,6 +24,7 @@ import { testDirectory } from '../../support/directory.ts';
 import { noOwnMounts, OWN_MOUNTS } from '../../support/own-mounts.ts';
 import { pdfOf, pdfOfObjects } from '../../support/written-pdf.ts';
 
+const src = join(import.meta.dirname, '../../../src');
 const root = testDirectory(tap, { programs: {}, work: {} });
 const programs = join(root, 'programs');
 const place = { directory: join(root, 'work'), deadlineMs: 60_000 };
@@ -25,6 +33,9 @@ const work = { sources: [{ content: pdfOf(['x']) }], steps: [] };
 const onLinux = { skip: process.platform !== 'linux' };
 const path = process.env['PATH'] ?? '';
 process.env['PRESSLEDGER_SECRET'] = 'secret';
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+// Of root it runs as somebody else, who is to write there.
+chmodSync(root, 0o777);
 
 function program(script: string): void {
   const file = join(programs, 'qpdf');
@@ -62,7 +73,7 @@ kill -KILL $$`);
     await t.rejects(workOnPdf(work, place), { fault: 'timeout', message: /processor time/ });
     const text = readFileSync(told, 'utf8');
     t.ok(text.startsWith(`${place.directory}/pdf-`));
-    t.match(text, /^drwx------/m);
+    t.match(text, isRoot ? /^drwx--x--x/m : /^drwx------/m);
     t.notMatch(text, /secret|HOME=/);
     t.match(text, /^NoNewPrivs:\s+1$/m);
     t.match(text, /^Max address space +536870912 +536870912/m);
@@ -96,6 +107,71 @@ void test(
     t.strictSame(readdirSync(place.directory), []);
   },
 );
+
+void test('of root, it has neither the rights nor the files', {
+  skip: !isRoot && 'only root can become another user',
+}, async (t) => {
+  const secret = join(root, 'hidden');
+  writeFileSync(secret, 'secret', { mode: 0o600 });
+  chmodSync(programs, 0o700);
+  t.equal(idOf(), '0', 'as the service where others have no way to the program');
+  t.match(readFileSync(told, 'utf8'), /secret/);
+  chmodSync(programs, 0o755);
+  t.equal(idOf(), '60999');
+  const text = readFileSync(told, 'utf8');
+  t.match(text, /^CapEff:\s+0+$/m);
+  t.match(text, /^CapBnd:\s+0+$/m);
+  t.notMatch(text, /secret/);
+
+  /** Runs it in a process of its own, which looks for the program anew. */
+  function idOf(): string {
+    const script = `
+        import { workOnPdf } from '${src}/pdf/work.ts';
+        import { pdfOf } from '${src}/../test/support/written-pdf.ts';
+        process.umask(0o077);
+        const work = { sources: [{ content: pdfOf(['x']) }], steps: [] };
+        const place = { directory: '${place.directory}', deadlineMs: 60_000 };
+        const made = await workOnPdf(work, place).catch((error) => error);
+        console.log(made.content?.length > 500 ? 'made' : made);`;
+    program(
+      `(id -u; cat /proc/$$/status; cat ${secret}) > ${told} 2>&1\nexec "$(PATH='${path}' command -v qpdf)" "$@"`,
+    );
+    rmSync(told, { force: true });
+    t.equal(said([], script), 'made\n');
+    return readFileSync(told, 'utf8').split('\n')[0] ?? '';
+  }
+});
+
+void test('it gets no file and no connection that the service has open', onLinux, async (t) => {
+  const file = openSync(join(root, 'open'), 'w');
+  const database = new Database(join(root, 'open.db'));
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x)');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    closeSync(file);
+    database.close();
+    server.close();
+  });
+  const own = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      return target.startsWith('socket:') || target.startsWith(root) ? [target] : [];
+    } catch {
+      // The one by which the folder was read.
+      return [];
+    }
+  });
+  t.ok(own.length >= 4, own.join());
+  program(`ls -l /proc/$$/fd >&2; exit 1`);
+  const error: unknown = await workOnPdf(work, place).catch((each: unknown) => each);
+  const seen = error instanceof Error ? error.message : '';
+  t.match(seen, / 2 -> /);
+  t.strictSame(
+    own.filter((each) => seen.includes(each)),
+    [],
+  );
+});
 
 void test('an ending by a signal is named by what it means', async (t) => {
   for (const [signal, fault] of [
@@ -135,7 +211,6 @@ function said(command: readonly string[], script: string): string {
   });
   return stdout + stderr;
 }
-const src = join(import.meta.dirname, '../../../src');
 
 void test('a full disk is not a PDF that is cut off', { skip: noOwnMounts }, (t) => {
   const disk = join(root, 'disk');
