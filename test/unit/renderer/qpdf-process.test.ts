@@ -137,7 +137,7 @@ void test('of root, it has neither the rights nor the files', {
       `(id -u; cat /proc/$$/status; cat ${secret}) > ${told} 2>&1\nexec "$(PATH='${path}' command -v qpdf)" "$@"`,
     );
     rmSync(told, { force: true });
-    t.equal(said([], script), 'made\n');
+    t.equal(said([], script, [programs, path].join(delimiter)), 'made\n');
     return readFileSync(told, 'utf8').split('\n')[0] ?? '';
   }
 });
@@ -203,11 +203,11 @@ void test('an output without end is cut off', async (t) => {
 });
 
 /** Runs TypeScript in a process of its own, with what comes before it in the command. */
-function said(command: readonly string[], script: string): string {
+function said(command: readonly string[], script: string, PATH = path): string {
   const [first, ...rest] = [...command, process.execPath, '--input-type=module-typescript'];
   const { stdout, stderr } = spawnSync(first, [...rest, '--eval', script], {
     encoding: 'utf8',
-    env: { PATH: path },
+    env: { PATH },
   });
   return stdout + stderr;
 }
