@@ -111,6 +111,7 @@ export default defineConfig({
       '/api': proxied,
       '/dashboard': proxied,
       '/files': proxied,
+      '/s/': proxied,
       '/tlog': proxied,
       '/readyz': proxied,
       '/openapi.json': proxied,

@@ -14,6 +14,7 @@ import { mails } from './mails.ts';
 import { people } from './people.ts';
 import { refundsDue } from './refunds-due.ts';
 import { sessions } from './sessions.ts';
+import { shareLinks } from './share-links.ts';
 import { storedBlobs } from './stored-blobs.ts';
 import { templates } from './templates.ts';
 import { unfinishedConversions } from './unfinished-conversions.ts';
@@ -35,6 +36,7 @@ export const allProjections: readonly Projection[] = [
   people,
   refundsDue,
   sessions,
+  shareLinks,
   storedBlobs,
   templates,
   unfinishedConversions,

@@ -30,6 +30,7 @@ import {
 } from './pages.ts';
 import type { Requests } from './requests.ts';
 import { Session } from './session.ts';
+import { Links } from './links.ts';
 import { Members } from './members.ts';
 import { Templates } from './templates.ts';
 import { Signature } from './signature.ts';
@@ -73,6 +74,8 @@ export class PressledgerClient {
   readonly #session: Session;
   /** Many conversions that are accepted and followed together. */
   readonly batches: Batches;
+  /** Links by which anybody can download a file. */
+  readonly links: Links;
   /** Work on finished PDFs. */
   readonly documents: Documents;
   /** Endpoints that are told of events, and what was delivered to them. */
@@ -114,6 +117,7 @@ export class PressledgerClient {
       stream: (path, rest) => this.#transport.send(this.#call({ path, ...rest }), bodyOf),
     };
     this.batches = new Batches(requests);
+    this.links = new Links(requests);
     this.documents = new Documents(requests);
     this.webhooks = new Webhooks(requests);
     this.signature = new Signature(requests);

@@ -10,6 +10,7 @@ export {
   PressledgerTimeout,
   PressledgerUnreachable,
 } from './errors.ts';
+export type { CreatedShareLink, ShareLink } from './links.ts';
 export type {
   AcceptedInvitation,
   Invitation,

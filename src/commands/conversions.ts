@@ -35,13 +35,14 @@ import {
 } from './service.ts';
 
 /** @throws {UsageError} one has not the shape of an id, which names a file */
-function idsOf({ positionals }: Invocation): readonly string[] {
+function idsOf({ positionals }: Pick<Invocation, 'positionals'>): readonly string[] {
   if (positionals.every((id) => /^conv_\w+$/.test(id))) return [...new Set(positionals)];
   throw new UsageError("<id> is that of a conversion, such as 'conversions list' shows.");
 }
 
 /** @throws {UsageError} */
-const idOf = (invocation: Invocation): string => idsOf(invocation)[0] ?? '';
+export const idOf = (invocation: Pick<Invocation, 'positionals'>): string =>
+  idsOf(invocation)[0] ?? '';
 
 /** @throws {UsageError} */
 function oneOf<T extends string>(

@@ -2,7 +2,13 @@
 
 import type { ConversionFailureCode } from './choices.ts';
 import type { AggregateType, Decider } from './decider.ts';
-import { type Downloads, noDownloads, recordable, withDownload } from './downloads.ts';
+import {
+  type Downloads,
+  noDownloads,
+  type RecordDownload,
+  recordDownload,
+  withDownload,
+} from './downloads.ts';
 import type { BlobRef, PdfDigest, PdfFacts, RenderTimings } from './event-fields.ts';
 import type { EventOf } from './events.ts';
 import { isNews, noOutcomes, type Outcome, type Outcomes, outcomeOf } from './late-outcomes.ts';
@@ -12,6 +18,16 @@ import {
   type RecordSignature,
   recordSignature,
 } from './signature.ts';
+import {
+  type CreateLink,
+  createLink,
+  noLinks,
+  type RevokeLink,
+  revokeLink,
+  type ShareLinks,
+  withLink,
+  withoutLink,
+} from './share-links.ts';
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
 
@@ -25,6 +41,8 @@ export type ConversionEvent = EventOf<
   | 'ConversionDeleted'
   | 'ConversionExpired'
   | 'DocumentDownloaded'
+  | 'LinkCreated'
+  | 'LinkRevoked'
 >;
 
 /** Tries that count before a conversion is given up: a page that kills its host is not tried for ever. */
@@ -32,7 +50,7 @@ export const MAX_ATTEMPTS = 3;
 /** Tries taken back per conversion, so that a renderer that was taken over cannot grow the log. */
 const MAX_REQUEUES = 100;
 
-export interface ConversionState extends Outcomes, Downloads {
+export interface ConversionState extends Outcomes, Downloads, ShareLinks {
   readonly status: 'pending' | 'processing' | 'completed' | 'failed';
   /** The deliveries of the tries that count, in order: those that were started and not requeued. */
   readonly tries: readonly string[];
@@ -55,6 +73,7 @@ const initialState: ConversionState = {
   deleted: false,
   expired: false,
   ...noDownloads,
+  ...noLinks,
 };
 
 interface CommandOf {
@@ -110,13 +129,9 @@ export type ConversionCommand =
       readonly afterDownload?: true;
     } & CommandOf)
   | ({ readonly type: 'ExpireConversion' } & CommandOf)
-  | ({
-      readonly type: 'RecordDownload';
-      /** SHA-256 of the link's token, hex. */
-      readonly link?: string;
-      /** HMAC of the client's network, hex. */
-      readonly network: string;
-    } & CommandOf);
+  | (RecordDownload & CommandOf)
+  | CreateLink
+  | RevokeLink;
 
 /** True of the events that end a conversion. */
 export const isEnd = (type: string): boolean =>
@@ -150,6 +165,10 @@ function evolve(state: ConversionState, event: ConversionEvent): ConversionState
       return { ...state, expired: true };
     case 'DocumentDownloaded':
       return { ...state, ...withDownload(state, event.data) };
+    case 'LinkCreated':
+      return { ...state, ...withLink(state, event.data) };
+    case 'LinkRevoked':
+      return { ...state, ...withoutLink(state, event.data) };
   }
 }
 
@@ -183,28 +202,6 @@ function requeue(
   if (tries.at(-1) !== delivery || requeues >= MAX_REQUEUES) return [];
   const data = { accountId, conversionId, renderer, attempt: tries.length, requeuedAt: at };
   return [{ type: 'ConversionRequeued', data }];
-}
-
-function download(
-  command: Extract<ConversionCommand, { type: 'RecordDownload' }>,
-  state: ConversionState,
-): readonly ConversionEvent[] {
-  const { accountId, conversionId, link, network, at } = command;
-  const due = state.status === 'completed' ? recordable(state, network, at) : undefined;
-  if (due === undefined) return [];
-  return [
-    {
-      type: 'DocumentDownloaded',
-      data: {
-        accountId,
-        conversionId,
-        ...(link === undefined ? {} : { link }),
-        network,
-        downloadedAt: at,
-        ...(due === 'last' ? { isLast: true } : {}),
-      },
-    },
-  ];
 }
 
 const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['decide'] = (
@@ -300,7 +297,11 @@ const decide: Decider<ConversionState, ConversionCommand, ConversionEvent>['deci
       if (open || state.expired) return [];
       return [{ type: 'ConversionExpired', data: { accountId, conversionId, expiredAt: at } }];
     case 'RecordDownload':
-      return download(command, state);
+      return state.status === 'completed' ? recordDownload(command, state) : [];
+    case 'CreateLink':
+      return createLink(command, state);
+    case 'RevokeLink':
+      return revokeLink(command, state);
   }
 };
 
@@ -319,7 +320,7 @@ export const conversionAggregate: AggregateType<
   stream: conversionStream,
   decider: conversion,
   snapshot: {
-    version: 7,
+    version: 8,
     encode: (state) => state,
     decode: (json) => json as ConversionState,
   },

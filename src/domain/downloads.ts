@@ -1,5 +1,7 @@
 /** The downloads of a conversion's PDF that are recorded: few enough that a link's holders cannot grow the log. */
 
+import type { EventOf } from './events.ts';
+
 const MAX_DOWNLOADS = 100;
 const MINUTE_MS = 60_000;
 
@@ -27,6 +29,41 @@ export function withDownload(
       ? { minute, networks: [network] }
       : { minute: last.minute, networks: [...last.networks, network] };
   return { downloads: downloads + 1, lastDownloads };
+}
+
+export interface RecordDownload {
+  readonly type: 'RecordDownload';
+  /** SHA-256 of the link's token, hex. */
+  readonly link?: string;
+  /** HMAC of the client's network, hex. */
+  readonly network: string;
+}
+
+interface DownloadOf extends RecordDownload {
+  readonly accountId: string;
+  readonly conversionId: string;
+  readonly at: number;
+}
+
+export function recordDownload(
+  { accountId, conversionId, link, network, at }: DownloadOf,
+  state: Downloads,
+): readonly EventOf<'DocumentDownloaded'>[] {
+  const due = recordable(state, network, at);
+  if (due === undefined) return [];
+  return [
+    {
+      type: 'DocumentDownloaded',
+      data: {
+        accountId,
+        conversionId,
+        ...(link === undefined ? {} : { link }),
+        network,
+        downloadedAt: at,
+        ...(due === 'last' ? { isLast: true } : {}),
+      },
+    },
+  ];
 }
 
 /** @returns `last`: no further one is recorded; undefined: this one is not */

@@ -17,6 +17,7 @@ import {
   CONVERSION_ID,
   DELIVERY_ID,
   KEY_ID,
+  LINK_ID,
   MAIL_ID,
   PASSKEY_ID,
   PERSON_ID,
@@ -33,6 +34,7 @@ export const AccountId = Type.String({ pattern: `^${ACCOUNT_ID}$` });
 export const ConversionId = Type.String({ pattern: `^${CONVERSION_ID}$` });
 export const BatchId = Type.String({ pattern: `^${BATCH_ID}$` });
 export const KeyId = Type.String({ pattern: `^${KEY_ID}$` });
+export const LinkId = Type.String({ pattern: `^${LINK_ID}$` });
 export const PersonId = Type.String({ pattern: `^${PERSON_ID}$` });
 export const PasskeyId = Type.String({ pattern: `^${PASSKEY_ID}$` });
 export const SessionId = Type.String({ pattern: `^${SESSION_ID}$` });

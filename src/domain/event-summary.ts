@@ -246,6 +246,9 @@ export const SUMMARIES: { readonly [T in EventType]: (data: EventOf<T>['data']) 
     const further = data.isLast === true ? ' Further downloads are not recorded.' : '';
     return `The PDF was downloaded ${by}.${further}`;
   },
+  LinkCreated: (data) =>
+    `A link by which anybody can download the file was created, valid until ${isoDate(data.expiresAt)}.`,
+  LinkRevoked: () => 'A link to the file was revoked.',
   KeyCreated: ({ prefix, scopes, expiresAt, addresses, rateLimit, creditLimit, isTest }) => {
     const bounds = [
       scopes && `with the ${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}`,

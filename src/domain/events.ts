@@ -15,6 +15,7 @@ import {
   Count,
   KeyId,
   KeyRights,
+  LinkId,
   maximum,
   PdfDigest,
   PdfFacts,
@@ -205,13 +206,29 @@ export const EVENT_SCHEMAS = {
   DocumentDownloaded: Type.Object({
     accountId: AccountId,
     conversionId: ConversionId,
-    /** SHA-256 of the token in the link, hex; absent where a key or a session asked. */
+    /** SHA-256 of the secret in the link, hex; absent where a key or a session asked. */
     link: Type.Optional(Sha256),
     /** HMAC of the client's network, hex: an IPv4 address or an IPv6 /64. */
     network: Sha256,
     downloadedAt: Time,
     /** Further downloads are not recorded. */
     isLast: Type.Optional(Type.Literal(true)),
+  }),
+  /** Anybody with the link can download the file until then. */
+  LinkCreated: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    linkId: LinkId,
+    /** SHA-256 of the secret in the link, hex: what `DocumentDownloaded` has as `link`. */
+    linkHash: Sha256,
+    createdAt: Time,
+    expiresAt: Time,
+  }),
+  LinkRevoked: Type.Object({
+    accountId: AccountId,
+    conversionId: ConversionId,
+    linkId: LinkId,
+    revokedAt: Time,
   }),
 
   /** What had not ended is cancelled from then on. */

@@ -1,6 +1,7 @@
 /** Patterns of ids. What becomes a part of a path or a stream must match one. */
 export const CONVERSION_ID = 'conv_[0-9a-z]{26}';
 export const ACCOUNT_ID = 'acct_[0-9a-z]{26}';
+export const LINK_ID = 'link_[0-9a-z]{26}';
 export const BATCH_ID = 'batch_[0-9a-z]{26}';
 export const KEY_ID = 'key_[0-9a-z]{26}';
 export const SESSION_ID = 'sess_[0-9a-z]{26}';

@@ -31,6 +31,8 @@ export const ACCESS = {
   read: { scopes: ['read'], tests: true },
   readOwn: { scopes: ['read'], own: true, tests: true },
   documents: { scopes: ['read'], own: true, documents: true, tests: true },
+  /** A link outlasts what reads the document, and strangers use it. */
+  share: { scopes: ['read'], own: true, roles: WORKING, tests: true },
   /** What the account uses and how it is set up: there is one of each for tests and all else. */
   readAccount: { scopes: ['read'] },
   /** It says what everybody used, and is signed for the account. */

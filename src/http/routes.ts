@@ -7,12 +7,7 @@ import * as authenticator from './resources/authenticator.ts';
 import { createTokenPair, refreshAccess, signOut } from './resources/auth.ts';
 import { getBatchZip, getConversionsZip } from './resources/zip.ts';
 import { createBatch, deleteBatch, getBatch, listBatches } from './resources/batches.ts';
-import {
-  getConversionManifest,
-  getConversionPicture,
-  getConversionRequest,
-  getConversionThumbnail,
-} from './resources/conversion-documents.ts';
+import * as stored from './resources/conversion-documents.ts';
 import { streamConversions } from './resources/conversion-stream.ts';
 import { createConversion, getConversion, getConversionFile } from './resources/conversions.ts';
 import { listConversions } from './resources/conversion-list.ts';
@@ -20,7 +15,7 @@ import { createDocument } from './resources/documents.ts';
 import * as dashboardSession from './resources/dashboard-session.ts';
 import { postEmailChange, postEmailConfirmation } from './resources/email-change.ts';
 import { getEvidence, verifyPdf } from './resources/evidence.ts';
-import { getFile } from './resources/files.ts';
+import { getFile, getSharedFile } from './resources/files.ts';
 import { listAccountEvents, listBatchEvents, listConversionEvents } from './resources/history.ts';
 import {
   deleteHold,
@@ -89,6 +84,7 @@ import {
 import { getSignInPolicy, patchSignInPolicy } from './resources/sign-in-policy.ts';
 import { deleteSession, deleteSessions, listSessions } from './resources/sessions.ts';
 import * as signUp from './resources/sign-up.ts';
+import * as shareLinks from './resources/share-links.ts';
 import { deleteConversion, postRerender, postRetry } from './resources/take-back.ts';
 import {
   getCheckpoint,
@@ -173,12 +169,15 @@ export const ROUTES: readonly Route[] = [
   by('convert', 'delete', '/conversions/{id}/', deleteConversion),
   by('convert', 'post', '/conversions/{id}/retry/', postRetry),
   by('convert', 'post', '/conversions/{id}/rerender/', postRerender),
+  by('readOwn', 'get', '/conversions/{id}/links/', shareLinks.listLinks),
+  by('share', 'post', '/conversions/{id}/links/', shareLinks.postLink),
+  by('share', 'delete', '/conversions/{id}/links/{link_id}/', shareLinks.deleteLink),
   by('history', 'get', '/conversions/{id}/events/', listConversionEvents),
   by('documents', 'get', '/conversions/{id}/file/', getConversionFile),
-  by('documents', 'get', '/conversions/{id}/request/', getConversionRequest),
-  by('documents', 'get', '/conversions/{id}/manifest/', getConversionManifest),
-  by('documents', 'get', '/conversions/{id}/picture/', getConversionPicture),
-  by('documents', 'get', '/conversions/{id}/thumbnail/', getConversionThumbnail),
+  by('documents', 'get', '/conversions/{id}/request/', stored.getConversionRequest),
+  by('documents', 'get', '/conversions/{id}/manifest/', stored.getConversionManifest),
+  by('documents', 'get', '/conversions/{id}/picture/', stored.getConversionPicture),
+  by('documents', 'get', '/conversions/{id}/thumbnail/', stored.getConversionThumbnail),
   by('history', 'get', '/conversions/{id}/proof/', getConversionProof),
   by('evidence', 'get', '/conversions/{id}/evidence/', getEvidence),
   by('read', 'get', '/conversions/', listConversions),
@@ -208,6 +207,7 @@ export const ROUTES: readonly Route[] = [
     needs: 'publicVerify',
   },
   open('/files/{id}.{format}', 'link', getFile),
+  open('/s/{token}', 'link', getSharedFile),
   by('any', 'get', '/account/', getAccount),
   by('readAccount', 'get', '/account/ledger/', listLedger),
   by('readAccount', 'get', '/account/usage/', getUsage),

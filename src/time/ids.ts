@@ -39,6 +39,7 @@ export function timeOfId(id: string): number {
 
 export const newConversionId = (nowMs: number): string => `conv_${timeOrderedId(nowMs)}`;
 export const newBatchId = (nowMs: number): string => `batch_${timeOrderedId(nowMs)}`;
+export const newLinkId = (nowMs: number): string => `link_${timeOrderedId(nowMs)}`;
 export const newAccountId = (nowMs: number): string => `acct_${timeOrderedId(nowMs)}`;
 export const newSessionId = (nowMs: number): string => `sess_${timeOrderedId(nowMs)}`;
 export const newWebhookId = (nowMs: number): string => `webhook_${timeOrderedId(nowMs)}`;

@@ -318,13 +318,30 @@ async function oneTests(parent: Test, dashboard: DashboardBrowser): Promise<void
     },
   );
 
-  await parent.test('a link to share is new, says its end, and needs no sign-in', async (t) => {
+  await parent.test('a link to share says its end, needs no sign-in and is revoked', async (t) => {
     await button(page, 'Share').click();
     const dialog = page.getByRole('dialog');
+    const create = async (period: string) => {
+      await dialog.getByLabel('Valid for').click();
+      await page.getByRole('option', { name: period }).click();
+      await dialog.getByRole('button', { name: 'Create link' }).click();
+    };
+    await create('An hour');
     await dialog.getByText(/until \d+ \w+ \d{4}, .* without signing in/).waitFor();
     const link = await dialog.locator('code').innerText();
-    t.strictSame(await inspectState(page, 'conversion-share'), []);
     t.equal((await fetch(link)).headers.get('content-type'), 'application/pdf');
+    // The documents of this service are kept for a week, which has begun: the link expires with the file.
+    await create('A week');
+    await dialog.getByText('Expires in 7 days').waitFor();
+    t.not(await dialog.locator('code').innerText(), link);
+    const items = dialog.getByRole('list', { name: 'Links' }).getByRole('listitem');
+    t.equal(await items.count(), 2);
+    t.match(await items.last().innerText(), /Expires in (1 hour|60 minutes|59 minutes)/);
+    t.match(await items.last().innerText(), /, 1 download$/m);
+    t.strictSame(await inspectState(page, 'conversion-share'), []);
+    await items.last().getByRole('button').click();
+    await items.last().and(items.first()).waitFor();
+    t.equal((await fetch(link)).status, 403);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });

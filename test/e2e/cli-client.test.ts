@@ -241,6 +241,13 @@ void test('the command line is a client of a running service', async (whole) => 
     t.match((await template('rename', templateId, 'Bill')).json, { name: 'Bill' });
     await template('delete', templateId);
     t.strictSame((await template('list')).json, []);
+    const shared = await ask(client, 'conversions', 'share', done ?? '', '--expires-in', '3600');
+    const link = shared.json as { id: string; url: string };
+    t.equal((await fetch(link.url)).status, 200);
+    const links = await ask(client, 'conversions', 'links', done ?? '');
+    t.match(links.json, [{ id: link.id, downloads: 1 }]);
+    await ask(client, 'conversions', 'unshare', done ?? '', link.id);
+    t.equal((await fetch(link.url)).status, 403);
     const { json } = await ask(client, 'conversions', 'retry', done ?? '');
     const { id: retried } = json as { id: string };
     const retry = join(place.tmpDir, 'retry.pdf');

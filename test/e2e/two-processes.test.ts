@@ -62,6 +62,14 @@ void test('one of two processes renders, and the other takes over when it is kil
     t.equal((await asked.wait(named.id)).status, 'completed');
   }
 
+  const shared = await here.links.create(id, { expiresIn: 3600 });
+  const opened = async (url: string) => (await fetch(url)).status;
+  const elsewhere = shared.url.replace(first.url, second.url);
+  t.strictSame([await opened(elsewhere), await opened(shared.url)], [200, 200]);
+  t.match((await there.links.list(id)).items, [{ id: shared.id, downloads: 1 }]);
+  await there.links.revoke(id, shared.id);
+  t.strictSame([await opened(shared.url), await opened(elsewhere)], [403, 403]);
+
   const slow = await Promise.all(
     Array.from({ length: 4 }, async (_, n) => (await (n % 2 ? here : there).create(SLOW)).id),
   );

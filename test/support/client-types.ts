@@ -11,6 +11,7 @@ import type { ErrorCode } from '../../src/errors/errors.ts';
 import type { Account, LedgerEntry } from '../../src/http/resources/account.ts';
 import type { ApiKey, CreatedApiKey } from '../../src/http/resources/api-keys.ts';
 import type { Passkey } from '../../src/http/resources/passkeys.api.ts';
+import type { CreatedShareLink, ShareLink } from '../../src/http/resources/share-links.ts';
 import type { SignInPolicy } from '../../src/http/resources/sign-in-policy.ts';
 import type { TokenPair } from '../../src/http/resources/auth.ts';
 import type { Batch } from '../../src/http/resources/batches.api.ts';
@@ -57,6 +58,8 @@ export type Held = [
   Holds<Same<client.Conversion['status'], Static<typeof Conversion>['status']>>,
   Holds<Same<keyof client.CompletedConversion, keyof Static<typeof Conversion>>>,
   Holds<Same<client.Batch, Static<typeof Batch>>>,
+  Holds<Same<client.ShareLink, Static<typeof ShareLink>>>,
+  Holds<Same<client.CreatedShareLink, Static<typeof CreatedShareLink>>>,
   Holds<Same<client.ApiKey, Static<typeof ApiKey>>>,
   Holds<Same<client.NewApiKey, Static<typeof CreatedApiKey>>>,
   Holds<Same<client.InvitedMember, Static<typeof InvitedMember>>>,

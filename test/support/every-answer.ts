@@ -297,6 +297,34 @@ async function driveStatements(t: Test, given: Answered): Promise<void> {
   given.add(api);
 }
 
+/** Links to a file that is made, downloaded and deleted, and to one that cannot be made. */
+async function driveLinks(api: Api, accountId: string, key: string): Promise<void> {
+  const convert = async () => {
+    const { body } = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
+    return String(body['id']);
+  };
+  const share = (id: string, body: object = {}) =>
+    api.call('POST', `${BASE}/conversions/${id}/links/`, { key, body });
+  const [made, failed] = [await convert(), await convert()];
+  await share(made);
+  await api.complete(accountId, made, PDF);
+  await api.fail(accountId, failed, 'x', 'page_status');
+  await share(failed);
+  const url = String((await share(made)).body['url']);
+  const whole = await api.call('GET', url);
+  const same = { 'If-None-Match': whole.headers.get('etag') ?? '' };
+  for (const headers of [same, { Range: 'bytes=0-9' }, { Range: 'bytes=9999-' }]) {
+    await api.call('GET', url, { headers });
+  }
+  await api.call('GET', `${url}?disposition=x`);
+  await api.call('GET', `${BASE}/conversions/${made}/links/`, { key });
+  const other = String((await share(made)).body['id']);
+  await api.call('DELETE', `${BASE}/conversions/${made}/links/${other}/`, { key });
+  await takeBack(api, { id: made, accountId }, api.context());
+  await api.call('GET', url);
+  await share(made);
+}
+
 /** Has a PDF recorded that is larger than a ZIP file may be. */
 async function completeHuge(api: Api, accountId: string, conversionId: string): Promise<void> {
   const at = api.clock.now();
@@ -407,6 +435,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await repeat('ends', 'application/pdf');
   await api.call('GET', file);
   await api.call('GET', own, { key });
+  await driveLinks(api, accountId, key);
   await driveBatches(api, accountId, key);
   await driveDocuments(api, accountId, key);
   const events = `/conversions/${id}/events/`;

@@ -14,6 +14,7 @@ export const accountId = (n = 1): string => id('acct', `${n}`);
 export const conversionId = (n = 1): string => id('conv', `${n}`);
 export const batchId = (n = 1): string => id('batch', `${n}`);
 export const keyId = (n = 1): string => id('key', `${n}`);
+export const linkId = (n = 1): string => id('link', `${n}`);
 export const passkeyId = (n = 1): string => id('passkey', `${n}`);
 export const personId = (n = 1): string => id('person', `${n}`);
 export const sessionId = (n = 1): string => id('sess', `${n}`);

@@ -109,6 +109,41 @@ export const USE: readonly Command[] = [
     run: async (...given) => (await import('../conversions.ts')).conversionsThumbnail(...given),
   },
   {
+    name: 'conversions share',
+    summary: 'Create a link by which anybody can download the file; it is shown only now.',
+    examples: [
+      'conversions share conv_01jd3v3p8z6s2q4w9x7y5t1r0k',
+      'conversions share conv_01jd3v3p8z6s2q4w9x7y5t1r0k --expires-in 86400',
+    ],
+    positionals: ID,
+    options: {
+      'expires-in': {
+        value: 'seconds',
+        help: 'when the link expires (default: when the file is deleted, which is the longest)',
+      },
+      ...SERVICE_OPTIONS,
+    },
+    run: async (...given) => (await import('../links.ts')).conversionsShare(...given),
+  },
+  {
+    name: 'conversions links',
+    summary: 'List the links to the file of a conversion, with their downloads, newest first.',
+    examples: ['conversions links conv_01jd3v3p8z6s2q4w9x7y5t1r0k'],
+    positionals: ID,
+    options: { limit: LIMIT, ...SERVICE_OPTIONS },
+    run: async (...given) => (await import('../links.ts')).conversionsLinks(...given),
+  },
+  {
+    name: 'conversions unshare',
+    summary: 'Revoke a link to the file of a conversion. This cannot be undone.',
+    examples: [
+      'conversions unshare conv_01jd3v3p8z6s2q4w9x7y5t1r0k link_01jd3v3p8z6s2q4w9x7y5t1r0k',
+    ],
+    positionals: { ...ID, link: "the id of the link, as 'conversions links' shows it" },
+    options: SERVICE_OPTIONS,
+    run: async (...given) => (await import('../links.ts')).conversionsUnshare(...given),
+  },
+  {
     name: 'conversions delete',
     summary:
       'Cancel conversions that are unfinished, or delete what is stored of those that have ended.',

@@ -65,6 +65,7 @@ import {
 } from '../resources/passkeys.api.ts';
 import { SignInPolicy } from '../resources/sign-in-policy.ts';
 import { Session } from '../resources/sessions.ts';
+import { CreatedShareLink, ShareLink, ShareLinkRequest } from '../resources/share-links.ts';
 import { ConsistencyProof, ConversionProof, ProvenEvent } from '../resources/transparency-log.ts';
 import { Usage, UsageDay } from '../resources/usage.ts';
 import { WebhookDelivery } from '../resources/webhook-deliveries.api.ts';
@@ -138,6 +139,9 @@ const NAMED: Readonly<Record<string, TSchema>> = {
   ApiKeyRequest,
   ApiKey,
   CreatedApiKey,
+  ShareLinkRequest,
+  ShareLink,
+  CreatedShareLink,
   SignInRequest,
   RefreshRequest,
   TokenPair,

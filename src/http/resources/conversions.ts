@@ -235,7 +235,7 @@ export const getConversionFile: Endpoint = {
       const id = pathParameter(ctx, 'id');
       const row = await awaitedConversion(ctx, deps, untilEnded, id, ctx.state.asOf);
       await refuseUnlessCompleted(deps, row);
-      await sendPdf(ctx, deps, row, disposition);
+      await sendPdf(ctx, deps, row, { disposition });
     };
   },
 };

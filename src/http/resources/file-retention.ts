@@ -10,25 +10,34 @@ import type { RouteDependencies } from '../dependencies.ts';
 
 export const ERASED = 'The file can no longer be read: its account was erased.';
 
-/** @throws {ServiceError} `gone`, with the message where the retention is the reason */
-export async function assertInRetention(
-  { actors, clock, config }: RouteDependencies,
-  row: ConversionRow,
-  message?: string,
-): Promise<void> {
-  const { completedAt, failedAt, expired, retentionSeconds: requested } = row;
-  const { state } = await actors.read(accountAggregate, row.accountId);
-  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
-  // The deletion itself may still be under way.
-  const now = clock.now();
+/** The time when the retention ends of what is stored of an ended conversion; a hold keeps it longer. */
+function endOfRetention({ config }: RouteDependencies, row: ConversionRow): number {
+  const { completedAt, failedAt, retentionSeconds: requested } = row;
   const { retentionSeconds, failedRetentionSeconds } = config;
   const end = endOf(row);
   const seconds = end === 'completed' ? retentionSeconds : failedRetentionSeconds;
   const keptMs = Math.min(seconds * 1000, requestedRetentionMs(requested, end));
-  const isOver = now >= (completedAt ?? failedAt ?? Number.POSITIVE_INFINITY) + keptMs;
-  if (expired || (isOver && holdInForce(state, now) === undefined)) {
+  return (completedAt ?? failedAt ?? Number.POSITIVE_INFINITY) + keptMs;
+}
+
+/**
+ * @returns the time when the retention ends, which is over where a hold alone keeps what is stored
+ * @throws {ServiceError} `gone`, with the message where the retention is the reason
+ */
+export async function assertInRetention(
+  deps: RouteDependencies,
+  row: ConversionRow,
+  message?: string,
+): Promise<number> {
+  const { state } = await deps.actors.read(accountAggregate, row.accountId);
+  if (state.status === 'erased') throw new ServiceError('gone', ERASED);
+  // The deletion itself may still be under way.
+  const now = deps.clock.now();
+  const end = endOfRetention(deps, row);
+  if (row.expired || (now >= end && holdInForce(state, now) === undefined)) {
     throw new ServiceError('gone', message);
   }
+  return end;
 }
 
 /** The sender of a command that follows from a download: nobody who is known, where a link was used. */

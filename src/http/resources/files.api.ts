@@ -12,6 +12,9 @@ import {
 export const WRONG_LINK =
   'The link is not valid or has expired. Read the conversion again for a fresh one.';
 
+export const WRONG_SHARE_LINK =
+  'The link is not valid, was revoked or has expired. Ask for a new one where it came from.';
+
 // Optional headers and queries have no examples: the reference page would send those with each request.
 
 /** The parameters of a request for a PDF, with either credential. */
@@ -59,6 +62,9 @@ export const FILE_ERRORS: NonNullable<OperationDoc['errors']> = {
   },
 };
 
+const TOO_MANY_DOWNLOADS =
+  'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.';
+
 export const getFileDoc: OperationDoc = {
   id: 'downloadFile',
   tag: 'Conversions',
@@ -90,7 +96,34 @@ export const getFileDoc: OperationDoc = {
       when: 'The link is wrong, altered or expired. Retrieve the conversion for a new one.',
       message: WRONG_LINK,
     },
-    rate_limit_exceeded:
-      'Too many wrong links from this address, too many downloads in a minute, or too many at the same time.',
+    rate_limit_exceeded: TOO_MANY_DOWNLOADS,
+  },
+};
+
+export const getSharedFileDoc: OperationDoc = {
+  id: 'downloadSharedFile',
+  tag: 'Conversions',
+  summary: 'Download a file by a short link',
+  description:
+    'The link is the url that POST /conversions/{id}/links/ returned; it is the credential. Wrong links and downloads are counted as with file_url.',
+  parameters: [
+    {
+      name: 'token',
+      in: 'path',
+      required: true,
+      description: 'The secret in the link.',
+      schema: Text('4kXw8Zr2Tq9mBv7Jc1Hs6N'),
+    },
+    ...FILE_PARAMETERS,
+  ],
+  answers: FILE_ANSWERS,
+  errors: {
+    ...FILE_ERRORS,
+    forbidden: {
+      when: 'The link is wrong, was revoked or has expired.',
+      message: WRONG_SHARE_LINK,
+    },
+    gone: 'The file was deleted before the link expired, or its account was erased.',
+    rate_limit_exceeded: TOO_MANY_DOWNLOADS,
   },
 };

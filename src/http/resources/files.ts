@@ -1,7 +1,8 @@
 /** Sends the PDF of a conversion: to its account, and to anybody with a link to it. */
-import { createHmac, hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { type ConversionRow, conversionQueries } from '../../../projections/conversions.ts';
+import { shareLinkQueries } from '../../../projections/share-links.ts';
 import { addressKey } from '../../accounts/rate-limits.ts';
 import { warningsOf } from '../../accounts/records.ts';
 import { orThrow } from '../../actors/command-context.ts';
@@ -13,6 +14,7 @@ import type { BlobRef, PdfDigest } from '../../domain/event-fields.ts';
 import { fieldError, ServiceError } from '../../errors/errors.ts';
 import { BudgetExceeded } from '../../limits/budgets.ts';
 import { consistentQuery } from '../../read-model/consistent-query.ts';
+import { tokenHashOf } from '../../time/ids.ts';
 import {
   type HttpContext,
   hasCopy,
@@ -25,7 +27,7 @@ import { countLinkRequest, countRequest, setRateLimitHeaders } from '../middlewa
 import { SECURITY_HEADERS } from '../middleware/request.ts';
 import type { Endpoint } from '../openapi/operation.ts';
 import { assertInRetention, deleteOnceSent, downloadContext, ERASED } from './file-retention.ts';
-import { getFileDoc, WRONG_LINK } from './files.api.ts';
+import { getFileDoc, getSharedFileDoc, WRONG_LINK, WRONG_SHARE_LINK } from './files.api.ts';
 
 const RETRY_SECONDS = 2;
 /**
@@ -136,16 +138,18 @@ async function openFile(
 
 /**
  * Records that the file is sent, before the first byte of it is.
+ * @param secret the token of the link, where one was used
  * @throws {ServiceError} `service_unavailable` where it cannot be recorded: then nothing is sent
  */
 export async function recordDownload(
   ctx: HttpContext,
   deps: RouteDependencies,
   { accountId, conversionId }: Pick<Download, 'accountId' | 'conversionId'>,
+  secret?: string,
 ): Promise<void> {
   // That an operator looked at the account is recorded already.
   if (isByOperatorSocket(ctx)) return;
-  const { caller, clientAddress } = ctx.state;
+  const { clientAddress } = ctx.state;
   const network = createHmac('sha256', deps.addressKey)
     .update(`download\0${conversionId}\0${addressKey(clientAddress)}`)
     .digest('hex');
@@ -154,7 +158,7 @@ export async function recordDownload(
     type: 'RecordDownload',
     accountId,
     conversionId,
-    ...(caller === undefined && { link: hash('sha256', String(ctx.query['token'])) }),
+    ...(secret !== undefined && { link: tokenHashOf(secret) }),
     network,
     at: context.metadata.time,
   } as const;
@@ -198,6 +202,12 @@ async function send(
   }
 }
 
+interface HowSent {
+  readonly disposition?: Disposition;
+  /** The token of the link that was used. */
+  readonly secret?: string;
+}
+
 /**
  * Answers with the PDF, or the part of it that the request asks for.
  * @throws {ServiceError} `not_found`, `gone` or `range_not_satisfiable`
@@ -207,7 +217,7 @@ export async function sendPdf(
   ctx: HttpContext,
   deps: RouteDependencies,
   row: ConversionRow | undefined,
-  disposition: Disposition = 'attachment',
+  { disposition = 'attachment', secret }: HowSent = {},
 ): Promise<void> {
   countDownload(ctx, deps, row?.accountId);
   const download = await downloadOf(deps, row);
@@ -215,6 +225,8 @@ export async function sendPdf(
   ctx.set('ETag', etag);
   ctx.set('Accept-Ranges', 'bytes');
   ctx.set('Cache-Control', 'private, no-cache');
+  // Links are passed on, and some end up on public pages.
+  ctx.set('X-Robots-Tag', 'noindex');
   ctx.type = row?.format === undefined ? 'application/pdf' : `image/${row.format}`;
   const fallback = download.name.replaceAll(/[^\x20-\x7e]/gu, '_');
   ctx.attachment(download.name, { type: disposition, fallback });
@@ -232,7 +244,7 @@ export async function sendPdf(
     throw new ServiceError('range_not_satisfiable');
   }
   try {
-    if (ctx.method !== 'HEAD') await recordDownload(ctx, deps, download);
+    if (ctx.method !== 'HEAD') await recordDownload(ctx, deps, download, secret);
     await send(ctx, deps, download, range);
     const isWhole = isRest(range, ctx.get('Range').trim(), download.pdf.bytes);
     if (row !== undefined && ctx.method !== 'HEAD' && isWhole) deleteOnceSent(ctx, deps, [row]);
@@ -242,23 +254,56 @@ export async function sendPdf(
   }
 }
 
+/**
+ * Counts a request by a link. A wrong one counts towards the rate limit of the client's address, too.
+ * @returns what the link was found to be
+ * @throws {ServiceError} `forbidden` where it is nothing
+ */
+async function byLink<Found>(
+  ctx: HttpContext,
+  deps: RouteDependencies,
+  find: () => Promise<Found | undefined>,
+  refusal: string,
+): Promise<Found> {
+  await setRateLimitHeaders(deps, ctx);
+  await countLinkRequest(deps, ctx);
+  const found = await find();
+  if (found !== undefined) return found;
+  await countRequest(deps, ctx);
+  throw new ServiceError('forbidden', refusal);
+}
+
 export const getFile: Endpoint = {
   doc: getFileDoc,
   handler: (deps) => async (ctx) => {
     const id = pathParameter(ctx, 'id');
-    const { token } = ctx.query;
-    await setRateLimitHeaders(deps, ctx);
-    await countLinkRequest(deps, ctx);
-    if (typeof token !== 'string' || !(await deps.fileTokens.verify(token, id))) {
-      await countRequest(deps, ctx);
-      throw new ServiceError('forbidden', WRONG_LINK);
-    }
+    const verified = async () => {
+      const { token } = ctx.query;
+      const isGood = typeof token === 'string' && (await deps.fileTokens.verify(token, id));
+      return isGood ? token : undefined;
+    };
+    const secret = await byLink(ctx, deps, verified, WRONG_LINK);
     const disposition = dispositionOf(ctx);
     const row = (await consistentQuery(deps, conversionQueries)).byId(id);
     if (row !== undefined && pathParameter(ctx, 'format') !== (row.format ?? 'pdf')) {
       throw new ServiceError('not_found', 'There is no such file.');
     }
-    await sendPdf(ctx, deps, row, disposition);
+    await sendPdf(ctx, deps, row, { disposition, secret });
+  },
+};
+
+export const getSharedFile: Endpoint = {
+  doc: getSharedFileDoc,
+  handler: (deps) => async (ctx) => {
+    const secret = pathParameter(ctx, 'token');
+    const find = async () => {
+      const links = await consistentQuery(deps, shareLinkQueries);
+      return links.byHash(tokenHashOf(secret), deps.clock.now());
+    };
+    const { conversionId } = await byLink(ctx, deps, find, WRONG_SHARE_LINK);
+    const disposition = dispositionOf(ctx);
+    const row = (await consistentQuery(deps, conversionQueries)).byId(conversionId);
+    await sendPdf(ctx, deps, row, { disposition, secret });
   },
 };
 

@@ -277,10 +277,9 @@ export class LogRules {
         break;
       }
       case 'DocumentDownloaded':
-        if (state.status !== 'completed') {
-          const found = end?.type ?? 'one without an end';
-          throw new Broken('a download of a completed conversion', found);
-        }
+      case 'LinkCreated':
+      case 'LinkRevoked':
+        if (state.status !== 'completed') throw new Broken(`a file before ${type}`, 'none');
         break;
       case 'ConversionDeleted':
         if (state.deleted) throw new Broken('one ConversionDeleted', 'another one');

@@ -106,6 +106,8 @@ export const KIND_OF: Readonly<Record<EventType, Kind>> = {
   ConversionDeleted: 'conversion',
   ConversionExpired: 'conversion',
   DocumentDownloaded: 'conversion',
+  LinkCreated: 'conversion',
+  LinkRevoked: 'conversion',
   BatchCancelled: 'batch',
   BatchEnded: 'batch',
   KeyCreated: 'apikey',

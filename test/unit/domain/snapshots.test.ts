@@ -36,6 +36,7 @@ import {
   DAY_MS,
   deliveryId,
   keyId,
+  linkId,
   NOW,
   OPTIONS,
   ORIGIN,
@@ -181,7 +182,18 @@ function accountView({ keys, ...rest }: AccountState): unknown {
 
 const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
   .tuple(
-    fc.constantFrom('start', 'requeue', 'sign', 'complete', 'fail', 'ignore', 'delete', 'expire'),
+    fc.constantFrom(
+      'start',
+      'requeue',
+      'sign',
+      'complete',
+      'fail',
+      'ignore',
+      'delete',
+      'expire',
+      'share',
+      'revoke',
+    ),
     few,
     time,
   )
@@ -222,6 +234,16 @@ const conversionEvents: fc.Arbitrary<ConversionEvent> = fc
         return { type: 'ConversionDeleted', data: { ...life, deletedAt: at } };
       case 'expire':
         return { type: 'ConversionExpired', data: { ...life, expiredAt: at } };
+      case 'share': {
+        const link = { linkId: linkId(attempt), linkHash: sha256(attempt) };
+        const times = { createdAt: at, expiresAt: at + DAY_MS };
+        return { type: 'LinkCreated', data: { ...life, ...link, ...times } };
+      }
+      case 'revoke':
+        return {
+          type: 'LinkRevoked',
+          data: { ...life, linkId: linkId(attempt), revokedAt: at },
+        };
     }
   });
 
@@ -435,7 +457,7 @@ void test('a state of another form has snapshots of another version', (t) => {
   );
   t.equal(
     formOf(conversionAggregate),
-    '7: status,tries,requeues,signatures,ended,ignored,deleted,expired,downloads,lastDownloads',
+    '8: status,tries,requeues,signatures,ended,ignored,deleted,expired,downloads,lastDownloads,links',
   );
   t.equal(formOf(batchAggregate), '2: isCancelled,isEnded');
   t.equal(

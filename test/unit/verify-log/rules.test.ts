@@ -23,6 +23,7 @@ import {
   certificateId,
   conversionId,
   keyId,
+  linkId,
   NOW,
   PDF,
   personId,
@@ -200,6 +201,15 @@ const ignored = step(`conversion-${conversionId()}`, {
 const downloaded = step(`conversion-${conversionId()}`, {
   type: 'DocumentDownloaded',
   data: { ...ids, network: sha256(), downloadedAt: NOW },
+});
+const link = { ...ids, linkId: linkId() };
+const shared = step(`conversion-${conversionId()}`, {
+  type: 'LinkCreated',
+  data: { ...link, linkHash: sha256(), createdAt: NOW, expiresAt: NOW + 1 },
+});
+const linkRevoked = step(`conversion-${conversionId()}`, {
+  type: 'LinkRevoked',
+  data: { ...link, revokedAt: NOW },
 });
 const requeued = step(`conversion-${conversionId()}`, {
   type: 'ConversionRequeued',
@@ -403,7 +413,9 @@ void test('each rule that is broken is told, at the event that breaks it', (t) =
     [/^6: .*an end before ConversionExpired/, ...begun, expiry(1, 1)],
     [/^8: .*one ConversionExpired/, ...completed, expiry(1, 1), expiry(1, 1)],
     [/^6: .*an end before ConversionOutcomeIgnored/, ...begun, ignored],
-    [/^7: .*a download of a completed conversion, found ConversionFailed/, ...failed, downloaded],
+    [/^7: .*a file before DocumentDownloaded/, ...failed, downloaded],
+    [/^7: .*a file before LinkCreated/, ...failed, shared],
+    [/^7: .*a file before LinkRevoked/, ...failed, linkRevoked],
     [
       /^8: .*a conversion of acct_.*1, found one of acct_.*2/,
       openOther,

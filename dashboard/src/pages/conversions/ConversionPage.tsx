@@ -22,11 +22,12 @@ import { RecordPage, Section } from '../../ui/Page.tsx';
 import { SaveButton } from '../../ui/Dialog.tsx';
 import { StatusBadge, TestBadge } from '../../ui/records.tsx';
 import { ConversionFacts } from './ConversionFacts.tsx';
-import { ConvertAgain, Share, TakeBack } from './acts.tsx';
+import { ConvertAgain, TakeBack } from './acts.tsx';
 import styles from './conversion.module.css';
 import { ManifestSection } from './ManifestSection.tsx';
 import { RequestSection } from './RequestSection.tsx';
 import { DownloadFile, Result } from './Result.tsx';
+import { Share } from './Share.tsx';
 import { Timeline } from './Timeline.tsx';
 import { rich } from '../../words/rich.ts';
 import { t } from '../../words/words.ts';
@@ -173,7 +174,7 @@ function Actions({ record, events, onVerify }: RecordProps & { readonly onVerify
       {isCompleted && isStored && mayReadDocuments && (
         <>
           <DownloadFile record={record} />
-          <Share id={id} />
+          {mayWork && <Share id={id} />}
         </>
       )}
       {mayWork && status === 'failed' && <OpenRequest id={id} />}

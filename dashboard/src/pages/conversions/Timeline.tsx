@@ -54,6 +54,8 @@ const WAY: Partial<Record<ConversionEvent['type'], Words>> = {
   CreditRefunded: () => t('The credit came back'),
   DocumentDownloaded: ({ data }) =>
     data['link'] === undefined ? t('Downloaded') : t('Downloaded by a link'),
+  LinkCreated: () => t('Shared by a link'),
+  LinkRevoked: () => t('A link was revoked'),
   ConversionExpired: () => t('What was stored of it is deleted'),
   DeliveryAttempted: ({ data }, receiver) => {
     const { outcome, status, failure } = data as unknown as Tried;
