@@ -33,7 +33,7 @@ void test('a test key neither sees nor deletes what is not a test', async (t) =>
   await api.complete(accountId, live, PDF);
   await api.complete(accountId, own, Buffer.concat([PDF, PDF]));
 
-  const parts = ['', 'file/', 'request/', 'manifest/', 'events/', 'proof/', 'evidence/'];
+  const parts = ['', 'file/', 'request/', 'manifest/', 'events/', 'proof/', 'evidence/', 'links/'];
   for (const part of parts) {
     t.equal((await ask(tester, 'GET', `/conversions/${live}/${part}`)).status, 404, part);
     t.equal((await ask(tester, 'GET', `/conversions/${own}/${part}`)).status, 200, part);
