@@ -317,7 +317,9 @@ async function driveLinks(api: Api, accountId: string, key: string): Promise<voi
     await api.call('GET', url, { headers });
   }
   await api.call('GET', `${url}?disposition=x`);
-  await api.call('GET', `${BASE}/conversions/${made}/links/`, { key });
+  for (const query of ['', '?page=0']) {
+    await api.call('GET', `${BASE}/conversions/${made}/links/${query}`, { key });
+  }
   const other = String((await share(made)).body['id']);
   await api.call('DELETE', `${BASE}/conversions/${made}/links/${other}/`, { key });
   await takeBack(api, { id: made, accountId }, api.context());
@@ -364,6 +366,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   const tests = { ...tester, body: { requests: [{ html: '<p>x</p>' }] } };
   const batch = await api.call('POST', `${BASE}/batches/`, tests);
   await api.call('GET', `${BASE}/batches/${String(batch.body['id'])}/`, { key });
+  await driveLinks(api, accountId, key);
   const created = await api.call('POST', `${BASE}/pdf/`, { key, body: { html: '<p>x</p>' } });
   const id = String(created.body['id']);
   await api.call('GET', `${BASE}/conversions/${id}/`, { key, headers: { Prefer: 'wait=0' } });
@@ -435,7 +438,6 @@ async function driveSuccesses(t: Test, given: Answered) {
   await repeat('ends', 'application/pdf');
   await api.call('GET', file);
   await api.call('GET', own, { key });
-  await driveLinks(api, accountId, key);
   await driveBatches(api, accountId, key);
   await driveDocuments(api, accountId, key);
   const events = `/conversions/${id}/events/`;

@@ -135,8 +135,8 @@ export const listLinks: Endpoint = {
     answers: { 200: pageOfItems(ShareLink) },
   },
   handler: (deps) => async (ctx) => {
-    const page = validated((issues) => pageOf(ctx, issues));
     const row = await ownConversion(ctx, deps, pathParameter(ctx, 'id'), ctx.state.asOf);
+    const page = validated((issues) => pageOf(ctx, issues));
     const queries = await consistentQuery(deps, shareLinkQueries, ctx.state.asOf);
     const { rows, total } = queries.page(row.id, deps.clock.now(), page);
     const links = rows.map(({ id, createdAt, expiresAt, downloads, lastDownloadAt }) => ({
