@@ -10,6 +10,8 @@ import { createService, Service, startService } from '../support/service.ts';
 /** Long enough for a test to come in between. */
 const SLOW = { html: '<h1>Slow</h1>', wait_for: { delay_ms: 3000 } };
 
+const opened = async (url: string): Promise<number> => (await fetch(url)).status;
+
 /** A second process on the same directories; ended with the test. */
 function beside(t: Test, { place }: Service): Service {
   const other = new Service(place);
@@ -63,7 +65,6 @@ void test('one of two processes renders, and the other takes over when it is kil
   }
 
   const shared = await here.links.create(id, { expiresIn: 3600 });
-  const opened = async (url: string) => (await fetch(url)).status;
   const elsewhere = shared.url.replace(first.url, second.url);
   t.strictSame([await opened(elsewhere), await opened(shared.url)], [200, 200]);
   t.match((await there.links.list(id)).items, [{ id: shared.id, downloads: 1 }]);

@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/unbound-method -- methods get their object by `call` */
+/* oxlint-disable typescript/unbound-method, unicorn/consistent-function-scoping -- methods get their object by `call`; each world runs this once */
 /**
  * Names a page that has no title by what it shows: its first heading, else its first words. It runs in the world of
  * `settle.js`, after it, and asks as little of the page's own names.
@@ -22,7 +22,8 @@
       const { opacity, overflowX, clip, clipPath } = getComputedStyle(each);
       const { width, height } = Element.prototype.getBoundingClientRect.call(each);
       const isTiny = (width <= 1 || height <= 1) && overflowX !== 'visible';
-      if (opacity === '0' || isTiny || /^rect/.test(clip) || clipPath === 'inset(50%)') return true;
+      if (opacity === '0' || isTiny || clip.startsWith('rect') || clipPath === 'inset(50%)')
+        return true;
     }
     return false;
   };
