@@ -15,14 +15,16 @@ CREATE TABLE share_links (
   downloads INTEGER NOT NULL DEFAULT 0,
   last_download_at INTEGER,
   revoked INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE INDEX share_links_in_force ON share_links (conversion_id, position) WHERE revoked = 0;`;
+) STRICT;`;
+const indices =
+  'CREATE INDEX share_links_in_force ON share_links (conversion_id, position) WHERE revoked = 0;';
 
 export const shareLinks: Projection = {
   name: 'share-links',
   version: 1,
   tables: ['share_links'],
   ddl,
+  indices,
   handlers(db) {
     const insert = db.prepare(
       `INSERT INTO share_links (position, id, hash, conversion_id, created_at, expires_at)
