@@ -468,7 +468,7 @@ async function driveSuccesses(t: Test, given: Answered) {
   await api.call('HEAD', `${BASE}/conversions/stream/`, { key });
   const lists = [
     '/conversions/',
-    '/account/ledger/',
+    '/account/ledger/?page_size=100',
     '/account/events/',
     '/api-keys/',
     '/account/usage/',
