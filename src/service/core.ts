@@ -20,6 +20,7 @@ import { LogGuard } from '../log/log-guard.ts';
 import { checkKeyring, type Documents, type Log } from '../log/log-origin.ts';
 import type { Logger } from '../observe/log.ts';
 import { openReadModel, type ReadModel } from '../read-model/database.ts';
+import { isDamage } from '../read-model/generations.ts';
 import {
   type RebuildProgress,
   type RebuildResult,
@@ -92,6 +93,8 @@ export async function openCore(
       await guard.checkEvents(opened.query(logTreeQueries), store);
       return opened;
     } catch (error) {
+      // Otherwise every later start would fail in the same way.
+      if (isDamage(error)) opened.startAnew();
       opened.close();
       throw error;
     }
