@@ -38,14 +38,22 @@ export function comparedStore(
   let tree: (() => LogTreeQueries) | undefined;
   let early: RecordedEvent[] = [];
 
+  const refuse = (found: string, place?: EventPlace): never => {
+    try {
+      if (place !== undefined) suspect.keep(place);
+    } catch {
+      // On a full disk: the difference is refused and told without it.
+    }
+    return guard.refuse(found);
+  };
   /** @param leaf undefined: the tree has none there */
   const compare = (event: RecordedEvent, leaf: Leaf | undefined): void => {
     const { position, revision, stream } = event;
     const isSame = leaf?.position === position && leaf.hash.equals(leafHash(canonicalEvent(event)));
     if (isSame) return;
-    suspect.keep({ stream, revision });
-    guard.refuse(
+    refuse(
       `The log's event at position ${position} (revision ${revision} of ${stream}) is not the one that the read models were made of.`,
+      { stream, revision },
     );
   };
   /** Leaves out events that the read models do not have yet. */
@@ -74,13 +82,13 @@ export function comparedStore(
     });
     if (events !== undefined) return events;
     const lacks = missing(found);
-    if (typeof lacks === 'object') suspect.keep(lacks);
-    const what =
+    const [what, place] =
       typeof lacks === 'object'
-        ? `revision ${lacks.revision} of ${lacks.stream}`
-        : `position ${lacks}`;
-    return guard.refuse(
+        ? ([`revision ${lacks.revision} of ${lacks.stream}`, lacks] as const)
+        : ([`position ${lacks}`] as const);
+    return refuse(
       `The log lacks ${what}, which the read models were made of: it was removed, or an older copy of the log was put back.`,
+      place,
     );
   };
 

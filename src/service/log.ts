@@ -1,5 +1,5 @@
 /** The log as commands read it without changing anything, and what lies beside it in the data directory. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { allProjections } from '../../projections/all.ts';
 import { logTreeQueries } from '../../projections/log-tree.ts';
@@ -160,8 +160,11 @@ export function openSuspect(dataDir: string): Suspect {
       const text = readIfThere(path);
       return text === undefined ? undefined : (JSON.parse(text) as ReturnType<Suspect['read']>);
     },
-    keep: ({ stream, revision }) =>
-      writeFileSync(path, JSON.stringify({ stream, revision }), { flush: true }),
+    keep({ stream, revision }) {
+      const draft = `${path}.new`;
+      writeFileSync(draft, JSON.stringify({ stream, revision }), { flush: true });
+      renameSync(draft, path);
+    },
     forget: () => rmSync(path, { force: true }),
   };
 }

@@ -117,6 +117,19 @@ for (const [what, { statements, message }] of Object.entries(CASES)) {
   });
 }
 
+const keepOnFullDisk = (): never => {
+  throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+};
+
+void test('a full disk does not hide a difference', async (t) => {
+  const { log, guard, tree, change } = await node(t);
+  change(FORGED);
+  const store = comparedStore(log.store, guard, { ...suspectOf(), keep: keepOnFullDisk });
+  await store.compareWith(tree);
+  await t.rejects(store.readStream(STREAM), LogDiffers);
+  t.ok(guard.hasDiffered);
+});
+
 void test('a suspect that is as it was is forgotten', async (t) => {
   const { store, suspect, tree } = await node(t);
   suspect.keep({ stream: STREAM, revision: 1 });
