@@ -23,6 +23,8 @@ import { Resting } from './resting.ts';
 const AT_ONCE = 4;
 const FIRST_PAUSE_MS = 5000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
+/** The clock may be set while a mail waits for its time. */
+const LOOK_EVERY_MS = 60_000;
 /** A mail that cannot be written or recorded is left alone for it, and each further time twice as long. */
 const REST_MS = 10_000;
 /** A stop waits so long for answers. What is under way then is sent again by the next leader. */
@@ -170,18 +172,18 @@ export function startMails(deps: MailSending): BackgroundLoop {
     if (old.length > 0) await runner.waitFor(await store.head());
   }
 
-  /** Those that may be sent now. */
-  function chosen(): readonly MailRow[] {
+  /** Those that may be sent at a time. */
+  function chosen(now: number): readonly MailRow[] {
     const queries = readModel.query(mailQueries);
-    return resting.awake((limit) => queries.due(clock.now(), limit), idOf, AT_ONCE);
+    return resting.awake((limit) => queries.due(now, limit), idOf, AT_ONCE);
   }
 
-  /** Milliseconds until there may be something to do. */
-  function pauseMs(): number {
-    const now = clock.now();
-    const next = (readModel.query(mailQueries).nextAt(now) ?? Infinity) - now;
+  /** Milliseconds until there may be something to do. @param looked the time of the last look: what is due since then is next */
+  function pauseMs(looked: number): number {
     const server = pauseUntil - performance.now();
-    return Math.max(server, 0) || Math.min(LONGEST_PAUSE_MS, next, resting.nextMs());
+    if (server > 0) return server;
+    const next = (readModel.query(mailQueries).nextAt(looked) ?? Infinity) - clock.now();
+    return Math.max(0, Math.min(LOOK_EVERY_MS, next, resting.nextMs()));
   }
 
   const step = async (stopping: AbortSignal): Promise<void> => {
@@ -189,8 +191,10 @@ export function startMails(deps: MailSending): BackgroundLoop {
     if (!isSwitched) await switchMail(deps, true);
     isSwitched = true;
     await giveUp(stopping);
+    let looked = clock.now();
     while (!stopping.aborted && performance.now() >= pauseUntil) {
-      const rows = chosen();
+      looked = clock.now();
+      const rows = chosen(looked);
       if (rows.length === 0) break;
       const taken = await Promise.all(rows.map(send));
       if (taken.includes(true)) failures = 0;
@@ -201,7 +205,7 @@ export function startMails(deps: MailSending): BackgroundLoop {
       // Else they would be sent again.
       await runner.waitFor(await store.head());
     }
-    if (!stopping.aborted) timer = setTimeout(() => loop.wake(), pauseMs());
+    if (!stopping.aborted) timer = setTimeout(() => loop.wake(), pauseMs(looked));
   };
 
   const loop = startBackgroundLoop('mails', step, logger, { after: { runner, types: WAKING } });

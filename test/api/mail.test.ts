@@ -1,4 +1,5 @@
 /** Mails: what goes out, to whom, what the log says of it, and what no server can make of it. */
+import type { Database } from 'better-sqlite3';
 import { test } from 'tap';
 import { sendToAccount } from '../../src/accounts/accounts.ts';
 import {
@@ -6,7 +7,8 @@ import {
   loginByAddress,
   offerPasswordReset,
 } from '../../src/accounts/password-reset.ts';
-import { mailQueries } from '../../projections/mail-queries.ts';
+import { type MailQueries, mailQueries } from '../../projections/mail-queries.ts';
+import { KEY_WARNING_MS } from '../../projections/mails.ts';
 import { GIVEN_UP_AFTER_MS } from '../../src/domain/mail.ts';
 import type { ActorSystem } from '../../src/actors/system.ts';
 import { startPasswordResets } from '../../src/process-managers/password-resets.ts';
@@ -155,6 +157,32 @@ void test('what could not be recorded uses up no mails', async (t) => {
   t.same(await ask(), [202, 201]);
   const sent = [await mailNumber(1), await mailNumber(2)];
   t.same(sent.flatMap(({ to }) => to).toSorted(), ['a@b.example', owner.email].toSorted());
+});
+
+void test('a mail that becomes due while others are looked for is sent at once', async (t) => {
+  const { api, mailNumber, server, sender } = await startMailApi(t);
+  await sender.stop();
+  const { key } = await api.newAccount();
+  const since = api.clock.time + HOUR_MS;
+  const body = { name: 'ends', expires_at: new Date(since + KEY_WARNING_MS).toISOString() };
+  t.equal((await api.call('POST', `${BASE}/api-keys/`, { key, body })).status, 201);
+  let time = since - 1;
+  const query = (factory: (db: Database) => unknown): unknown => {
+    const queries = api.readModel.query(factory);
+    if (factory !== mailQueries) return queries;
+    const { due, ...others } = queries as MailQueries;
+    const lookLate: typeof due = (...of) => {
+      const rows = due(...of);
+      time = since;
+      return rows;
+    };
+    return { ...others, due: lookLate };
+  };
+  const readModel = new Proxy(api.readModel, {
+    get: (target, name) => (name === 'query' ? query : Reflect.get(target, name, target)),
+  });
+  startMailing(t, { ...api, readModel, clock: { ...api.clock, now: () => time } }, server.url);
+  t.equal((await mailNumber(1)).mail.subject, 'An API key expires soon');
 });
 
 void test('a mail that is put off is sent later, and one that is refused never', async (t) => {
