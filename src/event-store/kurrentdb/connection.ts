@@ -165,7 +165,7 @@ export class Connection {
     const until = Math.min(performance.now() + ELECTION_MS, end - ELECTION_LOOK_MS);
     for (;;) {
       try {
-        return await this.#try(start, Math.min(withinMs, Math.ceil(end - performance.now())));
+        return await this.#try(start, withinMs, Math.ceil(end - performance.now()));
       } catch (error) {
         if (!isNotLed(error) || performance.now() >= until) throw error;
         await delay(ELECTION_LOOK_MS);
@@ -173,13 +173,14 @@ export class Connection {
     }
   }
 
-  async #try<T>(start: (driver: Driver) => Call<T>, withinMs: number): Promise<T> {
+  async #try<T>(start: (driver: Driver) => Call<T>, withinMs: number, leftMs: number): Promise<T> {
     if (this.#closed) throw new Error('The event store is closed.');
     const driver = this.#driver;
+    const limitMs = Math.min(withinMs, leftMs);
     const { result, cancel } = start(driver);
     driver.calls += 1;
     try {
-      const value = await withTimeout(withinMs, result, () => new NoAnswer(withinMs));
+      const value = await withTimeout(limitMs, result, () => new NoAnswer(limitMs));
       // The driver ends a read that is cancelled with its connection as if it had read everything.
       if (driver.ended) throw new Error('The connection was closed.');
       driver.answeredAt = performance.now();
@@ -187,8 +188,9 @@ export class Connection {
     } catch (error) {
       if (error instanceof NoAnswer) {
         cancel();
-        // It may have fallen silent after an answer, so an early one does not count.
-        const isSilent = performance.now() - driver.answeredAt > withinMs / 2;
+        // It may have fallen silent after an answer, so an early one does not count. Nor does a call that had little time left.
+        const mostMs = withinMs / 2;
+        const isSilent = limitMs > mostMs && performance.now() - driver.answeredAt > mostMs;
         if (isSilent) this.#replace(driver);
       }
       throw error;
