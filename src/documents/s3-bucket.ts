@@ -82,7 +82,7 @@ export class S3Bucket {
     if (outage !== undefined) this.#watch(outage);
   }
 
-  /** Around all tries of a request. What the server refuses is an answer. */
+  /** Around all tries of a request. What the server refuses, or cannot do at all (501), is an answer. */
   #watch(outage: Outage): void {
     this.client.middlewareStack.add(
       (next) => async (args) => {
@@ -92,7 +92,7 @@ export class S3Bucket {
           return answered;
         } catch (error) {
           const { status } = answerOf(error);
-          if (status > 0 && status < 500) outage.worked();
+          if ((status > 0 && status < 500) || status === 501) outage.worked();
           else if (error instanceof Error) outage.failed(error);
           throw error;
         }

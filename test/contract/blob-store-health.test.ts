@@ -113,8 +113,12 @@ void test('S3: a server that falls silent is told by one line, and its return by
   const limits = { tries: 2, idleMs: 200 };
   const client = new S3Bucket(server.location, s3Credentials, limits, outage);
   t.teardown(() => client.close());
-  const blobs = new ObjectBlobStore(new S3Objects(client, 'blobs/'));
+  const objects = new S3Objects(client, 'blobs/');
+  const blobs = new ObjectBlobStore(objects);
   await store(blobs, 10);
+  server.fault = answer(501, 'NotImplemented', 'GET');
+  t.equal(await objects.keepsVersions(), undefined);
+  t.strictSame(lines, [], 'a server that does not know of versions answers all the same');
   for (const fault of [() => true, answer(503, 'SlowDown', 'PUT')]) {
     server.fault = fault;
     for (let n = 0; n < 3; n += 1) {
