@@ -18,6 +18,7 @@ import {
   resolveBySystem,
   type Target,
 } from '../egress/resolve.ts';
+import { withoutRepeatedQuery } from './repeated-query.ts';
 
 /** The time for an answer, from the name's lookup to the end of its headers. */
 const ANSWER_MS = 15_000;
@@ -155,7 +156,7 @@ export function createPoster({
       const answer = await answerTo(url, headers, body, within);
       const { statusCode: status = 0 } = answer;
       const took = durationMs();
-      const text = await firstBytes(answer);
+      const text = withoutRepeatedQuery(await firstBytes(answer), url);
       // HTTP knows none below.
       return status < 100
         ? { failure: 'invalid_answer', durationMs: took, text }

@@ -1,6 +1,7 @@
 /** What members and auditors read of webhooks that are not theirs: receivers repeat what they get, and addresses hold secrets. */
 import { test } from 'tap';
 import { BASE } from '../support/api.ts';
+import { eventually } from '../support/deadline.ts';
 import { bearerOf, joined } from '../support/every-people-answer.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startWebhookApi } from '../support/webhooks.ts';
@@ -110,5 +111,31 @@ void test('only those who may change an endpoint see the query of its address', 
       t.ok(seen.includes(`"${receiver.url}"`), `${path}: ${seen}`);
       t.notMatch(seen, SECRET, path);
     }
+  }
+});
+
+void test('an answer that repeats the address is kept without the values of its query', async (t) => {
+  const receiver = await startReceiver(t);
+  receiver.answerWith((response, { path }) => {
+    response.writeHead(404).end(`Cannot POST ${path} (${decodeURIComponent(path)})`);
+  });
+  const { api, account, callAs } = await startWebhookApi(t);
+  const owner = await bearerOf(api, account.email);
+  const member = await joined(api, owner, 'm@example.com', 'member');
+  const made = await callAs('POST', '/webhooks/', {
+    url: `${receiver.url}?n=1&key=s%C3%A9cret&b4resecret`,
+  });
+  const sent = await callAs('POST', `/webhooks/${String(made.body['id'])}/test/`);
+  await receiver.count(1);
+  for (const path of [
+    `/webhooks/deliveries/${String(sent.body['id'])}/`,
+    '/account/events/?page_size=100',
+  ]) {
+    const seen = await eventually(path, async () => {
+      const { text } = await api.call('GET', BASE + path, { headers: member.headers });
+      return text.includes('Cannot') ? text : undefined;
+    });
+    t.match(seen, 'Cannot POST /hook?n=1&key=…&… (/hook?n=1&key=…&…)', path);
+    t.notMatch(seen, /(%C3%A9|é|b4rese)cret/u, path);
   }
 });
