@@ -4,8 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import Sqlite, { type Database } from 'better-sqlite3';
-import type { EventStore } from '../event-store/port.ts';
+import {
+  EventDamaged,
+  type EventStore,
+  EventStoreUnavailable,
+  LogDiffers,
+} from '../event-store/port.ts';
 import type { ReadModelOptions } from './database.ts';
 import { Fold } from './fold.ts';
 import {
@@ -20,6 +26,9 @@ import {
 import { addIndices, checkpointsOf, FORMAT, formatOf, install, SUPERSEDED } from './schema.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
+/** The longest outage of the event store for which a build waits, and the pause between two tries. */
+const OUTAGE_MS = 60_000;
+const RETRY_MS = 500;
 
 export interface RebuildProgress {
   /** The position that was reached, and that of the log's head at the beginning. */
@@ -54,7 +63,7 @@ export interface RebuildOptions {
 export async function rebuildReadModel(options: RebuildOptions): Promise<RebuildResult> {
   const { directory, projections } = options.readModel;
   return await withBuilding(options, async (building, path) => {
-    await building.readOn();
+    await readThrough(building, options.signal);
     const { db } = building.fold;
     addIndices(db, projections);
     makeDurable(db);
@@ -63,6 +72,25 @@ export async function rebuildReadModel(options: RebuildOptions): Promise<Rebuild
     return building.result();
   });
 }
+
+/** Reads to the end of the log. What was built by then outlasts an outage of the event store. */
+async function readThrough(building: Building, signal?: AbortSignal): Promise<void> {
+  for (let failedAt = 0, until = 0; ; ) {
+    try {
+      return await building.readOn();
+    } catch (error) {
+      const isAway = error instanceof EventStoreUnavailable && !isLasting(error);
+      const { events } = building.fold;
+      if (events > failedAt) until = performance.now() + OUTAGE_MS;
+      failedAt = events;
+      if (!isAway || performance.now() >= until) throw error;
+      await delay(RETRY_MS, undefined, { signal });
+    }
+  }
+}
+
+const isLasting = (error: EventStoreUnavailable): boolean =>
+  error instanceof LogDiffers || error instanceof EventDamaged;
 
 /** Makes an empty generation that nobody else sees, and deletes it afterwards unless it was put into use. */
 export async function withBuilding<T>(

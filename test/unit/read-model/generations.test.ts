@@ -6,7 +6,7 @@ import { test } from 'tap';
 import { allProjections } from '../../../projections/all.ts';
 import { conversionQueries } from '../../../projections/conversions.ts';
 import { ledger } from '../../../projections/ledger.ts';
-import type { ReadAllOptions } from '../../../src/event-store/port.ts';
+import { EventStoreUnavailable, type ReadAllOptions } from '../../../src/event-store/port.ts';
 import { currentGeneration, generationPath } from '../../../src/read-model/generations.ts';
 import { type RebuildProgress, rebuildReadModel } from '../../../src/read-model/rebuild.ts';
 import { compareGenerations } from '../../support/compare-generations.ts';
@@ -59,6 +59,8 @@ void test('a replay equals the live run, row for row', async (t) => {
   );
 });
 
+const requests = (count: number) => Array.from({ length: count }, (_, n) => request(n + 1, 1));
+
 /** What a database is made of, by the definitions that SQLite stores. */
 function definitions(path: string): readonly unknown[] {
   const db = new Sqlite(path, { readonly: true });
@@ -72,8 +74,7 @@ function definitions(path: string): readonly unknown[] {
 void test('a first build that is cut off leaves nothing behind, and the next one is whole', async (t) => {
   const { log, directory, runner } = openProjected(t);
   await runner.waitFor(await write(log, [opening(1, 100_000)]));
-  const requests = Array.from({ length: 1_200 }, (_, n) => request(n + 1, 1));
-  const head = await write(log, requests);
+  const head = await write(log, requests(1_200));
   await runner.waitFor(head);
 
   const started = join(log.directory, 'started');
@@ -100,6 +101,26 @@ void test('a first build that is cut off leaves nothing behind, and the next one
   t.strictSame(databases(started), ['g2.db']);
   t.strictSame(compareGenerations(current(directory), current(started), allProjections), []);
   t.strictSame(definitions(current(started)), definitions(current(directory)));
+});
+
+void test('a first build outlasts an outage of the event store', async (t) => {
+  const { log } = openProjected(t);
+  const head = await write(log, [opening(1, 100_000), ...requests(1_200)]);
+  let fails = 2;
+  class Faltering extends FaultyStore {
+    override async readAll(options: ReadAllOptions = {}) {
+      if ((options.after ?? 0n) === 1_000n && fails > 0) {
+        fails -= 1;
+        throw new EventStoreUnavailable('It is away.');
+      }
+      return await super.readAll(options);
+    }
+  }
+  const store = new Faltering(log.store);
+  const { readModel, runner } = openNode(t, join(log.directory, 'faltering'), store);
+  await runner.waitFor(head);
+  t.equal(fails, 0);
+  t.equal(readModel.reached(), head);
 });
 
 void test('a rebuild beside a running service: it goes over and loses nothing', async (t) => {
