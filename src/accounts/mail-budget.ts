@@ -44,9 +44,14 @@ export async function recordMail<T>(
   try {
     return await record();
   } catch (error) {
-    const { to, of } = keysOf(deps, asked);
-    await deps.rateLimiter.refund(to, toRate);
-    if (of !== undefined) await deps.rateLimiter.refund(of, ofRate);
+    // Counts that cannot be given back end with their window: the reason of the failure is what the caller needs.
+    await refundMail(deps, asked).catch(() => {});
     throw error;
   }
+}
+
+async function refundMail(deps: Dependencies, asked: AskedMail): Promise<void> {
+  const { to, of } = keysOf(deps, asked);
+  await deps.rateLimiter.refund(to, toRate);
+  if (of !== undefined) await deps.rateLimiter.refund(of, ofRate);
 }
