@@ -46,7 +46,8 @@ export async function openKeyring(around: Surroundings, store: EventStore): Prom
   const keyringIdentity = await KeyringIdentity.open(records, place);
   // The order matters: a log is on disk before a keyring is bound to it.
   const owner = await keyringIdentity.log();
-  if (owner !== undefined && isNew) {
+  // Another process may have begun the log since the look above.
+  if (owner !== undefined && isNew && (await store.head()) === 0n) {
     throw new Error(
       `The keyring in ${keyringIdentity.place} belongs to the event log ${owner}, and this event log is empty: ` +
         'set EVENT_STORE_URL and DATA_DIR to that log or restore it from a backup; to begin another, set ' +

@@ -221,7 +221,7 @@ void test('convert without a service renders here', async (t) => {
   const opening = await cliJson(place, ['history', ANN, '--type', 'AccountOpened']);
   t.match(opening, [{ actor: { kind: 'operator' }, data: { email: ANN, plan: 'free' } }]);
   const ofAccount = await runCli(place, ['history', ANN]);
-  t.match(ofAccount.stdout, `A PDF was requested, from HTML.  ${id}  (operator)\n`);
+  t.match(ofAccount.stdout, `A PDF was requested, from HTML.  ${id} "A letter"  (operator)\n`);
   await refuses(t, place, ['history', 'conv_none'], 1, /There is no conversion conv_none/);
   await refuses(t, place, ['history', id, '--type', 'Nothing'], 2, /--type is one of /);
 
@@ -296,7 +296,8 @@ void test('beside a running service each sees at once what the other wrote', asy
 
   await cliJson(place, ['key', 'revoke', made.id]);
   const history = await runCli(place, ['history', admin]);
-  const byKey = `${id}  (key "cli" ${made.key.slice(0, 12)}… of ${admin} (owner), from 127.0.0.1)\n`;
+  const actor = `key "cli" ${made.key.slice(0, 12)}… of ${admin} (owner), from 127.0.0.1`;
+  const byKey = `${id} "With the new key"  (${actor})\n`;
   t.match(history.stdout, `A PDF was requested, from HTML.  ${byKey}`, 'named after its end, too');
   await t.rejects(client.get(id), { code: 'unauthorized' }, 'revoked on the very next request');
   await refuses(

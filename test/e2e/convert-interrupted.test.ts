@@ -60,9 +60,9 @@ void test('Ctrl-C while convert waits says what goes on, and how to fetch it', a
       '1 of 2 pages done',
     );
     t.equal(many.signal, 'SIGINT');
-    const left = /Interrupted: 1 of 2 pages are in .*pdfs\. (conv_\w+) goes on at .*/.exec(
-      many.stderr,
-    );
+    const isLeft = /Interrupted: 1 of 2 pages are in .*pdfs\. (conv_\w+) goes on at .*/;
+    t.match(many.stderr, isLeft);
+    const left = isLeft.exec(many.stderr);
     t.match(left?.[0], /The same command fetches what is done and converts the rest\./);
     const cancelled = await runCommand(LAUNCHER, copied(many.stderr), place.env, '', cwd);
     t.match(cancelled, { code: 0, stdout: `${left?.[1]} is cancelled.\n` });

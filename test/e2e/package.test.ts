@@ -71,7 +71,11 @@ void test('what was packed starts in an empty folder and makes a PDF', {
   t.teardown(() => service.kill());
   await service.start();
   const program = join(folder, 'node_modules/pressledger/bin/pressledger');
-  t.match(service.output.stdout, ` ${program} key create`, 'not by a name that npx would look for');
+  t.match(
+    service.output.stdout,
+    ` ${program} account create-key`,
+    'not by a name that npx would look for',
+  );
   const client = service.client();
   const letter = '<h1>Dear Ann,</h1><p>the parts are on their way.</p><p>Yours, Bob</p>';
   const pdf = await openPdf(await client.convert({ html: letter }));
