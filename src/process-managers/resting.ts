@@ -7,6 +7,7 @@ const LONGEST_MS = 15 * 60_000;
 export class Resting {
   readonly #items = new Map<string, { readonly failures: number; readonly until: number }>();
   readonly #firstMs: number;
+  #lookedAt = 0;
 
   constructor(firstMs: number) {
     this.#firstMs = firstMs;
@@ -29,6 +30,7 @@ export class Resting {
     limit: number,
     now = performance.now(),
   ): readonly Row[] {
+    this.#lookedAt = now;
     // What nobody has asked for again has ended otherwise.
     for (const [id, { until }] of this.#items) if (until + LONGEST_MS < now) this.#items.delete(id);
     return list(limit + this.#items.size)
@@ -36,9 +38,9 @@ export class Resting {
       .slice(0, limit);
   }
 
-  /** Milliseconds until the first of them may be tried; Infinity where none rests. */
+  /** Milliseconds until the first of those that rested at the last look may be tried; Infinity where none did. */
   nextMs(now = performance.now()): number {
-    const ends = [...this.#items.values()].map(({ until }) => until - now);
-    return Math.min(...ends.filter((ms) => ms > 0));
+    const ends = [...this.#items.values()].filter(({ until }) => until > this.#lookedAt);
+    return Math.min(...ends.map(({ until }) => Math.max(0, until - now)));
   }
 }

@@ -11,8 +11,8 @@ import type { NatsServer } from '../support/nats-server.ts';
 import { recordReports, renderJob, startRenderer } from '../support/render-queue.ts';
 
 const silent = pino({ level: 'silent' });
-/** Elections take some seconds on a busy machine. */
-const PATIENT_MS = 60_000;
+/** Two waits of the queue for an answer, and elections, on a busy machine. */
+const PATIENT_MS = 150_000;
 
 async function link(t: Test, url: string, name: string): Promise<NatsLink> {
   const opened = await connectToNats(url, { name, logger: silent });

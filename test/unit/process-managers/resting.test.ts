@@ -27,6 +27,17 @@ void test('what fails rests, twice as long each time, and a quarter of an hour a
   t.end();
 });
 
+void test('what may be tried again since the look is next at once', (t) => {
+  const resting = new Resting(1000);
+  resting.failed('id-0', 0);
+  t.strictSame(
+    resting.awake(() => ['id-0'], same, 1, 999.9),
+    [],
+  );
+  t.equal(resting.nextMs(1000.1), 0);
+  t.end();
+});
+
 void test('more that rest than a page has do not hide what is behind them', (t) => {
   const resting = new Resting(1000);
   for (const id of ids.slice(0, 450)) resting.failed(id, 0);
