@@ -6,7 +6,8 @@ import { type ExportedFile, exportAccount } from '../accounts/account-export.ts'
 import { operatorContext } from '../actors/command-context.ts';
 import { recordLook } from '../accounts/accounts.ts';
 import { accountByEmail } from './account.ts';
-import { counted, type Run, requiredOption } from './command.ts';
+import { type Run, requiredOption } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 
 /** A plain ZIP archive holds 65,535 files and 4 GiB. No file of an account has more than 1 GiB. */

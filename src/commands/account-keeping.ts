@@ -6,13 +6,13 @@ import { isoTime, systemClock, timeIn } from '../time/clock.ts';
 import { OPTIONAL_MAILS, type OptionalMail } from '../domain/choices.ts';
 import {
   choiceOf,
-  counted,
   type Invocation,
   type Run,
   textOption,
   UsageError,
   wholeNumber,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { neededReason, onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import { type Details, ofAccount, type Proven } from './operator-api.ts';
 import { ask } from './output.ts';

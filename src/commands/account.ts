@@ -12,7 +12,6 @@ import type { Core } from '../service/core.ts';
 import { holdInWords } from './account-keeping.ts';
 import { momentOption, readAsOf } from './as-of.ts';
 import {
-  counted,
   type Invocation,
   type Output,
   type Run,
@@ -21,6 +20,7 @@ import {
   UsageError,
   wholeNumber,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { onAccount, reasonIn, reasonQuery } from './on-account.ts';
 import {
   type Account,

@@ -11,7 +11,8 @@ import { errorMessage } from '../errors/error-message.ts';
 import { readNote } from '../log/verify-log/checkpoints.ts';
 import { suggest } from '../text/suggest.ts';
 import { isoTime } from '../time/clock.ts';
-import { assertFile, counted, type Output, type Run, textOption, UsageError } from './command.ts';
+import { assertFile, type Output, type Run, textOption, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { countOn, progressOn } from './output.ts';
 import { namingVerify, verifierKeys } from './verify.ts';
 

@@ -1,6 +1,7 @@
 /** Batches of an account at a service: listed, read, cancelled, and their PDFs in one ZIP file. */
 import { Readable } from 'node:stream';
-import { counted, type Invocation, type Run, requiredOption, UsageError } from './command.ts';
+import { type Invocation, type Run, requiredOption, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { checkOutputFile, writeOutputFile } from './pdf-target.ts';
 import { dateOf, isPressledgerError, limitOf, recordRows, serviceOf, take } from './service.ts';
 

@@ -151,13 +151,6 @@ export async function assertFile(path: string): Promise<void> {
   if (stats?.isFile() !== true) throw new UsageError(`There is no file ${path}.`);
 }
 
-/** `2,000`. */
-export const numberText = (value: number): string => value.toLocaleString('en-US');
-
-/** `1 page`, `2,000 pages`. */
-export const counted = (count: number, what: string): string =>
-  `${numberText(count)} ${what}${count === 1 ? '' : 's'}`;
-
 /** Seconds as `--json` prints them. */
 export const toMilliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 

@@ -12,7 +12,6 @@ import { pastOf } from './as-of.ts';
 import {
   type CommandContext,
   choiceOf,
-  counted,
   type Invocation,
   listOption,
   type Run,
@@ -20,6 +19,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { ORDERS, SOURCES, STATUSES } from './options.ts';
 import { checkOutputFile, type PdfTarget, pdfTarget, writeOutputFile } from './pdf-target.ts';
 import {

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { program } from '../config/copyable-command.ts';
 import {
   type CommandContext,
-  counted,
   Interrupted,
   type Invocation,
   type Run,
@@ -11,6 +10,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import type { FilesBeside } from './convert-files.ts';
 import { conversionOptions } from './convert-options.ts';
 import {

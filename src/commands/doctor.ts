@@ -1,6 +1,7 @@
 import type { Role } from '../config/settings.ts';
 import type { Examined } from '../service/checks.ts';
-import { choiceOf, counted, type Run, textOption, UsageError } from './command.ts';
+import { choiceOf, type Run, textOption, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 
 const ROLES: readonly Role[] = ['start', 'api', 'renderer'];
 

@@ -11,7 +11,6 @@ import { errorMessage } from '../errors/error-message.ts';
 import {
   assertFile,
   type CommandContext,
-  counted,
   type Invocation,
   listOption,
   type Run,
@@ -19,6 +18,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { finish, NOTHING_BESIDE, untilInterrupted } from './convert.ts';
 import { outputFolder } from './convert-many.ts';
 import { conversionOptions } from './convert-options.ts';

@@ -3,7 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Difference, describe, verifyEvidence as verify } from '../../verifier/verify-evidence.mjs';
 import { errorMessage } from '../errors/error-message.ts';
-import { assertFile, counted, type Run, requiredOption, UsageError } from './command.ts';
+import { assertFile, type Run, requiredOption, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { checkOutputFile, OWNER_ONLY, writeOutputFile } from './pdf-target.ts';
 import { verifierKeys } from './verify.ts';
 

@@ -1,6 +1,7 @@
 /** `keyring rewrap`: another master key for the keyring of the settings. */
 import { copyableCommand } from '../config/copyable-command.ts';
-import { counted, type Run } from './command.ts';
+import { type Run } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { countOn } from './output.ts';
 
 export const keyringRewrap: Run = async (_, { open, output }) => {

@@ -7,7 +7,6 @@ import { momentOption, pastOf } from './as-of.ts';
 import {
   type CommandContext,
   choiceOf,
-  counted,
   type Invocation,
   listOption,
   type Run,
@@ -15,6 +14,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { numberOf } from './flag-values.ts';
 import { reasonQuery } from './on-account.ts';
 import { limitOf, serviceOf, take } from './service.ts';

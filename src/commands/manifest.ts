@@ -1,5 +1,6 @@
 import type { ManifestResource, RenderManifest } from '../domain/render-manifest.ts';
-import { counted, type Run } from './command.ts';
+import { type Run } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { isPressledgerError } from './service.ts';
 
 function resourceLines({ url, redirects = [], ...resource }: ManifestResource): string[] {

@@ -3,14 +3,8 @@ import { isAbsolute, resolve } from 'node:path';
 import { keyOf, type Moved, move as moveLog } from '../archive/move.ts';
 import { cancelMove } from '../archive/move-marks.ts';
 import { MOVE_OPTIONS } from '../config/move-settings.ts';
-import {
-  counted,
-  type Invocation,
-  type Output,
-  type Run,
-  textOption,
-  UsageError,
-} from './command.ts';
+import { type Invocation, type Output, type Run, textOption, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { eventsRead, seldom } from './output.ts';
 import { namingVerify } from './verify.ts';
 

@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { VerifyProgress } from '../log/verify-log.ts';
 import { plainJson, plainText } from '../text/plain-text.ts';
-import { type Cell, counted, numberText, type Output } from './command.ts';
+import { type Cell, type Output } from './command.ts';
+import { counted, numberText } from '../domain/counted.ts';
 
 const TICK_MS = 1000;
 

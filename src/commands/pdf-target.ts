@@ -7,7 +7,8 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { sizeText } from '../domain/event-summary.ts';
-import { type CommandContext, counted, UsageError } from './command.ts';
+import { type CommandContext, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 
 export interface PdfFacts {
   readonly bytes: number;

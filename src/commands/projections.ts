@@ -16,7 +16,6 @@ import {
 } from '../read-model/verification.ts';
 import {
   type CommandContext,
-  counted,
   type Invocation,
   type Output,
   type Run,
@@ -24,6 +23,7 @@ import {
   toMilliseconds,
   wholeNumber,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { eventsRead } from './output.ts';
 
 const showProgress =

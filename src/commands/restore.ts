@@ -8,7 +8,6 @@ import { isoTime, timeIn } from '../time/clock.ts';
 import { checkpointOption, namingPlace } from './backup.ts';
 import {
   assertFile,
-  counted,
   type Invocation,
   type Opener,
   type Run,
@@ -16,6 +15,7 @@ import {
   textOption,
   UsageError,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { countOn, progressOn } from './output.ts';
 
 const NEW_ORIGIN =

@@ -6,7 +6,8 @@ import { everyRow, STATE_PROJECTIONS, stateDocument, withFoldedLog } from '../co
 import { consistentQuery } from '../read-model/consistent-query.ts';
 import { plainJson } from '../text/plain-text.ts';
 import { momentOption, momentText } from './as-of.ts';
-import { counted, type Run, requiredOption, textOption, UsageError } from './command.ts';
+import { type Run, requiredOption, textOption, UsageError } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { checkOutputFile, OWNER_ONLY, writeOut, writeOutputFile } from './pdf-target.ts';
 
 const PIECE_CHARACTERS = 64 * 1024;

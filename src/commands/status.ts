@@ -2,7 +2,8 @@
 import { isoDate } from '../domain/iso-date.ts';
 import type { ServiceStatus } from '../observe/service-status.ts';
 import { plainText } from '../text/plain-text.ts';
-import { counted, type Run } from './command.ts';
+import { type Run } from './command.ts';
+import { counted } from '../domain/counted.ts';
 
 const MINUTE_MS = 60_000;
 const SHOWN_ACCOUNTS = 8;

@@ -1,5 +1,6 @@
 /** `tlog` and `proof`: the signed side of the event log. */
-import { counted, type Run } from './command.ts';
+import { type Run } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { isPressledgerError } from './service.ts';
 
 /** The verifier keys in force, the newest first. */

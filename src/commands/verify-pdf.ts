@@ -4,7 +4,8 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Difference, mustBearSignature } from '../../verifier/verify-evidence.mjs';
-import { assertFile, type CommandContext, counted, type Run, textOption } from './command.ts';
+import { assertFile, type CommandContext, type Run, textOption } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { findServiceUnlessAccount, type ProvenEvent } from './service.ts';
 
 type Answer =

@@ -9,7 +9,6 @@ import { type Differs, schemaDifference, type Verified, verifyLog } from '../log
 import { parseVerifierKey } from '../transparency-log/signed-note.ts';
 import {
   assertFile,
-  counted,
   type Invocation,
   type Output,
   type Run,
@@ -17,6 +16,7 @@ import {
   toMilliseconds,
   UsageError,
 } from './command.ts';
+import { counted } from '../domain/counted.ts';
 import { progressOn } from './output.ts';
 
 /**

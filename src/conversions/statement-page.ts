@@ -1,6 +1,7 @@
 /** The page of a statement: what our renderer prints of it. */
 import type { LedgerSums } from '../../projections/ledger.ts';
 import type { UsageDay } from '../../projections/usage.ts';
+import { numberText } from '../domain/counted.ts';
 
 interface Place {
   readonly position: bigint;
@@ -34,10 +35,9 @@ export interface Statement {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 const text = (value: string): string => value.replace(/[&<>]/g, (each) => ENTITIES[each] ?? each);
-const number = (value: number): string => value.toLocaleString('en-US');
 /** With a sign of its own, which a narrow hyphen is not. */
 const change = (value: number): string =>
-  `${value < 0 ? '−' : value > 0 ? '+' : ''}${number(Math.abs(value))}`;
+  `${value < 0 ? '−' : value > 0 ? '+' : ''}${numberText(Math.abs(value))}`;
 
 type Cell = string | number;
 
@@ -45,12 +45,12 @@ type Cell = string | number;
 const row = (cells: readonly Cell[]): string =>
   `<tr>${cells
     .map((each) =>
-      typeof each === 'number' ? `<td class="n">${number(each)}</td>` : `<td>${each}</td>`,
+      typeof each === 'number' ? `<td class="n">${numberText(each)}</td>` : `<td>${each}</td>`,
     )
     .join('')}</tr>`;
 
 const facts = (rows: readonly (readonly [string, Cell])[]): string =>
-  `<table class="facts">${rows.map(([name, value]) => `<tr><th>${name}</th><td>${typeof value === 'number' ? number(value) : value}</td></tr>`).join('')}</table>`;
+  `<table class="facts">${rows.map(([name, value]) => `<tr><th>${name}</th><td>${typeof value === 'number' ? numberText(value) : value}</td></tr>`).join('')}</table>`;
 
 /** @param numbers the headings of columns of numbers */
 const table = (
@@ -91,7 +91,7 @@ const HOW: Readonly<Record<string, string>> = {
 };
 
 const place = (at: Place | undefined): string =>
-  at === undefined ? 'none' : `position ${at.position}, number ${number(at.index)} in the log`;
+  at === undefined ? 'none' : `position ${at.position}, number ${numberText(at.index)} in the log`;
 
 /** Words for the month, such as `October 2026`. */
 export const monthText = (month: string): string =>

@@ -1,6 +1,7 @@
 /** An event in one sentence, for people. It quotes nothing personal. */
 import { provenText } from './address-proof.ts';
 import type { SignInMethod, SignInRequirement } from './choices.ts';
+import { counted } from './counted.ts';
 import type { Rerender } from './event-fields.ts';
 import type { DomainEvent, EventOf, EventType } from './events.ts';
 import { isoDate } from './iso-date.ts';
@@ -9,8 +10,6 @@ import { failedMail, MAILS } from './mail-words.ts';
 import { refusedCode, refusedSignIn, refusedUnknownSignIn } from './refused-sign-ins.ts';
 import { addressChangeText, addressOfferText } from './sign-in-address.ts';
 
-const counted = (count: number, what: string, plural = `${what}s`): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? what : plural}`;
 /** Words for a size, such as `45.2 kB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return counted(bytes, 'byte');

@@ -1,6 +1,7 @@
 /** The readable part of a bundle of evidence: one page of HTML for screen and paper, without scripts. */
 
 import { tagsIn } from '../../accounts/conversion-names.ts';
+import { counted, numberText } from '../../domain/counted.ts';
 import { SOURCES } from '../../domain/event-summary.ts';
 import type { EventOf, EventType } from '../../domain/events.ts';
 import { htmlText } from '../../text/plain-text.ts';
@@ -61,8 +62,6 @@ const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Html => (
 /** A text that only the service could decrypt: the log has it sealed, so the bundle cannot prove it. */
 const decrypted = (text: string): Html => html`<span class="decrypted">${text}<sup>†</sup></span>`;
 
-const number = (value: number): string => value.toLocaleString('en-US');
-
 /** Names a thing as people know it, with the id that the events have. */
 const named = (name: string | undefined, id: string): Part =>
   name === undefined ? code(id) : [decrypted(name), ' ', code(id)];
@@ -98,7 +97,7 @@ function outcome(facts: EvidenceFacts): Part {
     const { pages, pdf, completedAt, renderer, chrome } = completed;
     return [
       row('Outcome', 'Completed'),
-      row('PDF', `${number(pages)} ${pages === 1 ? 'page' : 'pages'}, ${number(pdf.bytes)} bytes`),
+      row('PDF', `${counted(pages, 'page')}, ${numberText(pdf.bytes)} bytes`),
       row('SHA-256 of the PDF', code(pdf.sha256)),
       row('Completed', isoTime(completedAt)),
       row('Rendered by', `${renderer}, ${chrome}`),
