@@ -33,8 +33,8 @@ export async function countMail(deps: Dependencies, asked: AskedMail): Promise<R
 }
 
 /**
- * Records a mail that was counted. One that could not be recorded is not sent, so that the next try must not find the budget
- * used up.
+ * Records a mail that was counted. If that fails, the count is given back: otherwise failed tries would use up the budget.
+ * If only the answer of the event store was lost, one mail more than the budget may go out.
  */
 export async function recordMail<T>(
   deps: Dependencies,
@@ -44,7 +44,7 @@ export async function recordMail<T>(
   try {
     return await record();
   } catch (error) {
-    // Counts that cannot be given back end with their window: the reason of the failure is what the caller needs.
+    // A count that cannot be given back ends with its window; the caller needs the first error.
     await refundMail(deps, asked).catch(() => {});
     throw error;
   }

@@ -178,7 +178,7 @@ export function startMails(deps: MailSending): BackgroundLoop {
     return resting.awake((limit) => queries.due(now, limit), idOf, AT_ONCE);
   }
 
-  /** Milliseconds until there may be something to do. @param looked the time of the last look: what is due since then is next */
+  /** Milliseconds until there may be something to do. @param looked the time of the last look: what became due since comes next */
   function pauseMs(looked: number): number {
     const server = pauseUntil - performance.now();
     if (server > 0) return server;

@@ -11,7 +11,7 @@ import type { NatsServer } from '../support/nats-server.ts';
 import { recordReports, renderJob, startRenderer } from '../support/render-queue.ts';
 
 const silent = pino({ level: 'silent' });
-/** Two waits of the queue for an answer, and elections, on a busy machine. */
+/** Time for the queue to redeliver a job twice (15 s each) and for elections, on a busy machine. */
 const PATIENT_MS = 150_000;
 
 async function link(t: Test, url: string, name: string): Promise<NatsLink> {
