@@ -41,6 +41,8 @@ const NOTHING = {
   watches: 0,
   /** How often they asked to hear of what happens with a frame: scrolling, the window's size. */
   hears: 0,
+  /** Pictures that are being made of canvases. */
+  makes: 0,
   /** True when they asked about the print medium. */
   asksPrint: false,
   /** Animation frames that they asked for. */
@@ -56,6 +58,7 @@ const both = (a: ClockState, b: ClockState): ClockState => ({
   scripts: a.scripts + b.scripts,
   watches: a.watches + b.watches,
   hears: a.hears + b.hears,
+  makes: a.makes + b.makes,
   asksPrint: a.asksPrint || b.asksPrint,
   frames: a.frames + b.frames,
   timer: Math.min(a.timer, b.timer),
@@ -114,6 +117,7 @@ export class RunAhead {
         await this.#untilAnswered();
         state = await this.#ask(null);
       }
+      if (state.makes > 0) state = await this.#untilMade(state);
       const order = this.#next(state);
       if (order !== undefined) {
         this.#left -= order.by;
@@ -150,12 +154,12 @@ export class RunAhead {
   }
 
   /** Notes for the record what was still to come at the end. */
-  noteUnfinished({ frames, late }: ClockState): void {
+  noteUnfinished({ frames, makes, late }: ClockState): void {
     if (this.#budgetMs === 0) return;
     const { waits, requests } = this.#page;
     const used = this.#budgetMs - this.#left;
     if (requests.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
-    if (frames > 0) waits.note('drawing', used, true);
+    if (frames + makes > 0) waits.note('drawing', used, true);
     if (late > 0 && late < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
@@ -183,6 +187,18 @@ export class RunAhead {
     const asked = JSON.stringify(order && { ...order, within });
     const answers = await worlds.askAll<ClockState>(`clock('${tab.clockChannel}', ${asked})`);
     return answers.map((answer) => ({ ...NOTHING, ...answer })).reduce(both);
+  }
+
+  /** Waits for pictures of canvases: Chrome makes them in idle moments, of which it has some only when it draws. */
+  async #untilMade(state: ClockState): Promise<ClockState> {
+    const { tab, worlds, deadline } = this.#page;
+    const end = performance.now() + deadline.share('view');
+    let seen = state;
+    while (seen.makes > 0 && performance.now() < Math.min(end, this.#end)) {
+      await upTo(this.#page, 'view', tab.frames.during(worlds.ask('frames(1)')));
+      seen = await this.#ask(null);
+    }
+    return seen;
   }
 
   /** Waits until all requests are answered. Waits at most once: after a timeout it does not wait again. */

@@ -116,6 +116,11 @@ export const DATA: Expectations = {
     html: `<img id=i>${script(`const canvas = new OffscreenCanvas(80, 80); const context = canvas.getContext('2d'); context.fillStyle = '${RED}'; context.fillRect(0, 0, 80, 80); canvas.convertToBlob().then((blob) => { i.src = URL.createObjectURL(blob) })`)}`,
     shows: [RED],
   },
+  'pictures that canvases make one after another': {
+    paper: 'the last one',
+    html: `<img id=i>${script(`(async () => { for (let n = 10; n >= 0; n -= 1) { const canvas = Object.assign(document.createElement('canvas'), { width: 800, height: 800 }); const context = canvas.getContext('2d'); context.fillStyle = n === 0 ? '${RED}' : '#eee'; context.fillRect(0, 0, 800, 800); const blob = await new Promise((made) => canvas.toBlob(made)); i.src = URL.createObjectURL(blob) } })()`)}`,
+    shows: [RED],
+  },
   'data that are decompressed': {
     paper: 'the data',
     html: module(

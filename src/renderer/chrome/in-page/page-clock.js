@@ -68,8 +68,8 @@ function startPageClock(channel, fix) {
     lock: () => Promise.reject(new DOMException(refused, 'NotSupportedError')),
   });
 
-  /** How often the page asked for what only a drawn frame tells, and for news of the window's height. */
-  const seen = { watches: 0, hears: 0, asksPrint: false };
+  /** How often the page asked for what only a drawn frame tells, and for news of the window's height; what is being made. */
+  const seen = { watches: 0, hears: 0, asksPrint: false, makes: 0 };
   /** @type {(prototype: object, name: string, note?: (value: unknown) => void) => void} */
   const count = (prototype, name, note = () => (seen.watches += 1)) => {
     const method = get(prototype, name);
@@ -85,9 +85,6 @@ function startPageClock(channel, fix) {
   count(IntersectionObserver.prototype, 'observe');
   count(ResizeObserver.prototype, 'observe');
   count(HTMLCanvasElement.prototype, 'transferControlToOffscreen');
-  // They are made in idle moments, of which Chrome has some only when it draws.
-  count(HTMLCanvasElement.prototype, 'toBlob');
-  count(OffscreenCanvas.prototype, 'convertToBlob');
   count(Document.prototype, 'startViewTransition');
   count(window, 'matchMedia', (query) => {
     seen.watches += 1;
@@ -97,6 +94,30 @@ function startPageClock(channel, fix) {
   const told = /^(?:scroll|resize|focus|pagereveal$|contentvisibility)/;
   count(EventTarget.prototype, 'addEventListener', (type) => {
     if (told.test(String(type))) seen.hears += 1;
+  });
+  const { toBlob } = HTMLCanvasElement.prototype;
+  assign(HTMLCanvasElement.prototype, {
+    /** @param {unknown} callback @param {unknown[]} values */
+    toBlob(callback, ...values) {
+      const made = (/** @type {Blob | null} */ blob) => {
+        seen.makes -= 1;
+        apply(/** @type {Function} */ (callback), undefined, [blob]);
+      };
+      apply(toBlob, this, [typeof callback === 'function' ? made : callback, ...values]);
+      seen.makes += 1;
+    },
+  });
+  const { convertToBlob } = OffscreenCanvas.prototype;
+  assign(OffscreenCanvas.prototype, {
+    /** @param {unknown[]} values */
+    async convertToBlob(...values) {
+      seen.makes += 1;
+      try {
+        return await apply(convertToBlob, this, values);
+      } finally {
+        seen.makes -= 1;
+      }
+    },
   });
 
   /**
