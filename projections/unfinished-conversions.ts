@@ -170,6 +170,7 @@ export interface UnfinishedQueries {
   /** Ids of those of an erased account, which are to be ended. */
   abandoned(accountId: string, limit: number): readonly string[];
   count(): number;
+  countOf(accountId: string): number;
   /** Reads every row. */
   backlog(): Backlog;
 }
@@ -192,6 +193,9 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
     )
     .pluck();
   const count = db.prepare<[], number>('SELECT count(*) FROM unfinished_conversions').pluck();
+  const countOf = db
+    .prepare<[string], number>('SELECT count(*) FROM unfinished_conversions WHERE account_id = ?')
+    .pluck();
   const backlog = db.prepare<
     [],
     { readonly total: number; readonly started: number; readonly oldest: number | null }
@@ -209,6 +213,7 @@ export function unfinishedQueries(db: Database): UnfinishedQueries {
     },
     abandoned: (accountId, limit) => abandoned.all(accountId, limit),
     count: () => count.get() ?? 0,
+    countOf: (accountId) => countOf.get(accountId) ?? 0,
     backlog() {
       const { total = 0, started = 0, oldest = null } = backlog.get() ?? {};
       return { waiting: total - started, oldestAt: oldest ?? undefined, started };

@@ -15,7 +15,8 @@ export const BOUNDS = {
     name: 'MAX_QUEUED',
     default: 100_000,
     max: 1e9,
-    about: 'accepted conversions that have not ended; then new ones get 503',
+    about:
+      'accepted conversions that have not ended; then new ones get 503. One account may have half of what others leave free',
   },
   minFreeDiskBytes: {
     name: 'MIN_FREE_DISK_BYTES',
@@ -36,10 +37,21 @@ export type BoundSetting = keyof typeof BOUNDS;
 /** The names of bounds in log lines and metrics. */
 export type BoundName = 'queue' | 'disk' | 'memory' | 'blob_store' | 'nats';
 
+/** New conversions that are asked for. */
+export interface Asked {
+  readonly accountId: string;
+  readonly count: number;
+}
+
+/** A reason that concerns one account, in words for its client. */
+export interface OfAccount {
+  readonly toClient: string;
+}
+
 export interface BoundCheck {
   readonly name: BoundName;
-  /** Resolves to the reason why nothing new may be accepted, for the operator. Never rejects. */
-  readonly reason: (count: number) => Promise<string | undefined>;
+  /** Resolves to the reason why nothing new may be accepted: a text is for the operator. Never rejects. */
+  readonly reason: (asked: Asked) => Promise<string | OfAccount | undefined>;
 }
 
 /** The age of what is believed of disk, memory and queue. */
@@ -62,10 +74,13 @@ export class Bounds {
     this.#logger = logger;
   }
 
-  /** Asked before anything of so many new conversions is accepted. @throws {BudgetExceeded} 503 */
-  async admit(count = 1): Promise<void> {
+  /**
+   * Asked before anything of so many new conversions is accepted.
+   * @throws {BudgetExceeded} 503; 429 if the account has its share
+   */
+  async admit(accountId: string, count = 1): Promise<void> {
     for (const { name, reason } of this.#checks) {
-      const why = await reason(count);
+      const why = await reason({ accountId, count });
       if (why !== undefined) this.#refuse(name, why);
     }
   }
@@ -75,42 +90,68 @@ export class Bounds {
     return this.#refused;
   }
 
-  #refuse(bound: BoundName, reason: string): never {
+  #refuse(bound: BoundName, reason: string | OfAccount): never {
+    this.#refused.set(bound, (this.#refused.get(bound) ?? 0) + 1);
+    if (typeof reason !== 'string') {
+      throw new BudgetExceeded('client', reason.toClient, RETRY_SECONDS);
+    }
     const line = this.#lines.get(bound) ?? new LogThrottle();
     this.#lines.set(bound, line);
     line.log((suppressed) =>
       this.#logger.warn({ bound, suppressed }, `new conversions are refused: ${reason}`),
     );
-    this.#refused.set(bound, (this.#refused.get(bound) ?? 0) + 1);
     throw new BudgetExceeded('service', REFUSED, RETRY_SECONDS);
   }
 }
 
+/** Counts conversions that have not ended. */
+export interface QueueCounts {
+  count(): number;
+  countOf(accountId: string): number;
+}
+
 /**
- * Bounds the conversions that have not ended. What this node admits counts at once; what others admit, and
- * what has ended, is seen at the next look.
+ * Bounds the conversions that have not ended. An account must leave as many places free as it has taken, so that
+ * no few of them keep all others out. What this node admits counts at once; what others admit, and what has ended,
+ * is seen at the next look.
  * @param clock milliseconds, of any clock that only goes on
  */
 export function queueBound(
-  count: () => number,
+  counts: () => QueueCounts,
   max: number,
   clock: () => number = () => performance.now(),
 ): BoundCheck {
-  let [known, admitted, lookedAt] = [0, 0, -Infinity];
-  const isFull = (more: number): boolean => known + admitted + more > max;
+  let [all, lookedAt] = [0, -Infinity];
+  /** Of the accounts that have asked since the last look. */
+  const byAccount = new Map<string, number>();
+  const ownOf = (accountId: string): number => {
+    const own = byAccount.get(accountId) ?? counts().countOf(accountId);
+    byAccount.set(accountId, own);
+    return own;
+  };
   return {
     name: 'queue',
-    reason: async (more) => {
+    reason: async ({ accountId, count }) => {
       const now = clock();
-      if (now - lookedAt >= (isFull(more) ? LOOK_AGAIN_MS : LOOK_MS)) {
-        [known, admitted, lookedAt] = [count(), 0, now];
+      const isPastShare = (): boolean => all + ownOf(accountId) + count > max;
+      if (now - lookedAt >= (isPastShare() ? LOOK_AGAIN_MS : LOOK_MS)) {
+        byAccount.clear();
+        [all, lookedAt] = [counts().count(), now];
       }
-      if (isFull(more)) return `${known} conversions have not ended, and MAX_QUEUED is ${max}.`;
-      admitted += more;
+      if (all + count > max) return `${all} conversions have not ended, and MAX_QUEUED is ${max}.`;
+      const own = ownOf(accountId);
+      if (isPastShare()) return { toClient: shareTaken(own, count) };
+      all += count;
+      byAccount.set(accountId, own + count);
       return undefined;
     },
   };
 }
+
+const shareTaken = (own: number, count: number): string =>
+  `With ${own} unfinished conversions, the account has no room in the queue for ${count} more: ` +
+  'it may have half of the places that others leave free. ' +
+  'Nothing was accepted. Try again when some have ended, or cancel some.';
 
 /** Keeps room on the disks of these directories, so that what was accepted can be rendered and recorded. */
 export function diskBound(directories: readonly string[], minFreeBytes: number): BoundCheck {

@@ -167,7 +167,7 @@ function boundsOf(config: Config, readModel: ReadModel): readonly BoundCheck[] {
   const { dataDir, blobStoreUrl: place, maxQueued, minFreeDiskBytes, maxMemoryBytes } = config;
   const directories = place?.kind === 'folder' ? [dataDir, place.path] : [dataDir];
   return [
-    queueBound(() => readModel.query(unfinishedQueries).count(), maxQueued),
+    queueBound(() => readModel.query(unfinishedQueries), maxQueued),
     diskBound(directories, minFreeDiskBytes),
     ...(maxMemoryBytes > 0 ? [memoryBound(maxMemoryBytes)] : []),
   ];

@@ -121,7 +121,7 @@ export const createBatchDoc: OperationDoc = {
       message: 'The request body is larger than 10 MiB, the most that is accepted.',
     },
     rate_limit_exceeded:
-      'The rate limit was exceeded, or the documents of the account use all of its storage.',
+      'The rate limit was exceeded; the documents of the account use all of its storage; or its unfinished conversions take its share of the queue.',
   },
 };
 

@@ -89,14 +89,14 @@ export const createBatch: Endpoint = {
     await countAgainstPlan(deps, ctx);
     readTestQuery(ctx);
     assertRoom(ctx, deps);
-    await deps.bounds.admit();
+    const { accountId } = callerOf(ctx);
+    await deps.bounds.admit(accountId);
     const requested = await deps.bodies.read(
       ctx,
       deps.config.maxBodyBytes,
       (body) => parseBatch(ctx, deps, body),
       async (parsed, hold) => {
         const isFilled = !('whole' in parsed);
-        const { accountId } = callerOf(ctx);
         const earlier = isFilled ? undefined : await acceptedEarlier(deps, accountId, parsed.key);
         if (!isFilled && earlier !== undefined) {
           // A repeat that is right by itself needs no template: it may have been deleted since.
@@ -104,7 +104,7 @@ export const createBatch: Endpoint = {
           return { batchId: earlier.conversionId, requestedAt: earlier.requestedAt };
         }
         const batch = isFilled ? parsed : await parsed.whole(hold);
-        await deps.bounds.admit(batch.requests.length - 1);
+        await deps.bounds.admit(accountId, batch.requests.length - 1);
         const asked = { ...batch, terms: keyTermsOf(ctx) };
         return requestBatch(deps, asked, await commandContext(ctx, deps));
       },

@@ -108,7 +108,7 @@ export const createConversionDoc: OperationDoc = {
       message: JSON_OR_FORM,
     },
     rate_limit_exceeded:
-      'The rate limit was exceeded, or the documents of the account use all of its storage.',
+      'The rate limit was exceeded; the documents of the account use all of its storage; or its unfinished conversions take its share of the queue.',
   },
 };
 

@@ -192,7 +192,7 @@ export const createConversion: Endpoint = {
       await countAgainstPlan(deps, ctx);
       readTestQuery(ctx);
       assertRoom(ctx, deps);
-      await deps.bounds.admit();
+      await deps.bounds.admit(callerOf(ctx).accountId);
       const requested = await deps.bodies.read(
         ctx,
         deps.config.maxBodyBytes,

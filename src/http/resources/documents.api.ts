@@ -127,6 +127,6 @@ export const createDocumentDoc: OperationDoc = {
       message: JSON_OR_FORM,
     },
     rate_limit_exceeded:
-      'The rate limit was exceeded; the documents of the account use all of its storage; or conversions of PDFs that failed have taken all the time of a minute that they may.',
+      'The rate limit was exceeded; the documents of the account use all of its storage; its unfinished conversions take its share of the queue; or conversions of PDFs that failed have taken all the time of a minute that they may.',
   },
 };

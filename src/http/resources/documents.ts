@@ -180,12 +180,12 @@ async function requestParts(
     throw fieldError('steps', message, { code: 'payload_too_large' });
   }
   assertRoom(ctx, deps, bytes);
-  await deps.bounds.admit(parts.length - 1);
+  const { accountId } = callerOf(ctx);
+  await deps.bounds.admit(accountId, parts.length - 1);
   // The batch tells its webhook when all parts have ended, and has no name of its own.
   const { webhookUrl: _webhookUrl, ...ofPart } = texts;
   const { filename: _filename, ...ofBatch } = texts;
   const requests = requestsOf({ ...checked, texts: ofPart }, sources, parts);
-  const { accountId } = callerOf(ctx);
   const batch = { accountId, requests, texts: ofBatch, terms: keyTermsOf(ctx), ...key };
   return await requestBatch(deps, batch, await commandContext(ctx, deps));
 }
@@ -231,7 +231,7 @@ export const createDocument: Endpoint = {
       await countAgainstPlan(deps, ctx);
       readTestQuery(ctx);
       assertRoom(ctx, deps);
-      await deps.bounds.admit();
+      await deps.bounds.admit(callerOf(ctx).accountId);
       const accepted = await deps.bodies.read(
         ctx,
         deps.config.maxBodyBytes,

@@ -97,7 +97,7 @@ export const createStatement: Endpoint = {
       },
       gone: 'The PDF of an earlier request with this Idempotency-Key has been deleted.',
       rate_limit_exceeded:
-        'The rate limit was exceeded, or the documents of the account use all of its storage.',
+        'The rate limit was exceeded; the documents of the account use all of its storage; or its unfinished conversions take its share of the queue.',
     },
   },
   handler: (deps) => {
@@ -105,7 +105,7 @@ export const createStatement: Endpoint = {
     return async (ctx) => {
       await countAgainstPlan(deps, ctx);
       assertRoom(ctx, deps);
-      await deps.bounds.admit();
+      await deps.bounds.admit(callerOf(ctx).accountId);
       await answerRequested(ctx, deps, untilEnded, await requestStatement(ctx, deps));
     };
   },

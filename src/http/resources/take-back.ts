@@ -71,7 +71,7 @@ async function requestOnceMore(
   if (requested.source === 'document') deps.failedWork.assertLeft(accountId);
   const { bytes } = requested.request;
   assertRoom(ctx, deps, bytes, row);
-  await deps.bounds.admit();
+  await deps.bounds.admit(accountId);
   countBytes(ctx, deps, accountId, bytes);
   const how = { ...key, terms, trace: deps.tracing?.current() };
   const context = await commandContext(ctx, deps);
@@ -104,7 +104,7 @@ const askOnceMore = (
         'The account has no credits left, or the API key has used all of its own for this month.',
       ...failed,
       rate_limit_exceeded:
-        'The rate limit was exceeded; the documents of the account use all of its storage; or it is work on PDFs, and such work that failed has taken all the time of a minute that it may.',
+        'The rate limit was exceeded; the documents of the account use all of its storage; its unfinished conversions take its share of the queue; or it is work on PDFs, and such work that failed has taken all the time of a minute that it may.',
       validation_error: {
         when: 'The Idempotency-Key is invalid; or the PDF is to be signed or to have a link to the page for checking it, and now nothing can be signed or that page is not offered.',
         message: 'Idempotency-Key: Must be 1 to 255 printable ASCII characters.',
