@@ -1,39 +1,57 @@
 /** Bounds the time of work on PDFs that fails: its credit comes back. */
-import { conversionQueries } from '../../projections/conversions.ts';
 import type { ConversionFailureCode } from '../domain/choices.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import type { Log } from '../log/log-origin.ts';
 import { UnpaidTime } from './unpaid-time.ts';
 
-/** Failures that are the service's own. */
-const OURS: ReadonlySet<ConversionFailureCode> = new Set(['renderer_failed', 'account_erased']);
+/** Failures before any work on a PDF, and those that are the service's own. */
+const BEFORE_WORK: ReadonlySet<ConversionFailureCode> = new Set([
+  'address_refused',
+  'navigation_failed',
+  'page_status',
+  'not_html',
+  'selector_missing',
+  'incomplete',
+  'renderer_failed',
+  'account_erased',
+]);
 
-const DOCUMENT_WORK = {
-  what: 'Conversions of PDFs that failed or were cancelled',
-  remedy: 'PDFs and steps that are right',
+const WORK = {
+  what: 'Conversions of PDFs, and those with work on their PDF, that failed or were cancelled',
+  remedy: 'PDFs, steps and options of pdf that are right',
 };
+
+type Requested = EventOf<'ConversionRequested'>['data'];
+
+/** True if a conversion works on PDFs, those that it brings or the one that it prints. */
+export const worksOnPdf = ({ source, worksOnPdf: onPrinted }: Requested): boolean =>
+  source === 'document' || onPrinted === true;
 
 /** Counts from the log, so that each node of the API knows of the work of all renderers. */
 export class FailedWork {
   readonly #time: UnpaidTime;
-  readonly #readModel: Log['readModel'];
-  /** When the last try of each conversion under way began. */
-  readonly #started = new Map<string, number>();
+  /** The conversions with work that have not ended, and when the last try of each began. */
+  readonly #started = new Map<string, number | undefined>();
   readonly #end: () => void;
 
   constructor({
     runner,
-    readModel,
     clock,
     budgets,
-  }: Pick<Log, 'runner' | 'readModel' | 'clock'> & { readonly budgets: Budgets }) {
-    this.#readModel = readModel;
-    this.#time = new UnpaidTime(budgets.get('maxAccountFailedWorkMs'), clock, DOCUMENT_WORK);
-    const types = ['ConversionStarted', 'ConversionCompleted', 'ConversionFailed'] as const;
+  }: Pick<Log, 'runner' | 'clock'> & { readonly budgets: Budgets }) {
+    this.#time = new UnpaidTime(budgets.get('maxAccountFailedWorkMs'), clock, WORK);
+    const types = [
+      'ConversionRequested',
+      'ConversionStarted',
+      'ConversionCompleted',
+      'ConversionFailed',
+    ] as const;
     this.#end = runner.onCommit((events) => {
       for (const { type, data } of events) {
-        if (type === 'ConversionStarted') this.#onStarted(data as EventOf<typeof type>['data']);
+        if (type === 'ConversionRequested') this.#onRequested(data as Requested);
+        else if (type === 'ConversionStarted')
+          this.#onStarted(data as EventOf<typeof type>['data']);
         else if (type === 'ConversionFailed') this.#onFailed(data as EventOf<typeof type>['data']);
         else if (type === 'ConversionCompleted') {
           this.#started.delete((data as EventOf<typeof type>['data']).conversionId);
@@ -51,8 +69,12 @@ export class FailedWork {
     this.#end();
   }
 
+  #onRequested(requested: Requested): void {
+    if (worksOnPdf(requested)) this.#started.set(requested.conversionId, undefined);
+  }
+
   #onStarted({ conversionId, startedAt }: EventOf<'ConversionStarted'>['data']): void {
-    this.#started.set(conversionId, startedAt);
+    if (this.#started.has(conversionId)) this.#started.set(conversionId, startedAt);
   }
 
   #onFailed({
@@ -63,8 +85,7 @@ export class FailedWork {
   }: EventOf<'ConversionFailed'>['data']): void {
     const startedAt = this.#started.get(conversionId);
     this.#started.delete(conversionId);
-    if (startedAt === undefined || OURS.has(code)) return;
-    const row = this.#readModel.query(conversionQueries).byId(conversionId);
-    if (row?.source === 'document') this.#time.add(accountId, Math.max(0, failedAt - startedAt));
+    if (startedAt === undefined || BEFORE_WORK.has(code)) return;
+    this.#time.add(accountId, Math.max(0, failedAt - startedAt));
   }
 }

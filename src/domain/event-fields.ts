@@ -279,6 +279,8 @@ const RequestMarks = {
   retentionOfAccount: Type.Optional(Type.Literal(true)),
   /** The PDF is to be signed, by its account's certificate or that of the service; absent: it is not. */
   signedBy: Type.Optional(Type.Enum(['account', 'service'])),
+  /** More than printing: work on the PDF that is printed. Absent: none, or the source is `document`, which is all work. */
+  worksOnPdf: Type.Optional(Type.Literal(true)),
 };
 export const RequestFacts = Type.Object({ ...RequestTexts, ...RequestMarks });
 export type RequestFacts = Static<typeof RequestFacts>;

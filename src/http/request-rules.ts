@@ -1,5 +1,6 @@
 import { signingRule } from '../accounts/signature.ts';
 import { acceptedWithKey, accountAggregate } from '../domain/account.ts';
+import type { RequestMarks } from '../domain/event-fields.ts';
 import { webhooksAggregate } from '../domain/webhooks.ts';
 import { namesWebhook } from '../requests/batch.ts';
 import type { RequestRules } from '../requests/validate.ts';
@@ -89,6 +90,28 @@ export async function acceptedEarlier(
   const { state } = await deps.actors.read(accountAggregate, accountId);
   const earlier = acceptedWithKey(state, idempotencyKey, deps.clock.now());
   return earlier && { ...earlier, replayed: true };
+}
+
+/**
+ * Judges requests with work on their PDF, unless they are repeated.
+ * @throws {BudgetExceeded} such work of the account that failed has taken its time
+ */
+export async function assertWorkLeft(
+  deps: RouteDependencies,
+  {
+    accountId,
+    requests,
+    ...key
+  }: {
+    readonly accountId: string;
+    readonly idempotencyKey?: string;
+    readonly requests: readonly { readonly marks: RequestMarks }[];
+  },
+): Promise<void> {
+  if (!requests.some(({ marks }) => marks.worksOnPdf)) return;
+  if ((await acceptedEarlier(deps, accountId, key)) === undefined) {
+    deps.failedWork.assertLeft(accountId);
+  }
 }
 
 /**

@@ -127,7 +127,7 @@ export const BUDGETS = {
     'MAX_ACCOUNT_FAILED_WORK_MS',
     30_000,
     1e9,
-    'milliseconds a minute that work on PDFs of an account which fails may take',
+    'milliseconds a minute that work on PDFs of an account which fails may take, that on printed ones included',
   ),
   maxStreams: bound('api', 'MAX_STREAMS', 1000, 1e6, 'streams of conversions that are open'),
   maxAccountStreams: bound(

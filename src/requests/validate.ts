@@ -172,6 +172,7 @@ export function checkConversionRequest(
       ...(request.priority === 'low' && { priority: request.priority }),
       ...(retentionSeconds !== undefined && { retentionSeconds }),
       ...(isSigned(request.pdf) && rules.signing?.by && { signedBy: rules.signing.by }),
+      ...(request.pdf !== undefined && { worksOnPdf: true as const }),
     },
     document: {
       ...requestDocument(request),

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { test } from 'tap';
 import { readContent } from '../../src/documents/decryption.ts';
+import type { ConversionFailureCode } from '../../src/domain/choices.ts';
 import { conversionAggregate } from '../../src/domain/conversion.ts';
 import type { EventOf } from '../../src/domain/events.ts';
 import type { RequestDocument } from '../../src/domain/request-document.ts';
@@ -311,7 +312,7 @@ void test('work that fails or is cancelled has its time, of each account', async
   await endAfter(6_000, mallory, fail(mallory));
   const refused = await ask(mallory.key);
   t.match(refusal(refused), { status: 429, error: 'rate_limit_exceeded' });
-  t.match(refused.body, { message: /^Conversions of PDFs that failed .* 10 s a minute/ });
+  t.match(refused.body, { message: /^Conversions of PDFs.* that failed .* 10 s a minute/ });
   const seconds = Number(refused.headers.get('retry-after'));
   t.ok(seconds >= 1 && seconds <= 12, `${seconds} s`);
   const again = await ask(mallory.key, body, { 'Idempotency-Key': 'k' });
@@ -319,6 +320,47 @@ void test('work that fails or is cancelled has its time, of each account', async
   t.equal((await ask(ada.key)).status, 202, 'others have their own');
   api.clock.time += seconds * 1000;
   t.equal((await ask(mallory.key)).status, 202);
+});
+
+void test('work on a printed PDF that fails has its time, too', async (t) => {
+  const api = await startApi(t, { env: { MAX_ACCOUNT_FAILED_WORK_MS: '10000' } });
+  const { id: accountId, key } = await api.newAccount();
+  const page = { html: '<p>x</p>' };
+  const work = { ...page, pdf: { conformance: ['pdfa-2b'] } };
+  const ask = async (path: string, body?: object, headers = {}) =>
+    await api.call('POST', `${BASE}${path}`, { key, headers, ...(body && { body }) });
+  const failAfter = async (
+    ms: number,
+    asked: Awaited<ReturnType<typeof ask>>,
+    code: ConversionFailureCode,
+  ): Promise<string> => {
+    t.equal(asked.status, 202, asked.text);
+    const conversionId = String(asked.body['id']);
+    const by = { renderer: 'test', delivery: 'one', at: api.clock.now() };
+    const command = { type: 'StartConversion', accountId, conversionId, ...by } as const;
+    await api.actors.send(conversionAggregate, conversionId, command, api.context());
+    api.clock.time += ms;
+    await api.fail(accountId, conversionId, 'x', code);
+    return conversionId;
+  };
+  await failAfter(15_000, await ask('/pdf/', page), 'timeout');
+  await failAfter(15_000, await ask('/pdf/', work), 'navigation_failed');
+  const first = await ask('/pdf/', work, { 'Idempotency-Key': 'k' });
+  const id = await failAfter(15_000, first, 'not_conforming');
+  for (const refused of [
+    await ask('/pdf/', work),
+    await ask('/batches/', { requests: [page, work] }),
+    await ask(`/conversions/${id}/retry/`),
+  ]) {
+    t.match(refusal(refused), { status: 429, error: 'rate_limit_exceeded' });
+    t.match(refused.body, { message: /with work on their PDF, .* 10 s a minute/ });
+  }
+  const again = await ask('/pdf/', work, { 'Idempotency-Key': 'k' });
+  t.equal(again.status, 202, 'what was accepted stays so');
+  t.equal((await ask('/pdf/', page)).status, 202, 'pages without work go on');
+  t.equal((await ask('/batches/', { requests: [page] })).status, 202);
+  api.clock.time += 60_000;
+  t.equal((await ask('/pdf/', work)).status, 202);
 });
 
 const pagesOf = (pages: string) => [

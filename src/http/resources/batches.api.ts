@@ -121,7 +121,7 @@ export const createBatchDoc: OperationDoc = {
       message: 'The request body is larger than 10 MiB, the most that is accepted.',
     },
     rate_limit_exceeded:
-      'The rate limit was exceeded; the documents of the account use all of its storage; or its unfinished conversions take its share of the queue.',
+      'The rate limit was exceeded; the documents of the account use all of its storage; its unfinished conversions take its share of the queue; or it asks for work on the PDF (`pdf`), and such work that failed has taken all the time of a minute that it may.',
   },
 };
 

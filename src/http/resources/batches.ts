@@ -24,7 +24,7 @@ import type { Endpoint } from '../openapi/operation.ts';
 import { pageOf, sendPage } from '../pagination.ts';
 import { readTestQuery } from '../test-query.ts';
 import { appliedWait, createUntilBatchEnded } from '../waiting.ts';
-import { acceptedEarlier, requestKeyOf, requestRules } from '../request-rules.ts';
+import { acceptedEarlier, assertWorkLeft, requestKeyOf, requestRules } from '../request-rules.ts';
 import { createBatchDoc, deleteBatchDoc, getBatchDoc, listBatchesDoc } from './batches.api.ts';
 import { assertRoom, POLL_SECONDS } from './conversions.ts';
 
@@ -104,6 +104,7 @@ export const createBatch: Endpoint = {
           return { batchId: earlier.conversionId, requestedAt: earlier.requestedAt };
         }
         const batch = isFilled ? parsed : await parsed.whole(hold);
+        await assertWorkLeft(deps, batch);
         await deps.bounds.admit(accountId, batch.requests.length - 1);
         const asked = { ...batch, terms: keyTermsOf(ctx) };
         return requestBatch(deps, asked, await commandContext(ctx, deps));

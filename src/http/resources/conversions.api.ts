@@ -108,7 +108,7 @@ export const createConversionDoc: OperationDoc = {
       message: JSON_OR_FORM,
     },
     rate_limit_exceeded:
-      'The rate limit was exceeded; the documents of the account use all of its storage; or its unfinished conversions take its share of the queue.',
+      'The rate limit was exceeded; the documents of the account use all of its storage; its unfinished conversions take its share of the queue; or it asks for work on the PDF (`pdf`), and such work that failed has taken all the time of a minute that it may.',
   },
 };
 

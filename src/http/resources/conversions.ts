@@ -31,6 +31,7 @@ import { parseRequest, wholeRequest } from '../conversion-request.ts';
 import { recordLookOfAll } from '../operator.ts';
 import { countAgainstPlan } from '../middleware/rate-limit.ts';
 import type { Endpoint } from '../openapi/operation.ts';
+import { assertWorkLeft } from '../request-rules.ts';
 import { readTestQuery } from '../test-query.ts';
 import { fileLinks } from '../tokens.ts';
 import { appliedWait, createUntilEnded, hasEnded, type UntilEnded } from '../waiting.ts';
@@ -200,6 +201,7 @@ export const createConversion: Endpoint = {
         async (parsed, hold) => {
           const request = await wholeRequest(ctx, deps, parsed, hold);
           if ('replayed' in request) return request;
+          await assertWorkLeft(deps, { ...request, requests: [request] });
           const asked = { ...request, terms: keyTermsOf(ctx), trace: deps.tracing?.current() };
           return await requestConversion(deps, asked, await commandContext(ctx, deps));
         },

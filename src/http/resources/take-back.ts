@@ -1,4 +1,5 @@
 /** Taking conversions back: cancelling, deleting the documents of what has ended, and asking once more. */
+import { worksOnPdf } from '../../conversions/failed-work.ts';
 import { retryConversion } from '../../conversions/retry-conversion.ts';
 import { findRequest, readStoredRequest } from '../../conversions/stored-request.ts';
 import { takeBack } from '../../conversions/take-back.ts';
@@ -68,7 +69,7 @@ async function requestOnceMore(
   const message = `${goneText('request', row)} ${SEND_AGAIN}`;
   await assertInRetention(deps, row, message);
   const { requested } = await findRequest(deps, row, ctx.state.asOf);
-  if (requested.source === 'document') deps.failedWork.assertLeft(accountId);
+  if (worksOnPdf(requested)) deps.failedWork.assertLeft(accountId);
   const { bytes } = requested.request;
   assertRoom(ctx, deps, bytes, row);
   await deps.bounds.admit(accountId);
