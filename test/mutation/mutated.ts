@@ -1,9 +1,9 @@
-/** Runs the test files of its arguments in this process, on a source that has one bug: MUTANT names it. */
+/** Runs the test files that TEST_FILES names in this process, on a source that has one bug: MUTANT names it. */
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { Mutant } from './mutants.ts';
 
-const { MUTANT } = process.env;
+const { MUTANT, TEST_FILES = '[]' } = process.env;
 if (MUTANT !== undefined) {
   const { file, start, end, text } = JSON.parse(MUTANT) as Mutant & { readonly file: string };
   const url = pathToFileURL(file).href;
@@ -17,4 +17,4 @@ if (MUTANT !== undefined) {
     },
   });
 }
-for (const file of process.argv.slice(2)) await import(pathToFileURL(file).href);
+for (const file of JSON.parse(TEST_FILES) as string[]) await import(pathToFileURL(file).href);
