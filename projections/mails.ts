@@ -12,7 +12,8 @@ import { newSignIns } from './new-sign-ins.ts';
 /**
  * `about` is the id of what a mail is about, where its kind needs one; `email` and what is in `facts` (JSON) are sealed.
  * `email` is absent where the mail goes to the address that the person signs in with. `since`: the time from which there is
- * something to tell, that of the event or a later one. `next_at`: that of the next try.
+ * something to tell, that of the event or a later one. `next_at`: that of the next try; 0 is at once, whatever the clock
+ * showed when the event was stored.
  */
 const ddl = `
 CREATE TABLE mails (
@@ -269,7 +270,7 @@ export const mails: Projection = {
 function teller(db: Database): Tell {
   const insert = db.prepare(
     `INSERT INTO mails (id, kind, account_id, person_id, event_id, about, email, facts, since, next_at)
-     VALUES (@id, @kind, @accountId, @personId, @eventId, @about, @email, @facts, @since, @since) ON CONFLICT DO NOTHING`,
+     VALUES (@id, @kind, @accountId, @personId, @eventId, @about, @email, @facts, @since, @nextAt) ON CONFLICT DO NOTHING`,
   );
   return ({ kind, personId, accountId, about, email, facts = {}, since }, event) => {
     const { time } = event.metadata as EventMetadata;
@@ -283,6 +284,7 @@ function teller(db: Database): Tell {
       email: email ?? null,
       facts: JSON.stringify(facts),
       since: since ?? time,
+      nextAt: since ?? 0,
     });
   };
 }

@@ -185,6 +185,18 @@ void test('a mail that becomes due while others are looked for is sent at once',
   t.equal((await mailNumber(1)).mail.subject, 'An API key expires soon');
 });
 
+void test('a mail is sent at once although the clock was ahead when it was asked for', async (t) => {
+  const { api, mailNumber, server, sender } = await startMailApi(t);
+  await sender.stop();
+  const now = api.clock.time;
+  api.clock.time = now + HOUR_MS;
+  const owner = await ownerOf(api);
+  t.equal((await invite(api, owner.headers, 'bob@example.com')).status, 201);
+  api.clock.time = now;
+  startMailing(t, api, server.url);
+  t.same((await mailNumber(1)).to, ['bob@example.com']);
+});
+
 void test('a mail that is put off is sent later, and one that is refused never', async (t) => {
   const { api, server, sender, logged, mailNumber } = await startMailApi(t);
   const owner = await ownerOf(api);

@@ -50,6 +50,7 @@ async function passes(source: string, timeout = 0, mutant?: Mutant): Promise<boo
     env: {
       ...process.env,
       TAP_BAIL: '1',
+      TAP_TIMEOUT: '0',
       // Not as arguments: tap names folders of tests after all of them, and such a name can become too long.
       TEST_FILES: JSON.stringify(testsOf(source)),
       ...(mutant && { MUTANT: JSON.stringify({ file: source, ...mutant }) }),
