@@ -1,9 +1,22 @@
-/** Two lines for an outage of a server: one when it begins, one when it ends, however many calls fail in between. */
+/** Lines for an outage of a server: one for each reason, however many calls fail for it, and one when it ends. */
 import type { Logger } from 'pino';
 import { errorReason } from '../errors/error-message.ts';
 
 /** An outage is over when a call was answered and none has failed for this long. */
 const QUIET_MS = 5_000;
+
+/** More reasons than an outage has: texts that differ for each call are not to fill the log. */
+const MAX_REASONS = 10;
+/** A server that goes away, or falls silent, is met in many ways: as one that refuses, resets and lets wait. */
+const NO_ANSWER =
+  /\bE(?:CONN|HOST|NET)[A-Z]+\b|\bEPIPE\b|\bETIMEDOUT\b|hang up|time(?:d |)out|in time|deadline|cancelled|was closed|\bended\b|connection dropped|RST_STREAM|discover/i;
+
+/** Tells reasons apart: by what they say, without numbers, such as ports and durations. */
+const kindOf = (reason: string): string =>
+  NO_ANSWER.test(reason) ? 'no answer' : reason.replaceAll(/\d+/g, '');
+
+const innermost = (error: Error): Error =>
+  error.cause instanceof Error ? innermost(error.cause) : error;
 
 const told = new WeakSet<Error>();
 
@@ -24,6 +37,8 @@ export class Outage {
   #hasWorked = false;
   /** By `performance.now()`; undefined while all is well. */
   #since: number | undefined;
+  /** The kinds of the reasons that have their line. */
+  readonly #kinds = new Set<string>();
   /** Runs from the first answer after a failure. */
   #ending: NodeJS.Timeout | undefined;
 
@@ -39,12 +54,16 @@ export class Outage {
     if (!this.#hasWorked) return error;
     clearTimeout(this.#ending);
     this.#ending = undefined;
-    if (this.#since === undefined) {
-      this.#since = performance.now();
-      const reason = errorReason(error);
+    // The same reason keeps each kind of call from its end.
+    const kind = kindOf(errorReason(innermost(error)));
+    const isFirst = this.#since === undefined;
+    this.#since ??= performance.now();
+    if (!this.#kinds.has(kind) && this.#kinds.size < MAX_REASONS) {
+      this.#kinds.add(kind);
+      const fault = isFirst ? 'does not answer as it should' : 'fails for another reason, too';
       this.#logger.warn(
-        { reason },
-        `${this.#name} does not answer as it should: it is tried again`,
+        { reason: errorReason(error) },
+        `${this.#name} ${fault}: it is tried again`,
       );
     }
     return markTold(error);
@@ -57,6 +76,7 @@ export class Outage {
     const seconds = Math.round((performance.now() - this.#since) / 1000);
     this.#ending = setTimeout(() => {
       this.#since = undefined;
+      this.#kinds.clear();
       this.#ending = undefined;
       this.#logger.info({ seconds }, `${this.#name} answers again`);
     }, this.#quietMs).unref();

@@ -104,7 +104,7 @@ void test('S3: what its server says is told, without our own names', async (t) =
   t.equal(server.objects.size, 0);
 });
 
-void test('S3: a server that falls silent is told by one line, and its return by one', async (t) => {
+void test('S3: a server that falls silent and then is busy has a line for each, and one for its return', async (t) => {
   const server = await startS3Server(t);
   const lines: string[] = [];
   const write = (line: string): void => void lines.push((JSON.parse(line) as { msg: string }).msg);
@@ -129,9 +129,10 @@ void test('S3: a server that falls silent is told by one line, and its return by
   await store(blobs, 10).catch((err: unknown) => logger.error({ err }, 'refused'));
   server.fault = undefined;
   await store(blobs, 10);
-  await eventually('the end', () => (lines.length > 2 ? true : undefined));
+  await eventually('the end', () => (lines.length > 3 ? true : undefined));
   t.strictSame(lines, [
     'the bucket does not answer as it should: it is tried again',
+    'the bucket fails for another reason, too: it is tried again',
     'refused',
     'the bucket answers again',
   ]);

@@ -40,6 +40,34 @@ void test('one line when it begins and one when it ends, also where some calls a
   t.equal(lines.length, 3, 'the next one');
 });
 
+void test('a line for each further reason, and none for the same one met in other ways', async (t) => {
+  const { lines, outage } = heard();
+  outage.worked();
+  const because = (text: string, call = 'It could not be read.') =>
+    void outage.failed(new EventStoreUnavailable(call, { cause: new Error(text) }));
+  because('read ECONNRESET');
+  because('connect ECONNREFUSED 127.0.0.1:2113', 'An append failed.');
+  because('4 DEADLINE_EXCEEDED: Deadline exceeded after 8.001s');
+  because('The disk of node 1 is full.');
+  because('The disk of node 2 is full.', 'An append failed.');
+  because('connect ECONNREFUSED 127.0.0.1:2113');
+  t.match(lines, [
+    { level: 40, msg: /^the event store does not answer/, reason: /ECONNRESET\.$/ },
+    {
+      level: 40,
+      msg: /^the event store fails for another reason, too/,
+      reason: /node 1 is full\.$/,
+    },
+  ]);
+  t.equal(lines.length, 2);
+  for (let n = 0; n < 50; n += 1) because(`No. ${'x'.repeat(n)}`);
+  t.equal(lines.length, 10, 'bounded');
+  outage.worked();
+  await eventually('the end', () => (lines.length > 10 ? true : undefined));
+  because('The disk of node 1 is full.');
+  t.match(lines[11], { msg: /^the event store does not answer/, reason: /is full\.$/ });
+});
+
 void test('what has never answered is for its opener to tell', async (t) => {
   const { lines, outage } = heard();
   t.notOk(isTold(outage.failed(away())));
