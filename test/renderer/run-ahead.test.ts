@@ -139,6 +139,37 @@ for (const [name, code] of Object.entries(LATER)) {
   });
 }
 
+/** Work that Chrome does for pages of secure origins only. */
+const SECURE: Readonly<Record<string, string>> = {
+  'hashes and keys':
+    "const data = new Uint8Array(1e6); await crypto.subtle.digest('SHA-512', data); await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign'])",
+  'a cache':
+    "const cache = await caches.open('a'); await cache.put('/' + n, new Response('b')); await (await cache.match('/' + n)).text()",
+  'files of the page':
+    "const file = await (await navigator.storage.getDirectory()).getFileHandle('a' + n, { create: true }); const writable = await file.createWritable(); await writable.write('b'); await writable.close()",
+};
+for (const [name, work] of Object.entries(SECURE)) {
+  void test(`work in a row that Chrome does off the page's thread is waited for: ${name}`, async (t) => {
+    const code = `(async () => { for (let n = 0; n < 16; n += 1) { p.textContent = n; ${work} } p.textContent = "done" })()`;
+    t.match((await renderer.pdf({ url: served(script(code)) })).text, /^done/);
+  });
+}
+
+void test('work that does not end takes no more than seconds, and timers run beside it', async (t) => {
+  const html = script(
+    'new ReadableStream().getReader().read(); setTimeout(() => { p.textContent = "done" }, 900)',
+  );
+  t.match(await textOf(html), /done/);
+  t.same(await capped(html), ['drawing']);
+});
+
+void test('work that fails is reported unless the page catches the error', async (t) => {
+  const failing = 'createImageBitmap(new Blob(["a"]))';
+  const errors = async (code: string) => (await completed(script(code))).page.console_errors.length;
+  t.equal(await errors(failing), 1);
+  t.equal(await errors(`${failing}.catch(() => {})`), 0);
+});
+
 void test('what the page fetches is waited for, and what it does with it', async (t) => {
   const fetched = `fetch("${origin}/data").then((r) => r.json()).then(([t]) => setTimeout(() => { p.textContent = t }, 200))`;
   t.match(await textOf(script(fetched)), /fetched/);

@@ -20,6 +20,8 @@ const CAPS = {
   /** The answers to what the page fetches: its clock does not run ahead meanwhile. */
   requests: [0.2, 5_000],
   workers: [0.2, 2_000],
+  /** Work that Chrome does off the thread of the page's scripts. */
+  nativeWork: [0.2, 3_000],
   /** Frames that bring what observers tell, for all of the page. */
   view: [0.2, 3_000],
   /** A page that never rests is not waited for any longer than this, nor one that does not say what it still lacks. */

@@ -3,6 +3,7 @@
  * draw is on paper: animated charts at their end, fetched data, timers run out. A second of animation costs no second.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { resultWithin } from '../../async/with-timeout.ts';
 import { type Page, upTo } from './page.ts';
 import type { Tab } from './tab.ts';
 
@@ -11,6 +12,8 @@ const BUDGET_MS = 5_000;
 
 /** The silence after which the page has been told its answers. */
 const ANSWERED_MS = 10;
+/** Between two looks at work that is under way. */
+const WORK_POLL_MS = 5;
 /** The steps of the clock of a page that fetches nothing, and has nobody to wait for. */
 const STEP_MS = 1_200;
 /**
@@ -41,8 +44,9 @@ const NOTHING = {
   watches: 0,
   /** How often they asked to hear of what happens with a frame: scrolling, the window's size. */
   hears: 0,
-  /** Pictures that are being made of canvases. */
-  makes: 0,
+  /** Work that Chrome does off the thread of their scripts, and pictures, which it makes when it draws. */
+  works: 0,
+  pictures: 0,
   /** True when they asked about the print medium. */
   asksPrint: false,
   /** Animation frames that they asked for. */
@@ -58,7 +62,8 @@ const both = (a: ClockState, b: ClockState): ClockState => ({
   scripts: a.scripts + b.scripts,
   watches: a.watches + b.watches,
   hears: a.hears + b.hears,
-  makes: a.makes + b.makes,
+  works: a.works + b.works,
+  pictures: a.pictures + b.pictures,
   asksPrint: a.asksPrint || b.asksPrint,
   frames: a.frames + b.frames,
   timer: Math.min(a.timer, b.timer),
@@ -95,6 +100,8 @@ export class RunAhead {
   readonly #end: number;
   /** Real time that was waited for requests without an answer to all; undefined while none was. */
   #networkGivenUpMs: number | undefined;
+  /** Real time that is left to wait for work of Chrome. */
+  #workLeftMs: number;
 
   constructor(page: Page) {
     const { request, deadline, waits } = page;
@@ -102,6 +109,7 @@ export class RunAhead {
     this.#budgetMs = request.wait_for?.budget_ms ?? BUDGET_MS;
     this.#left = this.#budgetMs;
     this.#end = performance.now() + deadline.share('runAhead', this.#budgetMs);
+    this.#workLeftMs = deadline.share('nativeWork');
     this.#networkGivenUpMs = waits.list.find(
       (each) => each.for === 'network_idle' && each.capped,
     )?.ms;
@@ -109,15 +117,11 @@ export class RunAhead {
 
   /** Runs until nothing is left to come, or the budget is used up. Each further run has what is left of it. */
   async run(): Promise<ClockState> {
-    const { navigation, requests, tab } = this.#page;
+    const { tab } = this.#page;
     let state = await this.#ask(null);
     let answered = false;
     for (;;) {
-      if (requests.busy || navigation.leaving) {
-        await this.#untilAnswered();
-        state = await this.#ask(null);
-      }
-      if (state.makes > 0) state = await this.#untilMade(state);
+      state = await this.#untilDone(state);
       const order = this.#next(state);
       if (order !== undefined) {
         this.#left -= order.by;
@@ -126,7 +130,7 @@ export class RunAhead {
         answered = false;
       } else if (tab.workers.any && !answered && this.#budgetMs > 0) {
         // A message of theirs may make the page ask for more.
-        await upTo(this.#page, 'workers', tab.workers.idle());
+        await this.#untilWorkersRest();
         await delay(WORKER_STEP_MS);
         answered = true;
         state = await this.#ask(null);
@@ -142,24 +146,23 @@ export class RunAhead {
 
   /** Lets so much time pass for a document whose clock would else stand: all that is due comes, and each answer. */
   async waitAll(ms: number): Promise<void> {
-    const { requests, deadline } = this.#page;
+    const { deadline } = this.#page;
+    await this.#untilDone(await this.#ask(null));
     for (let left = ms; left > 0; left -= SHORT_STEP_MS) {
-      if (requests.busy) await this.#untilAnswered();
       const by = Math.min(left, SHORT_STEP_MS);
       const order: Advance = { by, frameEvery: COARSE_FRAME_MS, isLast: false, all: true };
       // On a busy machine the clock would stand for the rest of a long wait if this had the limit of running ahead.
-      await this.#ask(order, deadline.remaining());
+      await this.#untilDone(await this.#ask(order, deadline.remaining()));
     }
-    if (requests.busy) await this.#untilAnswered();
   }
 
   /** Notes for the record what was still to come at the end. */
-  noteUnfinished({ frames, makes, late }: ClockState): void {
+  noteUnfinished({ frames, works, pictures, late }: ClockState): void {
     if (this.#budgetMs === 0) return;
     const { waits, requests } = this.#page;
     const used = this.#budgetMs - this.#left;
     if (requests.busy) waits.note('requests', this.#networkGivenUpMs ?? 0, true);
-    if (frames + makes > 0) waits.note('drawing', used, true);
+    if (frames + works + pictures > 0) waits.note('drawing', used, true);
     if (late > 0 && late < LONGEST_DELAY_MS) waits.note('timers', used, true);
   }
 
@@ -189,22 +192,56 @@ export class RunAhead {
     return answers.map((answer) => ({ ...NOTHING, ...answer })).reduce(both);
   }
 
-  /** Waits for pictures of canvases: Chrome makes them in idle moments, of which it has some only when it draws. */
-  async #untilMade(state: ClockState): Promise<ClockState> {
-    const { tab, worlds, deadline } = this.#page;
-    const end = performance.now() + deadline.share('view');
+  /**
+   * Waits for what others do for the page: servers, and Chrome off the thread of its scripts. The end of one may begin
+   * another one.
+   */
+  async #untilDone(state: ClockState): Promise<ClockState> {
+    const { requests, navigation, waits, worlds } = this.#page;
     let seen = state;
-    while (seen.makes > 0 && performance.now() < Math.min(end, this.#end)) {
-      await upTo(this.#page, 'view', tab.frames.during(worlds.ask('frames(1)')));
+    let answeredMs = 0;
+    for (let round = 0; ; round += 1) {
+      const isAsking = requests.busy || navigation.leaving;
+      if (isAsking && this.#mayWaitForAnswers && (round === 0 || this.#realTime > 0)) {
+        answeredMs += await this.#untilAnswered();
+        // The page may not have been given them yet.
+        await upTo(this.#page, 'rest', worlds.askAll('rest()'));
+      } else if (seen.works + seen.pictures > 0 && this.#workLeftMs > 0) {
+        await this.#lookAtWork(seen);
+      } else break;
       seen = await this.#ask(null);
     }
+    if (answeredMs > 0) waits.note('requests', answeredMs);
     return seen;
   }
 
-  /** Waits until all requests are answered. Waits at most once: after a timeout it does not wait again. */
-  async #untilAnswered(): Promise<void> {
-    if (this.#networkGivenUpMs !== undefined || this.#budgetMs === 0) return;
-    const { navigation, requests, waits } = this.#page;
+  /** Waits a moment for work. Chrome makes pictures in idle moments, of which it has some only when it draws. */
+  async #lookAtWork({ pictures }: ClockState): Promise<void> {
+    const { tab, worlds } = this.#page;
+    const started = performance.now();
+    if (pictures > 0) await upTo(this.#page, 'view', tab.frames.during(worlds.ask('frames(1)')));
+    else await delay(WORK_POLL_MS);
+    this.#workLeftMs -= performance.now() - started;
+  }
+
+  /** Waits until the scripts of workers rest, and nothing is done for them. */
+  async #untilWorkersRest(): Promise<void> {
+    const { tab, deadline } = this.#page;
+    const end = performance.now() + deadline.share('workers');
+    for (let left = deadline.share('workers'); left > 0; left = end - performance.now()) {
+      const works = await resultWithin(tab.untilGone(tab.workers.works()), left);
+      if (works === undefined || works === 0) return;
+      await delay(WORK_POLL_MS);
+    }
+  }
+
+  /** False after a timeout: it does not wait again. */
+  get #mayWaitForAnswers(): boolean {
+    return this.#networkGivenUpMs === undefined && this.#budgetMs > 0;
+  }
+
+  async #untilAnswered(): Promise<number> {
+    const { navigation, requests } = this.#page;
     const started = performance.now();
     const answered = navigation
       .arrived()
@@ -212,7 +249,8 @@ export class RunAhead {
       .then(() => true);
     const done = await upTo(this.#page, 'requests', answered);
     const waited = performance.now() - started;
-    if (done === true) waits.note('requests', waited);
-    else this.#networkGivenUpMs = waited;
+    if (done === true) return waited;
+    this.#networkGivenUpMs = waited;
+    return 0;
   }
 }

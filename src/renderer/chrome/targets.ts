@@ -9,9 +9,10 @@ import type { Command, Connection, EventParams, Params } from '../browser/connec
 /** The most that are followed. More of them run unwatched: a page may start workers without end. */
 const MAX_SESSIONS = 100;
 const TIMEOUT_MS = 10_000;
-const PAGE_CLOCK = readFileSync(new URL('in-page/page-clock.js', import.meta.url), 'utf8');
-const readFixedWorld = (): string =>
-  readFileSync(new URL('in-page/fixed-world.js', import.meta.url), 'utf8');
+const readScript = (name: string): string =>
+  readFileSync(new URL(`in-page/${name}.js`, import.meta.url), 'utf8');
+const PAGE_CLOCK = readScript('page-clock');
+const NATIVE_WORK = readScript('native-work');
 
 /** What a deterministic document is told of time and chance. */
 export interface FixedWorld {
@@ -24,8 +25,33 @@ export interface FixedWorld {
 export interface Workers {
   /** True when there are some. */
   readonly any: boolean;
-  /** Resolves when they have ended what they are at. */
-  idle(): Promise<void>;
+  /** Resolves when their scripts rest, to the number of works that Chrome does for them. */
+  works(): Promise<number>;
+}
+
+/** Scripts that run before those of a document. */
+interface Sources {
+  readonly frame: string;
+  readonly worker: string;
+  /** Evaluates to the works under way for a worker. */
+  readonly worksOfWorker: string;
+}
+
+function sourcesOf(channel: string, world?: FixedWorld): Sources {
+  const name = JSON.stringify(channel);
+  const fixed = world === undefined ? '' : readScript('fixed-world');
+  const fix =
+    world === undefined ? '' : `startFixedWorld(${world.time}, ${JSON.stringify(world.seed)})`;
+  const inFrame = `startPageClock(${name}, countNativeWork, () => { ${fix} })`;
+  const inWorker = `${fix}; const counts = countNativeWork();
+    performance.addEventListener(${name}, ({ detail }) => Object.assign(detail, counts))`;
+  return {
+    frame: `(() => { ${fixed}; ${NATIVE_WORK}; ${PAGE_CLOCK}; ${inFrame} })()`,
+    worker: `(() => { ${fixed}; ${NATIVE_WORK}; ${inWorker} })()`,
+    worksOfWorker: `(() => { const detail = { works: 0, pictures: 0 };
+      performance.dispatchEvent(new CustomEvent(${name}, { detail }));
+      return detail.works + detail.pictures })()`,
+  };
 }
 
 /** What Chrome calls a tab. */
@@ -49,12 +75,9 @@ export const OF_THE_BROWSER = attachTo('page', 'shared_worker');
 export class Targets {
   readonly #connection: Connection;
   readonly #ids: TabIds;
-  readonly #clockChannel: string;
-  /** Is run in each frame before its document's scripts. */
-  #clockSource: string;
+  readonly #channel: string;
+  #sources: Sources;
   #clockScript = '';
-  /** Is run in each worker before its scripts, if anything is. */
-  #workerSource: string | undefined;
   readonly #onTaint: () => void;
   readonly #sessions: Set<string>;
   readonly #workers = new Set<string>();
@@ -64,22 +87,22 @@ export class Targets {
   #attached = 0;
 
   /**
-   * @param clockChannel the name of the events by which the clocks of its documents are reached
+   * @param channel the name of the events by which these scripts are reached
    * @param onTaint is called for each that may leave something behind
    * @param onClosed is called when the page's own window is closed
    */
   constructor(
     connection: Connection,
     ids: TabIds,
-    clockChannel: string,
+    channel: string,
     onTaint: () => void,
     onClosed: () => void,
   ) {
     const { sessionId: own } = ids;
     this.#connection = connection;
     this.#ids = ids;
-    this.#clockChannel = JSON.stringify(clockChannel);
-    this.#clockSource = `(() => { ${PAGE_CLOCK}; startPageClock(${this.#clockChannel}) })()`;
+    this.#channel = channel;
+    this.#sources = sourcesOf(channel);
     this.#onTaint = onTaint;
     this.#sessions = new Set([own]);
     this.#off = [
@@ -104,14 +127,10 @@ export class Targets {
   }
 
   /** Gives its next documents, and the workers that they start, a fixed world. It cannot be taken back. */
-  async fix({ time, seed }: FixedWorld): Promise<void> {
+  async fix(world: FixedWorld): Promise<void> {
     const identifier = this.#clockScript;
     const { sessionId } = this.#ids;
-    const source = readFixedWorld();
-    const call = `startFixedWorld(${time}, ${JSON.stringify(seed)})`;
-    const start = `startPageClock(${this.#clockChannel}, () => ${call})`;
-    this.#clockSource = `(() => { ${source}; ${PAGE_CLOCK}; ${start} })()`;
-    this.#workerSource = `(() => { ${source}; ${call} })()`;
+    this.#sources = sourcesOf(this.#channel, world);
     const send = <M extends Command>(method: M, params: Params<M>) =>
       this.#connection.send(method, params, TIMEOUT_MS, sessionId);
     await Promise.all([
@@ -127,7 +146,7 @@ export class Targets {
   async #addClock(): Promise<void> {
     const { identifier } = await this.#connection.send(
       'Page.addScriptToEvaluateOnNewDocument',
-      { source: this.#clockSource },
+      { source: this.#sources.frame },
       TIMEOUT_MS,
       this.#ids.sessionId,
     );
@@ -141,16 +160,18 @@ export class Targets {
 
   /** The workers that run, but for service workers, which end by themselves. */
   get workers(): Workers {
-    const ask = { expression: '0' };
+    const { worksOfWorker: expression } = this.#sources;
+    const ask = async (session: string): Promise<number> => {
+      const answer = this.#connection.send('Runtime.evaluate', { expression }, TIMEOUT_MS, session);
+      // One that has ended answers with an error.
+      const { result } = await answer.catch(() => ({ result: { value: 0 } }));
+      return Number(result.value) || 0;
+    };
     return {
       any: this.#workers.size > 0,
-      // One answers when it has ended what it is at.
-      idle: async () => {
-        await Promise.allSettled(
-          Array.from(this.#workers, (session) =>
-            this.#connection.send('Runtime.evaluate', ask, TIMEOUT_MS, session),
-          ),
-        );
+      works: async () => {
+        const all = await Promise.all(Array.from(this.#workers, ask));
+        return all.reduce((sum, each) => sum + each, 0);
       },
     };
   }
@@ -177,12 +198,10 @@ export class Targets {
       this.#sessions.add(sessionId);
       if (targetInfo.type === 'iframe') {
         send('Page.enable', {});
-        send('Page.addScriptToEvaluateOnNewDocument', { source: this.#clockSource });
+        send('Page.addScriptToEvaluateOnNewDocument', { source: this.#sources.frame });
       } else {
         if (targetInfo.type !== 'service_worker') this.#workers.add(sessionId);
-        if (this.#workerSource !== undefined) {
-          send('Runtime.evaluate', { expression: this.#workerSource });
-        }
+        send('Runtime.evaluate', { expression: this.#sources.worker });
       }
       send('Network.enable', {});
       for (const tell of this.#first) tell(sessionId);

@@ -4,6 +4,14 @@ import { type Expectations, PICTURE, RED, script, style } from '../../support/ex
 const module = (code: string): string => `<p id=p>LOADING</p><script type=module>${code}</script>`;
 const done = (code: string): string => `<p id=p>LOADING</p>${script(code)}`;
 const DONE = "p.textContent = 'done'";
+/** Work that Chrome does off the thread of scripts, so often that a page which is printed too early shows it. */
+const again = (prepare: string, work: string): string =>
+  done(
+    `(async () => { ${prepare}; for (let n = 1; n <= 16; n += 1) { p.textContent = n; ${work} } ${DONE} })()`,
+  );
+const PNG =
+  "const canvas = Object.assign(document.createElement('canvas'), { width: 600, height: 600 }); canvas.getContext('2d').fillRect(0, 0, 600, 600); const url = canvas.toDataURL(); const png = new Blob([Uint8Array.from(atob(url.split(',')[1]), (letter) => letter.charCodeAt(0))])";
+const TEXT = "const text = new Blob(['x'.repeat(1e6)])";
 const ADD_WASM = 'AGFzbQEAAAABBwFgAn9/AX8DAgEABwcBA2FkZAAACgkBBwAgACABags=';
 
 export const DATA: Expectations = {
@@ -141,6 +149,65 @@ export const DATA: Expectations = {
       `const bytes = Uint8Array.from(atob('${ADD_WASM}'), (letter) => letter.charCodeAt(0)); const { instance } = await WebAssembly.instantiate(bytes); p.textContent = 'sum ' + instance.exports.add(40, 2)`,
     ),
     has: /^sum 42$/,
+  },
+  'pictures that `createImageBitmap` decodes one after another': {
+    paper: 'what comes after the last one',
+    html: again(PNG, 'await createImageBitmap(png)'),
+    has: /^done$/,
+  },
+  'images whose `decode()` a script awaits one after another': {
+    paper: 'what comes after the last one',
+    html: again(PNG, "const image = new Image(); image.src = url + '#' + n; await image.decode()"),
+    has: /^done$/,
+  },
+  'texts of `Blob`s that are read one after another': {
+    paper: 'what comes after the last one',
+    html: again(TEXT, 'await text.text(); await new Response(text).arrayBuffer()'),
+    has: /^done$/,
+  },
+  'chunks of a stream that are read one after another': {
+    paper: 'what comes after the last one',
+    html: again(
+      TEXT,
+      'const reader = text.stream().getReader(); while (!(await reader.read()).done); for await (const _ of text.stream());',
+    ),
+    has: /^done$/,
+  },
+  'files that are read one after another': {
+    paper: 'what comes after the last one',
+    html: again(
+      TEXT,
+      'await new Promise((resolve) => { const reader = new FileReader(); reader.onload = resolve; reader.readAsDataURL(text) })',
+    ),
+    has: /^done$/,
+  },
+  'data that are compressed one after another': {
+    paper: 'what comes after the last one',
+    html: again(
+      TEXT,
+      "await new Response(text.stream().pipeThrough(new CompressionStream('gzip'))).blob()",
+    ),
+    has: /^done$/,
+  },
+  'waves of sound that are computed one after another': {
+    paper: 'what comes after the last one',
+    html: again('', 'await new OfflineAudioContext(1, 44100, 44100).startRendering()'),
+    has: /^done$/,
+  },
+  'entries of `indexedDB` that are written one after another': {
+    paper: 'what comes after the last one',
+    html: again(
+      "const opened = indexedDB.open('a'); opened.onupgradeneeded = () => opened.result.createObjectStore('s'); await new Promise((resolve) => { opened.onsuccess = resolve })",
+      "await new Promise((resolve) => { const writing = opened.result.transaction('s', 'readwrite'); writing.objectStore('s').put(n, n); writing.oncomplete = resolve })",
+    ),
+    has: /^done$/,
+  },
+  'a worker that reads texts one after another': {
+    paper: 'what it tells at the end',
+    html: done(
+      `const worker = new Worker(URL.createObjectURL(new Blob(["(async () => { ${TEXT}; for (let n = 0; n < 16; n += 1) await text.text(); postMessage('done') })()"]))); worker.onmessage = ({ data }) => { p.textContent = data }`,
+    ),
+    has: /^done$/,
   },
   'a map of tiles, each of which fades in': {
     paper: 'the tiles',

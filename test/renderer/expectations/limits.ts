@@ -44,12 +44,6 @@ export const LIMITS: Expectations = {
     shows: [BLUE],
     hides: [RED],
   },
-  'a wave of sound that is computed, with `wait_for` of the selector that its end has': {
-    paper: 'what the page makes of it; without the `selector`, that is there by chance',
-    html: `<p id=p>LOADING</p>${script("new OfflineAudioContext(1, 44100, 44100).startRendering().then(() => { p.textContent = p.className = 'done' })")}`,
-    waitFor: { selector: '.done' },
-    has: /^done$/,
-  },
   'a box over the page that CSS alone opens after 4 seconds': {
     paper: 'it is there; hide it in `@media print`',
     html: `${style('@keyframes open { to { opacity: 1 } } div { position: fixed; inset: 0; opacity: 0; animation: open .5s 4s forwards }')}<p>Text</p><div>${word()}</div>`,

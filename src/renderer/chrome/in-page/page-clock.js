@@ -9,9 +9,10 @@
  * that the worlds of a document share and that `document.open` leaves alone.
  *
  * @param {string} channel the name of these events
+ * @param {() => object} countNativeWork
  * @param {() => void} [fix] makes time stand still but for what runs ahead
  */
-function startPageClock(channel, fix) {
+function startPageClock(channel, countNativeWork, fix) {
   const { apply, construct, get } = Reflect;
   const { assign, defineProperty, getOwnPropertyDescriptor } = Object;
   const { parse, stringify } = JSON;
@@ -21,6 +22,7 @@ function startPageClock(channel, fix) {
   if (!performance.dispatchEvent(new CustomEvent(channel, { cancelable: true }))) return;
   const elapsed = performance.now.bind(performance);
   fix?.();
+  const underWay = countNativeWork();
   const answer = performance.dispatchEvent.bind(performance);
   const reportError = window.reportError.bind(window);
   const queueMicrotask = window.queueMicrotask.bind(window);
@@ -68,8 +70,8 @@ function startPageClock(channel, fix) {
     lock: () => Promise.reject(new DOMException(refused, 'NotSupportedError')),
   });
 
-  /** How often the page asked for what only a drawn frame tells, and for news of the window's height; what is being made. */
-  const seen = { watches: 0, hears: 0, asksPrint: false, makes: 0 };
+  /** How often the page asked for what only a drawn frame tells, and for news of the window's height. */
+  const seen = { watches: 0, hears: 0, asksPrint: false };
   /** @type {(prototype: object, name: string, note?: (value: unknown) => void) => void} */
   const count = (prototype, name, note = () => (seen.watches += 1)) => {
     const method = get(prototype, name);
@@ -94,30 +96,6 @@ function startPageClock(channel, fix) {
   const told = /^(?:scroll|resize|focus|pagereveal$|contentvisibility)/;
   count(EventTarget.prototype, 'addEventListener', (type) => {
     if (told.test(String(type))) seen.hears += 1;
-  });
-  const { toBlob } = HTMLCanvasElement.prototype;
-  assign(HTMLCanvasElement.prototype, {
-    /** @param {unknown} callback @param {unknown[]} values */
-    toBlob(callback, ...values) {
-      const made = (/** @type {Blob | null} */ blob) => {
-        seen.makes -= 1;
-        apply(/** @type {Function} */ (callback), undefined, [blob]);
-      };
-      apply(toBlob, this, [typeof callback === 'function' ? made : callback, ...values]);
-      seen.makes += 1;
-    },
-  });
-  const { convertToBlob } = OffscreenCanvas.prototype;
-  assign(OffscreenCanvas.prototype, {
-    /** @param {unknown[]} values */
-    async convertToBlob(...values) {
-      seen.makes += 1;
-      try {
-        return await apply(convertToBlob, this, values);
-      } finally {
-        seen.makes -= 1;
-      }
-    },
   });
 
   /**
@@ -325,6 +303,7 @@ function startPageClock(channel, fix) {
       // An object with a prototype could have a toJSON of the page's.
       __proto__: null,
       ...seen,
+      ...underWay,
       ...((window.onscroll ?? window.onresize ?? window.onpagereveal ?? document.onscroll) && {
         hears: 1,
       }),
