@@ -71,7 +71,7 @@ export async function startTestRenderer(
   const render: TestRenderer['render'] = async (
     request,
     options = {},
-    deadlineMs = 20_000,
+    deadlineMs = 60_000,
     account = accountId(),
     signer,
     isTest,
