@@ -1,8 +1,9 @@
 /** `?test=true` of every route that asks for conversions. */
 import Type from 'typebox';
-import { fieldError } from '../errors/errors.ts';
+import { validated } from '../requests/validation.ts';
 import type { HttpContext } from './context.ts';
 import { inQuery } from './openapi/operation.ts';
+import { checkQuery } from './pagination.ts';
 
 export const testParameter = inQuery(
   'test',
@@ -11,9 +12,12 @@ export const testParameter = inQuery(
   Type.Enum(['false', 'true']),
 );
 
-/** @throws {ServiceError} `validation_error` */
+/** A misspelt parameter would cost a credit. @throws {ServiceError} `validation_error` */
 export function readTestQuery(ctx: HttpContext): void {
   const { test = 'false' } = ctx.query;
-  if (test !== 'true' && test !== 'false') throw fieldError('test', 'Must be true or false.');
+  validated((issues) => {
+    checkQuery(ctx, issues, ['test']);
+    if (test !== 'true' && test !== 'false') issues.add('test', 'Must be true or false.');
+  });
   ctx.state.isTest = test === 'true';
 }

@@ -57,7 +57,11 @@ export class ValidationIssues {
   }
 
   /** @param known the names that there are in its place, one of which may be meant */
-  addUnknown(path: readonly string[], known: readonly string[], kind = 'field'): void {
+  addUnknown(
+    path: readonly string[],
+    known: readonly string[],
+    kind: 'field' | 'query parameter' = 'field',
+  ): void {
     const field = path.join('.');
     this.#unknown += 1;
     if (this.#unknown > MAX_UNKNOWN || this.room <= 0) {
@@ -65,7 +69,8 @@ export class ValidationIssues {
       return this.#concern(field);
     }
     const near = suggest(inSnakeCase(path.at(-1) ?? ''), known);
-    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    const others = kind === 'field' ? '' : ` Known: ${known.join(', ')}.`;
+    const hint = near === undefined ? others : ` Did you mean ${near}?`;
     this.add(field, `Is not a known ${kind}.${hint}`);
   }
 

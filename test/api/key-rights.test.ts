@@ -531,6 +531,23 @@ void test('a test key costs nothing, and all that it makes is a test', async (t)
   t.match((await call('POST', '/pdf/?test=1', html, key)).body, {
     details: { test: ['Must be true or false.'] },
   });
+  for (const [query, message] of [
+    ['Test=true', /^Is not a known query parameter\. Did you mean test\?$/],
+    ['dry_run=true', /^Is not a known query parameter\. Known: test\.$/],
+  ] as const) {
+    const [name = ''] = query.split('=');
+    for (const [path, body] of [
+      ['/pdf/', html],
+      ['/batches/', { requests: [html] }],
+      ['/documents/', { sources: [{ file: PDF.toString('base64') }] }],
+      [`/conversions/${askedId}/retry/`],
+      [`/conversions/${askedId}/rerender/`],
+    ] as const) {
+      const refused = await call('POST', `${path}?${query}`, body, key);
+      t.match(refused, { status: 400, body: { error: 'validation_error' } }, path);
+      t.match(refused.body['details'], { [name]: [message] });
+    }
+  }
   t.equal((await call('POST', '/pdf/', html)).status, 202, 'also without credits');
   t.equal((await call('POST', '/pdf/', html, key)).status, 402);
   for (const [bounds, status] of [

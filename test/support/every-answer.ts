@@ -88,9 +88,18 @@ async function driveRefusals(t: Test, given: Answered) {
     }
     if (responses[404]) {
       const id = /conv_\w+/.exec(path)?.[0] ?? '';
-      const token = api.fileTokens.mint(id, 60);
+      const values = new Map([
+        ['token', api.fileTokens.mint(id, 60)],
+        ['as_of', '0'],
+      ]);
+      const query = new URLSearchParams(
+        (operation.parameters ?? []).flatMap(({ in: place, name }) => {
+          const value = place === 'query' ? values.get(name) : undefined;
+          return value === undefined ? [] : [[name, value] as [string, string]];
+        }),
+      );
       const whole = { ...credential, ...optional('body', body) };
-      await api.call(method, `${path}?token=${token}&as_of=0`, whole);
+      await api.call(method, `${path}?${query.toString()}`, whole);
     }
     if (body) {
       const large = { ...credential, body: { x: 'x'.repeat(3000) } };

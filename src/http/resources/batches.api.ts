@@ -107,7 +107,7 @@ export const createBatchDoc: OperationDoc = {
   },
   errors: {
     validation_error: {
-      when: 'The body is not a JSON object, or a field or the Idempotency-Key is invalid. details names each fault by the number of its request, from 0. Nothing was accepted.',
+      when: 'The body is not a JSON object, a field or the Idempotency-Key is invalid, or a query parameter is unknown. details names each fault, those of a request by its number, from 0. Nothing was accepted.',
       message: 'requests.1.scale: Must be at most 2.',
       details: { 'requests.1.scale': ['Must be at most 2.'] },
     },

@@ -85,7 +85,7 @@ export const createConversionDoc: OperationDoc = {
   answers: REQUESTED,
   errors: {
     validation_error: {
-      when: 'The body is not a JSON object, or a field or the Idempotency-Key is invalid. details lists all of them.',
+      when: 'The body is not a JSON object, a field or the Idempotency-Key is invalid, or a query parameter is unknown. details lists all of them.',
       message: 'scale: Must be at most 2. See details for one more field.',
       details: {
         scale: ['Must be at most 2.'],

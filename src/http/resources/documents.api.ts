@@ -102,7 +102,7 @@ export const createDocumentDoc: OperationDoc = {
   },
   errors: {
     validation_error: {
-      when: 'The body is not a JSON object, or a field or the Idempotency-Key is invalid. details lists all of them.',
+      when: 'The body is not a JSON object, a field or the Idempotency-Key is invalid, or a query parameter is unknown. details lists all of them.',
       message: 'steps.0.rotate: Must be one of 90, 180, 270.',
       details: { 'steps.0.rotate': ['Must be one of 90, 180, 270.'] },
     },

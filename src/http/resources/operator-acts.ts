@@ -11,7 +11,7 @@ import type { RouteDependencies } from '../dependencies.ts';
 import { Closed, Text } from '../openapi/fields.ts';
 import { inQuery, wrongField } from '../openapi/operation.ts';
 import { operatorContext } from '../operator.ts';
-import { WRONG_QUERY } from '../pagination.ts';
+import { checkQuery, WRONG_QUERY } from '../pagination.ts';
 
 const WHOLE_ID = new RegExp(`^${ACCOUNT_ID}$`);
 
@@ -42,9 +42,11 @@ export function accountIdOf(ctx: HttpContext): string {
 
 /** The reason in the query of a request without a body. */
 export function reasonOf(ctx: HttpContext): string | undefined {
-  const { reason } = ctx.query;
-  if (reason === undefined) return undefined;
-  return validated((issues) => checkReason({ reason }, issues)).reason;
+  const { reason = null } = ctx.query;
+  return validated((issues) => {
+    checkQuery(ctx, issues, ['reason']);
+    return checkReason({ reason }, issues).reason;
+  });
 }
 
 /** Ends something of an account. */

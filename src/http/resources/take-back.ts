@@ -107,7 +107,7 @@ const askOnceMore = (
       rate_limit_exceeded:
         'The rate limit was exceeded; the documents of the account use all of its storage; its unfinished conversions take its share of the queue; or it is work on PDFs, and such work that failed has taken all the time of a minute that it may.',
       validation_error: {
-        when: 'The Idempotency-Key is invalid; or the PDF is to be signed or to have a link to the page for checking it, and now nothing can be signed or that page is not offered.',
+        when: 'The Idempotency-Key is invalid, or a query parameter is unknown; or the PDF is to be signed or to have a link to the page for checking it, and now nothing can be signed or that page is not offered.',
         message: 'Idempotency-Key: Must be 1 to 255 printable ASCII characters.',
         details: { 'Idempotency-Key': ['Must be 1 to 255 printable ASCII characters.'] },
       },

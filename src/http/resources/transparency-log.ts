@@ -15,6 +15,7 @@ import { fromDecimal } from '../../transparency-log/signed-note.ts';
 import { type HttpContext, pathParameter } from '../context.ts';
 import { Closed, Count, Text } from '../openapi/fields.ts';
 import { type Endpoint, wrongField } from '../openapi/operation.ts';
+import { checkQuery } from '../pagination.ts';
 import { ownConversion } from './conversions.ts';
 
 export const ORIGIN = 'pressledger/0123456789abcdef';
@@ -166,9 +167,7 @@ export const getConsistency: Endpoint = {
   },
   handler: (deps) => async (ctx) => {
     const issues = new ValidationIssues();
-    for (const name of Object.keys(ctx.query)) {
-      if (!SIZES.some((each) => each === name)) issues.addUnknown([name], SIZES, 'query parameter');
-    }
+    checkQuery(ctx, issues, SIZES);
     const { size } = await currentCheckpoint(deps);
     const [from, to] = SIZES.map((name) => {
       const text = ctx.query[name];
