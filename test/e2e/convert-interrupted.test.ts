@@ -33,7 +33,8 @@ void test('Ctrl-C while convert waits says what goes on, and how to fetch it', a
   const html = '<h1>It goes on</h1>';
   const slow = ['--wait-for-delay-ms', '9000'];
   await whole.test('at a service', async (t) => {
-    const service = await startService(t);
+    // The commands after an interruption take long on a busy machine: the page must still be there to be cancelled.
+    const service = await startService(t, { RENDER_TIMEOUT_MS: '300000' });
     const place = createPlace(t, { PRESSLEDGER_API_KEY: service.firstStart.apiKey });
     const cwd = t.testdir({
       'page.html': html,

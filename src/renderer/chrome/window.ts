@@ -12,7 +12,7 @@ import { Deadline } from './deadline.ts';
 import { Tab, type TabProxy } from './tab.ts';
 
 const OPEN_TIMEOUT_MS = 10_000;
-const RESET_TIMEOUT_MS = 1_000;
+const RESET_TIMEOUT_MS = 3_000;
 /** A limit that no empty window reaches: above it a document left something behind. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024;
 
