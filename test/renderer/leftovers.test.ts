@@ -80,7 +80,7 @@ void test('a thread that hangs is replaced, and its job times out', async (t) =>
   for (const conversionId of ['a', 'b']) {
     const begun = performance.now();
     t.match(await pool.render({ ...task, conversionId }), { kind: 'failed', code: 'timeout' });
-    t.ok(performance.now() - begun < 10_000, 'soon after the limit, on a busy machine too');
+    t.ok(performance.now() - begun < 30_000, 'soon after the limit, on a busy machine too');
   }
 });
 
@@ -138,6 +138,6 @@ void test('Chromes that were replaced leave nothing open', async (t) => {
       .map(([kind, count]) => `${kind} ${before.get(kind) ?? 0} → ${count}`);
     return more.length === 0 || undefined;
   };
-  await eventually('no more than was open before', asBefore, 10_000).catch(() => {});
+  await eventually('no more than was open before', asBefore).catch(() => {});
   t.same(more, []);
 });

@@ -111,13 +111,13 @@ void test('what a page lacked is told, and fails it where its client wants that'
   t.strictSame(warningsOf(pageOf(await renderer.render(good))), [], 'nothing is lacking');
 
   const hanging = { html: `<img src="${origin}/never">` };
-  const late = warningsOf(pageOf(await renderer.render(hanging, {}, 8_000)));
+  const late = warningsOf(pageOf(await renderer.render(hanging, {}, 12_000)));
   t.match(late, [
     `${origin}/never could not be loaded: The time for loading was over.`,
     /^The page had not finished loading after \d/,
   ]);
   const timeout = { ...hanging, fail_on: ['timeout'] } as const;
-  t.match(await renderer.render(timeout, {}, 8_000), { kind: 'failed', code: 'incomplete' });
+  t.match(await renderer.render(timeout, {}, 12_000), { kind: 'failed', code: 'incomplete' });
 
   const waits = [0, 3690, 800].map((ms) => ({ for: 'drawing', ms, capped: true }) as const);
   t.strictSame(

@@ -234,7 +234,7 @@ void test('waits: selector, delay, network idle', async (t) => {
   t.match((await renderer.pdf({ html: late, wait_for: { selector: '#late' } })).text, /later/);
   t.match((await renderer.pdf({ html: late, wait_for: { delay_ms: 600 } })).text, /later/);
   const missing = { html: late, wait_for: { selector: '#never' } };
-  t.match(await renderer.render(missing, {}, 5_000), {
+  t.match(await renderer.render(missing, {}, 8_000), {
     kind: 'failed',
     code: 'selector_missing',
     message: /#never/,
@@ -244,7 +244,7 @@ void test('waits: selector, delay, network idle', async (t) => {
 
   const idle = { wait_for: { network_idle: true } };
   t.match((await renderer.pdf({ html: fetching('/slow-data'), ...idle })).text, /fetched/);
-  const endless = await renderer.render({ html: fetching('/endless'), ...idle }, {}, 6_000);
+  const endless = await renderer.render({ html: fetching('/endless'), ...idle }, {}, 12_000);
   t.equal(endless.kind, 'completed', 'a request that never ends does not hold up the document');
 });
 
@@ -255,8 +255,10 @@ void test('a server that never answers ends in a timeout', async (t) => {
 void test('a page whose load event never comes prints with what is there', async (t) => {
   const open =
     '<body><script>onload=()=>{document.open();document.write("<p>open end</p>")}</script>';
-  t.match(await renderer.render({ html: open }, {}, 8_000), { kind: 'completed' });
-  t.match(await renderer.render({ url: `${origin}/with-image` }, {}, 8_000), { kind: 'completed' });
+  t.match(await renderer.render({ html: open }, {}, 12_000), { kind: 'completed' });
+  t.match(await renderer.render({ url: `${origin}/with-image` }, {}, 12_000), {
+    kind: 'completed',
+  });
 });
 
 void test('charts, observers, fonts and lazy images are there when it prints', async (t) => {

@@ -78,7 +78,7 @@ void test('a page that fails is pictured as it is shown, unless there is none', 
   for (const { request, code, ms = 20_000 } of none) {
     const begun = performance.now();
     t.match(await renderer.render(request, {}, ms), { kind: 'failed', code, picture: undefined });
-    t.ok(performance.now() - begun < ms + 2_000, 'within two seconds of the limit');
+    t.ok(performance.now() - begun < ms + 10_000, 'soon after the limit');
   }
 });
 
