@@ -212,19 +212,28 @@ export class QpdfRuns {
     const child = this.#child;
     if (child?.pid !== undefined) {
       const ended = once(child, 'close');
-      endGroup(child.pid);
+      await this.#endGroup(child.pid);
       await ended;
     }
     // A thread that was ended may be writing its last file.
     await rm(this.folder, { recursive: true, force: true, maxRetries: RM_RETRIES });
   }
-}
 
-/** A group that is gone already is fine. */
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  /** A group that is gone already is fine. */
+  async #endGroup(pid: number): Promise<void> {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // A root without CAP_KILL may not end what is nobody's. Nobody may.
+      if (code === 'EPERM') await this.#endAsItself(pid);
+      else if (code !== 'ESRCH') throw error;
+    }
+  }
+
+  async #endAsItself(pid: number): Promise<void> {
+    const [command = '', ...args] = this.qpdf.bounds;
+    const kill = [...args, '/bin/sh', '-c', 'kill -s KILL -- "-$0"', String(pid)];
+    await once(spawn(command, kill, { env: {}, stdio: 'ignore' }), 'close');
   }
 }

@@ -42,10 +42,14 @@ export interface PrintedStamp {
   readonly fit: StampFit;
 }
 
-/** Prints HTML on paper of each size; undefined is its own size. */
+/**
+ * Prints HTML on paper of each size; undefined is its own size.
+ * @param end aborted when the work has ended without it
+ */
 export type PrintStamp = (
   html: string,
   papers: readonly (Size | undefined)[],
+  end: AbortSignal,
 ) => Promise<readonly Uint8Array[]>;
 
 /** Several sources are joined first. Encryption and optimising come last. */

@@ -66,9 +66,14 @@ async function answerOf(
   const runs = await QpdfRuns.open(place);
   const { folder, qpdf } = runs;
   const { port1: asked, port2: port } = new MessageChannel();
+  let printing: Promise<unknown> = Promise.resolve();
+  const printed = ({ html, papers }: Extract<WorkQuestion, { kind: 'print' }>) => {
+    const stamps = print(html, papers, end.signal);
+    printing = stamps.catch(() => {});
+    return stamps;
+  };
   asked.on('message', (question: WorkQuestion) => {
-    const answered =
-      question.kind === 'run' ? runs.run(question) : print(question.html, question.papers);
+    const answered = question.kind === 'run' ? runs.run(question) : printed(question);
     answered.then(
       (answer) => asked.postMessage(answer, []),
       (error: unknown) => end.abort(error),
@@ -78,11 +83,14 @@ async function answerOf(
     const task = { work, folder, program: qpdf.product, port };
     return await threads.run(task, { signal: end.signal, transferList: [port] });
   } catch (cause) {
+    end.abort(cause);
     if (!isOutOfMemory(cause)) throw cause;
     const message = 'The PDF takes more memory than work on a PDF may use.';
     throw new WorkFailure('too_large', message, { cause });
   } finally {
     asked.close();
+    // Its tab and its file must be gone when the next document begins.
+    await printing;
     await runs.close();
   }
 }

@@ -105,39 +105,31 @@ async function take({ accountId, request, options }: RenderTask): Promise<TakenT
   return await browsers.take(accountId, needsBlank ? 'url' : 'html');
 }
 
-/** The document that is being rendered, with what is printed beside it. The tab is that of the part of it that is in one. */
-interface UnderWay {
-  tab: Tab | undefined;
-  readonly unneeded: AbortController;
-}
-let underWay: UnderWay | undefined;
+/** Of the document that is being rendered, and what is printed beside it. Aborted when nobody needs it any more. */
+let underWay: AbortController | undefined;
 const GIVEN_UP = new PageFailure('cancelled', 'The conversion was cancelled.');
 
-function giveUp(): void {
-  if (underWay === undefined) return;
-  underWay.unneeded.abort();
-  underWay.tab?.giveUp(GIVEN_UP);
-}
+const giveUp = (): void => underWay?.abort();
 
 /**
  * Resolves once Chrome is up, and what the last document left is removed: neither is this document's time. Or when nobody
  * needs the document any more.
  * @throws {Error} when Chrome does not start
  */
-async function chromeReady({ unneeded: { signal } }: UnderWay): Promise<void> {
+async function chromeReady(unneeded: AbortSignal): Promise<void> {
   const { promise: givenUp, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => resolve(), { once: true });
+  unneeded.addEventListener('abort', () => resolve(), { once: true });
   const ready = cleaning.then(() => browsers.running());
   await resultWithin(Promise.race([ready, givenUp]), READY_MS);
 }
 
 async function render(task: RenderTask, port: MessagePort): Promise<RenderResult> {
-  const own: UnderWay = { tab: undefined, unneeded: new AbortController() };
+  const own = new AbortController();
   underWay = own;
   try {
-    if (task.request.document === undefined) await chromeReady(own);
+    if (task.request.document === undefined) await chromeReady(own.signal);
     port.postMessage('begun', []);
-    return await renderAll(task, own);
+    return await renderAll(task, own.signal);
   } catch (error) {
     await rm(task.outputPath, { force: true });
     return ended(error);
@@ -158,15 +150,15 @@ function ended(error: unknown): Failed | Crashed {
 }
 
 /** Prints the document, and what it needs beside its page. */
-async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult> {
+async function renderAll(task: RenderTask, unneeded: AbortSignal): Promise<RenderResult> {
   const deadline = new Deadline(task.deadlineMs);
-  const limits = { remaining: () => deadline.remaining(), unneeded: own.unneeded.signal };
-  const printBeside: PrintBeside = async (what, html, options) => {
+  const limits = { remaining: () => deadline.remaining(), unneeded };
+  const printBeside: PrintBeside = async (what, html, options, end = unneeded) => {
     const outputPath = `${task.outputPath}.beside`;
     const request = { html };
     const deadlineMs = deadline.remaining();
     const printing = { ...task, request, options, pictures: false, deadlineMs, outputPath };
-    const printed = await renderOne(printing, own, { isOffline: true });
+    const printed = await renderOne(printing, end, { isOffline: true });
     if (printed.kind === 'failed') {
       const message = `The ${what} cannot be printed. ${printed.message}`;
       throw new PageFailure(printed.code, message);
@@ -179,15 +171,15 @@ async function renderAll(task: RenderTask, own: UnderWay): Promise<RenderResult>
     await rm(outputPath);
     return { pdf, pages: printed.pages };
   };
-  const printStamp: PrintStamp = async (html, papers) => {
+  const printStamp: PrintStamp = async (html, papers, end) => {
     const printed: Uint8Array[] = [];
     for (const paper of papers) {
-      printed.push((await printBeside('stamp', html, stampOptions(paper))).pdf);
+      printed.push((await printBeside('stamp', html, stampOptions(paper), end)).pdf);
     }
     return printed;
   };
   const renderPage = async (asked: RenderTask, beside: BesidePage) =>
-    await renderFinished(asked, own, { ...beside, limits, printStamp });
+    await renderFinished(asked, { ...beside, limits, printStamp });
   if (task.isTest === true) return await renderTest(task, printBeside, renderPage);
   const { sign } = task.request.pdf ?? {};
   if (sign?.field === undefined) return await renderPage(task, {});
@@ -204,7 +196,6 @@ type BesidePage = Pick<FinishingContext, 'watermark' | 'field'>;
 /** Prints a page, gives its tab back, and does what is asked for with its PDF; or works on PDFs that are there. */
 async function renderFinished(
   task: RenderTask,
-  own: UnderWay,
   beside: BesidePage & WorkMeans,
 ): Promise<RenderResult> {
   const { limits, watermark } = beside;
@@ -214,7 +205,8 @@ async function renderFinished(
     const made = await workOnDocuments(document, pdf?.sign, task.outputPath, beside);
     return { kind: 'completed', ...made };
   }
-  const printed = await renderOne({ ...task, deadlineMs: limits.remaining() }, own, {});
+  const inTime = { ...task, deadlineMs: limits.remaining() };
+  const printed = await renderOne(inTime, limits.unneeded, {});
   if (printed.kind !== 'completed') return printed;
   const { namesLanguage, ...rendered } = printed;
   const asked = pdf ?? (watermark && {});
@@ -228,7 +220,7 @@ async function renderFinished(
 
 async function renderOne(
   task: RenderTask,
-  own: UnderWay,
+  unneeded: AbortSignal,
   { isOffline = false }: { readonly isOffline?: boolean },
 ): Promise<(RenderedPage & { readonly kind: 'completed' }) | Failed | Crashed> {
   const deadline = new Deadline(task.deadlineMs);
@@ -238,8 +230,10 @@ async function renderOne(
   let reusable = false;
   let isAtFault = false;
   let isCutOff = false;
+  const giveUpTab = (): void => taken?.tab.giveUp(GIVEN_UP);
+  unneeded.addEventListener('abort', giveUpTab);
   try {
-    if (own.unneeded.signal.aborted) throw GIVEN_UP;
+    if (unneeded.aborted) throw GIVEN_UP;
     const taking = take(task);
     taken = await resultWithin(taking, deadline.remaining());
     if (taken === undefined) {
@@ -247,8 +241,7 @@ async function renderOne(
       cleaning = taking.then((late) => browsers.release(late, () => false)).catch(() => {});
       throw new Error('Chrome was not up before the time limit.');
     }
-    own.tab = taken.tab;
-    if (own.unneeded.signal.aborted) throw GIVEN_UP;
+    if (unneeded.aborted) throw GIVEN_UP;
     session = beginSession(taken.tab);
     if (isOffline) session.giveUp();
     const { browser } = taken;
@@ -275,7 +268,7 @@ async function renderOne(
     }
     return ended(error);
   } finally {
-    own.tab = undefined;
+    unneeded.removeEventListener('abort', giveUpTab);
     if (taken) {
       // What the page sends until it is gone counts as its own. The network may have left cookies, connections and cached
       // files: those are never cleaned up.

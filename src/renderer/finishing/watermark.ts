@@ -5,11 +5,15 @@ import type { PrintOptions } from '../../domain/event-fields.ts';
 import type { RenderResult, RenderTask } from '../messages.ts';
 import { STAMP_OPTIONS } from './stamps.ts';
 
-/** Prints a document beside that of the request, such as a stamp. It rejects where the conversion ends with that. */
+/**
+ * Prints a document beside that of the request, such as a stamp. It rejects where the conversion ends with that.
+ * @param end ends it before its time; otherwise only the end of the conversion does
+ */
 export type PrintBeside = (
   what: string,
   html: string,
   options: PrintOptions,
+  end?: AbortSignal,
 ) => Promise<{ readonly pdf: Uint8Array; readonly pages: number }>;
 
 /** Lines that can be read on any ground, and leave what lies below readable. */

@@ -1,4 +1,5 @@
 /** Work on PDFs of strangers: what is made of them, and that hostile ones end with words, in bounded time and memory. */
+import { once } from 'node:events';
 import { deflateSync } from 'node:zlib';
 import tap, { test } from 'tap';
 import { nameTree } from '../../../src/pdf/bookmarks.ts';
@@ -238,12 +239,29 @@ void test('a stamp that cannot be printed ends the work with the reason', async 
   const work = { sources: [source(pdfOf(['One']))], steps: [{ type: 'stamp', stamp } as const] };
   const reason = new Error('The stamp cannot be printed.');
   const asked: unknown[] = [];
-  const print: PrintStamp = (...question) => {
-    asked.push(question);
+  const print: PrintStamp = (html, papers) => {
+    asked.push([html, papers]);
     return Promise.reject(reason);
   };
   t.equal(await workOnPdf(work, place, print).catch((error: unknown) => error), reason);
   t.strictSame(asked, [['x', [{ width: 400, height: 200 }]]]);
+});
+
+void test('a stamp that is being printed ends with the work, and before it', async (t) => {
+  const stamp = { html: 'x', fit: 'page' } as const;
+  const work = { sources: [source(pdfOf(['One']))], steps: [{ type: 'stamp', stamp } as const] };
+  const given = new AbortController();
+  let hasEnded = false;
+  const print: PrintStamp = async (_html, _papers, end) => {
+    given.abort();
+    if (!end.aborted) await once(end, 'abort');
+    await new Promise(setImmediate);
+    hasEnded = true;
+    throw new Error('It was given up.');
+  };
+  const working = workOnPdf(work, { ...place, unneeded: given.signal }, print);
+  await t.rejects(working, { message: /cancelled/, fault: 'cancelled' });
+  t.ok(hasEnded);
 });
 
 void test('the program that did the work is named as it names itself', async (t) => {

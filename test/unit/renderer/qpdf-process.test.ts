@@ -212,6 +212,24 @@ function said(command: readonly string[], script: string, PATH = path): string {
   return stdout + stderr;
 }
 
+void test('a root that may not end processes of others ends it all the same', {
+  skip: !isRoot && 'only root can become another user',
+}, async (t) => {
+  program(`sleep 600 & echo $! > ${told}.new; mv ${told}.new ${told}; wait`);
+  const file = join(root, 'one.pdf');
+  writeFileSync(file, pdfOf(['x']));
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { workOnPdf } from '${src}/pdf/work.ts';
+    const work = { sources: [{ content: readFileSync('${file}') }], steps: [] };
+    const place = { directory: '${place.directory}', deadlineMs: 3_000 };
+    console.log(await workOnPdf(work, place).catch(({ fault }) => fault));`;
+  const kept = ['setpriv', '--bounding-set=-kill', '--inh-caps=-all'];
+  t.equal(said(kept, script, process.env['PATH']), 'timeout\n');
+  const child = `/proc/${readFileSync(told, 'utf8').trim()}`;
+  await eventually('the child of the program ends', () => !existsSync(child) || undefined);
+});
+
 void test('a full disk is not a PDF that is cut off', { skip: noOwnMounts }, (t) => {
   const disk = join(root, 'disk');
   mkdirSync(disk);
