@@ -27,7 +27,7 @@ export interface ServiceStatus {
   };
   /** The API node that answered, or the one at HOST and PORT; `missing` says what it lacks to be ready, and is empty where it is. */
   readonly api: { readonly address: string; readonly missing: string | undefined };
-  /** True while a process feeds the queue and records outcomes; undefined while nobody can be asked. */
+  /** True while a process feeds the queue; undefined while nobody can be asked. */
   readonly isLed: boolean | undefined;
   /** `nodes` and `total` are those of all renderers, `busy` the documents being rendered. */
   readonly slots: {

@@ -209,7 +209,7 @@ export class FairTurns {
   }
 
   /** Takes note of a job in flight that failed after long. Its slot must not be released before. */
-  learn({ conversionId, code }: FailedOutcome): void {
+  learn({ conversionId, code }: Pick<FailedOutcome, 'conversionId' | 'code'>): void {
     const inFlight = this.#inFlight.get(conversionId);
     if (!inFlight) return;
     const now = this.#now();

@@ -182,6 +182,28 @@ export type FailedOutcome = Static<typeof Failed>;
 export type RenderOutcome = RequeuedOutcome | CompletedOutcome | FailedOutcome;
 export type RenderReport = RenderStart | RenderOutcome;
 
+const Progress = Type.Union([
+  exactly({
+    kind: Type.Literal('started'),
+    conversionId: ConversionId,
+    delivery: COMMON.delivery,
+  }),
+  /** It is not recorded yet. */
+  exactly({
+    kind: Type.Literal('failed'),
+    conversionId: ConversionId,
+    delivery: COMMON.delivery,
+    code: Type.Enum([...FAILURE_CODES]),
+  }),
+  /** It comes again. */
+  exactly({ kind: Type.Literal('waiting'), conversionId: ConversionId }),
+  /** The log has the end of its conversion, and it has left the queue. */
+  exactly({ kind: Type.Literal('ended'), conversionId: ConversionId }),
+]);
+
+/** How far a job is, as who records its reports tells who publishes jobs. */
+export type JobProgress = Static<typeof Progress>;
+
 /** The answer to a report that is recorded. */
 export interface Recorded {
   /** True if the conversion has ended by the log: the job is needed no more. */
@@ -196,6 +218,7 @@ const isRequeued = Compile(Requeued);
 const isCompleted = Compile(Completed);
 const isFailed = Compile(Failed);
 const isSigning = Compile(Signing);
+const isProgress = Compile(Progress);
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -233,6 +256,12 @@ export function parseReport(data: Uint8Array): RenderReport | undefined {
 export function parseSigning(data: Uint8Array): SigningRequest | undefined {
   const request = parseJson(data);
   return isSigning.Check(request) ? request : undefined;
+}
+
+/** @returns undefined where it tells of no job */
+export function parseProgress(data: Uint8Array): JobProgress | undefined {
+  const progress = parseJson(data);
+  return isProgress.Check(progress) ? progress : undefined;
 }
 
 /** Checks that another conversion's blob would not be served as its picture. */

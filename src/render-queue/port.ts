@@ -37,7 +37,7 @@ export interface SeenRenderer {
 
 /** Sees the renderers of the queue from any process. */
 export interface RendererWatch {
-  /** `isLed`: a process feeds the queue and records outcomes; undefined while nobody can be asked. */
+  /** `isLed`: a process feeds the queue; undefined while nobody can be asked. */
   look(): Promise<{
     readonly isLed: boolean | undefined;
     readonly renderers: readonly SeenRenderer[];

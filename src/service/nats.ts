@@ -13,6 +13,7 @@ import { inboxOf, nameIn, parseNatsUrl } from '../nats/address.ts';
 import type { Bucket } from '../nats/bucket.ts';
 import type { NatsLink } from '../nats/connection.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
+import type { NatsQueueSide } from '../render-queue/nats/queue.ts';
 import type { RendererWatch, RenderQueue } from '../render-queue/port.ts';
 import type { Clock } from '../time/clock.ts';
 
@@ -147,16 +148,16 @@ class LogClaim {
 export interface RenderQueues {
   /**
    * The queue as one part of this process uses it; closing it leaves other parts' alone.
-   * @param side `api` offers jobs and records reports, `renderer` takes jobs and reports
+   * @param side `api` offers jobs, `recorder` records reports, `renderer` takes jobs and reports, `both` does all of it
    */
-  open(side: 'api' | 'renderer' | 'both'): Promise<RenderQueue>;
+  open(side: NatsQueueSide): Promise<RenderQueue>;
   /** Calls back when a server that was away is back, and may have lost jobs; returns how to end that. */
   onReturn(listener: () => void): () => void;
   /** Reserves a shared queue for the log of this origin. @throws {Error} one line: it is another log's */
   claim(logOrigin: string): Promise<void>;
   /** Sees the renderers, and whether somebody feeds them. */
   watch(): Promise<RendererWatch>;
-  /** The right to offer the log's jobs and to record what came of them. */
+  /** The right to offer the log's jobs. */
   lease(logOrigin: string): Lease;
 }
 
@@ -181,7 +182,7 @@ export async function openNatsQueues(
     onReturn: (listener) => link.onReconnect(listener),
     open: async (side) => {
       const queue = await NatsRenderQueue.open({ link, logger, side });
-      await warnOfFewReplicas(link, logger);
+      if (side !== 'recorder') await warnOfFewReplicas(link, logger);
       return queue;
     },
     watch: () => watchOverNats(link),

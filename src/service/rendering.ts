@@ -31,7 +31,7 @@ const LAST_REPORTS_MS = 5000;
 export interface Work extends LeaderTask {
   /** @throws {Error} it cannot start, in one line */
   start(): Promise<void>;
-  /** True while this process feeds the queue and records what comes of the jobs. */
+  /** True while this process feeds the queue. */
   leads(): boolean;
 }
 
@@ -48,7 +48,8 @@ export interface ServiceLinks {
 }
 
 /**
- * Leads where no other process on the same log does: feeds the queue and records what came of the jobs.
+ * Feeds the queue where no other process on the same log does, and records what comes of the jobs: of a shared queue, in
+ * each process.
  * @param logOrigin the name that the log was opened under
  * @param links for what webhooks and mails tell; without them, these wait for a service
  */
@@ -65,7 +66,9 @@ export function createWork(
     begin: () => startLeading(core, withRenderer, links),
     logger: core.logger,
   });
-  return inOrder(renders === 'always' ? [election, rendering(core)] : [election]);
+  if (withRenderer) return election;
+  // The renderer stops first: its last reports are recorded.
+  return inOrder([recording(core), election, ...(renders === 'always' ? [rendering(core)] : [])]);
 }
 
 /** Starts one after the other, and stops in the reverse order. */
@@ -88,21 +91,37 @@ function inOrder(all: readonly Work[]): Work {
 }
 
 /** Takes jobs from the queue that nodes share. */
-function rendering(core: Core): Work {
-  let renderer: LeaderTask | undefined;
+const rendering = (core: Core): Work =>
+  unled('the renderer', async () => {
+    const queue = await core.queues.open('renderer');
+    try {
+      return await startRendererTask(core, queue);
+    } catch (error) {
+      await queue.close();
+      throw error;
+    }
+  });
+
+/** Records the reports of the renderers of the queue that nodes share. */
+const recording = (core: Core): Work =>
+  unled('the recording of reports', async () => {
+    const queue = await core.queues.open('recorder');
+    const recorder = startRecorder(core, queue);
+    const stop = async (): Promise<void> => {
+      await recorder.stop();
+      await queue.close();
+    };
+    return { unhealthyReasons: () => [], stop };
+  });
+
+/** Work that a process does whether or not it leads. */
+function unled(name: string, begin: () => Promise<LeaderTask>): Work {
+  let task: LeaderTask | undefined;
   return {
-    start: async () => {
-      const queue = await core.queues.open('renderer');
-      try {
-        renderer = await startRendererTask(core, queue);
-      } catch (error) {
-        await queue.close();
-        throw error;
-      }
-    },
+    start: async () => void (task = await begin()),
     leads: () => false,
-    unhealthyReasons: () => renderer?.unhealthyReasons() ?? ['the renderer is starting'],
-    stop: async (hurry) => await renderer?.stop(hurry),
+    unhealthyReasons: () => task?.unhealthyReasons() ?? [`${name} is starting`],
+    stop: async (hurry) => await task?.stop(hurry),
   };
 }
 
@@ -114,12 +133,14 @@ async function startLeading(
   const queue = await core.queues.open(withRenderer ? 'both' : 'api');
   const senders = links && (await startSending(core, links));
   const managers = startManagers(core, queue, senders);
+  const recorder = withRenderer ? startRecorder(core, queue) : undefined;
   const stopCounting = countWhileLeading(core);
   let renderer: LeaderTask | undefined;
   try {
     if (withRenderer) renderer = await startRendererTask(core, queue);
   } catch (error) {
     stopCounting();
+    await recorder?.stop();
     await managers.stop();
     await queue.close();
     throw error;
@@ -128,8 +149,9 @@ async function startLeading(
     unhealthyReasons: () => renderer?.unhealthyReasons() ?? [],
     stop: async (hurry) => {
       await managers.stopDispatch();
-      // The renderer first: what it still finishes is reported to managers that run.
+      // The renderer first: what it still finishes is recorded.
       await renderer?.stop(hurry);
+      await recorder?.stop();
       await managers.stop();
       stopCounting();
       await queue.close();
@@ -138,7 +160,7 @@ async function startLeading(
 }
 
 interface Managers extends Stoppable {
-  /** No further job is offered; what renderers report is still recorded. */
+  /** No further job is offered; the others run on. */
   stopDispatch(): Promise<void>;
 }
 
@@ -167,24 +189,34 @@ async function startSending(
   ];
 }
 
+/** Records what renderers report, and signs for them. */
+function startRecorder(core: Core, queue: RenderQueue): Stoppable {
+  const stopping = new AbortController();
+  const attestors = createAttestors(core.config);
+  const sign = createSigner({ ...core, ...attestors, stopping: stopping.signal });
+  const outcomes = startOutcomes({ ...core, queue, sign });
+  return {
+    stop: async () => {
+      stopping.abort();
+      await outcomes.stop();
+    },
+  };
+}
+
 function startManagers(
   core: Core,
   queue: RenderQueue,
   senders: readonly Stoppable[] = [],
 ): Managers {
   const { retentionSeconds, failedRetentionSeconds } = core.config;
-  const attestors = createAttestors(core.config);
-  const stopping = new AbortController();
-  const sign = createSigner({ ...core, ...attestors, stopping: stopping.signal });
   const dispatch = startDispatch({ ...core, queue });
   const managers: readonly Stoppable[] = [
-    startOutcomes({ ...core, queue, sign }),
     startCancellations({ ...core, queue }),
     startRefunds(core),
     startBatches(core),
     ...(core.config.credits === 'on' ? [startRenewals({ ...core, plans: core.config.plans })] : []),
     startCheckpoints(core, core.config.checkpointSeconds),
-    startAttestations({ ...core, ...attestors }),
+    startAttestations({ ...core, ...createAttestors(core.config) }),
     startRetention({ ...core, retentionSeconds, failedRetentionSeconds }),
     startOrphanSweep({ ...core, retentionSeconds }),
     startErasures(core),
@@ -199,7 +231,6 @@ function startManagers(
     stopDispatch,
     stop: async () => {
       await stopDispatch();
-      stopping.abort();
       await Promise.all(managers.map((manager) => manager.stop()));
     },
   };

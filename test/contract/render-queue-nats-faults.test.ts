@@ -6,12 +6,13 @@ import tap, { type Test, test } from 'tap';
 import { MAX_MANIFEST_BYTES } from '../../src/domain/render-manifest.ts';
 import { connectToNats, type NatsLink } from '../../src/nats/connection.ts';
 import type { Recorded } from '../../src/render-queue/messages.ts';
-import { NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
+import { type NatsQueueSide, NatsRenderQueue } from '../../src/render-queue/nats/queue.ts';
 import { REFUSED } from '../../src/render-queue/nats/reports.ts';
 import {
   jobSubject,
   jobsStream,
   listJobs,
+  progressSubject,
   RENDERERS,
   removeJob,
   reportSubject,
@@ -21,6 +22,7 @@ import { eventually } from '../support/deadline.ts';
 import { startNatsServer } from '../support/nats-server.ts';
 import {
   completedReport,
+  failedReport,
   hold,
   idsOf,
   recordReports,
@@ -47,7 +49,7 @@ interface Node {
 async function node(
   t: Test,
   url: string,
-  side: 'api' | 'renderer',
+  side: NatsQueueSide,
   ackWaitMs = ACK_WAIT_MS,
   logger: Logger = silent,
 ): Promise<Node> {
@@ -408,6 +410,35 @@ void test('each report goes to one of those who record, and on to another when t
   const before = seen[0]?.length;
   await Promise.all(all.map((report) => renderer.queue.report(report)));
   t.equal(seen[0]?.length, before);
+});
+
+void test('reports are recorded while no node publishes jobs, and while the one that does is silent', async (t) => {
+  const { url } = await startNatsServer(t);
+  const recorder = await node(t, url, 'recorder');
+  const renderer = await node(t, url, 'renderer');
+  const reports = recordReports(recorder.queue);
+  const each = [startedReport(1), { ...failedReport(1), retryable: true }, completedReport(2)];
+  for (const report of each) await renderer.queue.report(report);
+  const { connection, namespace } = recorder.link;
+  connection.subscribe(progressSubject(namespace));
+  await renderer.queue.report(failedReport(1));
+  t.strictSame(reports, [...each, failedReport(1)], 'each once');
+});
+
+void test('what is not the progress of a job is dropped, and logged once', async (t) => {
+  const { url } = await startNatsServer(t);
+  const lines: string[] = [];
+  const write = (line: string): void => void lines.push(line);
+  const api = await node(t, url, 'api', ACK_WAIT_MS, pino({ level: 'error' }, { write }));
+  const stranger = await node(t, url, 'renderer');
+  const { connection, namespace } = stranger.link;
+  for (const said of ['', '{"kind":"ended"}']) connection.publish(progressSubject(namespace), said);
+  recordReports(api.queue);
+  await api.queue.offer(renderJob(1));
+  await (await hold(stranger.queue, 1).delivery(0)).ack();
+  await soon('nothing to wait', () => api.queue.waiting() === 0);
+  t.match(lines, [/progress of a job is unreadable/]);
+  t.equal(lines.length, 1);
 });
 
 void test('more reports than are recorded at a time are told to come again', async (t) => {

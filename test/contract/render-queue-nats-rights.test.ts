@@ -10,6 +10,7 @@ import {
   endedSubject,
   jobSubject,
   jobsStream,
+  progressSubject,
   RECORDERS,
   RENDERERS,
   reportSubject,
@@ -35,6 +36,7 @@ function permissionsOf(namespace: string) {
   const jobs = jobsStream(namespace);
   const reports = reportSubject(namespace);
   const slots = slotsSubject(namespace, '*');
+  const progress = progressSubject(namespace);
   const inboxes = { api: inboxOf(namespace, 'api'), renderer: inboxOf(namespace, 'renderer') };
   return {
     renderer: {
@@ -61,14 +63,16 @@ function permissionsOf(namespace: string) {
         `$JS.API.CONSUMER.INFO.${jobs}.${RENDERERS}`,
         jobSubject(namespace, '*'),
         endedSubject(namespace),
-        // The answers to reports.
+        progress,
+        // The answers to reports, and to those who record them.
         `${inboxes.renderer}.>`,
+        `${inboxes.api}.>`,
         // Rate limits, the lease of the leader, and the name of the log.
         ...['RATES', 'LEASE_LEAD', LOG_BUCKET].flatMap((name) =>
           bucketSubjects(nameIn(namespace, name)),
         ),
       ],
-      subscribe: [`${inboxes.api}.>`, `${reports} ${RECORDERS}`, slots],
+      subscribe: [`${inboxes.api}.>`, `${reports} ${RECORDERS}`, progress, slots],
     },
   };
 }

@@ -29,9 +29,16 @@ runRenderQueueContract({
   name: 'NATS',
   open: async (t) => {
     const { url } = await startNatsServer(t);
-    const link = await connectToNats(url, { name: 'test', logger });
-    t.teardown(() => link.close());
-    return await NatsRenderQueue.open({ link, logger, side: 'both' });
+    const open = async (side: 'both' | 'recorder'): Promise<NatsRenderQueue> => {
+      const link = await connectToNats(url, { name: side, logger });
+      t.teardown(() => link.close());
+      return await NatsRenderQueue.open({ link, logger, side });
+    };
+    const [queue, recorder] = [await open('both'), await open('recorder')];
+    t.teardown(() => recorder.close());
+    // An API node that leads publishes what others record.
+    queue.onReport = (handle, sign) => recorder.onReport(handle, sign);
+    return queue;
   },
 });
 

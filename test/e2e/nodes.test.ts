@@ -47,6 +47,10 @@ async function newAccount(
 
 const leads = async ({ url }: Service) => await (await fetch(`${url}/readyz`)).json();
 
+/** The conversions whose ends it has recorded. */
+const recordedBy = ({ output }: Service): readonly string[] =>
+  [...output.stderr.matchAll(/(conv_\w+) (?:completed|failed)"/g)].map(([, id]) => `${id}`);
+
 const statusOf = async (origin: string, path: string): Promise<number> => {
   const answer = await fetch(origin + path);
   await answer.body?.cancel();
@@ -129,6 +133,34 @@ for (const kind of KINDS) {
       t.strictSame(await each.leftovers(), []);
     }
     t.strictSame(violations(await deployment.log(), { settled: true }), []);
+  });
+
+  nodes('each API node records what renderers report, and one leads', async (t, on) => {
+    const deployment = await Nodes.start(t, on);
+    const [one, other] = [await deployment.api(), await deployment.api()];
+    await deployment.renderer();
+    const client = one.client();
+    const ids: string[] = [];
+    // The server hands each report to one of the two, by chance.
+    await eventually(
+      'reports that either has recorded',
+      async () => {
+        const { id } = await client.create({
+          html: '<p>x</p>',
+          page_ranges: `${(ids.length % 2) + 1}`,
+        });
+        await client.wait(id);
+        ids.push(id);
+        return [one, other].every((node) => recordedBy(node).length > 2) || undefined;
+      },
+      120_000,
+    );
+    t.strictSame([one, other].flatMap(recordedBy).toSorted(), ids.toSorted(), 'each by one');
+    t.strictSame(await leads(one), { status: 'ready', leads: true });
+    t.strictSame(await leads(other), { status: 'ready', leads: false });
+    await eventually('the refunds', async () =>
+      violations(await deployment.log(), { settled: true }).length === 0 ? true : undefined,
+    );
   });
 
   nodes(

@@ -120,7 +120,7 @@ export function apiMetrics(registry: Registry) {
       'verified_backup_timestamp_seconds',
       'When the newest backup was made that a command with this DATA_DIR has verified, in Unix time; absent where none was.',
     ),
-    leader: gauge('leader', '1 in the process that feeds the queue and records outcomes.'),
+    leader: gauge('leader', '1 in the process that feeds the queue.'),
     // Counted in the leader, from the log: it sees what every node and command has appended.
     accepted: counter('conversions_accepted_total', 'Conversions accepted; counted by the leader.'),
     completed: counter(

@@ -8,7 +8,8 @@ import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import type { NatsLink } from '../../nats/connection.ts';
 import { FairTurns } from '../fair-turns.ts';
-import type { Recorded, RenderJob, RenderReport } from '../messages.ts';
+import type { JobProgress, RenderJob } from '../messages.ts';
+import { hearProgress } from './progress.ts';
 import { MissingRenderers, SlotCounter } from './slots.ts';
 import {
   endedSubject,
@@ -49,7 +50,7 @@ interface Published {
   readonly publication: Promise<unknown>;
   /** Its place in the stream, once the server has told it. */
   sequence?: number;
-  /** True if a renderer has reported that it has it. */
+  /** True if a renderer has it, as a recorder told. */
   started: boolean;
   /** The time of the last news, by `performance.now()`. */
   since: number;
@@ -63,6 +64,7 @@ export class JobPublisher {
   readonly #missing: MissingRenderers;
   readonly #timer: NodeJS.Timeout;
   readonly #forget: () => void;
+  readonly #stopHearing: () => void;
   readonly #closing = new AbortController();
   #work: Promise<void> | undefined;
   #woken = false;
@@ -71,10 +73,16 @@ export class JobPublisher {
 
   constructor(options: JobPublisherOptions) {
     this.#options = options;
-    this.#slots = new SlotCounter(options.link, options.logger, () => this.#wake());
-    this.#missing = new MissingRenderers(options.logger);
+    const { link, logger } = options;
+    this.#stopHearing = hearProgress(link, logger, (progress) =>
+      this.#hear(progress).catch((error: unknown) =>
+        logger.warn({ err: error }, 'jobs cannot be taken out of the queue now'),
+      ),
+    );
+    this.#slots = new SlotCounter(link, logger, () => this.#wake());
+    this.#missing = new MissingRenderers(logger);
     this.#timer = setInterval(() => this.#wake(), COMPARE_MS / 2);
-    this.#forget = options.link.onReconnect(() => {
+    this.#forget = link.onReconnect(() => {
       this.#forgetPlaces();
       this.#comparedAt = -Infinity;
       this.#wake();
@@ -106,37 +114,6 @@ export class JobPublisher {
     this.#wake();
   }
 
-  /** Called before a report is recorded. Resolves when no job of an account that it holds back is before others. */
-  async reported(report: RenderReport): Promise<void> {
-    const { conversionId } = report;
-    // An outcome tells of the start, too: another node may have led when that was reported.
-    this.#start(report);
-    // It was taken while it was withdrawn, or another node has published it.
-    if (report.kind === 'started') this.#unqueue(conversionId);
-    if (report.kind !== 'failed') return;
-    this.#turns.learn(report);
-    await this.#withdraw().catch((error: unknown) =>
-      this.#options.logger.warn({ err: error }, 'jobs cannot be withdrawn now'),
-    );
-  }
-
-  /**
-   * Called before a report is answered: then the renderer ends the delivery. A job that is needed no more is
-   * removed here, because what an acknowledgement deletes stays readable on the server's disk.
-   */
-  async recorded({ kind, conversionId }: RenderReport, { ended }: Recorded): Promise<void> {
-    const published = this.#published.get(conversionId);
-    if (ended) {
-      this.#unqueue(conversionId);
-      await this.#remove(conversionId, false);
-    } else if (published && kind !== 'started') {
-      this.#turns.pause(conversionId);
-      published.started = false;
-      published.since = performance.now();
-    }
-    if (this.#turns.size > 0) this.#wake();
-  }
-
   waiting(): number {
     return this.#turns.size + this.#notStarted().length;
   }
@@ -145,11 +122,41 @@ export class JobPublisher {
     this.#closing.abort();
     clearInterval(this.#timer);
     this.#forget();
+    this.#stopHearing();
     this.#slots.close();
     await this.#work;
   }
 
-  #start({ conversionId, delivery }: RenderReport): void {
+  /** Takes note of what a recorder tells. Who tells of a failure keeps the slot until this resolves. */
+  async #hear(progress: JobProgress): Promise<void> {
+    const { conversionId, kind } = progress;
+    const published = this.#published.get(conversionId);
+    switch (kind) {
+      case 'started':
+        this.#start(progress);
+        // It was taken while it was withdrawn, or another node has published it.
+        this.#unqueue(conversionId);
+        return;
+      case 'failed':
+        // Another node may have led when its start was reported.
+        this.#start(progress);
+        this.#turns.learn(progress);
+        return await this.#withdraw();
+      case 'waiting':
+        this.#turns.pause(conversionId);
+        if (published) published.started = false;
+        if (published) published.since = performance.now();
+        break;
+      case 'ended':
+        this.#unqueue(conversionId);
+        // Its recorder may have looked for it in the stream before it was there.
+        if (published?.started === false) await this.#remove(conversionId, false);
+        else this.#drop(conversionId);
+    }
+    if (this.#turns.size > 0) this.#wake();
+  }
+
+  #start({ conversionId, delivery }: Extract<JobProgress, { delivery: string }>): void {
     const published = this.#published.get(conversionId);
     if (!published) return;
     published.job = { ...published.job, retry: true };

@@ -1,5 +1,5 @@
 /** The render queue on NATS JetStream: nodes that offer and nodes that render share it. */
-import { type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { type JetStreamManager, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { Logger } from 'pino';
 import { MAX_MANIFEST_BYTES } from '../../domain/render-manifest.ts';
 import type { NatsLink } from '../../nats/connection.ts';
@@ -15,23 +15,27 @@ import {
 import type { Consumer, Delivery, RenderQueue } from '../port.ts';
 import { PullConsumer } from './consumer.ts';
 import { JobPublisher } from './publisher.ts';
+import { createProgressTeller } from './progress.ts';
 import { createReportSender, type ReportSender, receiveReports } from './reports.ts';
 import { announceSlots } from './slots.ts';
-import { endedSubject, ensureJobs } from './streams.ts';
+import { endedSubject, ensureJobs, removeJob } from './streams.ts';
 
 /** After a renderer's last sign of life, another gets its jobs. */
 const ACK_WAIT_MS = 15_000;
 /** JSON escapes the quotes of a manifest; a report says a little more. */
 const MAX_REPORT_BYTES = 2 * MAX_MANIFEST_BYTES + 64 * 1024;
 
+export type NatsQueueSide = 'api' | 'recorder' | 'renderer' | 'both';
+
 export interface NatsRenderQueueOptions {
   readonly link: NatsLink;
   readonly logger: Logger;
   /**
-   * The part of this node: to offer jobs and record reports (`api`), to take jobs and report (`renderer`),
-   * or both. Neither needs the rights of the other; only the first makes the streams.
+   * The part of this node: to offer jobs and record reports (`api`), the latter alone (`recorder`), to take jobs and
+   * report (`renderer`), or all of it (`both`). A renderer needs none of the rights of the others; who offers jobs makes
+   * the streams.
    */
-  readonly side: 'api' | 'renderer' | 'both';
+  readonly side: NatsQueueSide;
   /** The ack wait of the consumer, where this node makes it. */
   readonly ackWaitMs?: number;
 }
@@ -39,6 +43,8 @@ export interface NatsRenderQueueOptions {
 export class NatsRenderQueue implements RenderQueue {
   readonly #options: NatsRenderQueueOptions;
   readonly #jobs: JobPublisher | undefined;
+  /** Undefined where no reports are recorded. */
+  readonly #manager: JetStreamManager | undefined;
   readonly #reports: ReportSender | undefined;
   readonly #closing: (() => void)[] = [];
   /** The jobs that this node renders. */
@@ -53,19 +59,26 @@ export class NatsRenderQueue implements RenderQueue {
         `NATS takes messages of at most ${limit} bytes: set its max_payload to 1MB, the default, or more.`,
       );
     }
-    if (side === 'renderer') return new NatsRenderQueue(options, undefined);
+    if (side === 'renderer') return new NatsRenderQueue(options);
     const manager = await jetstreamManager(link.connection, { checkAPI: false });
+    if (side === 'recorder') return new NatsRenderQueue(options, manager);
     await ensureJobs(manager, link, ackWaitMs);
     const client = jetstream(link.connection);
     const jobs = new JobPublisher({ link, logger, client, manager, ackWaitMs });
-    return new NatsRenderQueue(options, jobs);
+    return new NatsRenderQueue(options, manager, jobs);
   }
 
-  private constructor(options: NatsRenderQueueOptions, jobs: JobPublisher | undefined) {
+  private constructor(
+    options: NatsRenderQueueOptions,
+    manager?: JetStreamManager,
+    jobs?: JobPublisher,
+  ) {
     const { link, logger, side } = options;
     this.#options = options;
+    this.#manager = manager;
     this.#jobs = jobs;
-    this.#reports = side === 'api' ? undefined : createReportSender(link, logger);
+    const reports = side === 'renderer' || side === 'both';
+    this.#reports = reports ? createReportSender(link, logger) : undefined;
   }
 
   offer(job: RenderJob): Promise<void> {
@@ -113,13 +126,19 @@ export class NatsRenderQueue implements RenderQueue {
     handle: (report: RenderReport) => Promise<Recorded>,
     sign?: (request: SigningRequest) => Promise<SigningAnswer>,
   ): Consumer {
-    const jobs = this.#publisher();
+    const manager = this.#manager;
+    if (!manager) throw new Error('This node makes reports and records none.');
     const { link, logger } = this.#options;
+    const progress = createProgressTeller(link, logger);
     const record = async (report: RenderReport): Promise<Recorded> => {
       // Before it is answered: the renderer keeps the slot until then.
-      await jobs.reported(report);
+      await progress.reported(report);
       const recorded = await handle(report);
-      await jobs.recorded(report, recorded);
+      // What an acknowledgement deletes stays readable on the server's disk.
+      if (recorded.ended) {
+        await link.whileUp(removeJob(manager, link.namespace, report.conversionId));
+      }
+      progress.recorded(report, recorded);
       return recorded;
     };
     const receiver = receiveReports(link, logger, record, sign);
@@ -143,7 +162,7 @@ export class NatsRenderQueue implements RenderQueue {
   }
 
   #publisher(): JobPublisher {
-    if (!this.#jobs) throw new Error('This node takes jobs and offers none.');
+    if (!this.#jobs) throw new Error('This node offers no jobs.');
     return this.#jobs;
   }
 

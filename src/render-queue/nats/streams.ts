@@ -23,6 +23,9 @@ export const RECORDERS = 'recorders';
  */
 export const reportSubject = (namespace: string): string => `${namespace}.report`;
 
+/** The subject on which those who record reports tell the node that publishes jobs of each job's progress. */
+export const progressSubject = (namespace: string): string => `${namespace}.progress`;
+
 /** A conversion has one subject, so that it has at most one job. */
 export const jobSubject = (namespace: string, conversionId: string): string =>
   `${namespace}.jobs.${conversionId}`;
